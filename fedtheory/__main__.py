@@ -6,13 +6,13 @@ import os
 import sys
 
 from fedtheory import find_floors_first
-from fedtheory.process import LINEAR_ALGEBRA, look_rarely
+from fedtheory.process import LINEAR_ALGEBRA, collect_rarely
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
     one_thread_each()
-    look_rarely()
+    collect_rarely()
     find_floors_first()
     from fedtheory.cli import run
 

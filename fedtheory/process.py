@@ -18,8 +18,8 @@ _ALLOCATIONS = 100_000
 """Objects that are made before Python looks for garbage among them."""
 
 
-def look_rarely() -> None:
-    """Loading modules and compiling claims make objects by the hundred thousand, which stay."""
+def collect_rarely() -> None:
+    """Raise the thresholds of the garbage collector: loading creates many objects that stay."""
     gc.set_threshold(_ALLOCATIONS)
 
 

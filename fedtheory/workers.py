@@ -18,7 +18,7 @@ from time import sleep
 from typing import Any, TypeVar
 from weakref import ref
 
-from fedtheory.process import look_rarely
+from fedtheory.process import collect_rarely
 
 Result = TypeVar("Result")
 
@@ -69,7 +69,7 @@ class Workers:
         """
         shared = _Tasks(self, [(number, work, task) for number, task in enumerate(tasks)])
         for _ in range(_AHEAD * self.count):
-            shared.give()
+            shared.submit_task()
         return self._results(shared)
 
     def _results(self, tasks: _Tasks) -> Iterator[tuple[int, Any]]:
@@ -134,7 +134,7 @@ class _Tasks:
         number, future = self.finished.get()
         return number, future.result()
 
-    def give(self) -> None:
+    def submit_task(self) -> None:
         """Give the next task to a worker, if one is left."""
         with suppress(IndexError):
             number, _, _, packed = self._waiting.popleft()
@@ -147,7 +147,7 @@ class _Tasks:
             return
         if future.exception() is None:
             try:
-                self.give()
+                self.submit_task()
             except RuntimeError as error:
                 # The pool has just been lost: those who wait are informed.
                 future = Future()
@@ -187,6 +187,6 @@ def _call(packed: bytes) -> Any:
 
 
 def _prepare_worker() -> None:
-    look_rarely()
+    collect_rarely()
     # Ctrl-C goes to all processes of a terminal; a worker is ended by the process that waits for it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

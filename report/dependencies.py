@@ -7,13 +7,13 @@ from typing import Any
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
-from fedtheory.proofs.printed import printed_steps
+from fedtheory.proofs.printed import list_printed_steps
 from fedtheory.proofs.recorded import document_for
 
 
 def premises_of(claim: Claim) -> list[str]:
     """Ids of the claims that a claim rests on, each once."""
-    found = [*used_by(claim), *printed_steps(claim.id)]
+    found = [*used_by(claim), *list_printed_steps(claim.id)]
     return [premise for premise in dict.fromkeys(found) if premise != claim.id]
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import all_sources, published_by, repairs_of, sharper_claims
 from fedtheory.language.source import Source
-from fedtheory.language.targets import shown_as
+from fedtheory.language.targets import display_name
 from report.dependencies import dependencies
 from report.figures.dependency_graph import DependencyGraph, Node, dependency_graph
 from report.mathml import displayed
@@ -41,7 +41,7 @@ class ClaimRow:
     @classmethod
     def of(cls, found: ClaimVerdict) -> ClaimRow:
         """Return the row of a verdict."""
-        called = shown_as(found.target, found.claim)
+        called = display_name(found.target, found.claim)
         return cls(
             found.target, found.claim, called, page_name(found.claim), found.verdict, found.instances, tightest(found)
         )

@@ -12,9 +12,9 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import ClaimPlan, Plan
-from fedtheory.planner.listing import Listing, details, listing, others
+from fedtheory.planner.listing import Listing, details, group_reasons, listing
 from fedtheory.planner.setting_in_words import notes_of, planned_lines
-from fedtheory.planner.words import answer_lines, constants_alone
+from fedtheory.planner.words import answer_lines, describe_constants_plan
 from report.drawing import environment_for
 from report.figures.plans import errors_of_plan
 from report.figures.style import Figure
@@ -48,7 +48,7 @@ class OwnPlanPage:
 
 def own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name: str, command: str) -> str:
     """The HTML of a plan of a run, or of constants alone; `maps` come behind the curves of the exact error."""
-    lines = constants_alone(found, _typeset) if planned is None else answer_lines(found, _typeset)
+    lines = describe_constants_plan(found, _typeset) if planned is None else answer_lines(found, _typeset)
     curves = [] if found.answer is None else [errors_of_plan(found.answer)]
     known = [plan for plan in found.claims if plan.bound is not None]
     page = OwnPlanPage(
@@ -58,7 +58,7 @@ def own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name
         figures=[*curves, *maps],
         table=listing(found),
         recommended=found.recommended,
-        reasons=others(found),
+        reasons=group_reasons(found),
         details=[_detail(plan, found) for plan in known],
         command=command,
     )

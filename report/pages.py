@@ -11,9 +11,9 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.meaning_latex import typeset_meaning
 from fedtheory.language.numbers import decimal
-from fedtheory.language.registry import published_by, repairs_of, sharper_claims, why_not_proved
-from fedtheory.language.setting import setting_line, supposed_in_words
-from fedtheory.language.targets import shown_as
+from fedtheory.language.registry import explain_unproved, published_by, repairs_of, sharper_claims
+from fedtheory.language.setting import describe_setting, setting_line
+from fedtheory.language.targets import display_name
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence, size_of
@@ -117,7 +117,7 @@ def claim_page(
     they are asked for last.  The explorer knows the problems of the runs that are `explored`.
     """
     claim = verdict.claim
-    shown, called = collect_exhibits(claim), shown_as(verdict.target, claim)
+    shown, called = collect_exhibits(claim), display_name(verdict.target, claim)
     with claim.typesetting():
         return ClaimPage(
             claim=claim,
@@ -127,7 +127,7 @@ def claim_page(
             file=page_name(claim),
             verdict=verdict.verdict,
             summary=prose(_summary(verdict)),
-            why_not_proved=why_not_proved(claim) or "",
+            why_not_proved=explain_unproved(claim) or "",
             printed=[displayed(claim.printed)] if claim.printed else [],
             encoded=[displayed(link) for link in claim.links],
             assumptions=[prose(f"{a.name}: {a.statement}") for a in claim.assumptions],
@@ -168,7 +168,7 @@ def _setting(claim: Claim) -> Markup:
     if not claim.supposed:
         return Markup("")
     heading = Markup("No assumption names a setting, so {} is supposed; <code>{}</code> states it.")
-    return heading.format(supposed_in_words(claim), setting_line(claim))
+    return heading.format(describe_setting(claim), setting_line(claim))
 
 
 def _summary(verdict: ClaimVerdict) -> str:

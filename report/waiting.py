@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from fedtheory.language.registry import published_by
-from fedtheory.language.targets import resolve, shown_as
+from fedtheory.language.targets import display_name, resolve
 from report.drawing import environment_for
 
 _FOLLOWS = '<meta http-equiv="refresh"'
@@ -55,5 +55,5 @@ def _source(target: str) -> str:
     claim = resolve(target)
     paper = published_by(claim)
     if paper is None:
-        return shown_as(target, claim).rpartition(":")[0]
+        return display_name(target, claim).rpartition(":")[0]
     return f"{paper.source.authors} ({paper.source.year})"

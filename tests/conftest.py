@@ -8,10 +8,10 @@ import shutil
 import pytest
 from hypothesis import settings
 
-from fedtheory.process import look_rarely
+from fedtheory.process import collect_rarely
 
 os.environ["FEDTHEORY_CACHE"] = ""  # what a test sees is computed by the code that it tests
-look_rarely()
+collect_rarely()
 
 settings.register_profile("steady", derandomize=True)
 if os.environ.get("CI"):

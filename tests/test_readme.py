@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory import FLOAT, RATIONAL, parse_run
-from fedtheory.cli.run_in_words import in_words
+from fedtheory.cli.run_in_words import describe_run
 from fedtheory.language.targets import resolve
 from verify.check import check
 from verify.verdict import verify
@@ -37,7 +37,7 @@ def test_the_wrong_bound_is_refuted_as_shown(tmp_path: Path) -> None:
     mine = f"{file}:drift"
     shown = block("console", "fedtheory verify mine.py:drift")
     verdict = verify([mine], search=10)[0]
-    assert all(f"\n  {line}\n" in shown for line in in_words(verdict.run))
+    assert all(f"\n  {line}\n" in shown for line in describe_run(verdict.run))
     found = check(resolve(mine), parse_run(verdict.run, RATIONAL))
     assert found.holds is False
     assert found.worst is not None

@@ -8,7 +8,7 @@ import re
 from modules import ROOT, modules
 from trusted import PAGE, ROW, counted, proved
 
-from fedtheory.language.registry import all_sources, claims_of, why_not_proved
+from fedtheory.language.registry import all_sources, claims_of, explain_unproved
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.intervals import Derived
 
@@ -85,5 +85,5 @@ def test_what_is_only_supported_has_a_reason() -> None:
     named = {
         f"{s.key}:{name}" for s in all_sources().values() for names in s.unproved.values() for name in names.split()
     }
-    assert on_the_page == {claim.id: why_not_proved(claim) for claim in claims_of() if claim.verdict == "supported"}
+    assert on_the_page == {claim.id: explain_unproved(claim) for claim in claims_of() if claim.verdict == "supported"}
     assert on_the_page.keys() == named

@@ -8,7 +8,7 @@ from typing import Literal
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import prove
-from fedtheory.proofs.printed import printed_steps
+from fedtheory.proofs.printed import list_printed_steps
 from verify.counterexamples import counterexample, refutes
 
 StepVerdict = Literal["proved", "fails", "not certified"]
@@ -36,7 +36,7 @@ def printed_proof(claim: Claim) -> list[PrintedStep]:
 
     A step fails where its stored counterexample violates it, in rationals.
     """
-    return [PrintedStep(step, _verdict(step)) for step in map(find, printed_steps(claim.id))]
+    return [PrintedStep(step, _verdict(step)) for step in map(find, list_printed_steps(claim.id))]
 
 
 def first_failure(steps: list[PrintedStep]) -> PrintedStep | None:

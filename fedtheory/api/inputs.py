@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def run_of(given: RunLike, arithmetic: str | None) -> Run:
     """The run, in the named arithmetic; without a name in its own, and in floats where it is read."""
-    from fedtheory.arithmetic import FLOAT, named
+    from fedtheory.arithmetic import FLOAT, select_arithmetic
     from fedtheory.engine.run import Run
     from fedtheory.runfile import parse_run, read_or_list, read_run
 
-    wanted = None if arithmetic is None else named(arithmetic)
+    wanted = None if arithmetic is None else select_arithmetic(arithmetic)
     if isinstance(given, Run):
         if wanted is None or given.arithmetic is wanted:
             return given

@@ -56,13 +56,13 @@ def problem_from(
     >>> ft.problem_from([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 2.0, 5.0], clients=2, intercept=True, ridge="1/10")
     <Problem least squares on given rows: 2 clients in 2 dimensions>
     """
-    from fedtheory.api.rows import data_given, is_frame
+    from fedtheory.api.rows import describe_rows, is_frame
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
     from fedtheory.runfile.problems import USUAL, problem_on
     from fedtheory.runfile.table import TomlTable
 
-    data = data_given(inputs, outputs, client, features)
+    data = describe_rows(inputs, outputs, client, features)
     if client is not None and clients is not None:
         raise InputError("clients", "expected either client or clients, got both")
     if client is None and clients is None:

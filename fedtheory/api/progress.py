@@ -46,7 +46,7 @@ def _lines(label: str) -> Callable[[int, int], None]:
     last_report, first, most, has_reported = perf_counter(), 0, 0.0, False
     last_words = ""
 
-    def tell(done: int, whole: int) -> None:
+    def print_progress(done: int, whole: int) -> None:
         nonlocal last_report, first, most, has_reported, last_words
         first, most = first or whole, max(most, done / max(whole, 1))
         is_end = done == whole == first and has_reported
@@ -57,7 +57,7 @@ def _lines(label: str) -> Callable[[int, int], None]:
                 print(f"{label}: {words}", file=sys.stderr, flush=True)
             last_words = words
 
-    return tell
+    return print_progress
 
 
 def _notebook_bar(label: str) -> Callable[[int, int], None]:

@@ -32,8 +32,8 @@ class Columns:
         yield Chunk(self.rows, [_cells(self.columns[place]) for place in places])
 
 
-def data_given(inputs: Any, outputs: Any, client: Any, features: Sequence[str] | None) -> DataSet:
-    """The rows of what a function is given; `InputError` names the row and the column of what is no number."""
+def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str] | None) -> DataSet:
+    """Describe the rows that a function received; `InputError` names the row and the column of what is no number."""
     if outputs is None and hasattr(inputs, "data") and hasattr(inputs, "target"):
         inputs, outputs = inputs.data, inputs.target
     if outputs is None:
@@ -42,11 +42,11 @@ def data_given(inputs: Any, outputs: Any, client: Any, features: Sequence[str] |
     roles = {}
     for key, given in ((_OUTPUTS, outputs), (_CLIENT, client)):
         if isinstance(given, str):
-            _require_known(names, given, key, is_frame=is_frame(inputs))
+            _require_column(names, given, key, is_frame=is_frame(inputs))
             roles[key] = given
         elif given is not None:
             roles[key] = _unused(key, names)
-            names, columns = [*names, roles[key]], [*columns, _one_for_each(given, len(rows), key)]
+            names, columns = [*names, roles[key]], [*columns, _require_one_per_row(given, len(rows), key)]
     chosen = None if features is None else tuple(map(str, features))
     choice = ColumnChoice(roles[_OUTPUTS], roles.get(_CLIENT), chosen)
     if client is None:
@@ -85,7 +85,8 @@ def _array(values: Any, key: str) -> Any:
         raise InputError(key, f"expected numbers: {error}") from None
 
 
-def _one_for_each(given: Any, rows: int, key: str) -> Any:
+def _require_one_per_row(given: Any, rows: int, key: str) -> Any:
+    """Return values of which there is one for each row; raise `InputError` for another number of them."""
     values = _array(given, key)
     if values.shape != (rows,):
         one = "client" if key == _CLIENT else "number"
@@ -93,7 +94,8 @@ def _one_for_each(given: Any, rows: int, key: str) -> Any:
     return given if hasattr(given, "to_numpy") else values
 
 
-def _require_known(names: Sequence[str], name: str, key: str, *, is_frame: bool) -> None:
+def _require_column(names: Sequence[str], name: str, key: str, *, is_frame: bool) -> None:
+    """Raise `InputError` unless the inputs are a data frame with a column of this name."""
     if not is_frame:
         raise InputError(key, f"the column {name!r} needs inputs that are a data frame")
     if name not in names:

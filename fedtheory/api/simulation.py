@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.moments import Trajectory
-from fedtheory.engine.random_clocks import drawn_runs
+from fedtheory.engine.random_clocks import average_over_schedules
 from fedtheory.engine.run import Run
 from fedtheory.errors import NoMinimiser
 from fedtheory.shown import Card, Shown, frame, number
@@ -80,7 +80,7 @@ def simulation_of(run: Run, schedules: int, seed: int) -> Simulation:
     bits = run.precisions[0]
     with precise_enclosures(bits):
         refined = run.refined(bits)
-        return _drawn(refined, schedules, seed) if run.algorithm.clock.is_random else _exact(refined)
+        return _average_over_schedules(refined, schedules, seed) if run.algorithm.clock.is_random else _exact(refined)
 
 
 def _exact(run: Run) -> Simulation:
@@ -105,8 +105,9 @@ def _from_optimum(trajectory: Trajectory) -> tuple[Array, Array] | tuple[None, N
         return None, None
 
 
-def _drawn(run: Run, schedules: int, seed: int) -> Simulation:
-    found = drawn_runs(run, schedules, seed)
+def _average_over_schedules(run: Run, schedules: int, seed: int) -> Simulation:
+    """Average the exact expectations of a run over sampled schedules."""
+    found = average_over_schedules(run, schedules, seed)
     times = np.concatenate([[0.0], found.times.mean])
     return Simulation(
         run,

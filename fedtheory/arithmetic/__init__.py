@@ -13,7 +13,7 @@ Uses no other chapter.
 
 from functools import cache
 
-from fedtheory.arithmetic.alike import group_alike, map_alike
+from fedtheory.arithmetic.alike import group_equal_rows, map_equal_rows
 from fedtheory.arithmetic.certified import CERTIFIED
 from fedtheory.arithmetic.eigenvalues import largest_eigenvalues, smallest_eigenvalues
 from fedtheory.arithmetic.enclosed import ENCLOSED
@@ -45,15 +45,15 @@ __all__ = [
     "Number",
     "arithmetic_of",
     "floats_of_same_sign",
-    "group_alike",
+    "group_equal_rows",
     "largest_eigenvalues",
-    "map_alike",
-    "named",
+    "map_equal_rows",
     "plain_float",
     "plain_floats",
     "product",
     "rational_above",
     "rational_near",
+    "select_arithmetic",
     "simplest_between",
     "simplest_near",
     "smallest_eigenvalues",
@@ -73,8 +73,8 @@ def arithmetic_of(array: Array) -> Arithmetic:
 
 
 @cache
-def named(name: str) -> Arithmetic:
-    """The arithmetic called ``float`` or ``rational``."""
+def select_arithmetic(name: str) -> Arithmetic:
+    """Return the arithmetic called ``float`` or ``rational``."""
     known = {arithmetic.name: arithmetic for arithmetic in (FLOAT, RATIONAL)}
     if name not in known:
         raise InputError("arithmetic", f"expected one of {', '.join(known)}, got {name!r}")

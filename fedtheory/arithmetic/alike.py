@@ -13,15 +13,15 @@ from fedtheory.arithmetic.operations import Array
 Found = TypeVar("Found")
 
 
-def map_alike(function: Callable[..., Found], *parts: Array) -> list[Found]:
-    """A function of the rows of arrays (M, ...), for each row; it is called once for each kind of rows."""
-    first, kinds = group_alike(*parts)
+def map_equal_rows(function: Callable[..., Found], *parts: Array) -> list[Found]:
+    """Map a function over the rows of arrays (M, ...); rows that are equal share one call."""
+    first, kinds = group_equal_rows(*parts)
     found = [function(*(part[row] for part in parts)) for row in first]
     return [found[kind] for kind in kinds]
 
 
-def group_alike(*parts: Array) -> tuple[list[int], list[int]]:
-    """The first row of each kind, and the kind of each row, of arrays (M, ...) whose rows belong together.
+def group_equal_rows(*parts: Array) -> tuple[list[int], list[int]]:
+    """Return the first row of each group of equal rows (G,), and the group of each row (M,), of arrays (M, ...).
 
     Rows are of one kind where all parts have the same floats or the same rationals there.
     """

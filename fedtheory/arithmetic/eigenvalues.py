@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.arithmetic.alike import map_alike
+from fedtheory.arithmetic.alike import map_equal_rows
 from fedtheory.arithmetic.floats import FLOAT
 from fedtheory.arithmetic.operations import Arithmetic, Array
 
@@ -11,11 +11,11 @@ def largest_eigenvalues(arithmetic: Arithmetic, matrices: Array) -> Array:
     """The largest eigenvalue of each of the matrices (N, d, d), (N,); in rationals never too small."""
     if arithmetic is FLOAT:
         return FLOAT.largest_eigenvalues(matrices)
-    return arithmetic.array(map_alike(arithmetic.largest_eigenvalue, matrices))
+    return arithmetic.array(map_equal_rows(arithmetic.largest_eigenvalue, matrices))
 
 
 def smallest_eigenvalues(arithmetic: Arithmetic, matrices: Array) -> Array:
     """The smallest eigenvalue of each of the matrices (N, d, d), (N,); in rationals never too large."""
     if arithmetic is FLOAT:
         return 0 - FLOAT.largest_eigenvalues(-matrices)
-    return arithmetic.array(map_alike(arithmetic.smallest_eigenvalue, matrices))
+    return arithmetic.array(map_equal_rows(arithmetic.smallest_eigenvalue, matrices))

@@ -177,7 +177,7 @@ def is_enclosed(value: Any) -> bool:
     return isinstance(bare(value), arb)
 
 
-def all_plain(values: Any) -> Any:
+def convert_inexact(values: Any) -> Any:
     """Every enclosure of an array as its interval, unless it is known exactly."""
     is_enclosed = values.dtype == object and any(issubclass(kind, Enclosure) for kind in set(map(type, values.flat)))
     return _PLAIN(values) if is_enclosed else values

@@ -100,7 +100,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
 
     @property
     def T(self) -> MidpointRadius:  # noqa: N802 (as NumPy calls it)
-        return self._each(np.transpose)
+        return self._rearrange_parts(np.transpose)
 
     def __bool__(self) -> bool:
         raise _unknown("the truth")
@@ -119,24 +119,25 @@ class MidpointRadius(NDArrayOperatorsMixin):
         self.middle[key], self.radius[key] = given.middle, given.radius
 
     def transpose(self, *axes: int) -> MidpointRadius:
-        return self._each(lambda part: part.transpose(*axes))
+        return self._rearrange_parts(lambda part: part.transpose(*axes))
 
     def swapaxes(self, first: int, second: int) -> MidpointRadius:
-        return self._each(lambda part: part.swapaxes(first, second))
+        return self._rearrange_parts(lambda part: part.swapaxes(first, second))
 
     def reshape(self, *shape: int) -> MidpointRadius:
-        return self._each(lambda part: part.reshape(*shape))
+        return self._rearrange_parts(lambda part: part.reshape(*shape))
 
     def ravel(self) -> MidpointRadius:
-        return self._each(np.ravel)
+        return self._rearrange_parts(np.ravel)
 
     def copy(self) -> MidpointRadius:
-        return self._each(np.copy)
+        return self._rearrange_parts(np.copy)
 
     def diagonal(self, *, axis1: int, axis2: int) -> MidpointRadius:
-        return self._each(lambda part: part.diagonal(axis1=axis1, axis2=axis2))
+        return self._rearrange_parts(lambda part: part.diagonal(axis1=axis1, axis2=axis2))
 
-    def _each(self, rearranged: Callable[[Floats], Floats]) -> MidpointRadius:
+    def _rearrange_parts(self, rearranged: Callable[[Floats], Floats]) -> MidpointRadius:
+        """Rearrange the midpoints and the radii in the same way."""
         return MidpointRadius(rearranged(self.middle), rearranged(self.radius))
 
     def __getattr__(self, name: str) -> Any:
@@ -159,6 +160,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
         return self.diagonal(axis1=axis1, axis2=axis2).sum(axis=-1)
 
     def any(self) -> bool:
+        """Return whether some entry is certainly not zero."""
         return bool(self.size) and bool((self != 0).any())
 
     def max(self) -> Any:
@@ -202,9 +204,9 @@ def _unknown(name: str) -> Unresolved:
 def _enclosing(value: Any) -> tuple[float, float]:
     """Midpoint and radius of an interval around one exact number."""
     if isinstance(value, Enclosure):
-        return _around(value.interval)
+        return _split_interval(value.interval)
     if isinstance(value, arb):
-        return _around(value)
+        return _split_interval(value)
     if not isinstance(value, int | np.integer | fmpq):
         raise TypeError(f"no enclosure of {type(value).__name__}")
     exact = value if isinstance(value, fmpq) else fmpq(int(value))
@@ -216,7 +218,8 @@ def _enclosing(value: Any) -> tuple[float, float]:
     return middle, 0.0 if missed == 0 else float(missed) * (1 + 4 * _UNIT) + _TINY
 
 
-def _around(interval: arb) -> tuple[float, float]:
+def _split_interval(interval: arb) -> tuple[float, float]:
+    """Return the midpoint of an interval in floats, and a radius that covers the interval and the rounding."""
     middle = float(interval.mid())
     return middle, float(interval.rad()) * (1 + 4 * _UNIT) + 4 * _UNIT * abs(middle) + _TINY
 
@@ -338,7 +341,8 @@ def _rearrange(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]
     return rule
 
 
-def _where(chosen: Any, left: Any, right: Any) -> MidpointRadius:
+def _select(chosen: Any, left: Any, right: Any) -> MidpointRadius:
+    """Select entries of `left` where `chosen` is true, and of `right` elsewhere."""
     if isinstance(chosen, MidpointRadius):
         raise _unknown("where")
     left, right = MidpointRadius.of(left), MidpointRadius.of(right)
@@ -379,7 +383,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "column_stack": _join(np.column_stack),
     "broadcast_to": _rearrange(np.broadcast_to),
     "moveaxis": _rearrange(np.moveaxis),
-    "where": _where,
+    "where": _select,
     "outer": _outer,
     "repeat": _rearrange(np.repeat),
     "tensordot": _tensordot,

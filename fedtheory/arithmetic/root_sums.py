@@ -31,7 +31,7 @@ class Root:
     degree: int
 
     def over(self, other: Root) -> fmpq | None:
-        """The quotient of two roots, where it is rational."""
+        """Return the quotient of two roots where it is rational."""
         degree = math.lcm(self.degree, other.degree)
         return exact_root(self.raised_to(degree) / other.raised_to(degree), degree)
 
@@ -79,7 +79,7 @@ class RootSum(Enclosure):
         return -self + other
 
     def __mul__(self, other: object) -> Any:
-        return self._exactly(other, _product, self._times_interval)
+        return self._exactly(other, _product, self._multiply_intervals)
 
     __rmul__ = __mul__
 
@@ -125,7 +125,8 @@ class RootSum(Enclosure):
                 found = _enclose(self.terms)
         return 1 if found > 0 else -1
 
-    def _times_interval(self, other: object) -> Enclosure:
+    def _multiply_intervals(self, other: object) -> Enclosure:
+        """Multiply two sums of roots as intervals."""
         return self._combined(other, lambda mine, theirs: mine * theirs)
 
     def _exactly(
@@ -229,10 +230,10 @@ def _difference(mine: Terms, theirs: Terms) -> Terms | None:
 
 
 def _product(mine: Terms, theirs: Terms) -> Terms | None:
-    return _collected(_times(one, other) for one in mine for other in theirs)
+    return _collected(_multiply_terms(one, other) for one in mine for other in theirs)
 
 
-def _times(one: Term, other: Term) -> Term:
+def _multiply_terms(one: Term, other: Term) -> Term:
     """The product of two terms, with what is common to two square roots in front of their root."""
     (a, x), (b, y) = one, other
     if x.degree == y.degree == 2:
@@ -256,16 +257,16 @@ def _inverse(terms: Terms) -> Terms | None:
         # 1 / (c r^(1/k)) = r^((k-1)/k) / (c r)
         rest = Root(root.radicand ** (root.degree - 1), root.degree)
         return _collected([(1 / (coefficient * root.radicand), rest)])
-    basis = _closed_under(terms)
+    basis = _close_under_products(terms)
     return None if basis is None else _solve(terms, basis)
 
 
-def _closed_under(terms: Terms) -> list[Root] | None:
+def _close_under_products(terms: Terms) -> list[Root] | None:
     """Roots whose products with those of the terms are rational multiples of them; None where these are many."""
     basis, number = [_ONE], 0
     while number < len(basis):
         for _, root in terms:
-            _, found = _times((fmpq(1), basis[number]), (fmpq(1), root))
+            _, found = _multiply_terms((fmpq(1), basis[number]), (fmpq(1), root))
             if all(found.over(other) is None for other in basis):
                 basis.append(found)
         if len(basis) > _MOST_TERMS or not all(_is_short(fmpq(1), root) for root in basis):
@@ -280,14 +281,14 @@ def _solve(terms: Terms, basis: Sequence[Root]) -> Terms | None:
     matrix = fmpq_mat(size, size)
     for column, factor in enumerate(basis):
         for term in terms:
-            coefficient, root = _times((fmpq(1), factor), term)
-            row, quotient = _place(root, basis)
+            coefficient, root = _multiply_terms((fmpq(1), factor), term)
+            row, quotient = _locate_root(root, basis)
             matrix[row, column] = matrix[row, column] + coefficient * quotient
     solution = matrix.solve(fmpq_mat(size, 1, [int(row == 0) for row in range(size)]))
     return _collected((solution[row, 0], root) for row, root in enumerate(basis))
 
 
-def _place(root: Root, basis: Sequence[Root]) -> tuple[int, fmpq]:
+def _locate_root(root: Root, basis: Sequence[Root]) -> tuple[int, fmpq]:
     """The place of the root of which another is a rational multiple, and the factor."""
     quotients = ((place, root.over(other)) for place, other in enumerate(basis))
     return next((place, quotient) for place, quotient in quotients if quotient is not None)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, RunFile, about, print_json, print_lines, print_table, short
+from fedtheory.cli.output import Json, NoCode, RunFile, name_file_in_errors, print_json, print_lines, print_table, short
 
 NAME = "budget"
 
@@ -36,7 +36,7 @@ def run(
     (controller,) = parts_of_papers("budget")
     budget = controller.Budget(local_cost, aggregation_cost, total)
     given = read_run(run_file, FLOAT)
-    with about(run_file):
+    with name_file_in_errors(run_file):
         quiet = given.problem.with_full_gradients()
         comparison = controller.compare(quiet, controller.step_size(Run(quiet, given.algorithm)), budget)
     notes = [] if quiet is given.problem else [_FULL]
@@ -59,7 +59,7 @@ def print_text(comparison: Any, budget: Any, description: str) -> None:
     best = min((name for name, done in runs.items() if not done.diverges), key=lambda n: runs[n].final, default=None)
     names = {name: name for name in runs} | {"adaptive": f"adaptive, {_range(adaptive.local_steps)}"}
     rows = [
-        [f"[bold green]{names[name]} *[/bold green]" if name == best else names[name], *_row(done)]
+        [f"[bold green]{names[name]} *[/bold green]" if name == best else names[name], *_format_row(done)]
         for name, done in runs.items()
     ]
     columns = ["local steps", "intervals", "updates", "spent", "final loss gap", "best"]
@@ -72,7 +72,7 @@ def print_text(comparison: Any, budget: Any, description: str) -> None:
     print_lines(f"{better} of {len(comparison.fixed)} fixed numbers of local steps end lower than the adaptive run")
 
 
-def _row(done: Any) -> list[str]:
+def _format_row(done: Any) -> list[str]:
     counts = [str(len(done.local_steps)), str(sum(done.local_steps)), short(done.spent[-1])]
     return [*counts, "[bold red]diverges[/bold red]" if done.diverges else short(done.final), short(done.best)]
 

@@ -12,7 +12,7 @@ from fedtheory.cli.output import (
     Json,
     NoCode,
     RunFile,
-    about,
+    name_file_in_errors,
     print_json,
     print_lines,
     print_table,
@@ -20,7 +20,7 @@ from fedtheory.cli.output import (
     short,
 )
 from fedtheory.cli.setting import document_of_setting, print_setting
-from fedtheory.cli.typed import NamedOrTyped, is_typed, read_typed
+from fedtheory.cli.typed import NamedOrTyped, is_relation, parse_relation
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -47,24 +47,24 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Check one claim on one run: its conditions with their slack, both sides, each term, the verdict."""
-    from fedtheory.arithmetic import RATIONAL, named
+    from fedtheory.arithmetic import RATIONAL, select_arithmetic
     from fedtheory.language.targets import resolve
     from fedtheory.runfile import read_run
     from verify.check.escalation import check_and_escalate
 
     require_figure(figure)
-    claim = read_typed(target) if is_typed(target) else resolve(target)
-    given = read_run(run_file, named(arithmetic))
+    claim = parse_relation(target) if is_relation(target) else resolve(target)
+    given = read_run(run_file, select_arithmetic(arithmetic))
     with progress("rounds") as tell:
         found = check_and_escalate(claim, given, lambda: read_run(run_file, RATIONAL), tell)
-    with about(run_file):
+    with name_file_in_errors(run_file):
         write_figure(figure, lambda: bound_figure_of(claim, given))
     if as_json:
         print_json(document(found))
     else:
         print_text(found)
         if found.worst is not None and found.holds is None and found.worst.holds is False:
-            _print_where_to_look(target)
+            _print_advice(target)
 
 
 def bound_figure_of(claim: Claim, given: Run) -> Figure:
@@ -144,12 +144,12 @@ def _rate(found: Check) -> dict[str, Any] | None:
         return None
     text, rate = found.arithmetic.text, found.rate
     return {
-        "rungs": _rungs(found, rate.climbs[0]),
+        "rungs": _describe_rungs(found, rate.climbs[0]),
         "slope": rate.slope,
         "ladders": [
             {
                 "variables": _names(found, climb.variables),
-                "rungs": _rungs(found, climb),
+                "rungs": _describe_rungs(found, climb),
                 "slope": climb.slope,
                 "rise": climb.rise,
             }
@@ -171,15 +171,16 @@ def _growth(found: Check, growth: Growth) -> dict[str, Any]:
     }
 
 
-def _rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
+def _describe_rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
     """The rungs of a ladder, each with the values of the variables that change along it."""
     changing = _names(found, climb.variables)
 
-    def shown(rung: Rung) -> dict[str, Any]:
+    def describe(rung: Rung) -> dict[str, Any]:
+        """Return the values of the variables that change, the measured value and the order of a rung, as text."""
         values = {name: value for name, value in _values(found, rung).items() if name in changing}
         return {**values, "measured": _text(found, rung.measured), "order": _text(found, rung.order)}
 
-    return [shown(rung) for rung in climb.rungs]
+    return [describe(rung) for rung in climb.rungs]
 
 
 def _text(found: Check, value: Any) -> Any:
@@ -222,11 +223,11 @@ def print_text(found: Check) -> None:
         print_setting([(found.claim.id, found.claim)])
 
 
-def _print_where_to_look(target: str) -> None:
+def _print_advice(target: str) -> None:
     """Print what to do about a violation that only floats see."""
     from rich.markup import escape
 
-    named = f'"{target}"' if is_typed(target) else target
+    named = f'"{target}"' if is_relation(target) else target
     print_lines(
         "with fewer rounds or local steps the run can be repeated in rationals;"
         f" `fedtheory falsify {escape(named)}` looks for a smaller run"
@@ -289,6 +290,7 @@ def _limit(found: Check, worst: Comparison) -> str:
 
 
 def _print_ladder(found: Check, rate: RateCheck) -> None:
+    """Print each climb of a rate, its limit and the largest ratio of the measured value to the order."""
     for climb in rate.climbs:
         _print_climb(found, climb)
     print_lines(f"limit {short(rate.limit)}, largest measured / order {short(rate.constant)}")
@@ -333,7 +335,8 @@ def _by(found: Check) -> str | None:
     return of_rate or found.decided_in or found.reason
 
 
-def _left(found: Check) -> str:
+def _label_left_side(found: Check) -> str:
+    """Label the left side; an estimate has the confidence and the ends of its interval."""
     seen = found.estimate
     if seen is None:
         return "left side"
@@ -346,7 +349,11 @@ def _print_sides(found: Check, worst: Comparison) -> None:
     from verify.shown_place import name_of_point
 
     place = ", ".join(f"{axis} {value}" for axis, value in worst.index.items())
-    rows = [[short(worst.lhs), _left(found)], [short(worst.rhs), "right side"], [short(worst.ratio), "ratio"]]
+    rows = [
+        [short(worst.lhs), _label_left_side(found)],
+        [short(worst.rhs), "right side"],
+        [short(worst.ratio), "ratio"],
+    ]
     rows += [[short(term.value), f"term {escape(found.claim.in_words(term.expression))}"] for term in worst.terms]
     for name, point in worst.points.items():
         rows.append([", ".join(short(value) for value in point), name_of_point(found.claim, name, worst)])

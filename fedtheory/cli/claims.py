@@ -26,7 +26,7 @@ Wanted = Annotated[
 
 def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = False, as_json: Json = False) -> None:
     """List the encoded claims, in the order of their sources' pages; a word lists those that are about it."""
-    claims = _listed(targets, source)
+    claims = _select_claims(targets, source)
     if as_json:
         print_json([summary(claim) for claim in claims])
         return
@@ -36,24 +36,25 @@ def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = 
     print_table(title, columns, rows, whole=("verdict",), roomy=("kind", "where"))
 
 
-def _listed(targets: list[str] | None, source: str | None) -> list[Claim]:
+def _select_claims(targets: list[str] | None, source: str | None) -> list[Claim]:
     """The claims that are named, or that have a word in them, without repetition."""
     from fedtheory.language.registry import paper_with
-    from fedtheory.language.targets import expand_or_all, resolve
+    from fedtheory.language.targets import expand_targets, resolve
 
     words = [target for target in targets or [] if _is_word(target) and paper_with(target) is None]
     named = [target for target in targets or [] if target not in words]
-    found = [claim for word in words for claim in _about(word, source)]
+    found = [claim for word in words for claim in _find_claims_with(word, source)]
     if named or not words:
-        found += [resolve(target) for target in expand_or_all(named, source)]
+        found += [resolve(target) for target in expand_targets(named, source)]
     return list({claim.id: claim for claim in found}.values())
 
 
 def _is_word(target: str) -> bool:
+    """Return whether a target is a search word: letters, digits and hyphens, and no folder."""
     return target.replace("-", "").isalnum() and not Path(target).is_dir()
 
 
-def _about(word: str, source: str | None) -> list[Claim]:
+def _find_claims_with(word: str, source: str | None) -> list[Claim]:
     """The claims with a word in their id, title, place, or in a name of what they are about."""
     from fedtheory.cli.words import matching
     from fedtheory.language.registry import claims_of

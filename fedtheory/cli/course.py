@@ -93,7 +93,7 @@ def new(  # noqa: PLR0917  Typer makes each argument an option
     chosen = find_assignment(assignment)
     copies = [chosen.copy(name) for name in names]
     if chosen.file is not None:
-        _announce_own()
+        _announce_first_check()
         require_sound(chosen, copies[0], Path(output))
     files = [file for copy in copies for file in _write_copy(chosen, copy, Path(output), solutions)]
     if as_json:
@@ -108,7 +108,7 @@ def new(  # noqa: PLR0917  Typer makes each argument an option
         print_lines(f"wrote {len(copies)} copies, {len(files)} files, to {Path(output) / chosen.id}")
 
 
-def _announce_own() -> None:
+def _announce_first_check() -> None:
     """Say on standard error why the first file takes longer."""
     typer.echo("grading your own solutions first, and searching for a counterexample to each reference bound", err=True)
 
@@ -222,7 +222,7 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
                 jobs=jobs,
                 unsafe=unsafe,
                 on_progress=tell,
-                on_own=_announce_own,
+                on_own=_announce_first_check,
             )
     except OSError as error:
         raise InputError("--output", f"cannot write to {output}: {error.strerror}") from None

@@ -14,10 +14,10 @@ NAME = "errata"
 
 def run(targets: Targets = None, source: SourceKey = None, *, _no_code: NoCode = False, as_json: Json = False) -> None:
     """List the refuted claims: the fault, the repair, and a counterexample that is checked again, exactly."""
-    from fedtheory.language.targets import expand_or_all, resolve
+    from fedtheory.language.targets import expand_targets, resolve
     from verify.errata import errata
 
-    entries = errata([resolve(target) for target in expand_or_all(targets, source)])
+    entries = errata([resolve(target) for target in expand_targets(targets, source)])
     if as_json:
         print_json([document(entry) for entry in entries])
     else:

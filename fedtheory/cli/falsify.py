@@ -16,8 +16,8 @@ from fedtheory.cli.output import (
     styled,
 )
 from fedtheory.cli.setting import document_of_setting, print_setting
-from fedtheory.cli.typed import NamedOrTyped, is_typed, read_typed
-from fedtheory.cli.witness import Save, print_witness, save_witness, where_saved
+from fedtheory.cli.typed import NamedOrTyped, is_relation, parse_relation
+from fedtheory.cli.witness import Save, name_saved_file, print_witness, save_witness
 
 if TYPE_CHECKING:
     from verify.falsify import Finding
@@ -44,7 +44,7 @@ def run(
     from verify.exclusions import explain
     from verify.falsify import falsify
 
-    claim = resolve(read_typed(target) if is_typed(target) else target)
+    claim = resolve(parse_relation(target) if is_relation(target) else target)
     with progress("seconds of search") as report:
         finding = explain(falsify(claim, budget, seed, report))
     save_witness(finding.run_file, finding.found, save)
@@ -104,4 +104,4 @@ def print_text(target: str, finding: Finding, saved: str | None = None) -> None:
     print_setting([(target, finding.claim)])
     if finding.found is not None and finding.run is not None:
         counterexample = "a counterexample" if finding.verdict == "refuted" else None
-        print_witness(finding.found, finding.run, counterexample, where_saved(saved))
+        print_witness(finding.found, finding.run, counterexample, name_saved_file(saved))

@@ -90,8 +90,8 @@ def styled(verdict: str | None) -> str:
 
 
 @contextmanager
-def about(file: str) -> Iterator[None]:
-    """Mistakes that are found after reading name the file as well; what a command cannot do with it is one of them."""
+def name_file_in_errors(file: str) -> Iterator[None]:
+    """Name a file in errors that are raised inside; what a command cannot do with the file becomes one of them."""
     from fedtheory.errors import Diverging, InputError, NotApplicable
 
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, SourceKey, about, print_json, print_lines, progress
+from fedtheory.cli.output import Json, NoCode, SourceKey, name_file_in_errors, print_json, print_lines, progress
 from fedtheory.cli.plan_document import document
 from fedtheory.cli.plan_tables import print_first, print_guarantees, print_plan
 
@@ -80,11 +80,11 @@ def run(
     accuracy = None if target is None else _accuracy(target)
     chosen = _choose(source, claim or [])
     if map_over is not None:
-        _require_known(_symbols(map_over), chosen)
+        _require_symbols(_symbols(map_over), chosen)
     kinds = tuple(part.strip() for part in (vary or "").split(",") if part.strip())
     asked = _Asked(accuracy, error, margin, kinds, _costs(local_cost, aggregation_cost), as_json)
     found, planned = _planned(files, given, chosen, asked)
-    written = _written(found, planned, map_over, output, files[0] if files else "constants")
+    written = _write_files(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
         print_json({**document(found), "files": written})
         return
@@ -213,7 +213,7 @@ def _planned(
         raise InputError(next(iter(given)), "expected either a run file or constants, got both")
     else:
         run = read_run(files[0], FLOAT)
-    with about(files[0]), progress("planning") as tell:
+    with name_file_in_errors(files[0]), progress("planning") as tell:
         number = None if accuracy is None else accuracy.of(run)
         found = planner.plan(
             run,
@@ -250,8 +250,8 @@ def _require_output(output: str | None, map_over: str | None) -> None:
         raise InputError("--output", f"expected a page, such as plan.html, or --map for a map alone, got {output}")
 
 
-def _written(found: Plan, planned: Run | None, over: str | None, output: str | None, name: str) -> list[str]:
-    """The names of the files that are asked for."""
+def _write_files(found: Plan, planned: Run | None, over: str | None, output: str | None, name: str) -> list[str]:
+    """Write the requested files, and return their names."""
     if output is None and over is None:
         return []
     maps = [] if over is None else [_map(found, over)]
@@ -311,7 +311,7 @@ def _symbols(over: str) -> list[str]:
     return symbols
 
 
-def _require_known(symbols: list[str], chosen: list[Claim] | None) -> None:
+def _require_symbols(symbols: list[str], chosen: list[Claim] | None) -> None:
     """Refuse symbols that no bound has; whether the recommended one has them is seen when it is known."""
     from fedtheory.errors import InputError
     from fedtheory.planner import covering_claims

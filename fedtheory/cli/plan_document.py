@@ -60,7 +60,7 @@ def _use(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _others(answer: Answer) -> dict[str, Any]:
+def _describe_alternatives(answer: Answer) -> dict[str, Any]:
     """More or fewer local steps, SCAFFOLD, and why the planned run diverges."""
     others, cause = answer.others, answer.cause
     better, scaffold = (None, None) if others is None else (others.better_steps, others.scaffold)
@@ -104,7 +104,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "beside": None
         if answer.beside is None
         else {"error": answer.beside[0].name, "exact_error": _number(answer.beside[1])},
-        **_others(answer),
+        **_describe_alternatives(answer),
         "covered": answer.is_covered,
         "bound": None if answer.promise is None else _promise(answer.promise),
         "elsewhere": None if answer.elsewhere is None else _promise(answer.elsewhere),

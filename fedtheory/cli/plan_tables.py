@@ -19,24 +19,24 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
     """Print a plan: the answer, the bounds in a table; on request why others do not apply, and details."""
     from rich.markup import escape
 
-    from fedtheory.planner.listing import others
-    from fedtheory.planner.other_settings import other_settings
+    from fedtheory.planner.listing import group_reasons
+    from fedtheory.planner.other_settings import describe_other_settings
     from fedtheory.planner.setting_in_words import notes_of, planned_lines
-    from fedtheory.planner.words import answer_lines, constants_alone
+    from fedtheory.planner.words import answer_lines, describe_constants_plan
 
     if found.answer is not None:
         # What comes before stands there already.
-        _print_headed(other_settings(found.answer))
+        _print_headed(describe_other_settings(found.answer))
     elif planned is not None:
         print_lines(*map(escape, planned_lines(planned)))
         _print_headed(answer_lines(found))
     else:
-        _print_headed(constants_alone(found))
+        _print_headed(describe_constants_plan(found))
     print_lines(*map(escape, [] if planned is None else notes_of(planned)), "")
     _print_varied(found)
     _print_bounds(found, every=details)
     if reasons:
-        print_lines(*(f"[bold]{ids}[/bold]: {escape(reason)}" for ids, reason in others(found)))
+        print_lines(*(f"[bold]{ids}[/bold]: {escape(reason)}" for ids, reason in group_reasons(found)))
     elif left := sum(plan.reason is not None for plan in found.claims):
         print_lines(f"{left} other bounds do not cover this, or need numbers that are not given; --all says why")
     shown = [plan for plan in found.claims if plan.bound is not None] if details else [found.recommended] * reasons

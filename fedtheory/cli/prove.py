@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, about, print_json, print_lines, print_table, styled
+from fedtheory.cli.output import Json, NoCode, name_file_in_errors, print_json, print_lines, print_table, styled
 from fedtheory.cli.setting import document_of_setting, print_setting
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def run(
     searched = _searched(target, proofs, is_searched, effort)
     proofs = [proof if search is None else search.proof for proof, search in zip(proofs, searched, strict=True)]
     tightened = tightened_from(searched, effort) if tighten else None
-    terms = terms_of(_only(proofs, "--term")) if term else None
+    terms = terms_of(_require_single(proofs, "--term")) if term else None
     if save is not None:
         _save(proofs, save)
     files = write_found(searched) if search else []
@@ -129,21 +129,21 @@ def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proo
     from fedtheory.errors import InputError
     from fedtheory.language.targets import expand, resolve
     from fedtheory.proofs import prove
-    from fedtheory.proofs.document import claim_named, read_document
+    from fedtheory.proofs.document import find_claim_id, read_document
 
     if target.endswith(".json"):
         if certificate is not None:
             raise InputError("--certificate", f"expected a claim beside it, got {target}, which is a certificate")
         document = read_document(target)
-        with about(target):
-            claim = _claim_of(claim_named(document), files)
+        with name_file_in_errors(target):
+            claim = _claim_of(find_claim_id(document), files)
         return [_check(claim, document, target)]
     if files:
         raise InputError("--claims", f"expected FILE.json beside it, got {target}")
     claims = [resolve(single) for single in expand([target])]
     if certificate is None:
         return [prove(claim) for claim in claims]
-    return [_check(_only(claims, "--certificate"), read_document(certificate), certificate)]
+    return [_check(_require_single(claims, "--certificate"), read_document(certificate), certificate)]
 
 
 def _require_folder(target: str) -> None:
@@ -194,12 +194,13 @@ def _check(claim: Claim, document: Document, file: str) -> Proof:
     from fedtheory.proofs import check_certificate
     from fedtheory.proofs.document import certificate_in
 
-    with about(file):
+    with name_file_in_errors(file):
         certificate_in(claim, document)
     return check_certificate(claim, document)
 
 
-def _only(things: list[T], option: str) -> T:
+def _require_single(things: list[T], option: str) -> T:
+    """Return the only claim; raise `InputError` for any other number of claims."""
     from fedtheory.errors import InputError
 
     if len(things) != 1:
@@ -213,7 +214,7 @@ def _save(proofs: list[Proof], file: str) -> None:
     from fedtheory.errors import InputError
     from fedtheory.proofs.document import text_of
 
-    proof = _only(proofs, "--save")
+    proof = _require_single(proofs, "--save")
     if proof.document is None:
         raise InputError(proof.claim.id, "has no certificate to save")
     try:
@@ -233,9 +234,9 @@ def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
 
 def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     """The JSON document of a proof; `steps` are those of the certificate, or else of the printed proof."""
-    from fedtheory.language.registry import why_not_proved
+    from fedtheory.language.registry import explain_unproved
     from fedtheory.language.typesetting import latex
-    from fedtheory.proofs.missing_assumptions import missing_assumptions
+    from fedtheory.proofs.missing_assumptions import find_missing_assumptions
     from fedtheory.proofs.near_misses import near_misses
     from verify.printed import first_failure
 
@@ -253,8 +254,8 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
         "steps": certified or as_printed,
         "printed_proof": as_printed,
         "first_failing": None if failing is None else failing.claim.id,
-        "why_not_proved": why_not_proved(proof.claim),
-        "missing_assumptions": list(missing_assumptions(proof)),
+        "why_not_proved": explain_unproved(proof.claim),
+        "missing_assumptions": list(find_missing_assumptions(proof)),
         **({"near_misses": list(near_misses(proof))} if proof.verdict == "broken" else {}),
         **document_of_setting(proof.claim),
     }
@@ -265,9 +266,9 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
     from rich.markup import escape
 
     from fedtheory.cli.proof_search import WHERE_TO_BEGIN
-    from fedtheory.language.registry import why_not_proved
+    from fedtheory.language.registry import explain_unproved
 
-    reason = why_not_proved(proof.claim) if proof.verdict == "no certificate" else None
+    reason = explain_unproved(proof.claim) if proof.verdict == "no certificate" else None
     print_lines(
         f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {_outcome(proof, printed)}",
         *(f"  {_mark(step.holds)}  {_text(step.text)}" for step in proof.steps),
@@ -280,7 +281,7 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
     if reason is not None:
         print_lines(f"  why it is not proved: {escape(reason)}")
     if printed:
-        _print_printed(printed)
+        _print_published_proof(printed)
     elif reason is None and proof.verdict == "no certificate":
         print_lines(*WHERE_TO_BEGIN)
 
@@ -289,10 +290,10 @@ def _hints(proof: Proof) -> Iterator[str]:
     """List assumptions that a claim lacks, or changes of a term, with which its broken certificate gets further."""
     from rich.markup import escape
 
-    from fedtheory.proofs.missing_assumptions import missing_assumptions
+    from fedtheory.proofs.missing_assumptions import find_missing_assumptions
     from fedtheory.proofs.near_misses import near_misses
 
-    missing = missing_assumptions(proof)
+    missing = find_missing_assumptions(proof)
     if missing:
         needed = " and ".join(f"assumptions.{name}" for name in missing)
         yield f"the certificate gets further if the claim assumes more: add {needed}"
@@ -305,10 +306,10 @@ def _outcome(proof: Proof, printed: list[PrintedStep]) -> str:
     found = verdict(proof, printed)
     if found != proof.verdict:
         return "[bold red]the printed proof does not go through[/bold red]"
-    return f"{styled(found)}{_named(proof)}"
+    return f"{styled(found)}{_name_certificate(proof)}"
 
 
-def _named(proof: Proof) -> str:
+def _name_certificate(proof: Proof) -> str:
     """By which certificate, in so many digits that two are not mistaken for each other."""
     return "" if proof.digest is None else f" by certificate {proof.digest[:16]}"
 
@@ -329,8 +330,8 @@ def _print_table(proofs: list[Proof]) -> None:
     print_setting((proof.claim.id, proof.claim) for proof in proofs)
 
 
-def _print_printed(printed: list[PrintedStep]) -> None:
-
+def _print_published_proof(printed: list[PrintedStep]) -> None:
+    """Print the verdict on each step of the published proof, and the first step that fails."""
     from verify.printed import first_failure
 
     lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {_text(step.claim.title)}" for step in printed]

@@ -61,7 +61,7 @@ def _print_table(entries: list[VocabularyEntry]) -> None:
 
     for module, chapter in groupby(entries, key=lambda entry: entry.module):
         about = (module.__doc__ or "").partition("\n")[0]
-        rows = [_row(entry) for entry in chapter]
+        rows = [_format_row(entry) for entry in chapter]
         columns = ["name", "symbol and formula", "under / for"]
         print_table(f"{module.__name__}\n{about}", columns, rows, whole=("name",))
         print_lines("")
@@ -71,7 +71,7 @@ def _print_table(entries: list[VocabularyEntry]) -> None:
     )
 
 
-def _row(entry: VocabularyEntry) -> list[str]:
+def _format_row(entry: VocabularyEntry) -> list[str]:
     from rich.markup import escape
 
     from fedtheory.cli.unicode_math import unicode_math

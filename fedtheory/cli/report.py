@@ -43,7 +43,7 @@ def run(
     from pathlib import Path
 
     from fedtheory.errors import InputError
-    from fedtheory.language.targets import expand_or_all
+    from fedtheory.language.targets import expand_targets
     from verify import cache
 
     if no_cache:
@@ -60,7 +60,7 @@ def run(
     if sweep is None:
         with progress("report") as tell:
             files = write_site(
-                Path(output), expand_or_all(targets, source), runs=runs or [], jobs=jobs, on_progress=tell
+                Path(output), expand_targets(targets, source), runs=runs or [], jobs=jobs, on_progress=tell
             )
     else:
         files = [write_sweep(Path(output), Path(sweep))]

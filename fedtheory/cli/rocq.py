@@ -29,10 +29,10 @@ def run(
     """
     from pathlib import Path
 
-    from fedtheory.language.targets import expand_or_all
+    from fedtheory.language.targets import expand_targets
     from verify.rocq.project import proved_ids, write_project
 
-    named = expand_or_all(targets, source) if targets or source else proved_ids()
+    named = expand_targets(targets, source) if targets or source else proved_ids()
     with progress("rocq") as tell:
         entries = write_project(Path(output), named, tell)
     if as_json:

@@ -22,8 +22,8 @@ _UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
 """Defaults that are not printed."""
 
 
-def in_words(table: Mapping[str, Any]) -> list[str]:
-    """Lines for the clients, for what they share, and for the algorithm."""
+def describe_run(table: Mapping[str, Any]) -> list[str]:
+    """Describe the clients, the data that they share, and the algorithm, one line each."""
     problem, algorithm = table["problem"], table["algorithm"]
     return [*_clients(problem), _shared(problem), _algorithm(algorithm)]
 
@@ -35,7 +35,7 @@ def _clients(problem: Mapping[str, Any]) -> Iterator[str]:
     for client in range(count):
         groups.setdefault(_objective(problem["kind"], per_client, client), []).append(client + 1)
     for objective, clients in list(groups.items())[:_MOST_GROUPS]:
-        yield f"{_who(clients)}: {objective}"
+        yield f"{_name_clients(clients)}: {objective}"
     if len(groups) > _MOST_GROUPS:
         left = sum(map(len, list(groups.values())[_MOST_GROUPS:]))
         yield f"and {left} more clients, each with its own objective"
@@ -48,26 +48,27 @@ def _objective(kind: str, per_client: Mapping[str, Sequence[Any]], client: int) 
     own = {key: values[client] for key, values in per_client.items()}
     if kind != "quadratic":
         rows = len(next(iter(own.values())))
-        written = ", ".join(f"{key} {_listed(value)}" for key, value in own.items())
+        written = ", ".join(f"{key} {_shorten_list(value)}" for key, value in own.items())
         return f"{kind}, {written}" if rows <= _MOST_GROUPS else f"{kind} of {rows} rows or terms"
     hessian, linear = own["hessians"], own["linear"]
     if len(linear) == 1:
         return f"curvature {_number(hessian[0][0])}, linear term {_number(linear[0])}"
-    return f"Hessian {_matrix(hessian)}, linear term {_listed(linear)}"
+    return f"Hessian {_matrix(hessian)}, linear term {_shorten_list(linear)}"
 
 
-def _who(clients: Sequence[int]) -> str:
+def _name_clients(clients: Sequence[int]) -> str:
+    """Name one client, a range of clients, or a list of them."""
     if len(clients) == 1:
         return f"client {clients[0]}"
     if clients[-1] - clients[0] + 1 == len(clients):
         return f"clients {clients[0]} to {clients[-1]}"
-    return f"clients {_listed(clients)}"
+    return f"clients {_shorten_list(clients)}"
 
 
 def _matrix(rows: Sequence[Sequence[Any]]) -> str:
     diagonal = [row[place] for place, row in enumerate(rows)]
     is_diagonal = all(str(x) == "0" for i, row in enumerate(rows) for j, x in enumerate(row) if i != j)
-    return f"diag{_listed(diagonal)}" if is_diagonal else f"[{', '.join(map(_listed, rows))}]"
+    return f"diag{_shorten_list(diagonal)}" if is_diagonal else f"[{', '.join(map(_shorten_list, rows))}]"
 
 
 def _shared(problem: Mapping[str, Any]) -> str:
@@ -87,19 +88,19 @@ def _setting(key: str, value: Any) -> str:
         return ", ".join(
             _setting(name, entry) if name in _SILENT else _settings({name: entry}) for name, entry in value.items()
         )
-    entries = [_listed(entry) for entry in value] if key in _PER_CLIENT and isinstance(value, list) else []
+    entries = [_shorten_list(entry) for entry in value] if key in _PER_CLIENT and isinstance(value, list) else []
     if len(entries) > 1 and len(set(entries)) == 1:
         return f"{entries[0]} for each"
-    return _listed(value)
+    return _shorten_list(value)
 
 
-def _listed(value: Any) -> str:
-    """A value; of a long list the beginning."""
+def _shorten_list(value: Any) -> str:
+    """Write a value; of a long list only the beginning."""
     if isinstance(value, Mapping):
         return _settings(value)
     if not isinstance(value, Sequence) or isinstance(value, str):
         return _number(value)
-    entries = [_listed(entry) for entry in value]
+    entries = [_shorten_list(entry) for entry in value]
     more = f", ... {len(entries)} in all" if len(entries) > _MOST_ENTRIES else ""
     return entries[0] if len(entries) == 1 else f"({', '.join(entries[:_MOST_ENTRIES])}{more})"
 

@@ -21,12 +21,12 @@ def document_of_setting(claim: Claim) -> dict[str, Any]:
 
 def setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
     """Describe the supposed setting of claims; one line for all claims with the same one."""
-    from fedtheory.language.setting import setting_line, supposed_in_words
+    from fedtheory.language.setting import describe_setting, setting_line
 
     alike: dict[str, list[str]] = {}
     for called, claim in claims:
         if claim.supposed:
-            sentence = f"so {supposed_in_words(claim)} is supposed: {setting_line(claim)} states it"
+            sentence = f"so {describe_setting(claim)} is supposed: {setting_line(claim)} states it"
             alike.setdefault(sentence, []).append(called)
     return [f"no setting is named by {', '.join(names)}, {sentence}" for sentence, names in alike.items()]
 

@@ -27,7 +27,7 @@ def run(target: Target, *, _no_code: NoCode = False, as_json: Json = False) -> N
 
 def details(claim: Claim) -> dict[str, Any]:
     """Everything a claim holds."""
-    from fedtheory.language.registry import why_not_proved
+    from fedtheory.language.registry import explain_unproved
     from fedtheory.language.typesetting import latex
 
     with claim.typesetting():
@@ -43,7 +43,7 @@ def details(claim: Claim) -> dict[str, Any]:
         ],
         "note": claim.note,
         "implemented_by": claim.implemented_by,
-        "why_not_proved": why_not_proved(claim),
+        "why_not_proved": explain_unproved(claim),
         "certificate": _certificate(claim),
     }
 
@@ -62,7 +62,7 @@ def print_text(claim: Claim) -> None:
     from rich.markup import escape
 
     from fedtheory.cli.unicode_math import unicode_math, unicode_prose
-    from fedtheory.language.registry import why_not_proved
+    from fedtheory.language.registry import explain_unproved
 
     about = filter(None, (claim.source, claim.locator, claim.kind, styled(claim.verdict)))
     lines = [f"[bold]{claim.id}[/bold]  {escape(unicode_prose(claim.title))}", " · ".join(about)]
@@ -82,7 +82,7 @@ def print_text(claim: Claim) -> None:
     )
     lines += _section("note", [unicode_prose(claim.note)] if claim.note else [])
     lines += _section("corrects", [claim.corrects] if claim.corrects else [])
-    reason = why_not_proved(claim)
+    reason = explain_unproved(claim)
     lines += _section("why it is not proved", [reason] if reason else [])
     lines += _section("implemented by", [claim.implemented_by] if claim.implemented_by else [])
     print_lines(*lines)

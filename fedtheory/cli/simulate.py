@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.figure import require_figure, write_figure
-from fedtheory.cli.output import ArithmeticName, FigureFile, Json, NoCode, RunFile, about, print_json
-from fedtheory.cli.simulation_tables import MEASURED, notes, print_drawn, print_run, where_known
+from fedtheory.cli.output import ArithmeticName, FigureFile, Json, NoCode, RunFile, name_file_in_errors, print_json
+from fedtheory.cli.simulation_tables import MEASURED, measure_or_none, notes, print_run, print_sampled_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,26 +34,26 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
-    from fedtheory.arithmetic import named
+    from fedtheory.arithmetic import select_arithmetic
     from fedtheory.arithmetic.enclosures import precise_enclosures
     from fedtheory.cli.simulated_models import print_models
     from fedtheory.engine.linear_models import LinearModelRun
-    from fedtheory.engine.random_clocks import drawn_runs
+    from fedtheory.engine.random_clocks import average_over_schedules
     from fedtheory.runfile import read_run
 
     require_figure(figure)
-    given = read_run(run_file, named(arithmetic))
+    given = read_run(run_file, select_arithmetic(arithmetic))
     bits = given.precisions[0]
-    with about(run_file), precise_enclosures(bits):
+    with name_file_in_errors(run_file), precise_enclosures(bits):
         simulated = given.refined(bits)
         _require_listable(simulated)
         write_figure(figure, lambda: error_figure_of(simulated, schedules, seed))
         if simulated.algorithm.clock.is_random:
-            found = drawn_runs(simulated, schedules, seed)
+            found = average_over_schedules(simulated, schedules, seed)
             if as_json:
-                print_json(drawn_document(simulated, found, seed))
+                print_json(document_sampled_run(simulated, found, seed))
             else:
-                print_drawn(simulated, constants(simulated), found)
+                print_sampled_run(simulated, constants(simulated), found)
         elif as_json:
             print_json(document(simulated))
         elif isinstance(simulated, LinearModelRun):
@@ -105,14 +105,14 @@ def _facts(simulated: Run) -> dict[str, Any]:
     return {
         "arithmetic": simulated.arithmetic.kind,
         "constants": constants(simulated),
-        "optimum": _texts(simulated, where_known(lambda: simulated.problem.lifted(simulated.problem.optimum))),
-        "optimal_value": _texts(simulated, where_known(lambda: simulated.problem.optimal_value)),
+        "optimum": _texts(simulated, measure_or_none(lambda: simulated.problem.lifted(simulated.problem.optimum))),
+        "optimal_value": _texts(simulated, measure_or_none(lambda: simulated.problem.optimal_value)),
         "notes": notes(simulated),
     }
 
 
-def drawn_document(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any]:
-    """The JSON document of a run whose schedule is sampled: means, and intervals beside them."""
+def document_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any]:
+    """Return the JSON document of a run whose schedule is sampled: averages, and intervals beside them."""
     estimates = {name: getattr(found, name) for name in MEASURED}
     return _facts(simulated) | {
         "server": {"mean": _texts(simulated, simulated.problem.lifted(found.mean))}
@@ -142,7 +142,7 @@ def document(simulated: Run) -> dict[str, Any]:
         "server": {
             "mean": _texts(simulated, simulated.problem.lifted(trajectory.server_mean)),
             **{
-                name: _texts(simulated, where_known(partial(getattr, trajectory, f"server_{name}")))
+                name: _texts(simulated, measure_or_none(partial(getattr, trajectory, f"server_{name}")))
                 for name in MEASURED
             },
             **_summarise_models(simulated),
@@ -168,7 +168,7 @@ def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
     if not (has_iterates and _has_short_steps(simulated)):
         return None
     try:
-        suboptimality = where_known(lambda: trajectory.local_suboptimality)
+        suboptimality = measure_or_none(lambda: trajectory.local_suboptimality)
         inside = {"suboptimality": suboptimality, "drift": simulated.repeat_for_clients(trajectory.drift)}
     except (Diverging, NotApplicable):
         return None
@@ -192,7 +192,7 @@ def constants(simulated: Run) -> dict[str, Any]:
         "noise_deviation": lambda: simulated.noise_variance,
         "gradient_dissimilarity": lambda: simulated.dissimilarity_sq,
     }
-    distance_sq = where_known(lambda: simulated.initial_distance_sq)
+    distance_sq = measure_or_none(lambda: simulated.initial_distance_sq)
     found |= _with_root("initial_distance", distance_sq, text, sqrt)
     for name, bound in bounds.items():
         try:
@@ -206,7 +206,7 @@ def constants(simulated: Run) -> dict[str, Any]:
 
 def _text_or_none(text: Any, measure: Callable[[], Any]) -> Any:
     """A number as JSON carries it; null where it does not exist."""
-    found = where_known(measure)
+    found = measure_or_none(measure)
     return None if found is None else text(found)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.output import print_table, short
-from fedtheory.cli.simulation_tables import MEASURED, print_constants, print_divergence, shown_updates, where_known
+from fedtheory.cli.simulation_tables import MEASURED, measure_or_none, print_constants, print_divergence, select_updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ _SHOWN = ("loss", "accuracy", *MEASURED)
 def estimates(simulated: LinearModelRun) -> Mapping[str, ReplicaMeans]:
     """Return the existing estimates of loss, accuracy and errors over the server's updates, by name."""
     measure = simulated.attempted_trajectory.interval
-    found = {name: where_known(partial(measure, name)) for name in _SHOWN}
+    found = {name: measure_or_none(partial(measure, name)) for name in _SHOWN}
     return {name: estimate for name, estimate in found.items() if estimate is not None}
 
 
@@ -49,7 +49,7 @@ def print_models(simulated: LinearModelRun, constants: dict[str, Any]) -> None:
     found = estimates(simulated)
     columns = {name: [_cell(one, n) for n in range(len(one.mean))] for name, one in found.items()}
     count = len(next(iter(columns.values())))
-    rows = [[str(n), *(cells[n] for cells in columns.values())] for n in shown_updates(count)]
+    rows = [[str(n), *(cells[n] for cells in columns.values())] for n in select_updates(count)]
     title = "the server's model; nothing is random, errors are those of floats"
     if simulated.is_estimated:
         first = next(iter(found.values()))

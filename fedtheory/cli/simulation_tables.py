@@ -18,7 +18,7 @@ MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
 """Errors of the server's model that are shown."""
 
 
-def where_known(measure: Callable[[], Found]) -> Found | None:
+def measure_or_none(measure: Callable[[], Found]) -> Found | None:
     """Return a measured value; None where it does not exist on the run."""
     from fedtheory.errors import NotApplicable
 
@@ -62,10 +62,11 @@ def print_run(simulated: Run, constants: dict[str, Any]) -> None:
     trajectory = simulated.attempted_trajectory
     print_constants(simulated, constants)
     times = [simulated.arithmetic.number(0, "time"), *simulated.algorithm.times(simulated.problem.weights)]
-    measured = {name: where_known(partial(getattr, trajectory, f"server_{name}")) for name in MEASURED}
+    measured = {name: measure_or_none(partial(getattr, trajectory, f"server_{name}")) for name in MEASURED}
     columns = {"time": times} | {name: values for name, values in measured.items() if values is not None}
     rows = [
-        [str(n), *(short(values[n]) for values in columns.values())] for n in shown_updates(len(trajectory.server_mean))
+        [str(n), *(short(values[n]) for values in columns.values())]
+        for n in select_updates(len(trajectory.server_mean))
     ]
     print_table("exact expectations of the server's model", ["round", *columns], rows, whole=("round", *columns))
     print_divergence(simulated)
@@ -78,26 +79,26 @@ def print_divergence(simulated: Run) -> None:
     divergence = simulated.attempted_trajectory.divergence
     if divergence:
         print_lines(f"[bold red]diverges[/bold red]: {escape(divergence.reason)}")
-        print_lines(*map(escape, _cause(simulated)))
+        print_lines(*map(escape, _describe_divergence(simulated)))
 
 
-def _cause(simulated: Run) -> list[str]:
+def _describe_divergence(simulated: Run) -> list[str]:
     """The client that makes a run diverge, and the largest stable step size."""
     from fedtheory.errors import FedtheoryError
-    from fedtheory.planner.divergence import cause_of_divergence
+    from fedtheory.planner.divergence import explain_divergence
 
     try:
-        cause = cause_of_divergence(simulated)
+        cause = explain_divergence(simulated)
     except FedtheoryError:
         return []
     return [] if cause is None else [cause.sentence()]
 
 
-def print_drawn(simulated: Run, constants: dict[str, Any], found: DrawnRuns) -> None:
+def print_sampled_run(simulated: Run, constants: dict[str, Any], found: DrawnRuns) -> None:
     """Print averages over sampled schedules, with their intervals."""
     print_constants(simulated, constants)
     estimates = {name: getattr(found, name) for name in MEASURED}
-    shown = shown_updates(len(found.suboptimality.mean))
+    shown = select_updates(len(found.suboptimality.mean))
     rows = [
         [str(n), *(f"{short(e.mean[n])} ({short(e.low[n])} to {short(e.high[n])})" for e in estimates.values())]
         for n in shown
@@ -123,8 +124,8 @@ def print_constants(simulated: Run, constants: dict[str, Any]) -> None:
     )
 
 
-def shown_updates(count: int) -> list[int]:
-    """Numbers of the updates that are shown, of 0 .. count - 1."""
+def select_updates(count: int) -> list[int]:
+    """Select the numbers of the updates to print, among 0 .. count - 1."""
     last = count - 1
     return sorted({0, last, *(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < last)})
 

@@ -98,7 +98,7 @@ def print_text(table: Path, results: Results, summaries: list[Summary], stored: 
     columns = ["claim", "runs", "largest ratio", "in row"]
     if rows:
         print_table("claims", columns, rows, whole=("claim", "largest ratio", "in row"))
-    print_lines(*map(escape, _why(results, summaries)))
+    print_lines(*map(escape, _print_reasons(results, summaries)))
     known = f", {stored} of them stored before" if stored else ""
     print_lines(
         f"{results.design.runs} runs{known}, {seconds:.1f} s; {results.table.num_rows} rows in {escape(str(table))}"
@@ -133,8 +133,8 @@ def _print_best(results: Results, error: str) -> None:
     print_lines(escape(f"smallest {error}: {value} at {at} (row {found['row']}){without}"))
 
 
-def _why(results: Results, summaries: list[Summary]) -> list[str]:
-    """Why runs are none, and why claims apply to no run at all: the most frequent reasons."""
+def _print_reasons(results: Results, summaries: list[Summary]) -> list[str]:
+    """Print the most frequent reasons why runs are invalid, and why claims apply to no run."""
     lines = []
     for verdict in ("invalid", "failed"):
         usual = results.usual_reason(verdict)

@@ -18,13 +18,13 @@ NamedOrTyped = Annotated[
 ]
 
 
-def is_typed(target: str) -> bool:
-    """Whether a target is a relation, which no name of a claim can be."""
+def is_relation(target: str) -> bool:
+    """Return whether a target is a relation, which no name of a claim can be."""
     return any(sign in target for sign in "<>=")
 
 
-def read_typed(target: str) -> Claim:
-    """The claim that a typed relation is, without a setting; `InputError` for what cannot be read."""
+def parse_relation(target: str) -> Claim:
+    """Parse a typed relation as a claim without a setting; raise `InputError` for text that is no relation."""
     from verify.grade.typed_relation import read_relation
 
     return read_relation(target)

@@ -88,7 +88,7 @@ class _Reader:
         if name in _FRACTIONS:
             return f"{_bracket(self._argument())}/{_bracket(self._argument())} "
         if name in _AROUND:
-            return self._around(_AROUND[name])
+            return self._wrap_arguments(_AROUND[name])
         if name in _ACCENTS:
             letters = self._argument()
             return letters[:1] + _ACCENTS[name] + letters[1:]
@@ -100,7 +100,7 @@ class _Reader:
         known = None if name in _WORDS else _SIGNS.get(name, _greek(name))
         return name + self._gap() if known is None else known
 
-    def _around(self, arguments: tuple[bool, ...]) -> str:
+    def _wrap_arguments(self, arguments: tuple[bool, ...]) -> str:
         """Return its arguments that are displayed."""
         given = [self._argument() for _ in arguments]
         return "".join(text for text, is_shown in zip(given, arguments, strict=True) if is_shown)

@@ -22,7 +22,7 @@ from fedtheory.cli.output import (
     styled,
 )
 from fedtheory.cli.setting import document_of_setting, print_setting
-from fedtheory.cli.witness import Save, how_to_save, print_witness, save_witness, where_saved
+from fedtheory.cli.witness import Save, explain_saving, name_saved_file, print_witness, save_witness
 from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run(
     from functools import partial
     from time import perf_counter
 
-    from fedtheory.language.targets import expand_or_all
+    from fedtheory.language.targets import expand_targets
     from verify import cache
     from verify.early_decisions import load
     from verify.evaluated_instances import require_processes
@@ -66,7 +66,7 @@ def run(
     begin = perf_counter()
     require_processes(jobs)
     prepare(partial(load, all_papers=not targets), jobs)
-    chosen, faults = _sound(expand_or_all(targets, source))
+    chosen, faults = _sound(expand_targets(targets, source))
     with progress("verified") as report:
         # Who asks for everything wants a survey; who names claims wants all that there is to say of them.
         in_full = bool(targets or source)
@@ -127,7 +127,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
         "excluded": [{"name": name, "runs": count} for name, count in verdict.excluded.items()],
-        "reason": _why_not_applicable(verdict) or verdict.reason,
+        "reason": _explain_not_applicable(verdict) or verdict.reason,
         "worst_ratio": verdict.worst_ratio,
         "lhs": None if sides is None else sides.lhs,
         "rhs": None if sides is None else sides.rhs,
@@ -146,7 +146,7 @@ def _document_of_proof(verdict: ClaimVerdict) -> dict[str, Any] | None:
     return {"uses": list(proof.uses), "supposed": list(proof.supposed), "assumed_line": proof.setting}
 
 
-def _why_not_applicable(verdict: ClaimVerdict) -> str | None:
+def _explain_not_applicable(verdict: ClaimVerdict) -> str | None:
     """Why a claim is not applicable; None for other verdicts."""
     from verify.exclusions import reason_for
 
@@ -155,24 +155,24 @@ def _why_not_applicable(verdict: ClaimVerdict) -> str | None:
 
 def print_text(verdicts: list[ClaimVerdict], seconds: float, saved: str | None = None) -> None:
     """Print verdicts for a terminal; for a single claim, and refuted ones of one's own, also the run that decides."""
-    from fedtheory.language.targets import shown_as
+    from fedtheory.language.targets import display_name
 
-    rows = [[shown_as(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
+    rows = [[display_name(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
     columns = ["claim", "verdict", "instances", "largest ratio"]
     print_table("verdicts", columns, rows, whole=tuple(columns))
     if len(verdicts) == 1:
-        _print_witness(verdicts[0], "", where_saved(saved))
+        _print_witness(verdicts[0], "", name_saved_file(saved))
     else:
         for refuted in (verdict for verdict in verdicts if verdict.is_own and verdict.verdict == "refuted"):
-            _print_witness(refuted, f" of {refuted.target}", how_to_save(f"fedtheory verify {refuted.target} "))
+            _print_witness(refuted, f" of {refuted.target}", explain_saving(f"fedtheory verify {refuted.target} "))
     for standing in (verdict for verdict in verdicts if verdict.regimes and verdict.verdict != "refuted"):
         _print_regimes(standing)
     _print_left_open(verdicts)
     for verdict in verdicts:
-        _print_found_proof(verdict)
+        _print_new_proof(verdict)
     print_setting((verdict.target, verdict.claim) for verdict in verdicts)
     for thin in verdicts if len(verdicts) == 1 else (verdict for verdict in verdicts if verdict.is_own):
-        _print_what_is_missing(thin)
+        _print_missing_kinds(thin)
     searched = [verdict for verdict in verdicts if verdict.searched]
     if searched:
         runs = sum(verdict.searched for verdict in searched)
@@ -187,7 +187,7 @@ def print_text(verdicts: list[ClaimVerdict], seconds: float, saved: str | None =
 
 def _print_regimes(verdict: ClaimVerdict) -> None:
     """The kinds of runs that the search tried, with the largest ratio of each."""
-    rows = [_row(varied, list(found)) for varied, found in groupby(verdict.regimes, key=lambda one: one.factor)]
+    rows = [_format_row(varied, list(found)) for varied, found in groupby(verdict.regimes, key=lambda one: one.factor)]
     print_table(
         f"regimes of {verdict.target}", ["varied", "runs", "largest ratio at each level"], rows, whole=("varied",)
     )
@@ -207,7 +207,7 @@ def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
             print_lines(f"[yellow]left open{of}:[/yellow] {describe_left_open(verdict.left_open)}; {longer}")
 
 
-def _print_found_proof(verdict: ClaimVerdict) -> None:
+def _print_new_proof(verdict: ClaimVerdict) -> None:
     """Print what a certificate that the search found rests on, or what it needs besides the claim's assumptions."""
     from rich.markup import escape
 
@@ -233,7 +233,7 @@ def _describe_pairs(verdict: ClaimVerdict) -> str:
     return f"{pairs.covered} of {pairs.all} pairs of regimes covered{given_up if pairs.given_up else ''}"
 
 
-def _row(varied: str, regimes: list[Regime]) -> list[str]:
+def _format_row(varied: str, regimes: list[Regime]) -> list[str]:
     ratios = ", ".join(f"{one.level}: {short(one.largest_ratio)}" for one in regimes)
     return [varied, str(sum(one.runs for one in regimes)), ratios]
 
@@ -247,13 +247,13 @@ _CALLED = {
 """Kinds of runs in the words of the field."""
 
 
-def _print_what_is_missing(verdict: ClaimVerdict) -> None:
+def _print_missing_kinds(verdict: ClaimVerdict) -> None:
     """Print the kinds of runs with few or no instances, and the premises that exclude them."""
     from rich.markup import escape
 
     from verify.exclusions import reason_for
 
-    target, reason = escape(verdict.target), _why_not_applicable(verdict)
+    target, reason = escape(verdict.target), _explain_not_applicable(verdict)
     if reason is not None:
         print_lines(f"{target} is not applicable: {escape(reason)}")
         return

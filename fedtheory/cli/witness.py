@@ -22,9 +22,9 @@ Save = Annotated[
 def print_witness(found: Check, table: dict[str, Any], counterexample: str | None, saved: str) -> None:
     """Print a run with both sides there: a counterexample, called so, or the run of the largest ratio.
 
-    `saved` is the last line, of `where_saved` or `how_to_save`.
+    `saved` is the last line, of `name_saved_file` or `explain_saving`.
     """
-    from fedtheory.cli.run_in_words import in_words
+    from fedtheory.cli.run_in_words import describe_run
     from verify.shown_place import is_about_vectors_alone, points_in_words, shown_place
 
     confirmed = f"{counterexample}, confirmed in {found.arithmetic.numbers}"
@@ -36,21 +36,21 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     if counterexample is not None and _is_lower_bound(found):
         print_lines(_LOWER_BOUND)
     points = points_in_words(found.claim, shown) if shown is not None else ""
-    of_run = [_ANY_RUN] if is_about_vectors_alone(found.claim) else in_words(table)
+    of_run = [_ANY_RUN] if is_about_vectors_alone(found.claim) else describe_run(table)
     # Not through Rich: who copies a line wants it whole.
-    for line in [*([f"at {points}"] if points else []), *_ladder(found), *of_run]:
+    for line in [*([f"at {points}"] if points else []), *_document_ladders(found), *of_run]:
         print(f"  {line}")
     print(f"  {saved}")
 
 
-def how_to_save(command: str = "") -> str:
+def explain_saving(command: str = "") -> str:
     """The line with the command that writes a run, without its option; as was typed if empty."""
     return f"`{command}--save run.toml` writes it as a run file"
 
 
-def where_saved(file: str | None) -> str:
+def name_saved_file(file: str | None) -> str:
     """The line that names the file of a run, or says how to write one."""
-    return how_to_save() if file is None else f"written to {file}"
+    return explain_saving() if file is None else f"written to {file}"
 
 
 def save_witness(text: str | None, found: Check | None, file: str | None) -> None:
@@ -93,15 +93,15 @@ def _exact(value: Any) -> str:
     return decimals if text == decimals or isinstance(value, float) or len(text) > _LONGEST else f"{text} ({decimals})"
 
 
-def _ladder(found: Check) -> list[str]:
-    """Numbers that a rate measures on its ladders, on which its verdict rests."""
+def _document_ladders(found: Check) -> list[str]:
+    """Return the numbers that decide about a rate on its ladders."""
     from verify.check.ladders import ladders_of
 
     rate = found.rate
     if rate is None or not rate.rungs:
         return []
     words = [found.claim.in_words(variable) for variable in ladders_of(found.claim)]
-    lines = [f"{_place(words, rung)}: {_measured(rung)}" for climb in rate.climbs for rung in climb.rungs]
+    lines = [f"{_describe_rung(words, rung)}: {_describe_value(rung)}" for climb in rate.climbs for rung in climb.rungs]
     reason = rate.reason(found.claim.in_words)
     if reason is not None:
         lines.append(reason)
@@ -115,10 +115,11 @@ def _ladder(found: Check) -> list[str]:
     return lines + ([f"{'; '.join(slopes)}; largest ratio {short(rate.constant)}"] if slopes else [])
 
 
-def _place(words: Sequence[str], rung: Rung) -> str:
-    """The values of the variables of a rate."""
+def _describe_rung(words: Sequence[str], rung: Rung) -> str:
+    """Describe the values of a rate's variables on a rung."""
     return ", ".join(f"{word} = {short(value)}" for word, value in zip(words, rung.values, strict=True))
 
 
-def _measured(rung: Rung) -> str:
+def _describe_value(rung: Rung) -> str:
+    """Describe the left side on a rung, and its ratio to the order."""
     return f"left side {short(rung.measured)}, ratio to the order {short(rung.measured / rung.order)}"

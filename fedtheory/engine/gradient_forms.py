@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, map_alike, product
+from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, product
 from fedtheory.engine.multiples import noise_smoothness
 from fedtheory.engine.region import may_be_largest, suprema_on_ball, supremum_on_ball
 from fedtheory.federation.problem import Problem
@@ -70,7 +70,7 @@ class GradientForms:
 
     @cached_property
     def apart(self) -> Array:
-        """|grad F_i(x) - grad F(x)|^2."""
+        """Forms of |grad F_i(x) - grad F(x)|^2, one for each client."""
         return _squares(self.maps - weighted_sum(self.problem.weights, self.maps))
 
     def growth(self, factor: Number) -> Array:
@@ -84,7 +84,7 @@ class GradientForms:
         """The largest of `suprema`: of many forms in floats only those that may attain it are looked at."""
         if forms.dtype == object or len(forms) <= _FEW:
             return max(self.suprema(forms, radius))
-        return _once(self._known_largest.setdefault(radius, []), forms, lambda: self._largest_of(forms, radius))
+        return _compute_once(self._known_largest.setdefault(radius, []), forms, lambda: self._largest_of(forms, radius))
 
     def _largest_of(self, forms: Array, radius: Number) -> Number:
         curvatures = _once(self._known_curvatures, forms, lambda: FLOAT.largest_eigenvalues(forms[:, 1:, 1:]))
@@ -109,9 +109,9 @@ class GradientForms:
         def find() -> Array:
             if forms.dtype != object and len(forms) > _FEW:
                 return suprema_on_ball(forms, radius)
-            return self.problem.arithmetic.array(map_alike(bound_on_ball, forms))
+            return self.problem.arithmetic.array(map_equal_rows(bound_on_ball, forms))
 
-        return _once(self._known_suprema.setdefault(radius, []), forms, find)
+        return _compute_once(self._known_suprema.setdefault(radius, []), forms, find)
 
     @cached_property
     def _known_suprema(self) -> dict[Number, list[tuple[Array, Array]]]:
@@ -120,7 +120,7 @@ class GradientForms:
 
     def are_constant(self, forms: Array) -> bool:
         """Whether none of the forms depends on x, up to rounding in floats; found once."""
-        return _once(self._known_constant, forms, lambda: self._are_constant(forms))
+        return _compute_once(self._known_constant, forms, lambda: self._are_constant(forms))
 
     @cached_property
     def _known_constant(self) -> list[tuple[Array, bool]]:
@@ -135,7 +135,7 @@ class GradientForms:
         return all(bool(np.abs(part).max() <= rounding) for part in parts)
 
 
-def _once(known: list[tuple[Array, Found]], forms: Array, find: Callable[[], Found]) -> Found:
+def _compute_once(known: list[tuple[Array, Found]], forms: Array, find: Callable[[], Found]) -> Found:
     """Return the cached value of these forms, computing it where there is none."""
     for of, found in known:
         if of is forms:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, map_alike, plain_floats, simplest_near
+from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, map_equal_rows, plain_floats, simplest_near
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.problem import Problem
 
@@ -25,7 +25,7 @@ def noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
     curvatures = noise_forms[:, 1:, 1:]
     if (curvatures == 0).all():
         return problem.arithmetic.number(0, "zero")
-    each = map_alike(partial(least_multiple, arithmetic=problem.arithmetic), curvatures, problem.hessians)
+    each = map_equal_rows(partial(least_multiple, arithmetic=problem.arithmetic), curvatures, problem.hessians)
     return max(each)
 
 

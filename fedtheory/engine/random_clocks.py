@@ -29,7 +29,7 @@ class DrawnRuns:
     gradient_sq: ReplicaMeans
 
 
-def drawn_runs(run: Run, schedules: int, seed: int, confidence: float = 0.99) -> DrawnRuns:
+def average_over_schedules(run: Run, schedules: int, seed: int, confidence: float = 0.99) -> DrawnRuns:
     """Average the exact expectations of a float run over sampled schedules.
 
     Raises `InputError` for fewer than two schedules or a run in rationals, and

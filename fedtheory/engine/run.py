@@ -23,7 +23,7 @@ from fedtheory.engine.surrogate import Surrogate
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.problem.quadratic import weighted_sum
-from fedtheory.federation.rule import same_for_all
+from fedtheory.federation.rule import repeat_for_clients
 from fedtheory.federation.types import WAY_OUT
 from fedtheory.shown import Card, Shown, number
 
@@ -171,7 +171,7 @@ class Run(AssumedConstants, Shown):
 
     def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
         """The run with other local steps, all of one size."""
-        work = LocalWork(steps, same_for_all(step_size, self.problem.weights))
+        work = LocalWork(steps, repeat_for_clients(step_size, self.problem.weights))
         return self._with_algorithm(replace(self.algorithm, work=work))
 
     def with_step_factor(self, factor: Number) -> Run:

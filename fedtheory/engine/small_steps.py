@@ -43,7 +43,7 @@ def small_step_limit(run: Run) -> Array:
     return run.arithmetic.solve_regular(_curvature(run), _push(run))
 
 
-def leading_distance_sq(run: Run, unit: Number) -> Number:
+def compute_leading_coefficient(run: Run, unit: Number) -> Number:
     """Coefficient of mu^1 in ``lim E|x^n - x*|^2``, in closed form and any arithmetic.
 
     It is ``eta_g tr(Hbar^-1 R) / 2`` with ``Hbar = sum_i E[w_i] r_i K_i H_i`` and

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, group_alike, unanswered
+from fedtheory.arithmetic import Array, Number, group_equal_rows, unanswered
 from fedtheory.engine.moments.server import functionals
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
@@ -76,9 +76,10 @@ class Surrogate:
     @cached_property
     def round_optima(self) -> Array:
         """A minimiser of each L^n, the nearest to that of Lbar, (N, d)."""
-        return np.stack([self._known_minimiser(weights) for weights in self.weights])
+        return np.stack([self._find_minimiser_once(weights) for weights in self.weights])
 
-    def _known_minimiser(self, weights: Array) -> Array:
+    def _find_minimiser_once(self, weights: Array) -> Array:
+        """Return the minimiser of an objective with these weights, from the cache where it is known."""
         key = tuple(weights)
         if key not in self._minimisers:
             self._minimisers[key] = self._minimiser(weights, self.optimum)
@@ -157,7 +158,7 @@ class Surrogate:
         """Index of the first client of the same type, for each client, (M,)."""
         # Not the centred objectives: rounding would tell equal ones apart.
         problem = self.problem
-        first, kinds = group_alike(problem.hessians, problem.linear, problem.constants)
+        first, kinds = group_equal_rows(problem.hessians, problem.linear, problem.constants)
         return np.array(first)[kinds]
 
     def sum_by_type(self, values: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from fedtheory.arithmetic import FLOAT
-from fedtheory.engine.moments import goes_by_points, rounds_repeat
+from fedtheory.engine.moments import is_deterministic, rounds_repeat
 from fedtheory.engine.moments.batch import Batch, Shape, shape_of
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
@@ -19,8 +19,8 @@ _MOST_MOMENTS = 2**24
 """Numbers of the second moments of all rounds of runs that are definitions."""
 
 
-def find_together(runs: Iterable[Run]) -> None:
-    """Find the trajectories of runs, many at once where rounds are alike; each run then knows its own.
+def compute_trajectories(runs: Iterable[Run]) -> None:
+    """Compute the trajectories of runs, many at once where rounds have one shape; each run then keeps its own.
 
     Runs that belong to no batch are left as they are: they find theirs when they are asked.
     """
@@ -57,7 +57,7 @@ def _belongs_to_a_batch(run: Run) -> bool:
     if not _is_in_floats(run):
         return False
     try:
-        if goes_by_points(run.problem, run.algorithm):
+        if is_deterministic(run.problem, run.algorithm):
             return False
         return rounds_repeat(run.problem, run.algorithm) and run.problem.centred is not None
     except FedtheoryError:

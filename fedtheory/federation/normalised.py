@@ -33,7 +33,7 @@ class Normalised(Participation):
         if isinstance(self.law, Uniform) and (weights == weights[0]).all():
             return self.law.moments(weights)
         if self.possibilities(len(weights)) > _MOST_EXACT_SETS and weights.dtype != object:
-            return _moments_of_many(self.law, tuple(weights))
+            return _integrate_moments(self.law, tuple(weights))
         self._require_few(weights)
         return _moments(self.law, tuple(weights), arithmetic_of(weights))
 
@@ -66,6 +66,7 @@ class Normalised(Participation):
         return self.law.within(clients, weights)
 
     def _require_few(self, weights: Array) -> None:
+        """Raise `InputError` for more sets of participants than are enumerated."""
         most = _MOST_EXACT_SETS if weights.dtype == object else _MOST_SETS
         if (count := self.possibilities(len(weights))) > most:
             floats = "--arithmetic float, " if weights.dtype == object else ""
@@ -88,7 +89,7 @@ def _moments(law: Uniform | Bernoulli, importances: tuple[Number, ...], arithmet
 
 
 @lru_cache(maxsize=16)
-def _moments_of_many(law: Uniform | Bernoulli, importances: tuple[float, ...]) -> WeightMoments:
+def _integrate_moments(law: Uniform | Bernoulli, importances: tuple[float, ...]) -> WeightMoments:
     """Moments of normalised weights of many clients, in floats, by integrals."""
     weights = np.array(importances)
     # Refuses numbers of clients and probabilities that do not fit.

@@ -30,7 +30,7 @@ _ACCURACY = 1e-10
 
 def moments_of_coins(weights: Array, chance: float) -> tuple[Array, Array]:
     """E[w_i], (M,), and E[w_i w_j], (M, M), where each client takes part with a probability of its own coin."""
-    times = _times(weights, float(weights[weights > 0].min()))
+    times = _quadrature_nodes(weights, float(weights[weights > 0].min()))
     shown = chance * np.exp(-times[:, None] * weights)
     factors = 1 - chance + shown
     carried = _measure(times) * np.exp(np.log(factors).sum(axis=1))
@@ -59,7 +59,7 @@ def _on_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
     """Compute for each t the points of a circle: their weights, (n,), and z x_k / (1 + z x_k) there, (n, M)."""
     ordered = np.sort(weights)
     smallest = ordered[:selected].sum() or ordered[ordered > 0][0]
-    times = _times(weights, float(smallest))
+    times = _quadrature_nodes(weights, float(smallest))
     logs = -times[:, None] * weights
     radii = _log_radii(logs, selected)
     sets = math.lgamma(len(weights) + 1) - math.lgamma(selected + 1) - math.lgamma(len(weights) - selected + 1)
@@ -86,7 +86,7 @@ def _log_radii(logs: Array, selected: int) -> Array:
     return np.asarray((low + high) / 2)
 
 
-def _times(weights: Array, smallest: float) -> Array:
+def _quadrature_nodes(weights: Array, smallest: float) -> Array:
     """Nodes t of the quadrature, for sums of weights that are zero or at least `smallest`."""
     first, last = math.log(_SMALLEST / weights.sum()), math.log(_LARGEST / smallest)
     times: Array = np.exp(np.arange(first, last + _STEP, _STEP))

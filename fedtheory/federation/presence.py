@@ -58,14 +58,14 @@ def turnout(law: Participation, weights: Array) -> Turnout:
 @turnout.register
 def _(law: Full, weights: Array) -> Turnout:
     del law
-    return _same_in_every_round(weights, _ones(weights))
+    return _build_fixed_moments(weights, _ones(weights))
 
 
 @turnout.register
 def _(law: Fixed, weights: Array) -> Turnout:
     presence = weights - weights
     presence[list(law.selected)] = _ones(weights)[list(law.selected)]
-    return _same_in_every_round(law.moments(weights).mean, presence)
+    return _build_fixed_moments(law.moments(weights).mean, presence)
 
 
 @turnout.register
@@ -172,14 +172,14 @@ def _(law: Multinomial, weights: Array) -> Turnout:
 def _(law: InTypes, weights: Array) -> Turnout:
     """Joint moments of one client of each type, and of two different ones of each pair of types."""
     first = np.cumsum((0, *law.counts[:-1]))
-    return turnout(law.law, law.of_each_client(weights)).of(first.tolist())
+    return turnout(law.law, law.expand_to_clients(weights)).of(first.tolist())
 
 
 def compute_report_moments(weights: Array, reports: Sequence[int]) -> Turnout:
     """The turnout of an update in which some clients report, for weights d_i, (M,)."""
     presence = weights - weights
     presence[list(reports)] = _ones(weights)[list(reports)]
-    return _same_in_every_round(weights * presence, presence)
+    return _build_fixed_moments(weights * presence, presence)
 
 
 def _positive_part(values: Array) -> Array:
@@ -191,7 +191,8 @@ def _ones(weights: Array) -> Array:
     return arithmetic_of(weights).array([1] * len(weights))
 
 
-def _same_in_every_round(weights: Array, presence: Array) -> Turnout:
+def _build_fixed_moments(weights: Array, presence: Array) -> Turnout:
+    """Build the participation moments of clients that take the same part in every round."""
     means: dict[Factor, Array] = {"weight": weights, "presence": presence, "one": _ones(weights)}
     factors: tuple[Factor, ...] = ("weight", "presence", "one")
     squares = {frozenset({a, b}): means[a] * means[b] for a in factors for b in factors}

@@ -195,6 +195,6 @@ def local_work(steps: int | tuple[int, ...], step_sizes: Array) -> LocalWork:
     return LocalWork(counts, step_sizes)
 
 
-def same_for_all(value: Number, like: Array) -> Array:
+def repeat_for_clients(value: Number, like: Array) -> Array:
     """(M,) copies of a number, in the arithmetic and for the clients of `like`."""
     return arithmetic_of(like).array([value] * len(like))

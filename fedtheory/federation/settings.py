@@ -17,7 +17,7 @@ from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.participation import Full, Participation
 from fedtheory.federation.policies import Aggregation
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.rule import Algorithm, local_work, same_for_all
+from fedtheory.federation.rule import Algorithm, local_work, repeat_for_clients
 
 
 class AlgorithmBuilder(Protocol):
@@ -40,7 +40,9 @@ class AlgorithmBuilder(Protocol):
 SETTINGS: dict[str, AlgorithmBuilder] = {}
 
 
-def _named(name: str) -> Callable[[AlgorithmBuilder], AlgorithmBuilder]:
+def _register(name: str) -> Callable[[AlgorithmBuilder], AlgorithmBuilder]:
+    """Register a builder of algorithms under a name of run files."""
+
     def register(setting: AlgorithmBuilder) -> AlgorithmBuilder:
         SETTINGS[name] = setting
         return setting
@@ -48,7 +50,7 @@ def _named(name: str) -> Callable[[AlgorithmBuilder], AlgorithmBuilder]:
     return register
 
 
-@_named("fedavg")
+@_register("fedavg")
 def fedavg(
     problem: Problem,
     *,
@@ -69,7 +71,7 @@ def fedavg(
     """
     arithmetic = problem.arithmetic
     shared = not hasattr(local_step_size, "shape") or local_step_size.shape == ()
-    sizes = same_for_all(local_step_size, problem.weights) if shared else local_step_size
+    sizes = repeat_for_clients(local_step_size, problem.weights) if shared else local_step_size
     return Algorithm(
         "fedavg",
         local_work(local_steps, sizes),
@@ -83,25 +85,25 @@ def fedavg(
     )
 
 
-@_named("sgd")
+@_register("sgd")
 def sgd(problem: Problem, **keys: Any) -> Algorithm:
     """Mini-batch SGD spread over workers: one step of each, then the average (liu2022, p. 3)."""
     return _fedavg_with("sgd", problem, keys, local_steps=1)
 
 
-@_named("two-sided-fedavg")
+@_register("two-sided-fedavg")
 def two_sided_fedavg(problem: Problem, **keys: Any) -> Algorithm:
     """FedAvg with a server step s beside the clients' s_L (liu2022, G-FedAvg-TSLR)."""
     return _fedavg_with("two-sided-fedavg", problem, keys)
 
 
-@_named("parallel-restarted-sgd")
+@_register("parallel-restarted-sgd")
 def parallel_restarted_sgd(problem: Problem, **keys: Any) -> Algorithm:
     """Local SGD of all clients, restarted from their average every K steps (liu2022; Yu et al., AAAI 2019)."""
     return _fedavg_with("parallel-restarted-sgd", problem, keys, server_step_size=1, participation=Full())
 
 
-@_named("distributed-gd")
+@_register("distributed-gd")
 def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
     """Distributed gradient descent with full gradients and all workers (lecture27, p. 1; Wang et al. 2019)."""
     if not isinstance(problem.oracle, ExactOracle):
@@ -113,16 +115,17 @@ def _fedavg_with(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any
     """FedAvg in which some keys are part of the name; `InputError` where they are given otherwise."""
     meant = replace(fedavg(problem, **(keys | fixed)), name=name)
     for key, value in fixed.items():
-        if not _means_the_same(problem, meant, fedavg(problem, **({**keys, **fixed} | _given(keys, key)))):
+        if not _is_equivalent(problem, meant, fedavg(problem, **({**keys, **fixed} | _select_key(keys, key)))):
             raise InputError(f"algorithm.{key}", f"{name} means {value}, got {keys[key]}")
     return meant
 
 
-def _given(keys: dict[str, Any], key: str) -> dict[str, Any]:
+def _select_key(keys: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a table with one key where it is given, else an empty one."""
     return {key: keys[key]} if key in keys else {}
 
 
-def _means_the_same(problem: Problem, one: Algorithm, other: Algorithm) -> bool:
+def _is_equivalent(problem: Problem, one: Algorithm, other: Algorithm) -> bool:
     """Whether two algorithms do the same local work and aggregate alike."""
     laws = [algorithm.aggregation.moments(problem.weights) for algorithm in (one, other)]
     same_law = laws[0].is_fixed and laws[1].is_fixed and bool((laws[0].mean == laws[1].mean).all())

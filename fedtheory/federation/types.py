@@ -62,7 +62,7 @@ class InTypes(Participation):
         each: Array = weights / arithmetic.array(list(self.counts))
         return each
 
-    def of_each_client(self, weights: Array) -> Array:
+    def expand_to_clients(self, weights: Array) -> Array:
         """Importance of all clients, (M,), from that of types (E,), which their clients share evenly."""
         return np.repeat(self.of_one_client(weights), self.counts)
 
@@ -82,7 +82,7 @@ class InTypes(Participation):
         return self.law.in_words(self.clients)
 
     def averages(self, weights: Array) -> bool:
-        return self.law.averages(self.of_each_client(weights))
+        return self.law.averages(self.expand_to_clients(weights))
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         moments = self.moments(weights)
@@ -100,10 +100,10 @@ class InTypes(Participation):
         if len(clients) == len(self.counts):
             return fmpq(1)
         types = np.repeat(np.arange(len(self.counts)), self.counts)
-        return self.law.within(np.flatnonzero(np.isin(types, list(clients))).tolist(), self.of_each_client(weights))
+        return self.law.within(np.flatnonzero(np.isin(types, list(clients))).tolist(), self.expand_to_clients(weights))
 
 
-def each_of(weights: Array, counts: tuple[int, ...]) -> Array:
+def expand_weights(weights: Array, counts: tuple[int, ...]) -> Array:
     """Weights of types (E,), which their clients share evenly, (M,)."""
     return np.repeat(weights / arithmetic_of(weights).array(counts), counts)
 
@@ -112,7 +112,7 @@ def each_of(weights: Array, counts: tuple[int, ...]) -> Array:
 def _moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arithmetic) -> TypeMoments:
     """Moments of a law over M clients, added up by type; found once for all rounds and step sizes of a run."""
     totals, counts = arithmetic.array(list(weights)), law.counts
-    each, first = law.of_each_client(totals), np.cumsum((0, *counts[:-1]))
+    each, first = law.expand_to_clients(totals), np.cumsum((0, *counts[:-1]))
     found = law.law.moments(each)
     numbers = arithmetic.array(list(counts))
 

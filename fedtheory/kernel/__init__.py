@@ -38,12 +38,12 @@ if TYPE_CHECKING:
         Step,
         Term,
         check,
+        check_equal,
         check_nonnegative,
         check_zero,
         check_zero_form,
         is_same,
         remainder,
-        same,
     )
     from fedtheory.kernel.inequalities import (
         Inequality,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "expressions": "is_ordering slack",
     "forms": "Form added composed difference scalar scaled vector",
-    "identities": "Step Term LazyText check_zero check_zero_form check is_same remainder same check_nonnegative",
+    "identities": "Step Term LazyText check_zero check_zero_form check is_same remainder check_equal check_nonnegative",
     "numbers": "Numbers",
     "quotients": "Rejected",
     "inequalities": (
@@ -87,7 +87,7 @@ _HOMES = {
     "context": "Context",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-"""Names load on first use: who writes or reads a statement asks for its language alone, not for the judge."""
+"""Names load on first use: parsing a statement does not load the checker."""
 
 __all__ = [
     "Context",
@@ -102,6 +102,7 @@ __all__ = [
     "added",
     "assumption",
     "check",
+    "check_equal",
     "check_nonnegative",
     "check_zero",
     "check_zero_form",
@@ -123,7 +124,6 @@ __all__ = [
     "optimality",
     "remainder",
     "root",
-    "same",
     "scalar",
     "scaled",
     "slack",

@@ -17,8 +17,8 @@ from fedtheory.kernel.expressions import (
     PastSum,
     Selected,
     Value,
-    every_part,
     parts_of,
+    subexpressions,
 )
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected, quotient
@@ -38,7 +38,7 @@ def require_admitted(expression: Expr) -> None:
 
     An exponent is a whole number, half of one, or a symbol plus a whole number.
     """
-    for part in every_part(sp.sympify(expression)):
+    for part in subexpressions(sp.sympify(expression)):
         if isinstance(part, sp.Float):
             raise Rejected(f"{part} is not exact")
         if type(part) not in _ADMITTED:

@@ -19,12 +19,12 @@ def collected(terms: Mapping[Expr, Expr]) -> Expr:
     """The sum of coefficients times monomials, with inner products collected into norms where fewer terms remain."""
     groups: dict[type | None, dict[Expr, Expr]] = defaultdict(dict)
     for monomial, coefficient in terms.items():
-        groups[_kind(monomial)][monomial] = coefficient
+        groups[_binder_of(monomial)][monomial] = coefficient
     parts = [_collected(kind, group) for kind, group in groups.items()]
     return sp.Add(*parts)
 
 
-def _kind(monomial: Expr) -> type | None:
+def _binder_of(monomial: Expr) -> type | None:
     """The node around an inner product: none (`Inner`), or a mean or a sum; None for all other monomials."""
     if isinstance(monomial, Inner):
         return Inner

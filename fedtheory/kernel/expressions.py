@@ -104,10 +104,10 @@ def is_length(expression: Expr) -> bool:
 
 def parts_of(expression: Expr, *kinds: type) -> set[Expr]:
     """The parts of these kinds in an expression, which may be one of them itself."""
-    return {part for part in every_part(expression) if isinstance(part, kinds)}
+    return {part for part in subexpressions(expression) if isinstance(part, kinds)}
 
 
-def every_part(expression: Expr) -> Iterator[Expr]:
+def subexpressions(expression: Expr) -> Iterator[Expr]:
     """An expression and all that it is made of; a part is yielded before those that it is made of."""
     left = [expression]
     while left:
@@ -117,9 +117,9 @@ def every_part(expression: Expr) -> Iterator[Expr]:
         left.extend(part.args)
 
 
-def shown(part: object) -> str:
+def shorten(part: object) -> str:
     """A part of a sentence; a very long formula is not written out, which takes longer than a check."""
-    if isinstance(part, sp.Expr) and len([*islice(every_part(part), MOST_SHOWN)]) == MOST_SHOWN:
+    if isinstance(part, sp.Expr) and len([*islice(subexpressions(part), MOST_SHOWN)]) == MOST_SHOWN:
         return f"a formula of {MOST_SHOWN} symbols and more"
     try:
         return str(part)

@@ -70,9 +70,9 @@ def vector(expression: Expr, context: Context) -> Form:
     rules: dict[type, Callable[[], Form]] = {
         sp.Add: lambda: added(vector(part, context) for part in expression.args),
         sp.Mul: lambda: _multiple(expression, context, vector, _is_vector),
-        Average: lambda: _over(Average, vector(expression.args[0], context), context),
-        Selected: lambda: _over(Selected, vector(expression.args[0], context), context),
-        LocalSum: lambda: _sum_over_steps(vector(expression.args[0], context), context),
+        Average: lambda: _average_vector(Average, vector(expression.args[0], context), context),
+        Selected: lambda: _average_vector(Selected, vector(expression.args[0], context), context),
+        LocalSum: lambda: _sum_vector(vector(expression.args[0], context), context),
         Expectation: lambda: _expected(vector(expression.args[0], context), context),
         Gradient: lambda: _gradient(expression, context),
         sp.Symbol: lambda: _symbol(expression, context),
@@ -97,7 +97,7 @@ def scalar(expression: Expr, context: Context) -> Form:
     rules: dict[type, Callable[[], Form]] = {
         sp.Add: lambda: added(scalar(part, context) for part in expression.args),
         Expectation: lambda: scalar(expression.args[0], context),
-        Average: lambda: _mean_of_scalars(scalar(expression.args[0], context), context),
+        Average: lambda: _average_scalars(scalar(expression.args[0], context), context),
         LocalSum: lambda: _sum_of_scalars(scalar(expression.args[0], context), context),
         Inner: lambda: _inner_product(expression, context),
         Value: lambda: _value(expression, context),
@@ -139,7 +139,7 @@ def _is_random(expression: Expr, context: Context) -> bool:
 # Means over clients or participants, sums over local steps, expectations.
 
 
-def _over(mean: type, form: Form, context: Context) -> Form:
+def _average_vector(mean: type, form: Form, context: Context) -> Form:
     """The mean of a vector over clients, or over those that are drawn; shared factors leave it."""
     found = []
     for basis, coefficient in form.items():
@@ -156,7 +156,7 @@ def _over(mean: type, form: Form, context: Context) -> Form:
     return {b: c for b, c in added(found).items() if not indices.is_mean_gradient_at_minimiser(b, context)}
 
 
-def _sum_over_steps(form: Form, context: Context) -> Form:
+def _sum_vector(form: Form, context: Context) -> Form:
     """The sum of a vector over a client's local steps."""
     steps = quotient(context.number_of_steps)
     _require_no_step_number(form, context)
@@ -168,7 +168,7 @@ def _sum(content: Expr, context: Context) -> Expr:
     """A sum over local steps; of a mean over clients that all take the same number of them, the mean of the sums."""
     if not isinstance(content, Average) or context.numbers.differs(context.number_of_steps):
         return LocalSum(content)
-    own, inside = indices.taken_apart(content, context)
+    own, inside = indices.split_average(content, context)
     return Average(own * LocalSum(inside))
 
 
@@ -184,7 +184,7 @@ def _expected(form: Form, context: Context) -> Form:
         if is_noise(basis, context):
             continue
         if isinstance(basis, Selected):
-            all_clients = _expected(_over(Average, {basis.args[0]: ONE}, context), context)
+            all_clients = _expected(_average_vector(Average, {basis.args[0]: ONE}, context), context)
             found.append(scaled(all_clients, coefficient))
         elif basis.free_symbols & (context.noise | context.random) or basis.atoms(Selected):
             raise Rejected(f"the expectation of {basis} is not known")
@@ -193,22 +193,22 @@ def _expected(form: Form, context: Context) -> Form:
     return added(found)
 
 
-def _mean_of_scalars(form: Form, context: Context) -> Form:
+def _average_scalars(form: Form, context: Context) -> Form:
     parts = ((m, part) for m, c in form.items() for part in context.numbers.parts(c))
-    return added(scaled(_mean_of_scalar(own, monomial, context), shared) for monomial, (shared, own) in parts)
+    return added(scaled(_average_scalar(own, monomial, context), shared) for monomial, (shared, own) in parts)
 
 
-def _mean_of_scalar(own: Expr, monomial: Expr, context: Context) -> Form:
+def _average_scalar(own: Expr, monomial: Expr, context: Context) -> Form:
     if not indices.differs(monomial, context):
         return {monomial: ONE if own == 1 else quotient(Average(own))}
     if isinstance(monomial, Inner):
         apart = [side for side in monomial.args if not indices.differs(side, context)]
         if apart:
             (inside,) = (side for side in monomial.args if indices.differs(side, context))
-            mean = _over(Average, {inside: quotient(own)}, context)
+            mean = _average_vector(Average, {inside: quotient(own)}, context)
             return added(scaled(_inner(b, apart[0], context), c) for b, c in mean.items())
     if isinstance(monomial, LocalSum) and not context.numbers.differs(context.number_of_steps):
-        return _sum_of_scalars(_mean_of_scalar(own, monomial.args[0], context), context)
+        return _sum_of_scalars(_average_scalar(own, monomial.args[0], context), context)
     return {Average(own * monomial): ONE}
 
 
@@ -269,7 +269,7 @@ def length(of: Expr) -> Expr:
 
 def _length(form: Form, context: Context) -> Form:
     """The length of a vector, which is a multiple of that of a vector with one as its first coefficient."""
-    if (context.noise or context.random) and not (context.of_a_round and _is_given(form, context)):
+    if (context.noise or context.random) and not (context.of_a_round and _is_known_at_start(form, context)):
         raise Rejected("lengths are known where nothing is random")
     if not form:
         return {}
@@ -279,7 +279,7 @@ def _length(form: Form, context: Context) -> Form:
     return {length(composed(scaled(form, quotient(1 / factor)))): quotient(size)}
 
 
-def _is_given(form: Form, context: Context) -> bool:
+def _is_known_at_start(form: Form, context: Context) -> bool:
     """Whether a vector is known at the start of a round."""
     random = context.noise | context.random
     return not any(basis.free_symbols & random or basis.atoms(Selected) for basis in form)
@@ -299,12 +299,12 @@ def _inner(left: Expr, right: Expr, context: Context) -> Form:
     """The expected inner product of two basis vectors."""
     drawn = [isinstance(side, Selected) for side in (left, right)]
     if context.participants is not None and any(drawn):
-        return _inner_of_drawn(left, right, context)
+        return _multiply_sampled(left, right, context)
     found = inner_of_random(left, right, context)
     return {inner(left, right): ONE} if found is None else found
 
 
-def _inner_of_drawn(left: Expr, right: Expr, context: Context) -> Form:
+def _multiply_sampled(left: Expr, right: Expr, context: Context) -> Form:
     """Compute inner products for L of M sampled clients: a pair has probability L (L - 1)/(M (M - 1))."""
     drawn, clients = context.participants, context.clients
     inside = [argument for side in (left, right) for argument in (side.args if isinstance(side, Selected) else (side,))]
@@ -312,13 +312,13 @@ def _inner_of_drawn(left: Expr, right: Expr, context: Context) -> Form:
         raise Rejected("a vector that depends on the participants is not independent of them")
     if not (isinstance(left, Selected) and isinstance(right, Selected)):
         chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
-        mean = _over(Average, vector(chosen.args[0], context), context)
+        mean = _average_vector(Average, vector(chosen.args[0], context), context)
         return added(scaled(_inner(b, other, context), c) for b, c in mean.items())
     if clients is None or drawn is None or context.numbers.at_least.get(clients, 1) < 2:
         # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
         return {inner(left, right): ONE}
     alone = scalar(Average(Inner(left.args[0], right.args[0])), context)
-    mean, other_mean = (_over(Average, vector(side.args[0], context), context) for side in (left, right))
+    mean, other_mean = (_average_vector(Average, vector(side.args[0], context), context) for side in (left, right))
     together = _inner_of_forms(mean, other_mean, context)
     own_share = quotient((clients - drawn) / (drawn * (clients - 1)))
     shared = quotient(clients * (drawn - 1) / (drawn * (clients - 1)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.collected import collected
 from fedtheory.kernel.context import Context
-from fedtheory.kernel.expressions import MOST_SHOWN, ONE, Average, Expr, LocalSum, shown
+from fedtheory.kernel.expressions import MOST_SHOWN, ONE, Average, Expr, LocalSum, shorten
 from fedtheory.kernel.forms import Form, composed, difference, scalar
 from fedtheory.kernel.inequalities import Inequality, InequalityRef
 from fedtheory.kernel.numbers import Numbers
@@ -42,7 +42,7 @@ class LazyText:
         self._parts = parts
 
     def __str__(self) -> str:
-        return "".join(map(shown, self._parts))
+        return "".join(map(shorten, self._parts))
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ def check_nonnegative(number: Expr, numbers: Numbers, conditions: Sequence[Expr]
     return Step(LazyText("(", number, ") >= 0"), is_nonnegative(number, numbers, conditions))
 
 
-def same(what: str, one: Expr, other: Expr, context: Context) -> Step:
+def check_equal(what: str, one: Expr, other: Expr, context: Context) -> Step:
     """Return whether two scalars have the same normal form."""
     return check_zero_form(what, difference(scalar(one, context), scalar(other, context)), context.numbers)
 
 
 def is_same(one: Expr, other: Expr, context: Context) -> bool:
     """Whether two scalars have one normal form."""
-    return same("", one, other, context).holds
+    return check_equal("", one, other, context).holds
 
 
 def check_zero_form(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
@@ -117,10 +117,10 @@ class _Sum:
     def __str__(self) -> str:
         terms = sum(len(number.numerator) + len(number.denominator) for number in self.left.values())
         if self.numbers.roots or terms > MOST_SHOWN:
-            return "a sum of multiples of " + ", ".join(map(shown, self.left))
+            return "a sum of multiples of " + ", ".join(map(shorten, self.left))
         if terms > _MOST_COLLECTED:
-            return shown(composed(self.left))
-        return shown(collected({monomial: number.expression for monomial, number in self.left.items()}))
+            return shorten(composed(self.left))
+        return shorten(collected({monomial: number.expression for monomial, number in self.left.items()}))
 
 
 _MOST_COLLECTED = 200

@@ -30,7 +30,7 @@ def is_mean_gradient_at_minimiser(basis: Expr, context: Context) -> bool:
     return isinstance(basis, Average) and basis.args[0] in vanishing
 
 
-def taken_apart(basis: Expr, context: Context) -> tuple[Expr, Expr]:
+def split_average(basis: Expr, context: Context) -> tuple[Expr, Expr]:
     """The number, and the vector or scalar, inside a mean over clients; one and the vector itself elsewhere."""
     if not isinstance(basis, Average):
         return ONE, basis

@@ -62,15 +62,16 @@ def _inequality(says: Callable[Concatenate[Context, _P], Inequality]) -> Callabl
     """A reason that goes by the name of the function that says what it is."""
     INEQUALITIES[says.__name__] = says
 
-    def because(*about: _P.args, **_named: _P.kwargs) -> InequalityRef:
+    def refer(*about: _P.args, **_named: _P.kwargs) -> InequalityRef:
+        """Refer to the inequality at its arguments."""
         return InequalityRef(says.__name__, about)
 
     # Editors and `help` show the name and the arguments in their order.
-    because.__doc__, because.__name__ = says.__doc__, says.__name__
+    refer.__doc__, refer.__name__ = says.__doc__, says.__name__
     of_says = signature(says)
     shown = of_says.replace(parameters=[*of_says.parameters.values()][1:], return_annotation=InequalityRef)
-    because.__signature__ = shown  # type: ignore[attr-defined]
-    return because
+    refer.__signature__ = shown  # type: ignore[attr-defined]
+    return refer
 
 
 def subjects(kind: str) -> list[Parameter]:

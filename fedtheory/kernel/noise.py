@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fedtheory.kernel.context import Context
 from fedtheory.kernel.expressions import Average, Expr, LocalSum, inner
-from fedtheory.kernel.indices import taken_apart
+from fedtheory.kernel.indices import split_average
 from fedtheory.kernel.quotients import Quotient, Rejected, quotient
 
 
 def is_noise(basis: Expr, context: Context) -> bool:
     """Whether a basis vector is noise: of a client's step, summed over steps, or a mean of it over clients."""
-    return _symbol(taken_apart(basis, context)[1]) in context.noise
+    return _symbol(split_average(basis, context)[1]) in context.noise
 
 
 def inner_of_random(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient] | None:
@@ -39,7 +39,7 @@ def _is_past(other: Expr, noise: Expr, context: Context) -> bool:
 
 def _product(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient]:
     """Noises of other symbols, clients or steps are independent: each counts with the square of its share."""
-    sides = [taken_apart(side, context) for side in (left, right)]
+    sides = [split_average(side, context) for side in (left, right)]
     symbols = frozenset(_symbol(inside) for _, inside in sides)
     if len(symbols) == 2 and symbols not in context.common_random_numbers:
         return {}

@@ -57,9 +57,9 @@ class Numbers:
     def plain(self, number: Expr) -> Expr:
         """A number that all clients share, so that it may leave a mean over them; means over clients are such."""
         number = self.known(number)
-        own = _outside_means(number) & self.of_clients
+        own = _symbols_outside_means(number) & self.of_clients
         if own:
-            raise Rejected(f"{_listed(own)} differs from client to client")
+            raise Rejected(f"{_list_symbols(own)} differs from client to client")
         return number
 
     def known(self, number: Expr) -> Expr:
@@ -67,7 +67,7 @@ class Numbers:
         number = self.written_out(number)
         unknown = number.free_symbols - self.symbols - self.of_clients
         if unknown:
-            raise Rejected(f"{_listed(unknown)} is not a number of the theory")
+            raise Rejected(f"{_list_symbols(unknown)} is not a number of the theory")
         if parts_of(number, *_OF_VECTORS):
             raise Rejected(f"{number} is not a number, but a sum or an average of possibly random values")
         for part in (number, *(mean.args[0] for mean in parts_of(number, Average))):
@@ -80,7 +80,7 @@ class Numbers:
         for power in parts_of(expression, sp.Pow):
             symbols = power.exp.free_symbols - self.integer
             if symbols:
-                raise Rejected(f"{_listed(symbols)} is in an exponent, and need not be a nonnegative integer")
+                raise Rejected(f"{_list_symbols(symbols)} is in an exponent, and need not be a nonnegative integer")
 
     def with_plain_means(self, number: Expr) -> Expr:
         """A number with its means over clients as sums of means of products."""
@@ -99,7 +99,7 @@ class Numbers:
 
     def differs(self, number: Expr) -> bool:
         """Whether a number differs from client to client."""
-        return bool(_outside_means(number) & self.of_clients)
+        return bool(_symbols_outside_means(number) & self.of_clients)
 
     def parts(self, whole: Quotient) -> Iterator[tuple[Quotient, Expr]]:
         """The additive parts of a number, each as a shared factor and one of the client's own."""
@@ -127,13 +127,15 @@ def _split(product: Expr, differs: Callable[[Expr], bool]) -> tuple[Expr, Expr]:
     return sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)
 
 
-def _outside_means(number: Expr) -> set[sp.Symbol]:
+def _symbols_outside_means(number: Expr) -> set[sp.Symbol]:
+    """Return the symbols that occur outside of means over clients."""
     if isinstance(number, Average):
         return set()
     if number.is_Symbol:
         return {number}
-    return set().union(*(_outside_means(argument) for argument in number.args))
+    return set().union(*(_symbols_outside_means(argument) for argument in number.args))
 
 
-def _listed(symbols: set[sp.Symbol]) -> str:
+def _list_symbols(symbols: set[sp.Symbol]) -> str:
+    """List symbols in order, separated by commas."""
     return ", ".join(sorted(map(str, symbols)))

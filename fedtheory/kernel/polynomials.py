@@ -34,7 +34,7 @@ class Rejected(Exception):
     """An expression outside the kernel's language, or a reason outside the context."""
 
 
-def words(polynomial: Polynomial) -> int:
+def count_words(polynomial: Polynomial) -> int:
     """Machine words of the largest coefficient over a common denominator."""
     coefficients = polynomial.coeffs()
     height = max((int(number.height_bits()) for number in coefficients), default=0)
@@ -42,9 +42,9 @@ def words(polynomial: Polynomial) -> int:
     return 1 + (height + denominator.bit_length()) // 64
 
 
-def times(one: Polynomial, other: Polynomial) -> Polynomial:
+def multiply(one: Polynomial, other: Polynomial) -> Polynomial:
     """The product of two polynomials."""
-    pairs, size = len(one) * len(other), words(one) + words(other)
+    pairs, size = len(one) * len(other), count_words(one) + count_words(other)
     _require(pairs, _MOST_PAIRS, size)
     spend(pairs * size)
     return one * other
@@ -60,7 +60,7 @@ def raised(number: Fraction, power: int) -> Fraction:
 
 def _power(polynomial: Polynomial, power: int) -> Polynomial:
     _require(power, _MOST_PAIRS, 1)
-    terms, size = comb(len(polynomial) - 1 + power, power) if polynomial else 1, 1 + power * words(polynomial)
+    terms, size = comb(len(polynomial) - 1 + power, power) if polynomial else 1, 1 + power * count_words(polynomial)
     _require(terms, _MOST_PAIRS, size)
     spend(4 * terms * size)
     return polynomial**power
@@ -68,7 +68,7 @@ def _power(polynomial: Polynomial, power: int) -> Polynomial:
 
 def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     """Divide numerator and denominator by their common factor."""
-    size = words(numerator) + words(denominator)
+    size = count_words(numerator) + count_words(denominator)
     spend(16 * (len(numerator) + len(denominator)) * size)
     if len(numerator) > 1 and len(denominator) > 1:
         terms = _terms_without_common_factor(numerator, denominator)
@@ -101,10 +101,10 @@ def _terms_of_cofactor(polynomial: Polynomial, common: dict[int, int]) -> int:
     for powers in polynomial.monoms():
         others = tuple(int(power) for place, power in enumerate(powers) if place not in common)
         alike.setdefault(others, []).append(tuple(int(powers[place]) for place in common))
-    return sum(_most_points(points, [*common.values()]) for points in alike.values())
+    return sum(_bound_monomials(points, [*common.values()]) for points in alike.values())
 
 
-def _most_points(points: Sequence[Sequence[int]], degrees: Sequence[int]) -> int:
+def _bound_monomials(points: Sequence[Sequence[int]], degrees: Sequence[int]) -> int:
     """Bound the monomials of a cofactor by those of the product and the degrees of the other factor.
 
     What powers range over, and differences of two, is no more in the cofactor.  Of these, one for each generator is
@@ -164,7 +164,7 @@ def composed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any = N
     sizes, most = [len(image) for image in images], 0
     for powers in polynomial.monoms():
         most += prod(comb(size - 1 + power, power) for size, power in zip(sizes, powers, strict=True) if power and size)
-    height = words(polynomial) + sum(polynomial.degrees()) * max(map(words, images), default=1)
+    height = count_words(polynomial) + sum(polynomial.degrees()) * max(map(count_words, images), default=1)
     _require(most, _MOST_TERMS, height)
     spend(4 * most * height)
     return polynomial.compose(*images) if ring is None else polynomial.compose(*images, ctx=ring)
@@ -175,9 +175,9 @@ def factors(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:
     degrees = polynomial.degrees()
     dense = prod(1 + degree for degree in degrees)
     if len(polynomial) > 1:
-        _require(dense, _MOST_FACTORED, words(polynomial))
+        _require(dense, _MOST_FACTORED, count_words(polynomial))
         _require(max(degrees, default=0), _HIGHEST_FACTORED, 1)
-        spend(100 * dense * words(polynomial))
+        spend(100 * dense * count_words(polynomial))
     rational, found = polynomial.factor()
     return rational, list(found)
 

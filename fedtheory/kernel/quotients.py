@@ -49,10 +49,11 @@ class Quotient:
     def expression(self) -> Expr:
         """The number in SymPy's notation: the same for equal numbers."""
         spend(self._nodes(self.numerator) + self._nodes(self.denominator))
-        return self._kept_expression
+        return self._cached_expression
 
     @cached_property
-    def _kept_expression(self) -> Expr:
+    def _cached_expression(self) -> Expr:
+        """The quotient in SymPy's notation."""
         return self._sum(self.numerator) / self._sum(self.denominator)
 
     def written(self, polynomial: Polynomial) -> Expr:
@@ -104,7 +105,7 @@ def _combine(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quot
 
 
 def _together(*numbers: Quotient) -> Sequence[Quotient]:
-    """Numbers as quotients of polynomials in the same symbols."""
+    """Combine numbers into quotients of polynomials in the same symbols."""
     if all(number.symbols == numbers[0].symbols for number in numbers):
         return numbers
     compiler, images = _common(*(number.symbols for number in numbers))
@@ -180,7 +181,7 @@ def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Po
             polynomials.raised((part, part), power)[0]
             for part, power in ((square.numerator, pairs), (square.denominator, half - pairs))
         )
-        found += polynomials.times(polynomials.times(rest, numerator), denominator)
+        found += polynomials.multiply(polynomials.multiply(rest, numerator), denominator)
     return found
 
 
@@ -206,11 +207,11 @@ def _parts_of_power(power: Expr) -> Iterator[Expr]:
             raise Rejected(f"{power} is a root of what may be negative")
         yield power.base**_HALF
     else:
-        yield power.base ** _taken_apart(power)[2]
+        yield power.base ** _split_exponent(power)[2]
         yield from _parts(power.base)
 
 
-def _taken_apart(power: Expr) -> tuple[int, int, Expr]:
+def _split_exponent(power: Expr) -> tuple[int, int, Expr]:
     """The whole number, the factor and the symbol in an exponent such as 2 n + 1."""
     whole, rest = power.exp.as_coeff_Add()
     factor, symbol = rest.as_coeff_Mul()
@@ -274,7 +275,7 @@ class _Compiler:
             return polynomials.raised(self.compiled(base), int(exponent))
         if exponent.is_Rational:
             return polynomials.raised((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
-        whole, factor, symbol = _taken_apart(power)
+        whole, factor, symbol = _split_exponent(power)
         symbolic = (self.generators[base**symbol], self.ring.constant(1))
         return _product(polynomials.raised(symbolic, factor), polynomials.raised(self.compiled(base), whole))
 
@@ -282,13 +283,13 @@ class _Compiler:
 def _sum(one: Fraction, other: Fraction) -> Fraction:
     if one[1] == other[1]:
         return polynomials.lowest(one[0] + other[0], one[1])
-    numerator = polynomials.times(one[0], other[1]) + polynomials.times(other[0], one[1])
-    return polynomials.lowest(numerator, polynomials.times(one[1], other[1]))
+    numerator = polynomials.multiply(one[0], other[1]) + polynomials.multiply(other[0], one[1])
+    return polynomials.lowest(numerator, polynomials.multiply(one[1], other[1]))
 
 
 def _product(one: Fraction, other: Fraction) -> Fraction:
     (numerator, last), (first, denominator) = polynomials.lowest(one[0], other[1]), polynomials.lowest(other[0], one[1])
-    return polynomials.times(numerator, first), polynomials.times(last, denominator)
+    return polynomials.multiply(numerator, first), polynomials.multiply(last, denominator)
 
 
 def _monic(numerator: Polynomial, denominator: Polynomial) -> Fraction:

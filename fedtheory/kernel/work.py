@@ -58,18 +58,20 @@ def remembered(size: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
 
     def keep(function: Callable[_P, _T]) -> Callable[_P, _T]:
         @lru_cache(maxsize=size)
-        def kept(*arguments: _P.args, **named: _P.kwargs) -> tuple[_T, int]:
+        def compute_with_work(*arguments: _P.args, **named: _P.kwargs) -> tuple[_T, int]:
+            """Compute a value, and count the work that it takes."""
             before = _METER.get().spent
             found = function(*arguments, **named)
             return found, _METER.get().spent - before
 
         @wraps(function)
-        def counted(*arguments: _P.args, **named: _P.kwargs) -> _T:
+        def compute(*arguments: _P.args, **named: _P.kwargs) -> _T:
+            """Return the value; its work counts also where the value is cached."""
             before = _METER.get().spent
-            found, work = kept(*arguments, **named)  # type: ignore[arg-type]
+            found, work = compute_with_work(*arguments, **named)  # type: ignore[arg-type]
             spend(work - (_METER.get().spent - before))
             return found
 
-        return counted
+        return compute
 
     return keep

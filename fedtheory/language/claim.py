@@ -22,7 +22,7 @@ from fedtheory.language.assumptions import Assumption, uniform_shares
 from fedtheory.language.meaning_latex import typeset_meaning
 from fedtheory.language.quantities.problem import importance
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
-from fedtheory.language.typesetting import clients_counted, latex, plain
+from fedtheory.language.typesetting import latex, plain, weigh_clients
 from fedtheory.shown import Card, Shown, inline
 
 Kind = Literal[
@@ -279,7 +279,7 @@ class Claim(Shown):
         symbols = (latex(symbol) for symbol, quantity in self.where.items() if quantity is importance)
         quantities = ((symbol, one) for symbol, one in self.where.items() if isinstance(one, RunQuantity))
         of_types = frozenset(symbol for symbol, quantity in quantities if quantity.of_types)
-        return clients_counted(None if uniform_shares in self.assumptions else next(symbols, "p_{i}"), of_types)
+        return weigh_clients(None if uniform_shares in self.assumptions else next(symbols, "p_{i}"), of_types)
 
     @property
     def links(self) -> list[str]:
@@ -294,13 +294,14 @@ class Claim(Shown):
 
     def in_words(self, expression: Expr) -> str:
         """An expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""
-        if expression not in self._words:
+        if expression not in self._text_cache:
             names = {symbol: quantity.name for symbol, quantity in self.notation.items()}
-            self._words[expression] = plain(sp.sympify(expression), names)
-        return self._words[expression]
+            self._text_cache[expression] = plain(sp.sympify(expression), names)
+        return self._text_cache[expression]
 
     @cached_property
-    def _words(self) -> dict[Expr, str]:
+    def _text_cache(self) -> dict[Expr, str]:
+        """Expressions as lines of text, as far as they were needed."""
         return {}
 
     @property

@@ -41,7 +41,7 @@ def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
     choices = choices_of(claim, run)
     for frame in stacks_at(claim.place, run, len(choices)):
         if isinstance(frame, StackedFrame):
-            yield _together(run, frame, choices)
+            yield _stack_choices(run, frame, choices)
         else:
             yield from (chosen_site(run, frame, choice) for choice in choices)
 
@@ -62,21 +62,23 @@ def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
     ]
 
 
-def _together(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:
+def _stack_choices(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:
     """All choices at each place of a stack as one site."""
     if len(choices) == 1 and not choices[0].labels:
         return Site(run, frame, frame.index, {}, {})
     each = [choice for _ in range(len(frame.members) // len(choices)) for choice in choices]
-    return Site(run, frame, {}, *taken_together(frame, each), choices)
+    return Site(run, frame, {}, *stack_choices_of(frame, each), choices)
 
 
-def taken_together(
+def stack_choices_of(
     frame: StackedFrame, each: Sequence[Choice]
 ) -> tuple[dict[sp.Symbol, Array], dict[sp.Symbol, Array]]:
     """The points and parameters that are chosen at each place of a stack."""
     points = {symbol: np.stack([one.points[symbol] for one in each]) for symbol in each[0].points}
     numbers = {s: frame.arithmetic.array([[one.parameters[s]] for one in each]) for s in each[0].parameters}
-    return {s: frame.led(at) for s, at in points.items()}, {s: frame.led(values) for s, values in numbers.items()}
+    return {s: frame.lead_axes(at) for s, at in points.items()}, {
+        s: frame.lead_axes(values) for s, values in numbers.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ class _Stack:
 
     @classmethod
     def of(cls, frame: StackedFrame, owners: Sequence[int], choices: Sequence[Choice]) -> _Stack:
-        points, parameters = taken_together(frame, choices)
+        points, parameters = stack_choices_of(frame, choices)
         return cls(frame, np.array(owners), tuple(points.values()), tuple(parameters.values()))
 
     def site(self, claim: Claim) -> SiteOfPlaces:

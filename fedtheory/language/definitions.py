@@ -23,9 +23,10 @@ def local_step(
 
     def expression(of: Expr, combined: Expr) -> Expr:
         parts = algorithm.parts(of, combined)
-        return sp.Add(*(scale.xreplace(dict(numbers)) * part_of(of, part) for part, scale in parts.items()))
+        return sp.Add(*(scale.xreplace(dict(numbers)) * translate_part(of, part) for part, scale in parts.items()))
 
-    def part_of(of: Expr, part: Expr) -> Expr:
+    def translate_part(of: Expr, part: Expr) -> Expr:
+        """Translate a vector or gradient of the definition into the claim's own."""
         if isinstance(part, Gradient):
             return kernel.Gradient(objective, expression(of, part.args[0]))
         if part not in vectors:

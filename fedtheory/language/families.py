@@ -57,10 +57,11 @@ class Family:
 
     def part(self, part: int) -> list[Instance]:
         """The members of a part."""
-        return [member for member in self.instances if _part_of(member.number) == part]
+        return [member for member in self.instances if _select_part(member.number) == part]
 
 
-def _part_of(number: int) -> int:
+def _select_part(number: int) -> int:
+    """Return the part of a family that its member of this number belongs to."""
     # Every seven the turns begin elsewhere: families have patterns of their own, such as every second or seventh.
     seven, place = divmod(number, len(_TURNS))
     return _TURNS[(place + 3 * seven) % len(_TURNS)]

@@ -60,7 +60,7 @@ def _parts(text: str) -> tuple[tuple[bool, str], ...]:
 def _split(text: str) -> Iterator[tuple[bool, str]]:
     place = words = 0
     while place < len(text):
-        found = _formula(text, place) if _is_beginning(text, place) else None
+        found = _formula(text, place) if _starts_word(text, place) else None
         if found is None or not _has_symbol(found[0]):
             place += 1 if found is None else max(found[1] - place, 1)
             continue
@@ -72,7 +72,7 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
         yield False, text[words:]
 
 
-def _is_beginning(text: str, place: int) -> bool:
+def _starts_word(text: str, place: int) -> bool:
     """Whether no word goes on here."""
     before = text[place - 1] if place else " "
     return not text[place].isspace() and not (before.isalnum() or before in "-_^~'.")
@@ -228,14 +228,14 @@ def _index(index: re.Match[str]) -> str:
     """An index or a power; the two ends of a range are parted by a power sign between blanks."""
     content = index[1] if index[1] is not None else index[2]
     if content.startswith("("):
-        return f"({_typeset_all(content[1:-1])})"
+        return f"({_typeset_index(content[1:-1])})"
     span = _RANGE.fullmatch(content)
     if span is not None:
-        return f"{_typeset_all(span[1])}={_typeset_all(span[2])} ^ {_typeset_all(span[3])}"
-    return _typeset_all(content)
+        return f"{_typeset_index(span[1])}={_typeset_index(span[2])} ^ {_typeset_index(span[3])}"
+    return _typeset_index(content)
 
 
-def _typeset_all(content: str) -> str:
+def _typeset_index(content: str) -> str:
     """The content of an index; words stay upright."""
     parts = [part.strip() for part in content.split(",")]
     found = [_formula(part, 0, "\n") for part in parts]

@@ -24,9 +24,10 @@ class _OnAnother:
     changes: tuple[tuple[str, Any], ...]
 
     def __call__(self, run: Run) -> Any:
-        return self.of.on(run.once(self._other))
+        return self.of.on(run.once(self._build_other_run))
 
-    def _other(self, run: Run) -> Run:
+    def _build_other_run(self, run: Run) -> Run:
+        """Build the other run from the changed run file; raise `NotApplicable` where there is none."""
         table: dict[str, Any] = run_table(run)
         for key, value in self.changes:
             part, _, name = key.partition(".")

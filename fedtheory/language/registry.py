@@ -130,7 +130,7 @@ def claims_like(pattern: str) -> list[Claim]:
 
 def find(claim_id: str) -> Claim:
     """The claim of that id; `InputError`, with near ids, where there is none."""
-    claim = _found(claim_id)
+    claim = _find_claim(claim_id)
     if claim is not None:
         return claim
     from difflib import get_close_matches
@@ -144,16 +144,17 @@ def find(claim_id: str) -> Claim:
 
 def is_an_id(claim_id: str) -> bool:
     """Whether a paper has a claim of that id."""
-    return _found(claim_id) is not None
+    return _find_claim(claim_id) is not None
 
 
-def _found(claim_id: str) -> Claim | None:
+def _find_claim(claim_id: str) -> Claim | None:
+    """Return the claim of an id; None where no paper has it."""
     paper = paper_with(claim_id.partition(":")[0])
     claims = () if paper is None else paper.source.claims
     return next((claim for claim in claims if claim.id == claim_id), None)
 
 
-def why_not_proved(claim: Claim) -> str | None:
+def explain_unproved(claim: Claim) -> str | None:
     """Why a claim that is recorded as supported has no certificate; None for others, and where no paper says it."""
     paper = published_by(claim) if claim.verdict == "supported" else None
     name = claim.id.partition(":")[2]
@@ -163,15 +164,15 @@ def why_not_proved(claim: Claim) -> str | None:
 
 def repairs_of(claim: Claim) -> tuple[Claim, ...]:
     """The claims that correct a claim, in the order of its source."""
-    return tuple(other for other in _claims_beside(claim) if other.corrects == claim.id)
+    return tuple(other for other in _claims_of_same_paper(claim) if other.corrects == claim.id)
 
 
 def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
     """The claims whose bounds improve that of a claim, in the order of its source."""
-    return tuple(other for other in _claims_beside(claim) if other.sharpens == claim.id)
+    return tuple(other for other in _claims_of_same_paper(claim) if other.sharpens == claim.id)
 
 
-def _claims_beside(claim: Claim) -> tuple[Claim, ...]:
+def _claims_of_same_paper(claim: Claim) -> tuple[Claim, ...]:
     """The claims of the same paper: only these speak of a claim as one of their own."""
     paper = published_by(claim)
     return () if paper is None else paper.source.claims

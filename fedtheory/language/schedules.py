@@ -10,7 +10,7 @@ from itertools import product
 import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.arithmetic.enclosures import all_plain
+from fedtheory.arithmetic.enclosures import convert_inexact
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
@@ -88,7 +88,7 @@ class _Requirement:
         expect((work.step_sizes == work.step_sizes[0]).all(), "the clients use different step sizes")
         expect(work.common_steps, "the clients take different numbers of local steps")
         shape = (run.algorithm.rounds, max(work.steps), 1)
-        stated = all_plain(self.compiled(whole_run(run)) + run.arithmetic.zeros(*shape))
+        stated = convert_inexact(self.compiled(whole_run(run)) + run.arithmetic.zeros(*shape))
         rounding = 0 if run.arithmetic.is_rigorous else _ROUNDING
         for n, k in product(range(shape[0]), range(shape[1])):
             size = stated[n, k, 0]

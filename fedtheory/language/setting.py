@@ -104,11 +104,11 @@ def supposed(claim: Claim) -> tuple[Assumption, ...]:
     if claim.place != "points":
         return _condense([one for one in _parts(claim).values() if one is not None])
     speaks_of_runs = any(not isinstance(quantity, PointQuantity) for quantity in claim.notation.values())
-    is_lifted = a.uniform_shares in lifted_by(claim)
+    is_lifted = a.uniform_shares in list_extensions(claim)
     return (a.uniform_shares,) if speaks_of_runs and not is_lifted else ()
 
 
-def lifted_by(claim: Claim) -> tuple[Assumption, ...]:
+def list_extensions(claim: Claim) -> tuple[Assumption, ...]:
     """The parts of plain FedAvg beyond which alone a quantity of a claim has a meaning."""
     return tuple(default for default, instead in _parts(claim).items() if instead is not default)
 
@@ -140,7 +140,7 @@ def setting_line(claim: Claim) -> str:
     return f"assumptions=[{', '.join(_names(claim))}]"
 
 
-def supposed_in_words(claim: Claim) -> str:
+def describe_setting(claim: Claim) -> str:
     """Describe the supposed setting: plain FedAvg, or what the claim's quantities leave of it."""
     parts = ", ".join(assumption.name for assumption in claim.supposed)
     return "plain FedAvg" if claim.supposed == PLAIN else f"plain FedAvg beyond its quantities ({parts})"
@@ -148,7 +148,7 @@ def supposed_in_words(claim: Claim) -> str:
 
 def setting_facts(claim: Claim) -> dict[str, str]:
     """Return the setting for cards: the line that states it, where it is supposed."""
-    return {"supposed setting": f"{supposed_in_words(claim)}; {setting_line(claim)}"} if claim.supposed else {}
+    return {"supposed setting": f"{describe_setting(claim)}; {setting_line(claim)}"} if claim.supposed else {}
 
 
 def _names(claim: Claim) -> Iterator[str]:

@@ -35,7 +35,7 @@ def resolve(target: Target) -> Claim:
         if is_registered(target):
             return target
         require_wellformed(target)
-        return _own(target)
+        return _prepare_own_claim(target)
     if target.endswith(".py"):
         raise InputError("id", f"expected {target}:NAME, with the name of a claim in that file")
     home, _, name = target.rpartition(":")
@@ -51,14 +51,14 @@ def expand(targets: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(single for target in targets for single in _expand(target)))
 
 
-def expand_or_all(targets: Sequence[str] | None, source: str | None) -> list[str]:
+def expand_targets(targets: Sequence[str] | None, source: str | None) -> list[str]:
     """The targets that are named; without any, the claims of a source, or all."""
     if targets and source is not None:
         raise InputError("--source", "expected either claims or a source, got both")
     return expand(targets) if targets else [claim.id for claim in claims_of(source)]
 
 
-def shown_as(target: Target, claim: Claim) -> str:
+def display_name(target: Target, claim: Claim) -> str:
     """The name of a target for people: the id of a paper's claim, or ``file.py:NAME`` without an absolute path."""
     if not isinstance(target, str) or published_by(claim) is not None:
         return claim.id
@@ -72,7 +72,7 @@ def shown_as(target: Target, claim: Claim) -> str:
 def placed(error: InputError, target: Target) -> InputError:
     """A mistake in a claim, with the line of the user's file that makes it."""
     home, _, name = target.rpartition(":") if isinstance(target, str) else ("", "", "")
-    return error.in_file(_place(Path(home), name, error.key)) if home.endswith(".py") else error
+    return error.in_file(_locate_field(Path(home), name, error.key)) if home.endswith(".py") else error
 
 
 def _expand(target: str) -> Iterator[str]:
@@ -107,18 +107,18 @@ def _from_file(path: Path, name: str) -> Claim:
         raise InputError(name, f"expected the name of a Claim: {', '.join(names)}", str(path))
     try:
         require_wellformed(claim)
-        _require_own_id(claim, path)
+        _require_new_id(claim, path)
     except InputError as error:
-        raise error.in_file(_place(path, name, error.key)) from None
-    return _own(claim)
+        raise error.in_file(_locate_field(path, name, error.key)) from None
+    return _prepare_own_claim(claim)
 
 
-def _own(claim: Claim) -> Claim:
+def _prepare_own_claim(claim: Claim) -> Claim:
     """A user-defined claim, in its setting; a changed copy of a published one is no longer what its source states."""
     return with_setting(replace(claim, is_published=False) if claim.is_published else claim)
 
 
-def _require_own_id(claim: Claim, path: Path) -> None:
+def _require_new_id(claim: Claim, path: Path) -> None:
     """Raise `InputError` where an id is that of a paper's claim: tables and pages would show the one for the other."""
     paper = paper_with(claim.source)
     if paper is None or paper.folder in path.resolve().parents:
@@ -129,7 +129,7 @@ def _require_own_id(claim: Claim, path: Path) -> None:
         )
 
 
-def _place(path: Path, name: str, field: str) -> str:
+def _locate_field(path: Path, name: str, field: str) -> str:
     """File and line of a claim's field, or of its name where the field is not written out."""
     try:
         statements = ast.parse(path.read_bytes()).body

@@ -28,15 +28,15 @@ class MeanOfSteps:
 
 
 @cache
-def _own_symbol(quantity: Quantity) -> sp.Dummy:
+def _create_symbol(quantity: Quantity) -> sp.Dummy:
     """A symbol that no other quantity has, though it may have the same notation."""
     return sp.Dummy(quantity.latex, real=True)
 
 
-def _in_own_symbols(term: Term, same: Mapping[Quantity, Quantity] | None = None) -> Expr:
+def _replace_by_symbols(term: Term, same: Mapping[Quantity, Quantity] | None = None) -> Expr:
     """The expression of a term in symbols by quantities; `same` says which of them count as another one."""
     every = same or {}
-    return term.expression.xreplace({symbol: _own_symbol(every.get(one, one)) for symbol, one in term.where})
+    return term.expression.xreplace({symbol: _create_symbol(every.get(one, one)) for symbol, one in term.where})
 
 
 @cache
@@ -45,7 +45,7 @@ def _in_vocabulary() -> frozenset[int]:
     return frozenset(id(getattr(quantities, name)) for name in quantities.__all__)
 
 
-def is_what_its_term_says(quantity: RunQuantity) -> bool:
+def is_defined_by_term(quantity: RunQuantity) -> bool:
     """Whether a number is defined by its term: one of the vocabulary, or one that a term of its quantities computes.
 
     Anybody can make a quantity with another term than its measure, or of vectors that have the names of others.
@@ -60,11 +60,11 @@ def is_what_its_term_says(quantity: RunQuantity) -> bool:
 def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> RunQuantity:
     """The quantity of the vocabulary with the same term, where some quantities are the same; otherwise itself."""
     term = quantity.term
-    if term is None or id(quantity) in _in_vocabulary() or not is_what_its_term_says(quantity):
+    if term is None or id(quantity) in _in_vocabulary() or not is_defined_by_term(quantity):
         return quantity
-    found = term.over, _plain(_in_own_symbols(term, same))
+    found = term.over, _plain(_replace_by_symbols(term, same))
     known = ((one, one.term) for one in quantities_of_runs() if one.term is not None and one.root == quantity.root)
-    alike = (one for one, other in known if (other.over, _plain(_in_own_symbols(other, same))) == found)
+    alike = (one for one, other in known if (other.over, _plain(_replace_by_symbols(other, same))) == found)
     return next(alike, quantity)
 
 
@@ -78,12 +78,12 @@ def _plain(expression: Expr) -> Expr:
 def means_of_steps() -> tuple[MeanOfSteps, ...]:
     """Return the means over local steps of numbers of a local step, by the terms of both."""
     known = [(one, one.term) for one in quantities_of_runs() if one.term is not None]
-    at_step = {_in_own_symbols(term): one for one, term in known if one.per_step and not term.over}
-    named = {expression: _own_symbol(one) for expression, one in at_step.items()}
+    at_step = {_replace_by_symbols(term): one for one, term in known if one.per_step and not term.over}
+    named = {expression: _create_symbol(one) for expression, one in at_step.items()}
     found = []
     for one, term in known:
-        written = _in_own_symbols(term).xreplace(named)
-        every = {_own_symbol(used): used for used in (*at_step.values(), *(of for _, of in term.where))}
+        written = _replace_by_symbols(term).xreplace(named)
+        every = {_create_symbol(used): used for used in (*at_step.values(), *(of for _, of in term.where))}
         where = {symbol: every[symbol] for symbol in written.free_symbols}
         is_of_numbers = all(isinstance(used, RunQuantity) for used in where.values())
         if term.over == (MEAN_OVER_STEPS,) and is_of_numbers and not written.atoms(Inner, Value):

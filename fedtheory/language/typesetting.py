@@ -22,7 +22,7 @@ _of_types: ContextVar[frozenset[sp.Symbol]] = ContextVar("letters of types", def
 
 
 @contextmanager
-def clients_counted(importance: str | None, of_types: frozenset[sp.Symbol] = _NONE) -> Iterator[None]:
+def weigh_clients(importance: str | None, of_types: frozenset[sp.Symbol] = _NONE) -> Iterator[None]:
     """Within it, means over clients are sums with this symbol for a client's importance; None: all count alike.
 
     `of_types` are symbols with a value for each type of clients: sums of them run over types.

@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.quantities.measuring.reductions import reduce_all
+from fedtheory.language.quantities.measuring.reductions import reduce_steps
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights
 from fedtheory.language.typesetting import latex
 from fedtheory.language.vocabulary import vocabulary
@@ -28,7 +28,7 @@ class _Reduced:
         values = self.of.on(run)
         if values.shape[-1] != 1:
             raise NotApplicable(f"{self.of.name} has one value for each client, and weights are of rounds or steps")
-        return reduce_all((self.over,), run, values)
+        return reduce_steps((self.over,), run, values)
 
 
 def weighted_mean(

@@ -46,9 +46,9 @@ def require_wellformed(claim: Claim) -> None:
         _expect(field, _is_number(side), _NUMBER, side)
         _expect(field, _has_small_powers(side), f"exponents of at most {_LARGEST_EXPONENT}, without powers", side)
     _require_bound(claim)
-    _require_one_meaning(claim)
+    _require_unique_meaning(claim)
     for symbol, quantity in {**claim.where, **claim.notation}.items():
-        _require_own_name(f"where[{symbol}]", quantity)
+        _require_new_name(f"where[{symbol}]", quantity)
 
 
 def _require_bound(claim: Claim) -> None:
@@ -62,7 +62,7 @@ def _require_bound(claim: Claim) -> None:
         _expect("conditions", not varied, "symbols of `where`, which have one value", condition)
 
 
-def _require_one_meaning(claim: Claim) -> None:
+def _require_unique_meaning(claim: Claim) -> None:
     """Raise `InputError` where an expression has a symbol of several quantities, and `where` says not which."""
     sides = {side.symbol for _, side in _sides(claim) if isinstance(side, RunQuantity)}
     for symbol in sorted(sides & claim.for_all.keys(), key=str):
@@ -107,14 +107,14 @@ def _require_meanings(claim: Claim) -> None:
             "assumptions of fedtheory.assumptions (`fedtheory assumptions` lists them)",
             assumption,
         )
-        _require_own_assumption(assumption)
-    _require_own_symbols(claim)
+        _require_new_assumption(assumption)
+    _require_distinct_symbols(claim)
     for condition in claim.conditions:
         expected = "relations such as eta <= 1/(4*L), with symbols that leave them open"
         _expect("conditions", isinstance(condition, sp.core.relational.Relational), expected, condition)
 
 
-def _require_own_symbols(claim: Claim) -> None:
+def _require_distinct_symbols(claim: Claim) -> None:
     """Raise `InputError` where two symbols look alike, even if they are two for SymPy."""
     names = [str(symbol) for symbol in [*claim.where, *(claim.for_all.keys() - claim.where.keys())]]
     for name in names:
@@ -122,7 +122,7 @@ def _require_own_symbols(claim: Claim) -> None:
         _expect("symbols", names.count(name) == 1, "different names for the symbols", name)
 
 
-def _require_own_name(field: str, quantity: Quantity) -> None:
+def _require_new_name(field: str, quantity: Quantity) -> None:
     """Raise `InputError` where a quantity of the user's looks like another one, or has its name."""
     require_plain(f"{field}.name", quantity.name)
     require_readable(f"{field}.latex", quantity.latex)
@@ -132,7 +132,7 @@ def _require_own_name(field: str, quantity: Quantity) -> None:
     _expect(f"{field}.name", is_own, "a name that no quantity of fedtheory has", quantity.name)
 
 
-def _require_own_assumption(assumption: Assumption) -> None:
+def _require_new_assumption(assumption: Assumption) -> None:
     """Raise `InputError` where an assumption of the user's has the name of one of fedtheory's, or looks like it."""
     require_plain("assumptions", assumption.name)
     require_readable(f"assumptions[{assumption.name}].statement", assumption.statement)

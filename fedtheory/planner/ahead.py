@@ -68,7 +68,7 @@ class Ahead:
             if self._run_file is not None:
                 self._waiting.append((work, packed((function, asked))))
         if not self._is_busy:
-            self._give()
+            self._submit_newest()
         return cache(partial(self._end, work))
 
     def stop(self) -> None:
@@ -76,7 +76,7 @@ class Ahead:
         with self._lock:
             self._waiting.clear()
 
-    def _give(self, _done: object = None) -> None:
+    def _submit_newest(self, _done: object = None) -> None:
         """Give the worker the work that was begun last: this process ends the first one first."""
         with self._lock:
             work, content = self._waiting.pop() if self._waiting else (None, b"")
@@ -86,7 +86,7 @@ class Ahead:
                     work.future = workers(1).submit(_there, self._run_file, content)
             self._is_busy = work is not None and work.future is not None
         if work is not None and work.future is not None:
-            work.future.add_done_callback(self._give)
+            work.future.add_done_callback(self._submit_newest)
 
     def _end(self, work: _Work) -> Any:
         with self._lock:
@@ -98,7 +98,7 @@ class Ahead:
 
 
 @contextmanager
-def ahead(errors: ExactErrors, jobs: int) -> Iterator[Ahead]:
+def start_worker(errors: ExactErrors, jobs: int) -> Iterator[Ahead]:
     """Share the work for a run with a worker, if there may be one (`jobs`, -1 for all cores) and it saves time."""
     if jobs == 1 or (os.cpu_count() or 1) == 1 or operations(errors.run, errors.run.algorithm.rounds) < _LONG:
         yield Ahead(errors)

@@ -99,11 +99,11 @@ class Alternatives:
     def __init__(self, run: Run, asked: ErrorAndCosts, best: ErrorAtStepSize | None = None) -> None:
         self.run, self.asked, self.accuracy = run, asked, asked.accuracy
         self.steps = run.algorithm.work.common_steps
-        self._known: dict[tuple[str, int, int | None], Alternative | None] = {}
+        self._constants: dict[tuple[str, int, int | None], Alternative | None] = {}
         if best is not None and self.steps is not None:
             key = run.algorithm.name, self.steps, _batch(run)
             cost = best.rounds * asked.costs.of_round(run, run)
-            self._known[key] = Alternative(*key, best, cost, is_planned=True)
+            self._constants[key] = Alternative(*key, best, cost, is_planned=True)
 
     @property
     def planned(self) -> Alternative | None:
@@ -114,11 +114,12 @@ class Alternatives:
         """A setting at its best step size; None where it has no exact error."""
         called = name or self.run.algorithm.name
         key = called, steps, batch
-        if key not in self._known:
-            self._known[key] = self._found(steps, batch, name)
-        return self._known[key]
+        if key not in self._constants:
+            self._constants[key] = self._try_setting(steps, batch, name)
+        return self._constants[key]
 
-    def _found(self, steps: int, batch: int | None, name: str | None) -> Alternative | None:
+    def _try_setting(self, steps: int, batch: int | None, name: str | None) -> Alternative | None:
+        """Plan another setting with the same budget; None where it is no run."""
         try:
             run = self._setting(steps, batch, name)
             each = self.asked.costs.of_round(run, self.run)
@@ -159,7 +160,7 @@ class Alternatives:
             return cost <= _LESS_PATIENCE
         return cost <= _PATIENCE and (name is None or is_one_path(run))
 
-    def better_local_steps(self) -> Alternative | None:
+    def find_better_local_steps(self) -> Alternative | None:
         """The number of local steps, by doubling and halving, that is clearly better than the planned one."""
         best = self.planned
         if best is None or self.steps is None:
@@ -176,13 +177,14 @@ class Alternatives:
         return None if best is before else best
 
     def _is_better(self, one: Alternative, other: Alternative) -> bool:
+        """Return whether a setting ranks before another one: clearly, where both keep the accuracy."""
         (missed, value), (missed_before, value_before) = one.rank(self.accuracy), other.rank(self.accuracy)
         return missed < missed_before or (missed == missed_before and value <= _PAYS * value_before)
 
     def beside(self) -> Beside:
         """Return the alternatives beside the answer."""
         tried = self.steps is not None and self.is_cheap(2 * self.steps)
-        return Beside(self.planned, self.better_local_steps() if tried else None, tried, self.scaffold())
+        return Beside(self.planned, self.find_better_local_steps() if tried else None, tried, self.scaffold())
 
     def scaffold(self) -> Alternative | None:
         """SCAFFOLD with the planned local steps, beside plain FedAvg; None where it costs much to know."""
@@ -213,7 +215,7 @@ def _halved(steps: int) -> Iterator[int]:
 
 def _batches(run: Run) -> Iterator[int | None]:
     """The planned batch, a quarter, and four and sixteen times it, up to the smallest client; and full gradients."""
-    planned, counts = _batch(run), _row_counts(run.problem)
+    planned, counts = _batch(run), _count_rows(run.problem)
     if counts:
         most = min(counts)
         first = planned or max(1, most // 16)
@@ -229,11 +231,11 @@ def _batch(run: Run) -> int | None:
 
 def _rows(run: Run) -> float:
     """Rows of a client's gradient, of the average client for full ones; zero without data."""
-    counts = _row_counts(run.problem)
+    counts = _count_rows(run.problem)
     return float(_batch(run) or sum(counts) / len(counts)) if counts else 0.0
 
 
-def _row_counts(problem: Problem) -> list[int]:
+def _count_rows(problem: Problem) -> list[int]:
     """Rows of each client; none without data."""
     if isinstance(problem, LinearModelProblem):
         return [int(count) for count in problem.model.counts]

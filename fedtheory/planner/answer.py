@@ -20,9 +20,9 @@ from fedtheory.planner.advice import FOLLOWED, ClaimPlan
 from fedtheory.planner.alternatives import Alternative, Beside
 from fedtheory.planner.bound import STEP, NumericBound
 from fedtheory.planner.coverage import ERRORS, LIMITS
-from fedtheory.planner.divergence import Cause, cause_of_divergence
+from fedtheory.planner.divergence import Cause, explain_divergence
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.measurements import DRIFTS, changed_between, covering_bound
+from fedtheory.planner.measurements import DRIFTS, compare_numbers, covering_bound
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, Reached
 from fedtheory.planner.target import RoundCost
@@ -55,7 +55,7 @@ class Promise:
         """Numbers in the bound that are measured on the run itself: at its step size they are not those as planned."""
         if self.plan.bound is None:
             return []
-        changed = changed_between(self.plan.bound.at({STEP: self.step_size}).values, self.bound.values)
+        changed = compare_numbers(self.plan.bound.at({STEP: self.step_size}).values, self.bound.values)
         return self.plan.measured_among([name for name in changed if name not in FOLLOWED])
 
     @property
@@ -196,19 +196,19 @@ def answered(
     usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]
     promise = _best([_promise(p, best.step_size, b, run) for p, b in _covering(usable, run)], error)
     suffices = promise is not None and promise.plan.error is error and not promise.is_vacuous
-    elsewhere = None if suffices else _elsewhere(usable, errors, measured, error, promise)
+    elsewhere = None if suffices else _find_best_promise(usable, errors, measured, error, promise)
     if promise is None:
         promise, elsewhere = elsewhere, None
     steps = run.algorithm.work.steps
-    beside = _beside(run, error)
-    widest, cause, time = _widest(usable), _cause(errors, reached), _time(run)
+    beside = _find_other_error(run, error)
+    widest, cause, time = _widest(usable), _explain_divergence(errors, reached), _time(run)
     return Answer(errors.run, reached, accuracy, steps, beside, promise, elsewhere, widest, cause, time)
 
 
-def _cause(errors: ExactErrors, reached: Reached) -> Cause | None:
+def _explain_divergence(errors: ExactErrors, reached: Reached) -> Cause | None:
     """Why the run as planned diverges; None where it does not."""
     diverges = math.isinf(reached.planned.error) or errors.planned >= reached.diverges_from
-    return cause_of_divergence(errors.run, reached.diverges_from) if diverges else None
+    return explain_divergence(errors.run, reached.diverges_from) if diverges else None
 
 
 def _time(run: Run) -> float | None:
@@ -219,7 +219,7 @@ def _time(run: Run) -> float | None:
         return None
 
 
-def _beside(run: Run, error: RunQuantity) -> tuple[RunQuantity, float] | None:
+def _find_other_error(run: Run, error: RunQuantity) -> tuple[RunQuantity, float] | None:
     """The other one of the errors of the last model and of the path; None where it is not known."""
     other = next(one for one in EXACT_ERRORS.values() if one is not error)
     try:
@@ -247,11 +247,11 @@ def _best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
 
 
 def _rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, float]:
-    is_unproved, remoteness, place = _kind(promise.plan, error)
+    is_unproved, remoteness, place = _rank_without_value(promise.plan, error)
     return is_unproved, promise.is_vacuous, remoteness, place, promise.value
 
 
-def _kind(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, int]:
+def _rank_without_value(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, int]:
     """The parts of a promise's rank that are known without the bound's value."""
     return plan.claim.verdict != "proved", _remoteness(plan.error, error), ERRORS.index(plan.error)
 
@@ -299,7 +299,7 @@ _BEFORE_THE_RUN: Mapping[RunQuantity, Callable[[Run], Number]] = {
 """Errors at the start that cost no run."""
 
 
-def _elsewhere(
+def _find_best_promise(
     plans: Iterable[ClaimPlan],
     errors: ExactErrors,
     measured: Callable[[ClaimPlan], ClaimPlan],
@@ -312,7 +312,7 @@ def _elsewhere(
     by_kind: dict[tuple[bool, int, int], list[ClaimPlan]] = {}
     for plan in plans:
         if plan.optimum is not None:
-            by_kind.setdefault(_kind(plan, error), []).append(plan)
+            by_kind.setdefault(_rank_without_value(plan, error), []).append(plan)
     best = promise
     for kind in sorted(by_kind):
         if best is not None and (kind[0], False, *kind[1:]) >= _rank(best, error)[:-1]:

@@ -179,9 +179,11 @@ class NumericBound:
 
     @cached_property
     def _own_arguments(self) -> list[float]:
+        """Values of the bound's parameters at the run."""
         return self._sort_parameters(self.values)
 
     def _sort_parameters(self, values: Mapping[str, float]) -> list[float]:
+        """Return values in the order of the bound's parameters, not-a-number for missing ones."""
         return [values.get(name, math.nan) for name in self.names.values()]
 
     @cached_property
@@ -240,7 +242,7 @@ def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) 
 def bound_of_run(claim: Claim, run: Run) -> NumericBound:
     """The bound of a claim with the numbers of a run; `NotApplicable` where one of them does not exist."""
     (terms, conditions), named = _sides(claim), _symbols_for_means(claim)
-    values = {symbol.name: _mean_on(claim, node, run) for node, symbol in named.items()}
+    values = {symbol.name: _measure_average(claim, node, run) for node, symbol in named.items()}
     terms, conditions = (tuple(part.xreplace(named) for part in parts) for parts in (terms, conditions))
     numbers = {symbol: number for symbol in _symbols(terms, conditions) if (number := _on(claim, symbol, run))}
     scalars = {symbol: number[0] for symbol, number in numbers.items() if len(number) == 1}
@@ -340,7 +342,7 @@ def _symbols(terms: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> list[sp.S
     return sorted(found, key=str)
 
 
-def _mean_on(claim: Claim, node: Expr, run: Run) -> float:
+def _measure_average(claim: Claim, node: Expr, run: Run) -> float:
     values = compile_expression(node, claim.notation)(whole_run(run))
     return float(plain_floats(values).ravel()[0])
 

@@ -96,7 +96,7 @@ class RoundsInEigenbasis:
         """The first round from which on the error stays at most `accuracy`; None where there is none."""
         if not self.limit <= accuracy:
             return None
-        rounds = self._looked_at(accuracy)
+        rounds = self._list_rounds_to_check(accuracy)
         above = np.flatnonzero(self._exceeds(rounds, accuracy))
         if not len(above):
             return 1
@@ -116,7 +116,7 @@ class RoundsInEigenbasis:
         """
         return (self.errors(rounds) > accuracy) | (self.errors(rounds + 1) > accuracy)
 
-    def _looked_at(self, accuracy: float) -> Array:
+    def _list_rounds_to_check(self, accuracy: float) -> Array:
         """Rounds up to one from which on the error is certainly small: all of them, or some."""
         once = 2 * float(np.abs((self.half_hessian @ self.limit_mean) * self.away).sum())
         twice = float(np.abs(self.half_hessian * np.outer(self.away, self.away)).sum())
@@ -168,10 +168,11 @@ class ClosedRounds:
         return [
             rounds
             for first in range(0, len(factors), most)
-            for rounds in self._some(np.array(factors[first : first + most]))
+            for rounds in self._diagonalise(np.array(factors[first : first + most]))
         ]
 
-    def _some(self, factors: Array) -> list[RoundsInEigenbasis]:
+    def _diagonalise(self, factors: Array) -> list[RoundsInEigenbasis]:
+        """Return the errors over rounds at the planned step sizes times some factors."""
         with np.errstate(all="ignore"):
             maps, drifts = self._sums.compute_moves(factors)
             noise: Iterable[Array | None] = itertools.repeat(None, len(factors))

@@ -54,10 +54,11 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
 
 def _number(name: str, value: str | float) -> float | int:
     number: float = FLOAT.number(value, name)
-    return number if name.endswith("size") else _whole(name, value)
+    return number if name.endswith("size") else _read_whole_number(name, value)
 
 
-def _whole(name: str, value: str | float) -> int:
+def _read_whole_number(name: str, value: str | float) -> int:
+    """Read a whole number; raise `InputError` for another one."""
     number: float = FLOAT.number(value, name)
     if number != int(number):
         raise InputError(name, f"expected a whole number, got {number:g}")
@@ -91,11 +92,11 @@ _PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
     "intercept": _choice,
     "penalize_intercept": _flag,
     "ridge": lambda _name, value: value,
-    "batch": _whole,
+    "batch": _read_whole_number,
     "replacement": _flag,
-    "clients": _whole,
+    "clients": _read_whole_number,
     "split": _text,
     "concentration": lambda _name, value: value,
-    "seed": _whole,
+    "seed": _read_whole_number,
 }
 """Readers of the keys of a problem."""

@@ -17,7 +17,7 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import DataSet, load
-from fedtheory.federation.problem.least_squares import THE_LOSS, notes_on_columns, shares_of_rows
+from fedtheory.federation.problem.least_squares import THE_LOSS, notes_on_columns, weigh_by_rows
 from fedtheory.runfile.problems import split_data
 
 LOCAL_STEPS, ROUNDS = 5, 100
@@ -96,9 +96,9 @@ class DataDescription:
     def run(self) -> Run:
         """FedAvg on the data as the run file prepares it, at a quarter of 1/L."""
         data = split_data(self.given.prepared(self.standardize, self.intercept), self.rows, FLOAT)
-        problem = least_squares(data, FLOAT.zeros(data.inputs[0].shape[1]), weights=shares_of_rows(data, FLOAT))
+        problem = least_squares(data, FLOAT.zeros(data.inputs[0].shape[1]), weights=weigh_by_rows(data, FLOAT))
         run = Run(problem, fedavg(problem, rounds=ROUNDS, local_steps=LOCAL_STEPS, local_step_size=1))
-        return run.with_step_factor(_few_digits(1 / (4 * run.smoothness)) if run.smoothness > 0 else 1.0)
+        return run.with_step_factor(_round_down(1 / (4 * run.smoothness)) if run.smoothness > 0 else 1.0)
 
     @property
     def problem(self) -> Problem:
@@ -136,9 +136,9 @@ class DataDescription:
         clients = self.clients
         return {
             "smoothness": run.smoothness,
-            "strong_convexity": _where_resolved(lambda: run.strong_convexity),
+            "strong_convexity": _measure_if_resolved(lambda: run.strong_convexity),
             "objective_smoothness": run.objective_smoothness,
-            "objective_strong_convexity": _where_resolved(lambda: run.smallest_curvature),
+            "objective_strong_convexity": _measure_if_resolved(lambda: run.smallest_curvature),
             "gradient_dissimilarity_at_optimum": max(client.gradient_at_optimum for client in clients),
             "curvature_dissimilarity": max(client.curvature_apart for client in clients),
             "initial_gap": float(run.initial_gap),
@@ -196,7 +196,7 @@ def describe(
     return DataDescription(file, choice, given, prepared.scaling is not None, prepared.intercept)
 
 
-def _where_resolved(measure: Callable[[], float]) -> float | None:
+def _measure_if_resolved(measure: Callable[[], float]) -> float | None:
     """A curvature that is not negative; None where floats lose it."""
     try:
         return max(float(measure()), 0.0)
@@ -208,7 +208,7 @@ def _scale(name: str, column: Array) -> ColumnScale:
     return ColumnScale(name, *map(float, (column.mean(), column.std(), column.min(), column.max())))
 
 
-def _few_digits(number: float) -> float:
+def _round_down(number: float) -> float:
     """A number rounded down to two digits."""
     unit = 10.0 ** (floor(log10(number)) - 1)
     return float(f"{floor(number / unit * (1 + 1e-12)) * unit:.2g}")

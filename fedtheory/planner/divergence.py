@@ -54,7 +54,7 @@ class Cause:
         return f"{steepest}, {alone}; this run is stable {stable}"
 
 
-def cause_of_divergence(run: Run, edge: float | None = None) -> Cause | None:
+def explain_divergence(run: Run, edge: float | None = None) -> Cause | None:
     """Why the run diverges; None where its clients have no curvatures.
 
     `edge` is the step size from which on it diverges, where that is known already.

@@ -12,7 +12,7 @@ import numpy as np
 
 from fedtheory.arithmetic import NEAR_TIE, plain_float
 from fedtheory.engine.run import Run
-from fedtheory.engine.together import find_together
+from fedtheory.engine.together import compute_trajectories
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.problem import Problem
 from fedtheory.language.quantities import RunQuantity
@@ -90,7 +90,7 @@ class ExactErrors:
     def _search(self, quantity: RunQuantity) -> ExactOptimum | None:
         if math.isnan(self.error(quantity, self.planned)):
             return None
-        find_together(run for run in map(self.at, self.grid) if "attempted_trajectory" not in vars(run))
+        compute_trajectories(run for run in map(self.at, self.grid) if "attempted_trajectory" not in vars(run))
         found = lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID)
         return None if found is None else ExactOptimum(self.step(found[0]), found[1])
 

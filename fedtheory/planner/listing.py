@@ -65,7 +65,7 @@ def _limit(edge: Edge) -> str:
     return "any" if math.isinf(edge.value) else short_below(edge.value)
 
 
-def others(found: Plan) -> list[tuple[str, str]]:
+def group_reasons(found: Plan) -> list[tuple[str, str]]:
     """Why bounds do not cover the run as it is planned: the ids that share a reason, and the reason."""
     reasons: dict[str, list[str]] = {}
     lacking = [plan for plan in found.claims if (plan.reason or "").startswith(NOT_GIVEN)]
@@ -88,10 +88,11 @@ def details(plan: ClaimPlan, cost: RoundCost | None, write: Write = write_formul
         f"condition {write(plan.claim, slack.condition)}: slack {short(slack.slack)}" for slack in plan.conditions
     ]
     lines += [f"{short(value)}  {write(plan.claim, term)}" for term, value in terms_by_value(plan.bound)]
-    return lines + _advice(plan, write) + _rounds(plan, cost)
+    return lines + _describe_limits(plan, write) + _rounds(plan, cost)
 
 
-def _advice(plan: ClaimPlan, write: Write) -> list[str]:
+def _describe_limits(plan: ClaimPlan, write: Write) -> list[str]:
+    """Describe the largest step sizes and local steps of a bound, and its best step size."""
     lines = []
     for edge, name in ((plan.step, "step size"), (plan.server_step, "server step"), (plan.local_steps, "local steps")):
         if edge is not None:

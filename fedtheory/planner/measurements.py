@@ -51,24 +51,24 @@ def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: Ex
     if there is None:
         return Measurements((), None, best, None)
     expected, value = bound.at({STEP: best}).values, there.value()
-    changed = changed_between(expected, there.values)
+    changed = compare_numbers(expected, there.values)
     if not changed:
         return Measurements((), value, best, value)
     # Beyond the edge no claim covers the run, and its constants take long.
     steps = [step for step in errors.grid if step < edge.value] + ([edge.value] if math.isfinite(edge.value) else [])
     tried = {best: value, **_values_at(steps, claim, errors)}
-    tried |= _values_at(_between(tried), claim, errors)
+    tried |= _values_at(_refine_grid(tried), claim, errors)
     smallest = min(tried, key=lambda step: tried[step])
     return Measurements(tuple(changed), value, smallest, tried[smallest])
 
 
-def changed_between(expected: Mapping[str, float], found: Mapping[str, float]) -> list[str]:
+def compare_numbers(expected: Mapping[str, float], found: Mapping[str, float]) -> list[str]:
     """The numbers of a bound that differ by more than rounding."""
     both = ((name, value, expected[name]) for name, value in found.items())
     return [name for name, value, other in both if abs(value - other) > NEAR_TIE * (abs(value) + abs(other))]
 
 
-def _between(values: Mapping[float, float]) -> list[float]:
+def _refine_grid(values: Mapping[float, float]) -> list[float]:
     """Step sizes between the best one and those beside it, at equal ratios."""
     steps = sorted(values)
     best = min(range(len(steps)), key=lambda place: values[steps[place]])

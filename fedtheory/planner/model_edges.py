@@ -23,7 +23,7 @@ _SLACK = 1e-6
 """Growth above one that may be rounding where a map has no basis of eigenvectors."""
 
 
-def diverges_beyond(run: LinearModelRun) -> float:
+def find_divergence_edge(run: LinearModelRun) -> float:
     """The largest step size from which on expected models grow without bound; infinite where none is known.
 
     A local step multiplies a distant model by ``1 - eta ridge``, and the server averages the clients' models.  An
@@ -43,7 +43,7 @@ def _edge_of_definition(run: LinearModelRun) -> float:
     if not run.algorithm.has_one_size_a_step:
         return math.inf
     curvatures = {run.problem.model.strength, run.problem.model.ridge}
-    distant = [_ridge_alone(run, curvature) for curvature in curvatures]
+    distant = [_build_ridge_problem(run, curvature) for curvature in curvatures]
     planned = float(run.algorithm.work.step_sizes.max())
 
     def growth(size: float) -> float:
@@ -56,7 +56,7 @@ def _edge_of_definition(run: LinearModelRun) -> float:
     return _first_growing(growth, np.geomspace(least, most, _FEW))
 
 
-def _ridge_alone(run: LinearModelRun, curvature: float) -> Problem:
+def _build_ridge_problem(run: LinearModelRun, curvature: float) -> Problem:
     """``F_i(x) = curvature/2 x^2`` of every client."""
     clients, weights = run.problem.clients, run.problem.weights
     return quadratic(np.full((clients, 1, 1), curvature), np.zeros((clients, 1)), np.ones(1), weights=weights)

@@ -96,7 +96,7 @@ def _exponent(power: Expr, step: sp.Symbol) -> int | None:
     return int(exponent) if base == step and exponent.is_Integer else None
 
 
-def closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, float]) -> Expr | None:
+def find_closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, float]) -> Expr | None:
     """The positive zero of the derivative of ``sum_p coefficient_p eta^p``; None where no formula is known.
 
     `values` are the coefficients as numbers: those that are zero do not matter.
@@ -120,7 +120,7 @@ def closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, float]) -
 
 
 def root(coefficients: Mapping[int, float]) -> float | None:
-    """The value of `closed_form` in numbers, without loss where a coefficient is small; None where there is none."""
+    """Return the value of `find_closed_form`, accurate also for small coefficients; None where there is none."""
     present = _present(coefficients)
     if present is None:
         return None
@@ -226,7 +226,7 @@ class StepSizes:
         return numeric_minimiser(at.along(STEP), top, top * math.exp(-_WIDTH))
 
     def _top(self, at: NumericBound, edge: Edge) -> float:
-        return edge.value if math.isfinite(edge.value) else _beyond(self.coefficients(at))
+        return edge.value if math.isfinite(edge.value) else _bound_minimiser(self.coefficients(at))
 
     def best(self, at: NumericBound) -> tuple[float, float] | None:
         """The best admissible step size at other numbers, and the bound there."""
@@ -253,10 +253,10 @@ class StepSizes:
         if self.powers is None:
             return None
         coefficients = {power: sp.factor_terms(one) for power, one in self.powers.coefficients.items()}
-        return closed_form(coefficients, self.coefficients(self.bound))
+        return find_closed_form(coefficients, self.coefficients(self.bound))
 
 
-def _beyond(coefficients: Mapping[int, float]) -> float:
+def _bound_minimiser(coefficients: Mapping[int, float]) -> float:
     """A step size beyond the minimiser of a sum of powers: the largest at which two of its terms are equal."""
     falling = {power: value for power, value in coefficients.items() if power < 0 and value > 0}
     growing = {power: value for power, value in coefficients.items() if power > 0 and value > 0}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fedtheory.planner.answer import Answer
 
 
-def other_settings(answer: Answer) -> list[tuple[str, str]]:
+def describe_other_settings(answer: Answer) -> list[tuple[str, str]]:
     """Lines with their heads: more or fewer local steps, and SCAFFOLD."""
     others = answer.others
     if others is None or others.planned is None or answer.is_hopeless:
@@ -32,12 +32,12 @@ def _steps(planned: Alternative, better: Alternative | None, accuracy: float | N
     way = "more" if better.local_steps > planned.local_steps else "fewer"
     return (
         f"{way} help: {better.local_steps} at step size {short_below(better.outcome.step_size)} "
-        f"{_gets(better, accuracy)} ({planned.local_steps}: {_gets(planned, accuracy)}); "
+        f"{_describe_result(better, accuracy)} ({planned.local_steps}: {_describe_result(planned, accuracy)}); "
         "--vary steps,batch shows others"
     )
 
 
-def _gets(one: Alternative, accuracy: float | None) -> str:
+def _describe_result(one: Alternative, accuracy: float | None) -> str:
     """Result of a setting."""
     if accuracy is not None and one.outcome.reached:
         return f"needs {one.outcome.rounds} rounds"
@@ -53,8 +53,8 @@ def _scaffold(planned: Alternative, other: Alternative, accuracy: float | None) 
     else:
         verdict = "worth it" if after < before else "not worth it"
     return (
-        f"{verdict}: SCAFFOLD at step size {short_below(other.outcome.step_size)} {_gets(other, accuracy)}, "
-        f"{planned.name} {_gets(planned, accuracy)}; SCAFFOLD sends twice the vectors a round"
+        f"{verdict}: SCAFFOLD at step size {short_below(other.outcome.step_size)} {_describe_result(other, accuracy)}, "
+        f"{planned.name} {_describe_result(planned, accuracy)}; SCAFFOLD sends twice the vectors a round"
     )
 
 

@@ -20,7 +20,7 @@ from fedtheory.language.premises import failures_among, premises
 from fedtheory.planner import target
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import SERVER_STEPS_OF_ONE, ClaimPlan
-from fedtheory.planner.ahead import Ahead, ahead
+from fedtheory.planner.ahead import Ahead, start_worker
 from fedtheory.planner.alternatives import KINDS, Alternatives, Costs, ErrorAndCosts
 from fedtheory.planner.answer import Answer, Plan, answered
 from fedtheory.planner.bound import (
@@ -78,7 +78,7 @@ def plan(
     _require_possible(error, margin, vary)
     errors = ExactErrors(run.as_floats())
     planned: list[ClaimPlan] = []
-    with ahead(errors, jobs) as work:
+    with start_worker(errors, jobs) as work:
         chosen = covering_claims() if claims is None else claims
         on_progress(0, len(chosen) + 1)
         # The other process starts with claims while this one finds what to run.
@@ -173,12 +173,13 @@ def plan_numbers(
     for granted.  Raises `InputError` for names that no bound knows.
     """
     chosen = covering_claims() if claims is None else claims
-    _require_known(numbers, chosen)
+    _require_known_numbers(numbers, chosen)
     planned = [_plan_of_numbers(claim, numbers, accuracy) for claim in chosen]
     return Plan(tuple(planned), _smallest_bound([p for p in planned if p.attainable]), refuted_bounds(claims), None)
 
 
-def _require_known(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:
+def _require_known_numbers(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:
+    """Raise `InputError` for a number that no bound has, or that its symbol cannot be."""
     known = meanings((*covering_claims(), *claims))
     for name, value in numbers.items():
         if name not in known:

@@ -36,7 +36,7 @@ def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.
 
     Counts start at one and are whole.  Raises `InputError` for an unknown name.
     """
-    names = named(bound, across), named(bound, up)
+    names = resolve_name(bound, across), resolve_name(bound, up)
     if names[0] == names[1]:
         raise InputError("map", f"expected two different symbols, got {across} twice")
     first, second = (_axis(bound, name, decades, points) for name in names)
@@ -50,7 +50,7 @@ def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.
     return RegimeMap(*names, first, second, bound.terms, largest, admissible)
 
 
-def named(bound: NumericBound, given: str) -> str:
+def resolve_name(bound: NumericBound, given: str) -> str:
     """The name of the number that a symbol of the bound, or a name, stands for; `InputError` where it has none."""
     known = {str(symbol): name for symbol, name in bound.names.items()}
     followed = set(bound.values) if given in (STEP, STEPS, ROUNDS) else set()

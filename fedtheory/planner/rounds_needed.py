@@ -100,7 +100,7 @@ class Reached:
     """Why no step size stays below the target; None where one does, or without a target."""
 
 
-def errors_over_rounds(run: Run, error: RunQuantity) -> Array:
+def compute_errors(run: Run, error: RunQuantity) -> Array:
     """The exact error after 1 .. T rounds, (T,); infinite where the run diverges.
 
     `error` is one of `ERRORS`; `NotApplicable` where the run has no such error.
@@ -123,7 +123,7 @@ class RoundsNeeded:
 
     def __init__(self, errors: ExactErrors, error: RunQuantity, accuracy: float | None, margin: float = MARGIN) -> None:
         self.errors, self.error, self.accuracy, self.margin = errors, error, accuracy, margin
-        self._known: dict[tuple[float, int], Array] = {}
+        self._constants: dict[tuple[float, int], Array] = {}
 
     @cached_property
     def closed(self) -> ClosedRounds | None:
@@ -152,22 +152,22 @@ class RoundsNeeded:
 
     def curve(self, step_size: float, rounds: int) -> Array:
         """The exact error after 1 .. `rounds` rounds, (rounds,)."""
-        if (step_size, rounds) not in self._known:
+        if (step_size, rounds) not in self._constants:
             planned = rounds == self.errors.run.algorithm.rounds
             run = self.errors.at(step_size)
-            self._known[step_size, rounds] = errors_over_rounds(run if planned else run.with_rounds(rounds), self.error)
-        return self._known[step_size, rounds]
+            self._constants[step_size, rounds] = compute_errors(run if planned else run.with_rounds(rounds), self.error)
+        return self._constants[step_size, rounds]
 
     def outcome(self, step_size: float, rounds: int) -> ErrorAtStepSize:
         """Compute the error of the run in at most so many rounds."""
         if self.closed is not None:
-            return self._closed_outcome(step_size, self.closed.at(step_size / self.errors.planned), rounds)
+            return self._evaluate_closed_form(step_size, self.closed.at(step_size / self.errors.planned), rounds)
         curve = self.curve(step_size, rounds)
-        needed = self._first_below(curve)
+        needed = self._find_first_below(curve)
         last = rounds if needed is None else needed
         error, half = float(curve[last - 1]), float(curve[last // 2 - 1]) if last > 1 else math.inf
         falls = math.isfinite(error) and error < _FALLS * half
-        highest = None if self._are_alike else float(curve[math.floor((1 - _SEEN) * len(curve)) :].max())
+        highest = None if self._has_equal_rounds else float(curve[math.floor((1 - _SEEN) * len(curve)) :].max())
         return ErrorAtStepSize(
             step_size,
             last,
@@ -175,25 +175,26 @@ class RoundsNeeded:
             needed is not None,
             falls,
             highest=highest,
-            followed=None if self._are_alike else len(curve),
+            followed=None if self._has_equal_rounds else len(curve),
         )
 
-    def _first_below(self, curve: Array) -> int | None:
+    def _find_first_below(self, curve: Array) -> int | None:
         """The round from which on the error stays at most the target, among those of a curve."""
         if self.accuracy is None or not curve[-1] <= self.accuracy:
             return None
         above = np.flatnonzero(~(curve <= self.accuracy))
         first = int(above[-1]) + 2 if len(above) else 1
-        return first if self._are_alike or first <= (1 - _SEEN) * len(curve) else None
+        return first if self._has_equal_rounds or first <= (1 - _SEEN) * len(curve) else None
 
     @property
-    def _are_alike(self) -> bool:
+    def _has_equal_rounds(self) -> bool:
         """Whether all rounds take the same part of the clients, so that errors have no cycle."""
         return self.errors.run.algorithm.clock.is_synchronous
 
-    def _closed_outcome(
+    def _evaluate_closed_form(
         self, step_size: float, rounds: RoundsInEigenbasis, most: int, *, is_asked: bool = True
     ) -> ErrorAtStepSize:
+        """Return the outcome of a step size by the closed form of its final errors."""
         needed = None if self.accuracy is None or not is_asked else rounds.first_below(self.accuracy)
         last = most if needed is None else needed
         half, error = (float(one) for one in rounds.errors(np.array([last // 2, last])))
@@ -207,8 +208,8 @@ class RoundsNeeded:
         No step size comes nearer to the edge of divergence than the margin.
         """
         if self.closed is None:
-            return self._best_of_few()
-        best = self._best_of_many(self.closed)
+            return self._search_by_runs()
+        best = self._search_densely(self.closed)
         self._require_digits(best)
         return best
 
@@ -219,7 +220,7 @@ class RoundsNeeded:
         except Unresolved as reason:
             raise InputError("problem", str(reason)) from None
 
-    def _best_of_many(self, closed: ClosedRounds) -> ErrorAtStepSize:
+    def _search_densely(self, closed: ClosedRounds) -> ErrorAtStepSize:
         """By a dense search, with closed forms."""
         sizes = _spaced(self.largest / _SPAN, self.largest, _DENSE)
         found = self._outcomes(closed, sizes)
@@ -244,15 +245,15 @@ class RoundsNeeded:
         for size, one in reversed(list(each)):
             most = rounds if fewest is None else fewest
             needs_more = fewest is not None and self.accuracy is not None and not one.error(fewest) <= self.accuracy
-            found.append(self._closed_outcome(size, one, most, is_asked=not needs_more))
+            found.append(self._evaluate_closed_form(size, one, most, is_asked=not needs_more))
             if found[-1].reached:
                 fewest = min(most, found[-1].rounds) if fewest is not None else found[-1].rounds
         return found[::-1]
 
-    def _best_of_few(self) -> ErrorAtStepSize:
+    def _search_by_runs(self) -> ErrorAtStepSize:
         """By a run for each step size; more rounds than planned are tried where they cost little."""
         rounds = self.errors.run.algorithm.rounds
-        found = self._lasting(self._tried(rounds))
+        found = self._lasting(self._try_step_sizes(rounds))
         while self.accuracy is not None and not any(one.reached for one in found):
             if not self._is_affordable(_LONGER * rounds):
                 break
@@ -263,10 +264,12 @@ class RoundsNeeded:
         best = min(found, key=self._rank)
         for between in (_RATIO**0.5, _RATIO**0.25) if self._is_quick else (_RATIO, _RATIO**0.5):
             sizes = [size for size in (best.step_size / between, best.step_size * between) if size <= self.largest]
-            best = min([best, *(self.outcome(size, self._most(best, rounds)) for size in sizes)], key=self._rank)
-        return self._settled(best, found)
+            best = min(
+                [best, *(self.outcome(size, self._limit_rounds(best, rounds)) for size in sizes)], key=self._rank
+            )
+        return self._choose_lasting(best, found)
 
-    def _tried(self, rounds: int) -> list[ErrorAtStepSize]:
+    def _try_step_sizes(self, rounds: int) -> list[ErrorAtStepSize]:
         """Outcomes of step sizes from the largest down until some in a row are worse than the best."""
         ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
         sizes = [self.largest / ratio**n for n in range(_MANY)]
@@ -277,7 +280,7 @@ class RoundsNeeded:
         found: list[ErrorAtStepSize] = []
         for size in sizes:
             best = min(found, key=self._rank, default=None)
-            found.append(self.outcome(size, rounds if best is None else self._most(best, rounds)))
+            found.append(self.outcome(size, rounds if best is None else self._limit_rounds(best, rounds)))
             late = found[-patient:]
             if best is not None and math.isfinite(best.error) and len(late) == patient and best not in late:
                 break
@@ -288,11 +291,11 @@ class RoundsNeeded:
         """Whether a run takes so little that step sizes may lie close together."""
         return operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
 
-    def _most(self, best: ErrorAtStepSize, rounds: int) -> int:
+    def _limit_rounds(self, best: ErrorAtStepSize, rounds: int) -> int:
         """Rounds of interest: no more than the best step size needs, and as many as show that it stays there."""
-        return best.rounds if best.reached and self._are_alike else rounds
+        return best.rounds if best.reached and self._has_equal_rounds else rounds
 
-    def _settled(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
+    def _choose_lasting(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
         """The best outcome whose error stays below the target also after the rounds that were looked at."""
         for one in sorted([best, *others], key=self._rank):
             limit = limit_of(self.errors.at(one.step_size), self.error)
@@ -307,13 +310,13 @@ class RoundsNeeded:
         """The outcomes, the best first; with clocks what rises above the target again later is not reached."""
         checked: list[ErrorAtStepSize] = []
         for one in sorted(found, key=self._rank):
-            is_first = one.reached and not self._are_alike and not any(other.reached for other in checked)
+            is_first = one.reached and not self._has_equal_rounds and not any(other.reached for other in checked)
             checked.append(self._later(one) if is_first else one)
         return checked
 
     def _later(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
         """An outcome that reaches the target, or the one of more rounds that shows that it does not for good."""
-        for factor in (_LONGER,) if self._are_alike else (_LONGER, _LONGER**2, _LONGER**3):
+        for factor in (_LONGER,) if self._has_equal_rounds else (_LONGER, _LONGER**2, _LONGER**3):
             if not self._is_affordable(factor * one.rounds):
                 break
             later = self.outcome(one.step_size, factor * one.rounds)

@@ -46,7 +46,7 @@ def _note_on_weights(run: Run) -> list[str]:
     ]
 
 
-def counted(numbers: tuple[int, ...], what: str) -> str:
+def describe_counts(numbers: tuple[int, ...], what: str) -> str:
     """A count with its noun; several counts as a range."""
     least, most = min(numbers), max(numbers)
     count = str(most) if least == most else f"{least} to {most}"
@@ -58,14 +58,14 @@ def _planned(run: Run) -> str:
     work = algorithm.work
     parts = [
         f"step size {short(max(work.step_sizes))}",
-        counted(work.steps, "local step"),
-        counted((algorithm.rounds,), "round"),
+        describe_counts(work.steps, "local step"),
+        describe_counts((algorithm.rounds,), "round"),
         _batch(run),
         _participation(algorithm.aggregation.participation.of_clients, run.clients),
         _clock(algorithm.clock),
     ]
     settings = ", ".join(part for part in parts if part)
-    return f"{problem.description}: {counted((run.clients,), 'client')}; planned: {algorithm.name}, {settings}"
+    return f"{problem.description}: {describe_counts((run.clients,), 'client')}; planned: {algorithm.name}, {settings}"
 
 
 def _batch(run: Run) -> str:

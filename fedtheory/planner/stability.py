@@ -14,7 +14,7 @@ from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.planner.closed_rounds import ClosedRounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
-from fedtheory.planner.model_edges import diverges_beyond
+from fedtheory.planner.model_edges import find_divergence_edge
 
 _NARROW, _WIDE, _HALF = 1.05, 1.3, 2.0
 """Factors between step sizes that are tried, where one costs a decomposition and where it costs rounds."""
@@ -40,13 +40,13 @@ def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
     mini-batch noise diverge earlier: second moments are then followed at a few step sizes below.
     """
     if isinstance(errors.run, LinearModelRun):
-        return diverges_beyond(errors.run)
+        return find_divergence_edge(errors.run)
     if closed is not None:
         return errors.planned * _first_unstable(lambda f: closed.at(f).is_stable, closed.safe_factor, _NARROW, _EXACTLY)
     start = 1 / (4 * plain_float(errors.run.smoothness)) if errors.run.smoothness > 0 else errors.planned
     if has_one_map(errors.run):
         edge_of_mean = diverges_from(errors, ClosedRounds(errors.run))
-        return _below(lambda step: _is_stable(errors.at(step)), edge_of_mean)
+        return _search_downwards(lambda step: _is_stable(errors.at(step)), edge_of_mean)
     return _first_unstable(lambda step: _is_stable(errors.at(step)), start, _WIDE, _ROUGHLY)
 
 
@@ -70,7 +70,7 @@ def _first_unstable(is_stable: Callable[[float], bool], start: float, factor: fl
     return math.inf
 
 
-def _below(is_stable: Callable[[float], bool], most: float) -> float:
+def _search_downwards(is_stable: Callable[[float], bool], most: float) -> float:
     """The end of the stable interval, searched from above, where nothing beyond `most` is stable."""
     if math.isinf(most) or is_stable(most * (1 - _ROUGHLY)):
         return most
@@ -94,7 +94,7 @@ def _is_stable(run: Run) -> bool:
     try:
         with np.errstate(all="ignore"):
             if not has_one_map(run):
-                return _settles(run)
+                return _is_settling(run)
             recursion = run.with_rounds(1).attempted_trajectory.recursion
             if recursion.spectral_radius > 1 + _SLACK:
                 return False
@@ -107,7 +107,8 @@ def _is_stable(run: Run) -> bool:
         return False
 
 
-def _settles(run: Run) -> bool:
+def _is_settling(run: Run) -> bool:
+    """Return whether the errors of a run stay bounded over many rounds."""
     if is_one_path(run):
         path = errors_of_path(run, max(run.algorithm.rounds, _PATH))
         return bool(np.isfinite(path[-1]) and path[-1] <= _GROWN * max(path[0], 1e-300))

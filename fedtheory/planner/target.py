@@ -76,19 +76,21 @@ def find_rounds_at_step(bound: NumericBound, accuracy: float) -> RoundsToAccurac
     """Rounds to an accuracy at the step size of the bound's numbers."""
     step = bound.values.get(STEP)
 
-    def promised(rounds: float) -> tuple[float | None, float]:
+    def evaluate(rounds: float) -> tuple[float | None, float]:
+        """Return the step size, None for the smallest, and the value of the bound after some rounds."""
         return step, bound.value({ROUNDS: rounds})
 
-    return _target(bound, accuracy, promised, "at this step size")
+    return _target(bound, accuracy, evaluate, "at this step size")
 
 
 def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccuracy:
     """Rounds to an accuracy at the best step size for each number of rounds; none where no step size is best."""
 
-    def promised(rounds: float) -> tuple[float | None, float]:
+    def evaluate(rounds: float) -> tuple[float | None, float]:
+        """Return the step size, None for the smallest, and the value of the bound after some rounds."""
         return sizes.best(sizes.bound.at({ROUNDS: rounds})) or (None, math.inf)
 
-    return _target(sizes.bound, accuracy, promised, "at its best step size")
+    return _target(sizes.bound, accuracy, evaluate, "at its best step size")
 
 
 def _target(

@@ -17,7 +17,7 @@ _BY_NAME = {error.name: error for error in ERRORS}
 class _Packer(pickle.Pickler):
     def persistent_id(self, found: object) -> tuple[str, str] | None:
         if isinstance(found, Claim):
-            if not _is_known_everywhere(found):
+            if not _is_in_package(found):
                 raise pickle.PicklingError(
                     f"{found.id} belongs to no paper of the package, whose files other processes have"
                 )
@@ -31,7 +31,8 @@ class _Unpacker(pickle.Unpickler):
         return find(name) if kind == "claim" else _BY_NAME[name]
 
 
-def _is_known_everywhere(claim: Claim) -> bool:
+def _is_in_package(claim: Claim) -> bool:
+    """Return whether a claim is one of the package, which every process can load by its id."""
     return is_of_the_package(claim.source) and is_registered(claim)
 
 

@@ -11,11 +11,11 @@ from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import ROUNDS, with_means
 from fedtheory.planner.coverage import LIMITS
-from fedtheory.planner.other_settings import other_settings
+from fedtheory.planner.other_settings import describe_other_settings
 from fedtheory.planner.planning import terms_by_value
 from fedtheory.planner.rounds_needed import AVERAGE, FINAL, ErrorAtStepSize
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
-from fedtheory.planner.setting_in_words import counted
+from fedtheory.planner.setting_in_words import describe_counts
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
@@ -27,7 +27,7 @@ def write_formula(claim: Claim, expression: Expr) -> str:
     return claim.in_words(with_means(claim, expression))
 
 
-def briefly(claim: Claim, expression: Expr) -> str:
+def abbreviate(claim: Claim, expression: Expr) -> str:
     """The beginning of a long formula, as people type it; the details of a bound have it in full."""
     words = write_formula(claim, expression)
     return words if len(words) <= _BRIEF else f"{words[: _BRIEF - 3]}..."
@@ -37,17 +37,17 @@ _BRIEF = 120
 """Characters of a formula in a sentence."""
 
 
-def answer_lines(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
+def answer_lines(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]]:
     """Three lines, each with its head: by exact errors, by the best bound, and the limits of both."""
     answer = found.answer
     if answer is None:
-        return [("exact:", "the error of this run is not available"), *constants_alone(found, write)]
-    return [("use:", use(answer)), *guarantees(found, answer, write), *other_settings(answer)]
+        return [("exact:", "the error of this run is not available"), *describe_constants_plan(found, write)]
+    return [("use:", use(answer)), *guarantees(found, answer, write), *describe_other_settings(answer)]
 
 
-def guarantees(found: Plan, answer: Answer, write: Write = briefly) -> list[tuple[str, str]]:
+def guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[tuple[str, str]]:
     """The second line and the third, and a fourth where the run as planned diverges."""
-    promised = _promised(answer) if answer.promise is not None else _unpromised(found)
+    promised = _describe_promise(answer) if answer.promise is not None else _describe_no_promise(found)
     limits = [] if answer.is_hopeless else [("limits:", _limits(answer, write))]
     lines = [("promised:", promised), *limits]
     if answer.cause is not None:
@@ -60,11 +60,10 @@ def use(answer: Answer) -> str:
     if answer.is_hopeless:
         return f"no step size: the run diverges at every one tried, down to {short(answer.reached.diverges_from)}"
     best = answer.best
-    steps, rounds = counted(answer.local_steps, "local step"), counted((best.rounds,), "round")
+    steps, rounds = describe_counts(answer.local_steps, "local step"), describe_counts((best.rounds,), "round")
     run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
-    exact = (
-        f"{_time(answer)}{answer.run.errors_are} {answer.error.name} {short(best.error)}{_cycle(best)}{_beside(answer)}"
-    )
+    further = f"{_cycle(best)}{_describe_errors(answer)}"
+    exact = f"{_time(answer)}{answer.run.errors_are} {answer.error.name} {short(best.error)}{further}"
     rest = f"{_margin(answer)}; {_as_planned(answer)}"
     if answer.accuracy is None or best.reached:
         return f"{run}: {exact}; {rest}"
@@ -87,7 +86,7 @@ def _cycle(best: ErrorAtStepSize) -> str:
     return f" then, up to {short(best.highest)} in the last rounds" if is_large and best.highest is not None else ""
 
 
-def _beside(answer: Answer) -> str:
+def _describe_errors(answer: Answer) -> str:
     """Name the error and the other one."""
     names = {FINAL: "the last model", AVERAGE: "the average over the path"}
     named = {error: names[key] for key, error in EXACT_ERRORS.items()}
@@ -108,30 +107,31 @@ def _as_planned(answer: Answer) -> str:
     planned, accuracy = answer.planned, answer.accuracy
     lead = f"as planned (step size {short(planned.step_size)})"
     if accuracy is not None and planned.reached:
-        return f"{lead} {short(accuracy)} takes {counted((planned.rounds,), 'round')}"
+        return f"{lead} {short(accuracy)} takes {describe_counts((planned.rounds,), 'round')}"
     if math.isinf(planned.error) or planned.step_size >= answer.reached.diverges_from:
         return f"{lead} it diverges"
-    return f"{lead} it is {short(planned.error)} after {counted((planned.rounds,), 'round')}"
+    return f"{lead} it is {short(planned.error)} after {describe_counts((planned.rounds,), 'round')}"
 
 
-def _promised(answer: Answer) -> str:
+def _describe_promise(answer: Answer) -> str:
+    """Describe the bound that promises most, or why no bound covers the run."""
     promise, widest = answer.promise, answer.widest
     assert promise is not None
     if answer.is_covered:
-        kept = _keeps(promise.plan, promise.value, " there", promise.measured)
-        return f"{kept}{_emptily(promise)}{_nearer(answer.elsewhere)}"
+        kept = _describe_bound_value(promise.plan, promise.value, " there", promise.measured)
+        return f"{kept}{_warn_if_vacuous(promise)}{_nearer(answer.elsewhere)}"
     limit = "" if widest is None or widest.step is None else f": theory covers step sizes up to {_limit(widest)} only"
     return f"no bound covers step size {short_below(answer.best.step_size)}{limit}; {_describe_own_step(promise)}"
 
 
-def _unpromised(found: Plan) -> str:
+def _describe_no_promise(found: Plan) -> str:
     """Say that no bound on the error covers the run, and name bounds on other errors."""
     lead = "no bound on how far the run gets covers it at any step size tried"
     covering = (plan for plan in found.claims if plan.applicable and plan.error not in LIMITS)
     beside = next(covering, None)
     if beside is None or beside.bound is None:
         return f"{lead}; --all says why"
-    return f"{lead}; as planned {_keeps(beside, beside.bound.value(), measured_names=beside.measured)}"
+    return f"{lead}; as planned {_describe_bound_value(beside, beside.bound.value(), measured_names=beside.measured)}"
 
 
 def _nearer(promise: Promise | None) -> str:
@@ -139,18 +139,20 @@ def _nearer(promise: Promise | None) -> str:
 
 
 def _describe_own_step(promise: Promise) -> str:
-    kept = _keeps(promise.plan, promise.value, " after the planned rounds", promise.measured)
-    return f"at step size {short_below(promise.step_size)} {kept}{_emptily(promise)}"
+    """Describe a promise at the bound's own best step size."""
+    kept = _describe_bound_value(promise.plan, promise.value, " after the planned rounds", promise.measured)
+    return f"at step size {short_below(promise.step_size)} {kept}{_warn_if_vacuous(promise)}"
 
 
-def _emptily(promise: Promise) -> str:
+def _warn_if_vacuous(promise: Promise) -> str:
     """Say that the start already satisfies a bound."""
     return (
         f", which promises nothing: the error is {short(promise.at_start)} at the start" if promise.is_vacuous else ""
     )
 
 
-def _keeps(plan: ClaimPlan, value: float, when: str = "", measured_names: Sequence[str] = ()) -> str:
+def _describe_bound_value(plan: ClaimPlan, value: float, when: str = "", measured_names: Sequence[str] = ()) -> str:
+    """Describe a bound's value: the claim, its verdict, the error that it bounds, and the measured numbers."""
     measured = f", with {' and '.join(measured_names)} measured on this run" if measured_names else ""
     verdict = "of your own" if plan.claim.verdict is None else plan.claim.verdict
     is_known = plan.error in EXACT_ERRORS.values()
@@ -188,7 +190,7 @@ def _exact_limit(best: ErrorAtStepSize, known: str) -> str:
     return f"the {known} error has settled: noise and drift at this step size keep it up, not the rounds"
 
 
-def constants_alone(found: Plan, write: Write = briefly) -> list[tuple[str, str]]:
+def describe_constants_plan(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]]:
     """The answer where only bounds are known: the smallest one at its best step size, and the term that limits it."""
     best = found.recommended
     if best is None or best.bound is None or best.optimum is None:

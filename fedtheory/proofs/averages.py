@@ -36,18 +36,18 @@ class Averaged(Derived):
         """Return the vectors with a known average, with it."""
         raise NotImplementedError
 
-    def own_factors(self, _symbol: SymbolTable) -> Mapping[Expr, Expr]:
+    def list_weighted_symbols(self, _symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Symbols of which the product with a factor has a known mean, with the factor."""
         return {}
 
     def parts(self, symbol: SymbolTable, slack: Expr) -> tuple[list[KnownMean], Expr]:
         """The multiples of what has a known mean, and the rest."""
-        own, known = self.own_factors(symbol), self.means(symbol)
+        own, known = self.list_weighted_symbols(symbol), self.means(symbol)
         stands = {one * factor: sp.Dummy() for one, factor in own.items()}
         counted = sp.expand(slack).xreplace({one: stands[one * factor] / factor for one, factor in own.items()})
         factors, rest = linear(sp.expand(counted), [stands.get(one, one) for one in known])
         for constant in (*factors.values(), rest):
-            require_same(symbol, constant, self.same)
+            require_constant(symbol, constant, self.same)
         parts = [KnownMean(factors[stands.get(one, one)], one, mean) for one, mean in known.items()]
         return [part for part in parts if part.factor != 0], rest
 
@@ -62,12 +62,12 @@ def averaged(symbol: SymbolTable, slack: Expr, means: Mapping[Expr, Expr], same:
     """A sum of multiples of what has a known mean, with these; `Rejected` where something else is not the same."""
     factors, rest = linear(sp.expand(slack), means)
     for constant in (*factors.values(), rest):
-        require_same(symbol, constant, same)
+        require_constant(symbol, constant, same)
     found: Expr = rest + sp.Add(*(factor * means[of_one] for of_one, factor in factors.items()))
     return found
 
 
-def require_same(symbol: SymbolTable, constant: Expr, same: Sequence[Quantity]) -> None:
+def require_constant(symbol: SymbolTable, constant: Expr, same: Sequence[Quantity]) -> None:
     """Raise `Rejected` for what may differ between those that a mean is over."""
     others = [each for each in constant.free_symbols if symbol.quantity(each) not in same]
     if others or constant.atoms(ClientSum, Average, Inner, Value, Gradient):

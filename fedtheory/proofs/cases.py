@@ -47,10 +47,11 @@ def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
         numbers_of(claim).plain(argument)
     if {case.largest for case in certificate.cases} != set(maximum.args):
         raise Rejected(f"expected a case for each argument of {maximum}")
-    return [_where(claim, maximum, case.largest) for case in certificate.cases]
+    return [_restrict_to_largest(claim, maximum, case.largest) for case in certificate.cases]
 
 
-def _where(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
+def _restrict_to_largest(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
+    """Restrict a claim to the case in which one argument of a maximum is the largest."""
     chosen = {maximum: largest}
     relations = [relation.mapped(lambda side: side.xreplace(chosen)) for relation in claim.relations]
     smaller: list[Expr] = [other <= largest for other in maximum.args if other != largest]

@@ -16,9 +16,9 @@ from fedtheory.language.meaning import require_meaning
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.combination import check_roots
 from fedtheory.proofs.induction import Induction, induct
-from fedtheory.proofs.numbers import known_conditions, symbols_of
+from fedtheory.proofs.numbers import list_known_conditions, symbols_of
 from fedtheory.proofs.paper_contexts import build_run_context, paper_step_conditions, write_in_vectors
-from fedtheory.proofs.prefix_sum import PrefixSum, build_past_context, extend_sums, is_about_past, total_of_past
+from fedtheory.proofs.prefix_sum import PrefixSum, build_past_context, extend_sums, has_prefix_sum, total_of_past
 from fedtheory.proofs.products import Positive, Products, check_positive, check_products
 from fedtheory.proofs.proof import Prover, prefixed, use_lemma
 from fedtheory.proofs.roots import Root, conditions_with, name_roots, numbers_with
@@ -66,7 +66,7 @@ def check_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterat
     lemmas = [prove(name) for name in certificate.lemmas]
     for lemma in lemmas:
         yield from use_lemma(claim, lemma)
-    known = (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim))
+    known = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
     yield from check_roots(claim, certificate.roots, known, prove)
     known = conditions_with(certificate.roots, known)
     for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
@@ -109,6 +109,7 @@ def _link(
 
 
 def _require_meaning(claim: Claim, relation: Relation) -> None:
+    """Raise `Rejected` where a side of a relation has no meaning at the claim's place."""
     written = relation if claim.place == "run" else write_out(claim, relation)
     try:
         require_meaning(written.left, claim.place)
@@ -133,7 +134,7 @@ def write_out(claim: Claim, relation: Relation) -> Relation:
         return write_in_vectors(claim, relation)
     if claim.place != "round":
         return relation
-    if is_about_past(relation):
+    if has_prefix_sum(relation):
         return extend_sums(relation)
     size = {symbols_of(claim)(q.client_step_size): step_size(claim)}
     return relation.mapped(lambda side: without_indicators(claim, side.xreplace(size)))
@@ -141,7 +142,7 @@ def write_out(claim: Claim, relation: Relation) -> Relation:
 
 def build_link_context(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Context:
     """The context in which one link is checked, with symbols for roots, and with other claims that are known."""
-    if is_about_past(relation):
+    if has_prefix_sum(relation):
         return build_past_context(claim, relation)
     if claim.place == "run":
         return build_run_context(claim, relation)
@@ -163,7 +164,7 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
         known = {
             name: one
             for name, one in known.items()
-            if not is_about_past(one) and is_in_expectation(lemma, one) == reading
+            if not has_prefix_sum(one) and is_in_expectation(lemma, one) == reading
         }
     return {name: write_out(lemma, one).slack for name, one in known.items()}
 

@@ -105,15 +105,16 @@ def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prov
         except _REFUSALS as reason:
             return Proof(claim, certificate, (Step(str(reason), False),), None, {claim.id: meter.spent})
         others: dict[str, int] = {}
-        steps = tuple(_judged(claim, document, _counted(prover, others)))
+        steps = tuple(_check_document(claim, document, _count_once(prover, others)))
         own = meter.spent - sum(others.values())
         return Proof(claim, read, steps, document, {**others, claim.id: own})
 
 
-def _counted(prover: Prover, known: dict[str, int]) -> Prover:
+def _count_once(prover: Prover, known: dict[str, int]) -> Prover:
     """A prover for which the work of each claim counts once; `known` keeps it by the claim's id."""
 
     def prove_counted(claim_id: str) -> Proof:
+        """Prove a claim, and count only work that no earlier claim has taken."""
         proof = prover(claim_id)
         new = {claim: work for claim, work in proof.work.items() if claim not in known}
         known.update(new)
@@ -123,7 +124,7 @@ def _counted(prover: Prover, known: dict[str, int]) -> Prover:
     return prove_counted
 
 
-def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
+def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
     """The steps of the examination of a document, in symbols of which SymPy knows what they stand for."""
     try:
         plain = use_plain_symbols(with_quantities(claim, document))

@@ -51,12 +51,12 @@ def build_context(claim: Claim) -> Context:
         client_vectors=frozenset(symbol(quantity) for quantity in _OF_CLIENTS) - ({noise} if is_quiet else set()),
         noise=frozenset({noise}) if is_random and not is_quiet else frozenset(),
         clients=symbol(q.clients) if a.uniform_shares in claim.assumptions else None,
-        share=_share(claim, symbol),
+        share=_weight_of(claim, symbol),
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
-        smooth=_own_constants(symbol, "smooth"),
-        strongly_convex=_common_curvature(symbol) | _own_constants(symbol, "strongly convex"),
+        smooth=_list_constants(symbol, "smooth"),
+        strongly_convex=_common_curvature(symbol) | _list_constants(symbol, "strongly convex"),
         visited=frozenset({symbol(quantity) for quantity in _VISITED} | points),
         minimisers=_minimiser(claim, symbol) | _client_minimisers(claim, symbol),
         definitions=_definitions(claim, symbol) | ({noise: sp.S.Zero} if is_quiet else {}),
@@ -81,7 +81,7 @@ def with_common_shape(context: Context, claim: Claim) -> Context:
     )
 
 
-def _share(claim: Claim, symbol: SymbolTable) -> Expr | None:
+def _weight_of(claim: Claim, symbol: SymbolTable) -> Expr | None:
     """The weight of a client in means over clients."""
     if a.uniform_shares in claim.assumptions:
         return 1 / symbol(q.clients)
@@ -104,7 +104,7 @@ def _client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.
     return {symbol(q.client_objective): symbol(q.client_optimum)}
 
 
-def _own_constants(symbol: SymbolTable, kind: str) -> dict[sp.Symbol, Expr]:
+def _list_constants(symbol: SymbolTable, kind: str) -> dict[sp.Symbol, Expr]:
     """Constants that are, by what they stand for, those of F and of each client's objective."""
     mean, own = _CURVATURES[kind]
     known = ((q.objective, mean), (q.client_objective, own))

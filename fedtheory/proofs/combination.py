@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
-from fedtheory.proofs.numbers import known_conditions, numbers_of, symbols_of
+from fedtheory.proofs.numbers import list_known_conditions, numbers_of, symbols_of
 from fedtheory.proofs.paper_contexts import paper_conditions
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import (
@@ -52,7 +52,7 @@ def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> 
     if claim.place != "run" or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination concerns the relations of a whole run, with parts for each")
     prove = _rename_for(claim, prove)
-    require_one_notation([prove(name).statement for name in _relied_on(certificate)])
+    require_one_notation([prove(name).statement for name in _list_premises(certificate)])
     conditions = conditions_of_run(claim)
     for inequality in certificate.known:
         slack, vanishes = yield from _derived(claim, inequality, conditions, prove)
@@ -77,7 +77,7 @@ def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> 
 def conditions_of_run(claim: Claim) -> list[Expr]:
     """Return the facts on the numbers of a claim about a run: its conditions, and those of its quantities."""
     own = without_minima(claim.conditions, numbers_of(claim))
-    return [*own, *gap_conditions(claim), *known_conditions(claim), *paper_conditions(claim)]
+    return [*own, *gap_conditions(claim), *list_known_conditions(claim), *paper_conditions(claim)]
 
 
 def _rename_for(claim: Claim, prove: Prover) -> Prover:
@@ -85,7 +85,7 @@ def _rename_for(claim: Claim, prove: Prover) -> Prover:
     return cache(lambda name: prove(name).rename_for(claim))
 
 
-def _relied_on(certificate: Combination) -> list[str]:
+def _list_premises(certificate: Combination) -> list[str]:
     """The ids of the claims of which a sum is made, or by which signs are known."""
     sums = [*certificate.links, *(root.parts for root in certificate.roots)]
     premises = [*certificate.known, *(part.premise for parts in sums for part in parts)]
@@ -179,7 +179,7 @@ def _premise(
         symbol = symbols_of(claim)
         yield check_assumed(claim, part.premise.needs, part.premise.name)
         yield check_defined(claim, part.premise.quantities, part.premise.name)
-        yield from _vanishes(part.premise.where_zero(symbol), conditions)
+        yield from _vanishes(part.premise.zero_condition(symbol), conditions)
         return part.premise.slack(symbol), part.premise.is_zero
     if isinstance(part.premise, str | Derived):
         derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise

@@ -42,7 +42,7 @@ def with_comparator(context: Context, claim: Claim) -> Context:
         noise=context.noise | (set() if is_quiet else {noise_at_y}),
         common_random_numbers=context.common_random_numbers | (set() if is_quiet else {frozenset({noise, noise_at_y})}),
         definitions={**context.definitions, **({noise_at_y: sp.S.Zero} if is_quiet else {})},
-        assumed={**context.assumed, **dict(_known(claim, symbol, point))},
+        assumed={**context.assumed, **dict(_list_known_slacks(claim, symbol, point))},
     )
 
 
@@ -53,7 +53,7 @@ _POINTS: Mapping[q.VectorQuantity, tuple[q.RunQuantity, q.RunQuantity]] = {
 """Points with which runs are compared, and the noise and the dissimilarity of gradients there."""
 
 
-def _known(claim: Claim, symbol: SymbolTable, point: q.VectorQuantity) -> Iterator[tuple[str, Expr]]:
+def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantity) -> Iterator[tuple[str, Expr]]:
     """Slacks that are not negative in expectation: an assumption, and what two quantities measure."""
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     y, local = symbol(point), symbol(q.local_iterate)

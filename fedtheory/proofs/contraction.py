@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Context, Rejected, Step, check_nonnegative, is_positive, same
+from fedtheory.kernel import Context, Rejected, Step, check_equal, check_nonnegative, is_positive
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
 from fedtheory.kernel.quotients import is_zero, reduce_fraction
@@ -77,7 +77,7 @@ class ExponentialAverage(Contracting):
 def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
     """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
     yield from require_contraction(claim, certificate, prove, weight=certificate.weight)
-    factor, weight, offset = same_at_all_steps(claim, certificate.factor, certificate.weight, certificate.offset)
+    factor, weight, offset = constants_of_steps(claim, certificate.factor, certificate.weight, certificate.offset)
     symbol = symbols_of(claim)
     bound = factor ** symbol(q.iterations) * symbol(q.initial_distance) ** 2 + offset / (weight * (1 - factor))
     yield from conclude_bound(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
@@ -89,7 +89,7 @@ def check_exponential_average(claim: Claim, certificate: ExponentialAverage, pro
     compared = symbol.has(q.comparator)
     point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)
     yield from require_contraction(claim, certificate, prove, point, gain=certificate.gain)
-    gain, factor, offset = same_at_all_steps(claim, certificate.gain, certificate.factor, certificate.offset)
+    gain, factor, offset = constants_of_steps(claim, certificate.gain, certificate.factor, certificate.offset)
     forgets = 1 - symbol(q.local_step_size) * symbol(q.strong_convexity) / 2
     yield Step("the weights of the mean are the powers of the factor", is_zero(factor - forgets))
     # Where the factor is not positive there are no weights, and no bound where it is one.
@@ -121,18 +121,19 @@ def require_contraction(
     still_kept = kept.xreplace({number: number + 1})
     require_finite((kept, still_kept), context.numbers, (number + 1 <= steps,))
 
-    def counted(at: Expr, errors: Expr) -> Expr:
+    def potential(at: Expr, errors: Expr) -> Expr:
+        """Return the potential at a point: the weighted squared distance from y, and the errors' excess loss."""
         return weight * norm_sq(at - y) + errors * (Value(symbol(q.objective), at) - Value(symbol(q.objective), y))
 
-    had, has = counted(before, kept) + now, counted(after, gain + still_kept) + later
+    had, has = potential(before, kept) + now, potential(after, gain + still_kept) + later
     claimed = certificate.factor * had + certificate.offset - has
-    yield same("the step contracts", step.relations[0].slack, sp.expand(claimed), context)
+    yield check_equal("the step contracts", step.relations[0].slack, sp.expand(claimed), context)
     farther = (weight + kept.xreplace({number: steps}) * symbol(q.smoothness) / 2) * sampled(claim)
     yield from ends_with(certificate.potential, farther, context, claim.conditions)
     return step, context
 
 
-def same_at_all_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
+def constants_of_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
     """Numbers that all clients share; `Rejected` where one changes with the number of the step."""
     known = [numbers_of(claim).plain(number) for number in numbers]
     if any(number.has(symbols_of(claim)(q.local_step_index)) for number in known):

@@ -50,7 +50,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.proofs.contraction import Contracting, conclude_bound, require_contraction, same_at_all_steps
+from fedtheory.proofs.contraction import Contracting, conclude_bound, constants_of_steps, require_contraction
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefixed
 
@@ -94,7 +94,7 @@ def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Ite
     _require_lasting(claim, certificate, certificate.gain)
     step, context = yield from require_contraction(claim, certificate, prove, gain=certificate.gain)
     yield from _check_two_runs(claim, step, context, certificate.share)
-    (gain,) = same_at_all_steps(claim, certificate.gain)
+    (gain,) = constants_of_steps(claim, certificate.gain)
     symbol = symbols_of(claim)
     steps = symbol(q.local_steps)
     one_round = 1 - (steps - 1) * symbol(q.local_step_size) * symbol(q.strong_convexity)
@@ -120,7 +120,7 @@ def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) ->
 def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
     """Check that runs with common random numbers contract towards each other, and their errors with them."""
     yield check_assumed(claim, _NEEDED, "runs with common random numbers contract towards each other")
-    yield from prefixed("two runs: ", _come_together(step, context, claim.conditions))
+    yield from prefixed("two runs: ", _check_coupling(step, context, claim.conditions))
     yield from prefixed("their errors: ", _errors(step, context, share, claim.conditions))
 
 
@@ -140,7 +140,7 @@ def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None
         raise Rejected(f"{', '.join(sorted(map(str, other)))} may depend on how many rounds there are")
 
 
-def _come_together(step: Claim, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _check_coupling(step: Claim, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that a local step with common random numbers contracts the distance between two runs."""
     symbol = symbols_of(step)
     u, v, noise_at_u, noise_at_v = vectors = sp.symbols("u_i v_i n_i(u) n_i(v)", cls=sp.Dummy, real=True)
@@ -197,7 +197,7 @@ def _conclusion(
     """
     symbol = symbols_of(claim)
     steps, bending = symbol(q.local_steps), symbol(q.local_step_size) * symbol(q.strong_convexity)
-    factor, share = same_at_all_steps(claim, certificate.factor, certificate.share)
+    factor, share = constants_of_steps(claim, certificate.factor, certificate.share)
     taken = (*claim.conditions, symbol(q.local_step_index) + 1 <= steps)
     for number in (certificate.potential, certificate.offset):
         holds = is_nonnegative(context.numbers.plain(number), context.numbers, taken)

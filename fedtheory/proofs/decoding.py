@@ -84,11 +84,11 @@ SymbolTable = Mapping[Any, sp.Symbol]
 
 def decode(certificate: object) -> AnyCertificate:
     """A certificate rebuilt; `Rejected` where something in it is not on the list."""
-    made: AnyCertificate = _make(AnyCertificate, certificate, {one: _new(one) for one in own_symbols(certificate)})
+    made: AnyCertificate = _make(AnyCertificate, certificate, {one: _new(one) for one in declared_symbols(certificate)})
     return made
 
 
-def own_symbols(certificate: Any) -> Iterator[Any]:
+def declared_symbols(certificate: Any) -> Iterator[Any]:
     """The symbols that a certificate declares: of roots, and of products."""
     yield from (root.letter for root in getattr(certificate, "roots", ()))
     for link in getattr(certificate, "links", ()):
@@ -139,7 +139,8 @@ def _table(kind: Any, value: Any, symbols: SymbolTable) -> Any:
     return {_make(name, key, symbols): _make(of, one, symbols) for key, one in value.items()}
 
 
-def _reason(_kind: Any, value: InequalityRef, symbols: SymbolTable) -> InequalityRef:
+def _decode_inequality(_kind: Any, value: InequalityRef, symbols: SymbolTable) -> InequalityRef:
+    """Decode a reference to an inequality; raise `Rejected` for a wrong number of arguments."""
     expected = subjects(_make(str, value.kind, symbols))
     if any(one.kind is Parameter.VAR_POSITIONAL for one in expected):
         expected *= len(value.about)
@@ -156,7 +157,7 @@ _MAKERS: Mapping[Any, Callable[[Any, Any, SymbolTable], Any]] = {
     sp.Symbol: _symbol,
     Sequence: _list,
     Mapping: _table,
-    InequalityRef: _reason,
+    InequalityRef: _decode_inequality,
 }
 
 

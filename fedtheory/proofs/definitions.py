@@ -91,7 +91,8 @@ def definition_of(claim: Claim) -> FederatedAlgorithm:
 
 
 @cache
-def _own(_name: str, latex: str) -> sp.Dummy:
+def _create_symbol(_name: str, latex: str) -> sp.Dummy:
+    """Create a symbol for a quantity that a claim does not name."""
     return sp.Dummy(latex, real=True)
 
 
@@ -121,9 +122,10 @@ class Round:
     def expression(self, of: Expr, expression: Expr, vectors: Vectors) -> Expr:
         """A linear combination, where `vectors` says what the vectors in it are."""
         parts = self.algorithm.parts(of, expression)
-        return sp.Add(*(self.number(scale) * self._part(of, part, vectors) for part, scale in parts.items()))
+        return sp.Add(*(self.number(scale) * self._translate_part(of, part, vectors) for part, scale in parts.items()))
 
-    def _part(self, of: Expr, part: Expr, vectors: Vectors) -> Expr:
+    def _translate_part(self, of: Expr, part: Expr, vectors: Vectors) -> Expr:
+        """Translate a part of the definition: a vector, a gradient or a compressed vector, in given vectors."""
         if part in vectors:
             return vectors[part]
         inside = self.expression(of, part.args[0], vectors)
@@ -131,9 +133,10 @@ class Round:
             return kernel.Gradient(symbols_of(self.claim)(q.client_objective), inside) + self.noise
         if isinstance(part, Compressed) and self.noise != 0:
             raise Rejected(f"{part} is random: the compression error is known in expectation only")
-        return inside if isinstance(part, Compressed) else self._sum_over_clients(part, inside)
+        return inside if isinstance(part, Compressed) else self._average_over_clients(part, inside)
 
-    def _sum_over_clients(self, part: Expr, inside: Expr) -> Expr:
+    def _average_over_clients(self, part: Expr, inside: Expr) -> Expr:
+        """Return the average over clients of a vector; of one that all share the vector itself."""
         form = self.form(inside)
         if not form or isinstance(part, Average):
             return Average(inside) if form else sp.S.Zero
@@ -158,7 +161,7 @@ class Round:
         rho = symbols_of(self.claim)(q.mixing_contraction)
         return rho**2 * _spread(inside) - _spread(HEARD)
 
-    def knowing_what_is_heard(self) -> Round:
+    def add_gossip_identity(self) -> Round:
         """The round with the identity of gossip, where neighbours exchange one vector and all shares are equal."""
         nodes = {node for _, end in self.algorithm.expressions() for node in sp.sympify(end).atoms(Mixed)}
         symbol = symbols_of(self.claim)
@@ -211,7 +214,7 @@ class Round:
         """A later local step of the same round, where step sizes may change from step to step."""
         if a.same_step_size in self.claim.assumptions:
             return self
-        later = _own(self.algorithm.name, f"{eta.name}^k")
+        later = _create_symbol(self.algorithm.name, f"{eta.name}^k")
         numbers = replace(self.context.numbers, of_clients=self.context.numbers.of_clients | {later})
         return replace(self, context=replace(self.context, numbers=numbers), numbers={**self.numbers, eta: later})
 
@@ -251,11 +254,11 @@ def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
         )
         noisy = replace(one, context=context, noise=known(q.gradient_noise))
         # What is heard has one symbol, and is one vector whatever the coins show.
-        first = first or _knowing_gradients(noisy).knowing_what_is_heard()
+        first = first or _add_gradient_identities(noisy).add_gossip_identity()
         yield replace(noisy, context=first.context)
 
 
-def _knowing_gradients(one: Round) -> Round:
+def _add_gradient_identities(one: Round) -> Round:
     """A round with what dissimilarity says where the gradient is asked for."""
     symbol = symbols_of(one.claim)
     if a.bounded_dissimilarity not in one.claim.assumptions:
@@ -286,28 +289,33 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
     """The symbols of numbers that all clients share, and of those that each has one of."""
     symbol = symbols_of(claim)
 
-    def named(of: Expr, quantity: Quantity | None) -> Expr:
-        return symbol(quantity) if quantity is not None and symbol.has(quantity) else _own(algorithm.name, of.name)
+    def symbol_for(of: Expr, quantity: Quantity | None) -> Expr:
+        """Return the claim's symbol for a quantity, or a new one where the claim has none."""
+        return (
+            symbol(quantity)
+            if quantity is not None and symbol.has(quantity)
+            else _create_symbol(algorithm.name, of.name)
+        )
 
     given = {
         key: sp.Integer(number)
         for one in select_algorithm_assumptions(claim.assumptions)
         for key, number in one.numbers
     }
-    shared = {one.letter: given.get(one.key, named(one.letter, _quantity(one))) for one in algorithm.parameters}
+    shared = {one.letter: given.get(one.key, symbol_for(one.letter, _quantity(one))) for one in algorithm.parameters}
     is_one = a.server_step_of_one in claim.assumptions
     shared |= {
-        eta_g: sp.S.One if is_one else named(eta_g, q.server_step_size),
-        mean_tau: _own(algorithm.name, mean_tau.name),
+        eta_g: sp.S.One if is_one else symbol_for(eta_g, q.server_step_size),
+        mean_tau: _create_symbol(algorithm.name, mean_tau.name),
     }
     own = {eta: q.client_step_size, tau: q.client_local_steps, importance: q.importance, eta_sum: None}
     if a.same_step_size in claim.assumptions:
         del own[eta]
-        shared[eta] = named(eta, q.local_step_size)
-    return shared, {of: named(of, quantity) for of, quantity in own.items()}
+        shared[eta] = symbol_for(eta, q.local_step_size)
+    return shared, {of: symbol_for(of, quantity) for of, quantity in own.items()}
 
 
-def known_of_parameters(claim: Claim) -> tuple[Expr, ...]:
+def list_parameter_bounds(claim: Claim) -> tuple[Expr, ...]:
     """Return the upper bounds of a definition's parameters."""
     symbol, algorithm = symbols_of(claim), definition_of(claim)
     named = ((_quantity(one), one) for one in algorithm.parameters)

@@ -79,7 +79,8 @@ def _assumed_of_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
         yield f"second moment of {name} in the run", largest - norm_sq(slope + noise)
 
 
-def _two_together(_claim: Claim, context: Context) -> Context:
+def _identify_clients(_claim: Claim, context: Context) -> Context:
+    """Identify the second client with the first one."""
     return replace(context, vectors=context.vectors - {x_j}, definitions={**context.definitions, x_j: x_i})
 
 
@@ -87,7 +88,7 @@ PAIR = Measure(
     before=lambda _claim: norm_sq(x_i - x_j),
     after=_step_of_two,
     context=build_pair_context,
-    together=_two_together,
+    together=_identify_clients,
     # x_i - xbar is (1/M) times the sum of x_i - x_j over the others.
     largest_drift=lambda clients: (1 - 1 / clients) ** 2,
     # The mean over i is half of the mean over all pairs, of which one in M is zero.
@@ -102,30 +103,32 @@ def _spread(claim: Claim, iterate: q.Quantity, centre: q.Quantity) -> Expr:
 
 
 def _build_whole_context(claim: Claim, numbers: Numbers) -> Context:
+    """Build the context of a local step of all clients, with given facts on numbers."""
     return replace(build_context(replace(claim, place="step")), numbers=numbers)
 
 
-def _all_together(claim: Claim, context: Context) -> Context:
+def _identify_iterates(claim: Claim, context: Context) -> Context:
+    """Identify every client's iterate with the server's model."""
     symbol = symbols_of(claim)
     local, server = symbol(q.local_iterate), symbol(q.server_model)
     others = context.client_vectors - {local}
     return replace(context, client_vectors=others, definitions={**context.definitions, local: server})
 
 
-def _mean_square(centre: q.Quantity, next_centre: q.Quantity) -> Measure:
+def _average_distance_sq(centre: q.Quantity, next_centre: q.Quantity) -> Measure:
     """The mean over clients of the squared distance from a model, before and after a step."""
     return Measure(
         before=lambda claim: _spread(claim, q.local_iterate, centre),
         after=lambda claim: _spread(claim, q.next_local_iterate, next_centre),
         context=_build_whole_context,
-        together=_all_together,
+        together=_identify_iterates,
         largest_drift=None,
         # From no point is the mean squared distance smaller than from the average.
         mean_drift=lambda _clients: sp.S.One,
     )
 
 
-SPREAD = _mean_square(q.average_iterate, q.next_average_iterate)
+SPREAD = _average_distance_sq(q.average_iterate, q.next_average_iterate)
 """From the average."""
-DISPLACEMENT = _mean_square(q.server_model, q.server_model)
+DISPLACEMENT = _average_distance_sq(q.server_model, q.server_model)
 """From the model of the round's start."""

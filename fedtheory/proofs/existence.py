@@ -79,7 +79,7 @@ KINDS = _with_papers(
 OPTIMUM = KINDS[0]
 
 
-def missing(claim: Claim, quantities: frozenset[Quantity]) -> Iterator[str]:
+def list_missing(claim: Claim, quantities: frozenset[Quantity]) -> Iterator[str]:
     """Return the existence assumptions of some quantities that a claim lacks."""
     yield from (kind.name for kind in KINDS if kind.quantities & quantities and not is_known(kind, claim))
 
@@ -91,4 +91,4 @@ def is_known(kind: Existing, claim: Claim) -> bool:
 
 def select_existing_symbols(claim: Claim) -> dict[Symbol, Quantity]:
     """The symbols of a claim, without those that it does not use, of what may not exist."""
-    return {s: one for s, one in claim.where.items() if not any(missing(claim, frozenset({one})))}
+    return {s: one for s, one in claim.where.items() if not any(list_missing(claim, frozenset({one})))}

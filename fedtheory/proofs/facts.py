@@ -31,7 +31,7 @@ class _Numbers:
     def __getattr__(self, name: str) -> Expr:
         return self(getattr(q, name))
 
-    def written_in(self, symbol: SymbolTable, number: Expr) -> Expr:
+    def translate(self, symbol: SymbolTable, number: Expr) -> Expr:
         """A number in the symbols of a claim."""
         return sp.sympify(number).xreplace({one: symbol(self.quantities[one]) for one in number.free_symbols})
 
@@ -52,16 +52,16 @@ class Fact:
 
     def slack(self, symbol: SymbolTable) -> Expr:
         """The number in the symbols of a claim."""
-        return n.written_in(symbol, self.number)
+        return n.translate(symbol, self.number)
 
     @property
     def quantities(self) -> frozenset[q.Quantity]:
         """Return its quantities."""
         return frozenset(n.quantities[symbol] for symbol in self.number.free_symbols | self.where.free_symbols)
 
-    def where_zero(self, symbol: SymbolTable) -> Expr:
+    def zero_condition(self, symbol: SymbolTable) -> Expr:
         """Return the expression that must be zero, in the symbols of a claim."""
-        return n.written_in(symbol, self.where)
+        return n.translate(symbol, self.where)
 
 
 def zero(name: str, number: Expr, *needs: Assumption, where: Expr = sp.S.Zero) -> Fact:

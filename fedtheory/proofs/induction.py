@@ -20,7 +20,7 @@ from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.numbers import steps_taken, symbols_of
+from fedtheory.proofs.numbers import bound_step_index, symbols_of
 from fedtheory.proofs.proof import prefixed
 
 _Name = TypeVar("_Name")
@@ -93,7 +93,11 @@ def induct(
         require_constant(constant, course, context)
     if induction.base is not None:
         yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, context.numbers, conditions))
-    measured, moved, bound = induction.measured, moved_on(claim, induction.measured), course.written(induction.bound)
+    measured, moved, bound = (
+        induction.measured,
+        advance_distance(claim, induction.measured),
+        course.written(induction.bound),
+    )
     rhs = course.written(induction.factor) * measured + course.written(induction.offset)
     yield from prefixed("one step: ", check(moved, rhs, induction.terms, later, known))
     begun = restrict_to_start(claim, context, course)
@@ -140,7 +144,7 @@ def require_constant(expression: Expr, course: Course, context: Context) -> None
         raise Rejected(f"{expression} is not the same at all steps but for their number")
 
 
-def moved_on(claim: Claim, measured: Expr) -> Expr:
+def advance_distance(claim: Claim, measured: Expr) -> Expr:
     """D after the next local step."""
     symbol = symbols_of(claim)
     steps = {symbol(now): symbol(later) for now, later in _NEXT.items()}
@@ -155,7 +159,7 @@ def _conclusion(course: Course, relation: Relation, context: Context, conditions
     """Check that the link is about D_k or D_{k+1}, and that its right side is the bound on it."""
     bounds = {
         course.induction.measured: course.written(course.induction.bound),
-        moved_on(course.claim, course.induction.measured): course.after(course.induction.bound),
+        advance_distance(course.claim, course.induction.measured): course.after(course.induction.bound),
     }
     shown = [bound for squared, bound in bounds.items() if is_same(relation.left, squared, context)]
     if relation.operator != "<=" or not shown:
@@ -177,7 +181,7 @@ def count_from(course: Course, context: Context, start: int) -> Context:
 def conditions_at_step(course: Course, start: int) -> tuple[Expr, ...]:
     """Return the facts on k and base^k at an actual step."""
     base = course.induction.base
-    return (*steps_taken(course.claim), *(() if base is None else (base**start <= POWER,)))
+    return (*bound_step_index(course.claim), *(() if base is None else (base**start <= POWER,)))
 
 
 def restrict_to_start(claim: Claim, context: Context, course: Course) -> Context:

@@ -25,7 +25,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.contraction import conclude_bound
-from fedtheory.proofs.definitions import START, Round, known_of_parameters, noisy_rounds_of
+from fedtheory.proofs.definitions import START, Round, list_parameter_bounds, noisy_rounds_of
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.proof import Prover, prefixed, require_ordering
 
@@ -68,20 +68,20 @@ def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Itera
         raise Rejected("the claim has symbols whose value differs between rounds")
     # No curvature is larger than the largest.
     curvatures = symbols_of(claim).at_most((q.strong_convexity, q.smoothness))
-    conditions = (*claim.conditions, *curvatures, *known_of_parameters(claim))
+    conditions = (*claim.conditions, *curvatures, *list_parameter_bounds(claim))
     outcomes = list(noisy_rounds_of(claim))
     _require_of_states(certificate.function, outcomes[0])
-    _require_everybody(claim, outcomes[0])
+    _require_full_participation(claim, outcomes[0])
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
     yield from prefixed("the end of a round: ", _round(certificate, outcomes, conditions))
     one, value = outcomes[0], certificate.function
-    quantity, measured = _measured(claim, relation, one)
+    quantity, measured = _express_bounded_quantity(claim, relation, one)
     yield from prefixed("what is measured: ", check(measured, value, certificate.model, one.context, conditions))
     yield from prefixed("the start: ", _start(certificate, one, conditions))
     yield from _conclusion(claim, certificate, quantity, conditions)
 
 
-def _require_everybody(claim: Claim, one: Round) -> None:
+def _require_full_participation(claim: Claim, one: Round) -> None:
     """Raise `Rejected` where clients may be missing: what they keep stays as it is then."""
     known = one.algorithm
     if known.client_update and not known.needs_everybody and a.full_participation not in claim.assumptions:
@@ -112,7 +112,7 @@ def _move(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
     return value.xreplace({one.states[of]: where for of, where in vectors.items()})
 
 
-def _measured(claim: Claim, relation: Relation, one: Round) -> tuple[Quantity, Expr]:
+def _express_bounded_quantity(claim: Claim, relation: Relation, one: Round) -> tuple[Quantity, Expr]:
     """Return the bounded quantity at the end of a round, in the symbols of the next round's start."""
     symbol = symbols_of(claim)
     smaller, _ = relation.ordered

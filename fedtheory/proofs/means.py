@@ -31,11 +31,11 @@ from fedtheory.kernel.quotients import ZERO, linear, quotient, reduce_fraction
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.term_relations import is_what_its_term_says
+from fedtheory.language.term_relations import is_defined_by_term
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SymbolTable, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, use_lemma
-from fedtheory.proofs.run_terms import mean_of_term
+from fedtheory.proofs.run_terms import step_average_of
 
 Span = Literal["round", "run"]
 
@@ -58,8 +58,8 @@ def _list_means(claim: Claim, span: Span, quantities: Iterable[q.Quantity]) -> l
     symbol, means = symbols_of(claim), []
     count = {symbol(q.rounds): symbol(q.iterations) / symbol(q.local_steps)} if symbol.has(q.iterations) else {}
     for quantity in quantities:
-        if isinstance(quantity, q.RunQuantity) and quantity.term is not None and is_what_its_term_says(quantity):
-            found = None if quantity.root else mean_of_term(quantity.term, symbol)
+        if isinstance(quantity, q.RunQuantity) and quantity.term is not None and is_defined_by_term(quantity):
+            found = None if quantity.root else step_average_of(quantity.term, symbol)
             if found is not None and _SPANS[span] == len(quantity.term.over):
                 (expression, multiple), own = found, symbol(quantity)
                 means.append(_from_comparator(symbol, Mean(own, expression, own / multiple.xreplace(count))))
@@ -114,11 +114,11 @@ def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Ite
             yield from ends_with(certificate.potential, sp.S.Zero, context, claim.conditions)
         means = _list_means(claim, certificate.span, claim.notation.values())
     else:
-        means = yield from _sampled_means(claim, certificate, context)
-    yield check_zero_form("the mean over the steps", _left_over(claim, step, certificate, context, means))
+        means = yield from _check_sampling(claim, certificate, context)
+    yield check_zero_form("the mean over the steps", _subtract_averages(claim, step, certificate, context, means))
 
 
-def _sampled_means(claim: Claim, certificate: MeanCertificate, context: Context) -> Generator[Step, None, list[Mean]]:
+def _check_sampling(claim: Claim, certificate: MeanCertificate, context: Context) -> Generator[Step, None, list[Mean]]:
     """The table for participants that are drawn, and that the potential pays for the draw after each round.
 
     The gap is that of the average of all clients.  The progress ends with the average of participants, which is in the
@@ -189,7 +189,7 @@ def _factor(slack: Expr, entry: Mean) -> Expr:
     return of_slack / of_mean
 
 
-def _left_over(
+def _subtract_averages(
     claim: Claim, step: Claim, certificate: MeanCertificate, context: Context, means: Sequence[Mean]
 ) -> Form:
     """Return a claim's slack minus the average of its step's; the claim determines the coefficient of each average."""

@@ -16,7 +16,7 @@ _MOST_OTHERS = 6
 """Assumptions with which something else fails, to which a second one is added."""
 
 
-def missing_assumptions(proof: Proof) -> tuple[str, ...]:
+def find_missing_assumptions(proof: Proof) -> tuple[str, ...]:
     """Names of assumptions with which a broken certificate is accepted, or gets past what it fails at; none if none is.
 
     The kernel reads the certificate again for each assumption that the claim does not make; all that together takes
@@ -24,11 +24,11 @@ def missing_assumptions(proof: Proof) -> tuple[str, ...]:
     """
     names: list[str] = []
     left = MOST_WORK // 2
-    while proof.verdict == "broken" and len(names) < _MOST and _own_work(proof) <= MOST_WORK // 4:
+    while proof.verdict == "broken" and len(names) < _MOST and _measure_work(proof) <= MOST_WORK // 4:
         tried = []
         for one in _candidates(proof.claim):
             tried.append((one, _with(proof, one)))
-            left -= _own_work(tried[-1][1])
+            left -= _measure_work(tried[-1][1])
             if left < 0:
                 return tuple(names)
         better = _best(proof, tried)
@@ -42,7 +42,7 @@ def missing_assumptions(proof: Proof) -> tuple[str, ...]:
 def _pair(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ...]:
     """Two assumptions that get past what fails where none does alone: with the first, something else fails."""
     others = [each for each in tried if _failing(each[1]) not in (None, _failing(proof))]
-    if not 0 < len(others) <= _MOST_OTHERS or _own_work(proof) > MOST_WORK // 1000:
+    if not 0 < len(others) <= _MOST_OTHERS or _measure_work(proof) > MOST_WORK // 1000:
         return ()
     for first, with_first in others:
         second = _best(with_first, [(one, _with(with_first, one)) for one in _candidates(with_first.claim)])
@@ -51,7 +51,7 @@ def _pair(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ..
     return ()
 
 
-def _own_work(proof: Proof) -> int:
+def _measure_work(proof: Proof) -> int:
     """The work of a check by itself: claims that it relies on are not checked again."""
     return proof.work.get(proof.claim.id, 0)
 

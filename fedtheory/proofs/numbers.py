@@ -71,27 +71,29 @@ _SIGNS = (*_TABLES, signs_by_terms(_TABLES))
 
 
 @cache
-def _every(kind: str) -> tuple[Quantity, ...]:
+def _list_signed(kind: str) -> tuple[Quantity, ...]:
     """The quantities of one kind of sign, of the vocabulary, of papers, and by their terms."""
     return tuple(quantity for signs in _SIGNS for quantity in getattr(signs, kind))
 
 
-_COUNTS, _AT_LEAST_ONE = _every("counts"), _every("at_least_one")
-_OF_CLIENTS_NUMBERS = (*_every("positive_of_clients"), *_every("nonnegative_of_clients"))
+_COUNTS, _AT_LEAST_ONE = _list_signed("counts"), _list_signed("at_least_one")
+_OF_CLIENTS_NUMBERS = (*_list_signed("positive_of_clients"), *_list_signed("nonnegative_of_clients"))
 """Numbers that each client has one of; none is negative."""
 _ROOTS = tuple(
     one for one in quantities_of_runs() if one.root and one.place == "run" and one not in _OF_CLIENTS_NUMBERS
 )
 """Numbers that are square roots by their definitions."""
-NUMBERS = (*_COUNTS, *_every("positive"), *_AT_LEAST_ONE, *_every("nonnegative"), *_ROOTS)
+NUMBERS = (*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("nonnegative"), *_ROOTS)
 """Numbers that are the same for all clients and all rounds; none is negative."""
-OF_AN_UPDATE = _every("of_an_update")
+OF_AN_UPDATE = _list_signed("of_an_update")
 """Numbers that are the same for all clients and local steps of an update; none is negative."""
 _OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *_GAPS))
 """Numbers that all clients share, of a run or of an update."""
-POSITIVE = frozenset((*_COUNTS, *_every("positive"), *_AT_LEAST_ONE, *_every("positive_of_clients")))
+POSITIVE = frozenset((*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("positive_of_clients")))
 """Numbers that are positive, but for the curvatures of flat objectives."""
-NONNEGATIVE = frozenset((*_every("nonnegative"), *_ROOTS, *OF_AN_UPDATE, *_GAPS, *_every("nonnegative_of_clients")))
+NONNEGATIVE = frozenset(
+    (*_list_signed("nonnegative"), *_ROOTS, *OF_AN_UPDATE, *_GAPS, *_list_signed("nonnegative_of_clients"))
+)
 """Numbers that may be zero, and are not negative."""
 CURVED = (
     q.smoothness,
@@ -119,10 +121,10 @@ class SymbolTable:
         for symbol, quantity in where.items():
             if self._quantities.setdefault(quantity.name, quantity) is not quantity:
                 raise Rejected(f"two different notions are called {quantity.name}")
-            if self._named(quantity.name, symbol) != symbol:
+            if self._choose_symbol(quantity.name, symbol) != symbol:
                 raise Rejected(f"{self.known[quantity.name]} and {symbol} both stand for {quantity.name}")
 
-    def _named(self, name: str, symbol: sp.Symbol) -> sp.Symbol:
+    def _choose_symbol(self, name: str, symbol: sp.Symbol) -> sp.Symbol:
         """The symbol of a name: this one, unless it has one."""
         if name not in self.known:
             self.known[name] = symbol
@@ -137,7 +139,7 @@ class SymbolTable:
     def __call__(self, quantity: Quantity) -> sp.Symbol:
         if self._quantities.get(quantity.name, quantity) is not quantity:
             raise Rejected(f"the claim calls something else {quantity.name}")
-        return self._named(quantity.name, _dummy_of(quantity.name, quantity.latex))
+        return self._choose_symbol(quantity.name, _dummy_of(quantity.name, quantity.latex))
 
     def quantity(self, symbol: sp.Symbol) -> Quantity | None:
         """Return the quantity of a symbol; None for one without."""
@@ -189,7 +191,7 @@ def numbers_of(claim: Claim) -> Numbers:
     return _numbers_of(claim, ())
 
 
-_FLAT = _every("flat")
+_FLAT = _list_signed("flat")
 """Constants that are zero where all objectives are flat."""
 
 
@@ -214,7 +216,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
     varied = {symbol: values for symbol, values in claim.for_all.items() if symbol.is_integer and symbol.is_positive}
     counts |= {symbol: int(min(map(sp.sympify, values))) for symbol, values in varied.items()}
     if a.whole_times in claim.assumptions:
-        counts |= {symbol: 1 for symbol, quantity in named.items() if quantity in _every("times")}
+        counts |= {symbol: 1 for symbol, quantity in named.items() if quantity in _list_signed("times")}
     if a.several_clients in claim.assumptions:
         counts |= {symbol: 2 for symbol, quantity in named.items() if quantity is q.clients}
     counts |= {symbol: 1 for symbol, quantity in named.items() if quantity in _AT_LEAST_ONE}
@@ -234,7 +236,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
             or (symbol in named and (quantity in limits or _is_divided_by(claim, symbol, quantity)))
         ),
         nonzero=denominator_factors(sides_of(claim)),
-        definitions=_means_of_numbers(symbols_of(claim)),
+        definitions=_find_averaged_numbers(symbols_of(claim)),
     )
 
 
@@ -250,7 +252,7 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
     used = (claim.where.get(symbol) for relation in claim.relations for symbol in relation.free_symbols)
     if reasons and any(one in reasons for one in (*claim.assumptions, *used)):
         return True
-    return quantity in _every("divided_by") and symbol in divisors(sides_of(claim))
+    return quantity in _list_signed("divided_by") and symbol in divisors(sides_of(claim))
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
@@ -259,13 +261,13 @@ def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
     return {power.base for power in powers if power.base.is_Symbol and power.exp.is_negative}
 
 
-def _means_of_numbers(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
+def _find_averaged_numbers(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     """Numbers that are means of the clients' own, by what they stand for."""
     both = symbol.has(q.mean_divergence) and symbol.has(q.client_dissimilarity)
     return {symbol(q.mean_divergence): Average(symbol(q.client_dissimilarity))} if both else {}
 
 
-def known_conditions(claim: Claim) -> tuple[Expr, ...]:
+def list_known_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return the facts on numbers by their quantities.
 
     No client has more than the largest has, no more clients are drawn than there are, nor steps taken; the smallest
@@ -281,7 +283,7 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     # On the run as a whole and at points every number of a step meets every client.
     of_each = of_each and (claim.place in _AT_STEPS or not symbol.has(q.client_local_steps))
     is_numbered = q.local_step_index in used
-    return (*drawn, *steps_taken(claim)) if is_numbered and of_each else drawn
+    return (*drawn, *bound_step_index(claim)) if is_numbered and of_each else drawn
 
 
 _CURVATURES = (
@@ -298,7 +300,7 @@ SAMPLED_ROUNDS = (a.same_local_work, a.unit_server_step, a.averaged_participants
 MEANS = (Average, Selected, ClientSum)
 
 
-def steps_taken(claim: Claim) -> tuple[Expr, ...]:
+def bound_step_index(claim: Claim) -> tuple[Expr, ...]:
     """State that the present local step is one of the client's."""
     symbol = symbols_of(claim)
     steps = symbol(q.client_local_steps) if symbol.has(q.client_local_steps) else symbol(q.local_steps)

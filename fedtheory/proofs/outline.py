@@ -26,12 +26,13 @@ from fedtheory.proofs.document import certificate_in
 from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.induction import POWER, Induction, build_step_context, moved_on
+from fedtheory.proofs.induction import POWER, Induction, advance_distance, build_step_context
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.lyapunov import Lyapunov, build_start_context
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline_steps import (
+    describe_iteration,
     introduce_contraction,
     introduce_exponential_average,
     introduce_last_iterate,
@@ -39,11 +40,10 @@ from fedtheory.proofs.outline_steps import (
     introduce_loop_mean,
     introduce_mean,
     introduce_recursion,
-    show_loop_mean,
     show_recursion,
     show_steps,
 )
-from fedtheory.proofs.paper_contexts import weight_of_means
+from fedtheory.proofs.paper_contexts import find_weight
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.prefix_sum import PrefixSum
@@ -81,13 +81,13 @@ def outline(claim: Claim) -> Outline | None:
 def _root(claim: Claim, root: Root) -> Group:
     """Show that the argument of a root is not negative."""
     statement = rf"{latex(root.letter)}^2={latex(root.of)}\ge {latex(root.least)}"
-    return Group(statement, tuple(_part(claim, part) for part in root.parts))
+    return Group(statement, tuple(_describe_part(claim, part) for part in root.parts))
 
 
 def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
     for relation, why in zip(claim.relations, certificate.links, strict=True):
         group = _link(claim, certificate, relation, why)
-        yield _with_shares(claim, relation, group) if claim.place == "run" else group
+        yield _use_client_weights(claim, relation, group) if claim.place == "run" else group
 
 
 class _StepSum(sp.Function):  # type: ignore[misc]
@@ -100,15 +100,16 @@ class _StepSum(sp.Function):  # type: ignore[misc]
         return shown if exp is None else rf"\left({shown}\right)^{{{exp}}}"
 
 
-def _with_shares(claim: Claim, relation: Relation, group: Group) -> Group:
+def _use_client_weights(claim: Claim, relation: Relation, group: Group) -> Group:
     """A group of a claim about a run, whose means over clients have the weights of the context that knows it."""
-    share = symbols_of(claim)(weight_of_means(claim, relation))
+    share = symbols_of(claim)(find_weight(claim, relation))
 
-    def shown(expression: Expr) -> Expr:
+    def weigh(expression: Expr) -> Expr:
+        """Write means over clients as sums with client weights."""
         summed = expression.replace(LocalSum, _StepSum)
         return summed.replace(Average, lambda content: ClientSum(share * content))
 
-    entries = (replace(e, coefficient=shown(e.coefficient), factor=shown(e.factor)) for e in group.entries)
+    entries = (replace(e, coefficient=weigh(e.coefficient), factor=weigh(e.factor)) for e in group.entries)
     return replace(group, entries=tuple(entries))
 
 
@@ -132,7 +133,7 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
 
 def _induction(claim: Claim, relation: Relation, why: Induction, context: Context) -> Group:
     grown = _with_power(claim, why, why.factor * why.measured + why.offset)
-    step = rf"{latex(moved_on(claim, why.measured))}\le {latex(grown)}"
+    step = rf"{latex(advance_distance(claim, why.measured))}\le {latex(grown)}"
     entries = entries_of(why.terms, build_step_context(claim, why, context))
     shown = (
         replace(e, coefficient=_with_power(claim, why, e.coefficient), factor=_with_power(claim, why, e.factor))
@@ -154,7 +155,8 @@ def _products(why: Products) -> Iterator[Entry]:
         yield Entry(sp.sympify(part.coefficient), ", ".join(part.facts), sp.Mul(*slacks))
 
 
-def _about_links(claim: Claim, certificate: Certificate) -> str:
+def _introduce_links(claim: Claim, certificate: Certificate) -> str:
+    """Introduce the table of a certificate whose terms show the slack of each link."""
     return (
         "The slack of each link, right side minus left side, is the sum of these coefficients times what stands beside "
         "them; all expectations are over fresh, unbiased noise.  No coefficient is negative under the conditions, and "
@@ -194,10 +196,11 @@ _ABOUT_KINDS: dict[type, str] = {
 
 def _sums(claim: Claim, certificate: Combination) -> Iterator[Group]:
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
-        yield Group(relation.latex, tuple(_part(claim, part) for part in parts))
+        yield Group(relation.latex, tuple(_describe_part(claim, part) for part in parts))
 
 
-def _part(claim: Claim, part: Part) -> Entry:
+def _describe_part(claim: Claim, part: Part) -> Entry:
+    """Describe a part of a combination: its coefficient, its name and its slack."""
     coefficient = sp.sympify(part.coefficient)
     if isinstance(part.premise, Fact):
         return Entry(coefficient, part.premise.name, part.premise.slack(symbols_of(claim)))
@@ -209,20 +212,22 @@ def _part(claim: Claim, part: Part) -> Entry:
     return Entry(coefficient, derived.label, derived_slack, derived.claim)
 
 
-def _about_sums(_claim: Claim, _certificate: Combination) -> str:
+def _introduce_sums(_claim: Claim, _certificate: Combination) -> str:
+    """Introduce the table of a sum of proved claims and facts."""
     return (
         "The slack of each link, right side minus left side, is the sum of these coefficients times what stands beside "
         "them: slacks of claims that are proved, and facts that hold of the quantities of every run."
     )
 
 
-def _rest(claim: Claim, _certificate: FixedPoint) -> Iterator[Group]:
+def _list_fixed_points(claim: Claim, _certificate: FixedPoint) -> Iterator[Group]:
     """List the fixed points of the vectors."""
     for vector, where in definition_of(claim).at_optimum.items():
         yield Group(rf"{latex(vector)}={latex(where)}", ())
 
 
-def _about_fixed_point(claim: Claim, certificate: FixedPoint) -> str:
+def _introduce_fixed_point(claim: Claim, certificate: FixedPoint) -> str:
+    """Introduce the proof that vectors are a fixed point of a round."""
     local = (
         "a local step leaves the local vectors where they are, and so do all of them"
         if certificate.local_step == "idle"
@@ -244,7 +249,8 @@ def _lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
     yield Group(rf"V^0\le {latex(certificate.level)}", entries_of(certificate.start, build_start_context(one)))
 
 
-def _about_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
+def _introduce_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
+    """Introduce the tables of a proof by a Lyapunov function."""
     return (
         f"From the definition of {definition_of(claim).name}: a prime stands for what its local step and the end of "
         "the round make of the vectors, in the mean over coins and noise.  The slack of each inequality below is the "
@@ -259,23 +265,24 @@ def _cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
         yield from (replace(group, statement=group.statement + where) for group in _lyapunov(supposed, case.why))
 
 
-def _about_cases(claim: Claim, certificate: Cases) -> str:
-    return _about_lyapunov(claim, certificate.cases[0].why)
+def _introduce_cases(claim: Claim, certificate: Cases) -> str:
+    """Introduce a proof by cases of Lyapunov functions."""
+    return _introduce_lyapunov(claim, certificate.cases[0].why)
 
 
 _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {
-    Certificate: (_about_links, _links),
+    Certificate: (_introduce_links, _links),
     MeanCertificate: (introduce_mean, show_steps),
-    Combination: (_about_sums, _sums),
+    Combination: (_introduce_sums, _sums),
     Recursion: (introduce_recursion, show_recursion),
-    LoopMean: (introduce_loop_mean, show_loop_mean),
+    LoopMean: (introduce_loop_mean, describe_iteration),
     Contraction: (introduce_contraction, show_steps),
     ExponentialAverage: (introduce_exponential_average, show_steps),
     LastRound: (introduce_last_round, show_steps),
     LastIterate: (introduce_last_iterate, show_steps),
-    FixedPoint: (_about_fixed_point, _rest),
-    Lyapunov: (_about_lyapunov, _lyapunov),
-    Cases: (_about_cases, _cases),
+    FixedPoint: (_introduce_fixed_point, _list_fixed_points),
+    Lyapunov: (_introduce_lyapunov, _lyapunov),
+    Cases: (_introduce_cases, _cases),
 }
 
 

@@ -34,11 +34,12 @@ def introduce_mean(claim: Claim, certificate: MeanCertificate) -> str:
     return (
         f"This is the mean, over the local steps of {'a round' if certificate.span == 'round' else 'the run'}, of a "
         "claim about each of them that is proved.  Differences from one step to the next telescope; the rest is the "
-        "definition of the quantities." + _about_potential(claim, certificate.potential)
+        "definition of the quantities." + _describe_potential(claim, certificate.potential)
     )
 
 
-def _about_potential(claim: Claim, potential: Expr | None) -> str:
+def _describe_potential(claim: Claim, potential: Expr | None) -> str:
+    """Describe the potential of a proof: what multiplies the clients' squared distance, and its end."""
     if potential is None:
         return ""
     end = "is zero" if sampled(claim) == 0 else "bounds the sampling variance"
@@ -54,7 +55,7 @@ def introduce_contraction(claim: Claim, certificate: Contraction) -> str:
         f"By a proved claim about each local step, ${latex(certificate.weight)}$ times the squared distance of the "
         f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
         f"${latex(certificate.offset)}$.  Over all steps these losses are a geometric series."
-        + _about_potential(claim, certificate.potential)
+        + _describe_potential(claim, certificate.potential)
     )
 
 
@@ -64,13 +65,13 @@ def introduce_exponential_average(claim: Claim, certificate: ExponentialAverage)
         f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
         f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
         "times the error.  Each step is divided by a power of the factor, one more than the step before it; then the "
-        "distances telescope." + _about_potential(claim, certificate.potential)
+        "distances telescope." + _describe_potential(claim, certificate.potential)
     )
 
 
 def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
     """Say how the last round is compared with those of runs from later models."""
-    return _about_later_ones(
+    return _describe_coupling(
         claim,
         certificate,
         f"less ${latex(certificate.gain)}$ times the error: so the mean error of ever more rounds is small",
@@ -80,7 +81,7 @@ def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
 
 def introduce_last_iterate(claim: Claim, certificate: LastIterate) -> str:
     """Say how the last model is compared with later ones."""
-    return _about_later_ones(
+    return _describe_coupling(
         claim,
         certificate,
         f"with ${latex(certificate.kept)}$ times the error counted beside it, which is nothing where a round starts: "
@@ -89,12 +90,13 @@ def introduce_last_iterate(claim: Claim, certificate: LastIterate) -> str:
     )
 
 
-def _about_later_ones(claim: Claim, certificate: LastRound | LastIterate, errors: str, compared: str) -> str:
+def _describe_coupling(claim: Claim, certificate: LastRound | LastIterate, errors: str, compared: str) -> str:
+    """Describe how a coupling of two runs bounds later iterates."""
     return (
         f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
         f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and {errors}.  Runs with the same draws "
         f"come together wherever they start; {compared}, and ${latex(certificate.share)}$ of their error is added for "
-        "the difference." + _about_potential(claim, certificate.potential)
+        "the difference." + _describe_potential(claim, certificate.potential)
     )
 
 
@@ -118,7 +120,7 @@ def introduce_recursion(claim: Claim, certificate: Recursion) -> str:
     return (
         f"{_WHERE_TOGETHER[measure.observes_together]}  One local step takes $x_i$ to $x_i'$, and the inequality "
         "below holds, as its slack is the sum of the coefficients times what stands beside them.  So after $k$ local "
-        f"steps {rule_labels.in_words(measure)} is in expectation at most ${latex(certificate.bound)}$, which "
+        f"steps {rule_labels.describe_measure(measure)} is in expectation at most ${latex(certificate.bound)}$, which "
         f"satisfies the recursion; and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
     )
 
@@ -132,7 +134,7 @@ _WHERE_TOGETHER = {
 }
 
 
-def show_loop_mean(claim: Claim, certificate: LoopMean) -> Iterator[Group]:
+def describe_iteration(claim: Claim, certificate: LoopMean) -> Iterator[Group]:
     """One iteration of the loop."""
     at = build_iteration_inequality(claim)
     context = build_iteration_context(claim, [use_plain_symbols(find(name)) for name in certificate.lemmas])

@@ -66,7 +66,7 @@ def build_run_context(claim: Claim, relation: Relation) -> Context:
     return _first(claim, relation)[0].context(claim, relation)
 
 
-def weight_of_means(claim: Claim, relation: Relation) -> Quantity:
+def find_weight(claim: Claim, relation: Relation) -> Quantity:
     """The weight of a client in means over clients of a relation between quantities of a run."""
     return _first(claim, relation)[0].share
 

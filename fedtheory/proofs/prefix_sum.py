@@ -26,7 +26,7 @@ class PrefixSum:
     """Why a sum of numbers over the past local steps is what it is: it begins with zero, and grows by its members."""
 
 
-def is_about_past(relation: Relation) -> bool:
+def has_prefix_sum(relation: Relation) -> bool:
     """Whether a relation has a sum over the past local steps."""
     return bool(relation.atoms(PastSum))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fedtheory.language.registry import all_sources, paper_with
 
 
-def printed_steps(claim_id: str) -> tuple[str, ...]:
+def list_printed_steps(claim_id: str) -> tuple[str, ...]:
     """Ids of the steps of the printed proof of a claim, in order; none where the source has no proof of it."""
     key, _, name = claim_id.partition(":")
     paper = paper_with(key)
@@ -13,6 +13,6 @@ def printed_steps(claim_id: str) -> tuple[str, ...]:
     return tuple(f"{key}:{step}" for step in steps.split())
 
 
-def with_printed_proofs() -> tuple[str, ...]:
+def list_claims_with_proofs() -> tuple[str, ...]:
     """Ids of the claims whose sources print a proof."""
     return tuple(f"{source.key}:{name}" for source in all_sources().values() for name in source.printed_proofs)

@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.existence import missing
+from fedtheory.proofs.existence import list_missing
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
 from fedtheory.proofs.proof_report import Document, ProofReport, ProofVerdict
@@ -95,7 +95,7 @@ def conditions_of(claim: Claim, relaxed: Sequence[Expr] | None) -> Sequence[Expr
 def check_assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step:
     """Check that a claim makes the required assumptions."""
     missing = [assumption.name for assumption in needed if not _is_assumed(assumption, claim)]
-    return Step(what + _listed("missing", missing), not missing)
+    return Step(what + _append_list("missing", missing), not missing)
 
 
 def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
@@ -107,8 +107,8 @@ def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
 
 def check_defined(claim: Claim, quantities: frozenset[Quantity], what: str) -> Step:
     """Check that the objects of some quantities exist on every run that the claim is about."""
-    lacking = [*missing(claim, quantities)]
-    return Step(what + _listed("need not exist", lacking), not lacking)
+    lacking = [*list_missing(claim, quantities)]
+    return Step(what + _append_list("need not exist", lacking), not lacking)
 
 
 def require_ordering(relation: Relation) -> None:
@@ -151,37 +151,40 @@ def use_lemma(
     sides += [side for one in premise.conditions for side in one.args]
     gaps = () if used is None else (one for one in denominator_factors(used.sides) if one.atoms(Value))
     require_nonzero(denominator_factors(sides).difference(gaps), numbers_of(claim), given)
-    yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
-    yield Step(f"the values of the symbols in {premise.id}", _asks_for_no_more(claim, premise))
+    yield Step(
+        f"the notation of {premise.id}", _has_same_notation(claim, premise) and _has_same_quantifiers(claim, premise)
+    )
+    yield Step(f"the values of the symbols in {premise.id}", _has_weaker_bounds(claim, premise))
     yield check_assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
-    yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
+    yield Step(f"the conditions of {premise.id}" + _append_list("unmet", unmet), not unmet)
     yield check_defined(claim, frozenset(premise.notation.values()), f"the quantities of {premise.id}")
 
 
-def _listed(what: str, items: Sequence[object]) -> str:
+def _append_list(what: str, items: Sequence[object]) -> str:
+    """Write a list after a heading; nothing for an empty one."""
     return f"; {what}: {', '.join(map(str, items))}" if items else ""
 
 
 def require_one_notation(premises: Sequence[Claim]) -> None:
     """Raise `Rejected` where a symbol, which may cancel in their sum, means one thing in one and another elsewhere."""
     for one, other in combinations(premises, 2):
-        if not (_same_notation(one, other) and _same_quantifiers(one, other)):
+        if not (_has_same_notation(one, other) and _has_same_quantifiers(one, other)):
             raise Rejected(f"{one.id} and {other.id} have other notations")
 
 
-def _same_quantifiers(claim: Claim, premise: Claim) -> bool:
+def _has_same_quantifiers(claim: Claim, premise: Claim) -> bool:
     """Whether no symbol is under a quantifier in one of them, and something of the run in the other."""
     pairs = ((claim, premise), (premise, claim))
     return all(not (one.for_all.keys() & symbols_of(other).known_symbols) for one, other in pairs)
 
 
-def _asks_for_no_more(claim: Claim, premise: Claim) -> bool:
+def _has_weaker_bounds(claim: Claim, premise: Claim) -> bool:
     """Whether no symbol of both has a larger lower bound in the premise, such as that of a quantifier."""
     mine = numbers_of(claim).at_least
     return all(least <= mine.get(symbol, least) for symbol, least in numbers_of(premise).at_least.items())
 
 
-def _same_notation(claim: Claim, premise: Claim) -> bool:
+def _has_same_notation(claim: Claim, premise: Claim) -> bool:
     """Whether a symbol of both stands for the same quantity, and a quantity has the same symbol."""
     mine, others = symbols_of(claim), symbols_of(premise)
     names, symbols = mine.known.keys() & others.known.keys(), mine.known_symbols & others.known_symbols

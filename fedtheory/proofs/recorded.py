@@ -9,7 +9,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with, papers
 from fedtheory.language.source import Paper
 from fedtheory.proofs.decoding import AnyCertificate
-from fedtheory.proofs.document import Document, claim_named, document_of, read_document
+from fedtheory.proofs.document import Document, document_of, find_claim_id, read_document
 
 
 @cache
@@ -32,11 +32,11 @@ def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
 
 
 @cache
-def _found_in(paper: Paper) -> dict[str, Document]:
+def _read_found(paper: Paper) -> dict[str, Document]:
     """Certificates that a search wrote into a paper's folder, by the ids of their claims."""
     files = [file for claim in paper.source.claims if (file := paper.certificate_file(claim)).is_file()]
     documents = [read_document(str(file)) for file in files]
-    return {claim_named(document): document for document in documents}
+    return {find_claim_id(document): document for document in documents}
 
 
 def certificates() -> dict[str, AnyCertificate]:
@@ -54,7 +54,7 @@ def recorded_for(claim_id: str) -> AnyCertificate | Document | None:
     """The certificate of a claim: that of its paper's list, else one that a search wrote into the paper's folder."""
     listed = certificate_of(claim_id)
     paper = paper_with(claim_id.partition(":")[0])
-    return listed if listed is not None or paper is None else _found_in(paper).get(claim_id)
+    return listed if listed is not None or paper is None else _read_found(paper).get(claim_id)
 
 
 def document_for(claim: Claim) -> Document | None:

@@ -93,7 +93,7 @@ def check_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> Ite
     relation = claim.relations[0] if len(claim.relations) == 1 else None
     symbol, conclude, measure = symbols_of(claim), None, certificate.measure
     if relation is not None and relation.operator == "<=" and claim.place == "run":
-        rules = {measure.largest: _largest, **dict.fromkeys(measure.means, _mean)}
+        rules = {measure.largest: _largest, **dict.fromkeys(measure.means, _average_bound)}
         conclude = next((rule for quantity, rule in rules.items() if symbol(quantity) == relation.left), None)
     if relation is None or conclude is None:
         raise Rejected("a recursion proves one upper bound on the drift of a whole run")
@@ -130,7 +130,7 @@ def _largest(at: RecursionOfClaim, right: Expr) -> Iterator[Step]:
     yield _check_every_step(at, share(symbols_of(at.claim)(q.clients)), right)
 
 
-def _mean(at: RecursionOfClaim, right: Expr) -> Iterator[Step]:
+def _average_bound(at: RecursionOfClaim, right: Expr) -> Iterator[Step]:
     """The mean over clients and over k = 0 .. tau-1, from the sum of the bounds or else from the largest."""
     total, share = at.certificate.total, at.certificate.measure.mean_drift(symbols_of(at.claim)(q.clients))
     if total is None:

@@ -21,7 +21,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.distances import SLOPE_I, SLOPE_J, Measure, build_pair_context, n_i, n_j, x_i, x_j
-from fedtheory.proofs.numbers import ROUNDS, SymbolTable, known_conditions, symbols_of
+from fedtheory.proofs.numbers import ROUNDS, SymbolTable, list_known_conditions, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefixed, use_lemma
 
 _common, _start_i, _start_j = sp.symbols("y y_i y_j", real=True, cls=sp.Dummy)
@@ -37,7 +37,8 @@ def _bounds(claim: Claim, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]
     yield VARIANCE, symbol(q.loop_noise_deviation) ** 2 - norm_sq(noise)
 
 
-def _after(claim: Claim) -> Expr:
+def _distance_after_step(claim: Claim) -> Expr:
+    """Return the squared distance between two clients after a step from a common start."""
     size = symbols_of(claim)(q.local_step_size)
     return norm_sq((_start_i - size * (SLOPE_I + n_i)) - (_start_j - size * (SLOPE_J + n_j)))
 
@@ -58,7 +59,7 @@ def _restarting(_claim: Claim, context: Context) -> Context:
 
 LOOP_PAIR = Measure(
     before=lambda _claim: norm_sq(x_i - x_j),
-    after=_after,
+    after=_distance_after_step,
     context=_pair,
     together=_restarting,
     largest_drift=lambda clients: (1 - 1 / clients) ** 2,
@@ -154,7 +155,7 @@ def check_loop_mean(claim: Claim, certificate: LoopMean, prove: Prover) -> Itera
         yield from use_lemma(claim, lemma)
     yield check_assumed(claim, ROUNDS, "all clients take the same steps and are averaged")
     context = build_iteration_context(claim, [lemma.statement for lemma in lemmas])
-    conditions = (*claim.conditions, *known_conditions(claim))
+    conditions = (*claim.conditions, *list_known_conditions(claim))
     for what, share in at.shares.items():
         yield from prefixed(f"{what}: ", [check_nonnegative(context.numbers.known(share), context.numbers, conditions)])
     yield from prefixed("one iteration: ", check(at.left, at.right, certificate.terms, context, conditions))

@@ -46,7 +46,7 @@ def build_round_context(claim: Claim, relation: Relation) -> Context:
     every_outcome = _expand_outcomes(claim, symbol)
     if not is_in_expectation(claim, relation):
         return every_outcome
-    return _take_expectation(symbol, every_outcome, _random(claim) & relation.free_symbols)
+    return _build_expectation_context(symbol, every_outcome, _random(claim) & relation.free_symbols)
 
 
 def is_in_expectation(claim: Claim, relation: Relation) -> bool:
@@ -121,7 +121,7 @@ def without_indicators(claim: Claim, side: Expr) -> Expr:
         symbol(q.next_server_model),
         numbers.symbols | numbers.of_clients,
     )
-    return _written_out(side, draw)
+    return _factor_indicator(side, draw)
 
 
 @dataclass(frozen=True)
@@ -134,10 +134,11 @@ class _Draw:
     numbers: frozenset[sp.Symbol]
 
 
-def _written_out(expression: Expr, draw: _Draw) -> Expr:
+def _factor_indicator(expression: Expr, draw: _Draw) -> Expr:
+    """Factor the indicator of a sampled client out of an expression."""
     if not expression.has(draw.indicator) or expression == draw.indicator:
         return expression
-    arguments = [_written_out(argument, draw) for argument in expression.args]
+    arguments = [_factor_indicator(argument, draw) for argument in expression.args]
     rest = [argument / draw.indicator for argument in arguments if _is_multiple(argument, draw.indicator)]
     if isinstance(expression, Inner) and len(rest) == 2:
         return draw.indicator * Inner(*rest)
@@ -175,7 +176,7 @@ def _require_expectations(side: Expr, random: set[Expr]) -> None:
     def check(expression: Expr) -> None:
         if isinstance(expression, Expectation):
             return
-        if isinstance(expression, Inner | Value) and _outside_expectations(expression) & random:
+        if isinstance(expression, Inner | Value) and _symbols_outside(expression) & random:
             raise Rejected(f"{expression} is random, and stands outside of an expectation")
         for argument in expression.args:
             check(argument)
@@ -183,7 +184,8 @@ def _require_expectations(side: Expr, random: set[Expr]) -> None:
     check(side)
 
 
-def _outside_expectations(expression: Expr) -> set[Expr]:
+def _symbols_outside(expression: Expr) -> set[Expr]:
+    """Return the symbols outside of expectations; raise `Rejected` for random sampled vectors there."""
     if isinstance(expression, Expectation):
         return set()
     if isinstance(expression, Selected):
@@ -191,10 +193,11 @@ def _outside_expectations(expression: Expr) -> set[Expr]:
         raise Rejected(f"{expression} is random, and stands outside of an expectation")
     if expression.is_Symbol:
         return {expression}
-    return set().union(*(_outside_expectations(argument) for argument in expression.args))
+    return set().union(*(_symbols_outside(argument) for argument in expression.args))
 
 
-def _take_expectation(symbol: SymbolTable, context: Context, used: set[Expr]) -> Context:
+def _build_expectation_context(symbol: SymbolTable, context: Context, used: set[Expr]) -> Context:
+    """Build the context in which noise and samples of the round are random."""
     noise, at_server = symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
     drawn = replace(
         context,

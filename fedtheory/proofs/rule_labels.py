@@ -31,7 +31,7 @@ _MEASURED: Mapping[Measure, tuple[str, str, str]] = {
 }
 
 
-def in_words(measure: Measure) -> str:
+def describe_measure(measure: Measure) -> str:
     """Describe a measure."""
     return _MEASURED[measure][0]
 

@@ -15,7 +15,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.quantities.measuring.symbols import next_run_iterate, run_iterate
 from fedtheory.language.quantities.quantity import Over, Term
-from fedtheory.language.term_relations import find_by_term, is_what_its_term_says
+from fedtheory.language.term_relations import find_by_term, is_defined_by_term
 from fedtheory.proofs.numbers import SymbolTable
 
 _SYNCHRONOUS: Mapping[Quantity, Quantity] = {
@@ -41,11 +41,11 @@ def unfold_terms(claim: Claim) -> Claim:
     same = {} if needed.isdisjoint(claim.assumptions) else _SYNCHRONOUS
     known = {**claim.where, **claim.notation}
     if claim.place == "run":
-        return _name_as_known(claim, known, same)
+        return _use_known_quantities(claim, known, same)
     return _unfold_steps(claim, known, same) if claim.place == "step" else claim
 
 
-def _name_as_known(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
+def _use_known_quantities(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
     """A claim about runs in which a user-defined quantity that the vocabulary has is that of the vocabulary."""
     numbers = {symbol: one for symbol, one in where.items() if isinstance(one, RunQuantity)}
     found = {symbol: known for symbol, one in numbers.items() if (known := find_by_term(one, same)) is not one}
@@ -62,7 +62,7 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
     named = {
         symbol: one.term
         for symbol, one in claim.notation.items()
-        if isinstance(one, RunQuantity) and one.term is not None and _is_of_a_step(one) and is_what_its_term_says(one)
+        if isinstance(one, RunQuantity) and one.term is not None and _is_of_a_step(one) and is_defined_by_term(one)
     }
     if any(condition.free_symbols & named.keys() for condition in claim.conditions):
         raise Rejected("a condition on quantities of a local step is none on numbers")
@@ -111,7 +111,7 @@ def _unused(quantity: Quantity, where: Mapping[sp.Symbol, Quantity], claim: Clai
     return sp.Symbol(name, real=True)
 
 
-def mean_of_term(term: Term, symbol: SymbolTable) -> tuple[Expr, Expr] | None:
+def step_average_of(term: Term, symbol: SymbolTable) -> tuple[Expr, Expr] | None:
     """An expression at a local step whose mean over all steps a term is a multiple of, and the multiple; or None.
 
     It is of rounds that end at the average of all clients.  The mean is over the steps of a round, or over those of all

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Context, Rejected, Step, Term, check, same
+from fedtheory.kernel import Context, Rejected, Step, Term, check, check_equal
 from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.proof import prefixed, require_ordering
@@ -32,4 +32,4 @@ def check_square(relation: Relation, squared: Squared, context: Context, conditi
         "before it is squared: ", check(squared.length, squared.bound, squared.terms, context, conditions)
     )
     between = sp.expand(squared.bound**2 - squared.length**2)
-    yield same("the difference of the squares", sp.expand(relation.slack), between, context)
+    yield check_equal("the difference of the squares", sp.expand(relation.slack), between, context)

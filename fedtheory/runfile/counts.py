@@ -11,7 +11,7 @@ from fedtheory.errors import InputError
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import uniform_weights
-from fedtheory.federation.types import each_of
+from fedtheory.federation.types import expand_weights
 from fedtheory.runfile.table import TomlTable, whole_number
 
 Counts = tuple[int, ...]
@@ -60,7 +60,7 @@ class ProblemInTypes:
         """Weights of single clients, (M,)."""
         if self.given is None:
             return uniform_weights(self.problem.arithmetic, sum(self.counts))
-        return each_of(self.given, self.counts) if len(self.given) == len(self.counts) else self.given
+        return expand_weights(self.given, self.counts) if len(self.given) == len(self.counts) else self.given
 
     @property
     def is_alike(self) -> bool:

@@ -14,7 +14,7 @@ from fedtheory.federation.linear_models import LinearModel, LinearModelProblem, 
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem.checks import require_weights, uniform_weights
-from fedtheory.federation.types import each_of
+from fedtheory.federation.types import expand_weights
 from fedtheory.runfile.counts import Counts, ProblemInTypes, read_counts
 from fedtheory.runfile.limits import MOST_NUMBERS
 from fedtheory.runfile.problems import (
@@ -70,7 +70,7 @@ def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProbl
     data = _written_out(table, data, types)
     counts = np.array([len(outputs) for outputs in data.outputs])
     weights = uniform_weights(FLOAT, len(counts)) if weights is None else weights
-    weights = each_of(weights, types) if len(weights) == len(types) != len(counts) else weights
+    weights = expand_weights(weights, types) if len(weights) == len(types) != len(counts) else weights
     _require_clients(table, counts, weights)
     inputs, outputs = np.concatenate(data.inputs), np.concatenate(data.outputs)
     ones = np.ones(len(outputs))

@@ -15,7 +15,7 @@ from fedtheory.federation.losses import KINDS
 from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import FILES, DataSet, load
-from fedtheory.federation.problem.least_squares import shares_of_rows
+from fedtheory.federation.problem.least_squares import weigh_by_rows
 from fedtheory.federation.problem.row_span import coordinates_of
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.runfile.counts import Counts, ProblemInTypes, entry_weights, read_counts
@@ -133,7 +133,7 @@ def read_shares(table: TomlTable, data: ClientData, counts: Counts = ()) -> Arra
     equal = table.choice("shares", ("equal", "samples")) == "equal"
     if equal:
         return None
-    rows = shares_of_rows(data, table.arithmetic)
+    rows = weigh_by_rows(data, table.arithmetic)
     if not counts:
         return rows
     together = rows * table.arithmetic.array(counts)

@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory.kernel import Context, Rejected, Term, is_nonnegative, square, vector
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum
 from fedtheory.kernel.forms import Form
-from fedtheory.kernel.indices import changes, differs, taken_apart
+from fedtheory.kernel.indices import changes, differs, split_average
 from fedtheory.kernel.noise import is_noise
 from fedtheory.kernel.quotients import ONE, Quotient, quotient
 from fedtheory.kernel.work import spend
@@ -92,7 +92,7 @@ def split_form(form: Form, context: Context) -> Blocks:
     rows: dict[Expr, Quotient] = {}
     entries: dict[Key, Quotient] = {}
     for monomial, coefficient in form.items():
-        weight, inside = taken_apart(monomial, context)
+        weight, inside = split_average(monomial, context)
         summed = isinstance(inside, LocalSum)
         product = inside.args[0] if summed else inside
         if not isinstance(product, Inner) or not is_nonnegative(weight, context.numbers):

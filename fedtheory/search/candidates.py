@@ -36,7 +36,7 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected, Value, parts_of
 from fedtheory.kernel.forms import Form
-from fedtheory.kernel.indices import changes, differs, taken_apart
+from fedtheory.kernel.indices import changes, differs, split_average
 from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Relation
@@ -62,7 +62,7 @@ def find_candidates(context: Context, form: Form, relation: Relation, nearby: bo
     Others are of their means as well, and at further minimisers.
     """
     of_client = any(differs(monomial, context) for monomial in form)
-    weights = list(dict.fromkeys([sp.S.One, *(taken_apart(monomial, context)[0] for monomial in form)]))
+    weights = list(dict.fromkeys([sp.S.One, *(split_average(monomial, context)[0] for monomial in form)]))
     has_sums = any(one.atoms(LocalSum) for one in form)
     has_means = not of_client or any(one.atoms(Average) for one in form)
     for reason in _all_reasons(context, form, relation, nearby):
@@ -129,7 +129,7 @@ def _of_means(context: Context, form: Form) -> Iterator[InequalityRef]:
     """Cauchy-Schwarz and Jensen for the means and sums in a statement."""
     sides = {side for monomial in form for product in parts_of(monomial, Inner) for side in product.args}
     for side in sorted(sides, key=sp.default_sort_key):
-        weight, inside = taken_apart(side, context)
+        weight, inside = split_average(side, context)
         if isinstance(side, Average) and weight != 1:
             yield from (weighted(weight, sp.S.One, inside), weighted(sp.S.One, weight, inside))
         if isinstance(inside, LocalSum):

@@ -205,7 +205,9 @@ def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
     equations = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]
     own = {**claim.where, **claim.notation}.values()
     known = fact.quantities <= set(own)
-    return known and any(sp.expand(fact.where_zero(symbol) - sign * one) == 0 for one in equations for sign in (1, -1))
+    return known and any(
+        sp.expand(fact.zero_condition(symbol) - sign * one) == 0 for one in equations for sign in (1, -1)
+    )
 
 
 def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> LinearPremise | None:

@@ -16,7 +16,7 @@ from fedtheory.proofs import check_certificate
 from fedtheory.proofs.document import document_of, lemma_id
 from fedtheory.proofs.document.notation import Scope, read, read_ordering
 from fedtheory.proofs.document.reading import symbols_of
-from fedtheory.proofs.document.writing import written
+from fedtheory.proofs.document.writing import write_expression
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.outcome import Found
 from fedtheory.search.premises import KnownClaim
@@ -88,7 +88,7 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
     smaller, larger = relation.ordered
     conditions = tuple(certificate.relaxed) if certificate.relaxed is not None else tuple(recorded.conditions)
     try:
-        texts = [written(one, scope) for one in (smaller, larger, *conditions)]
+        texts = [write_expression(one, scope) for one in (smaller, larger, *conditions)]
         own = Scope(symbols_of(workspace.claim))
         sides = [read(_in_words(text, words), own, "lemma") for text in texts[:2]]
         known = [read_ordering(_in_words(text, words), own, "lemma") for text in texts[2:]]

@@ -25,7 +25,7 @@ from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.proofs import Certificate, check_certificate
 from fedtheory.proofs.certificate import BothWays, build_link_context, write_out
 from fedtheory.proofs.document import document_of, with_quantities
-from fedtheory.proofs.numbers import known_conditions
+from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import Blocks, split_form, squares_of
@@ -144,7 +144,9 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
     form = scalar(written.slack, context)
     if not form:
         return []
-    signs = SignFacts(context.numbers, (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim)))
+    signs = SignFacts(
+        context.numbers, (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
+    )
     goal = split_form(form, context)
     alone = _shown_alone(goal, context, signs)
     if alone is not None:

@@ -19,7 +19,7 @@ from fedtheory.proofs import Certificate, check_certificate, prove
 from fedtheory.proofs.document import Document, document_of, lemma_id
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.document.reading import symbols_of
-from fedtheory.proofs.document.writing import written
+from fedtheory.proofs.document.writing import write_expression
 from fedtheory.proofs.proof import Proof
 
 
@@ -81,11 +81,11 @@ class Workspace:
         entry = {
             "name": statement.name,
             "place": statement.place,
-            "statement": f"{written(smaller, scope)} <= {written(larger, scope)}",
+            "statement": f"{write_expression(smaller, scope)} <= {write_expression(larger, scope)}",
             "certificate": made,
         }
         if statement.conditions is not None:
-            entry["conditions"] = [written(one, scope) for one in statement.conditions]
+            entry["conditions"] = [write_expression(one, scope) for one in statement.conditions]
         return entry
 
     def prover(self, name: str) -> Proof:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
-from fedtheory.engine.together import find_together
+from fedtheory.engine.together import compute_trajectories
 from fedtheory.language.claim import Claim
 from report.curves import BoundCurve
 from report.figures.formulas import shorten_for_legend
@@ -110,7 +110,7 @@ def _grid(runs: tuple[Run, ...], limit: Fraction) -> list[Run]:
     """The runs of a map: those of claims with the same limit are the same, and know what was measured on them."""
     grid = product(LOCAL_STEPS, FRACTIONS)
     settings = [run for steps, fraction in grid for run in _settings(runs, fraction * limit, steps)]
-    find_together(settings)
+    compute_trajectories(settings)
     return settings
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, plain_float, plain_floats
 from fedtheory.engine.linear_models import LinearModelRun
-from fedtheory.engine.random_clocks import drawn_runs
+from fedtheory.engine.random_clocks import average_over_schedules
 from fedtheory.engine.run import Run
 from report.figures.models import draw_band
 from report.figures.style import BLUE, Figure, drawing, finish
@@ -68,7 +68,7 @@ def _draw_known(axes: Axes, run: Run, times: Array, errors: Array) -> None:
 
 
 def _draw_sampled(axes: Axes, run: Run, schedules: int, seed: int) -> None:
-    found = drawn_runs(run, schedules, seed)
+    found = average_over_schedules(run, schedules, seed)
     times, error = np.concatenate([[0.0], np.asarray(found.times.mean)]), found.suboptimality
     axes.set_xlabel("mean clock time $t$ of the server update")
     axes.plot(times, error.mean, color=BLUE, label=f"mean over {schedules} schedules")

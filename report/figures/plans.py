@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedtheory.planner.rounds_needed import errors_over_rounds
+from fedtheory.planner.rounds_needed import compute_errors
 from fedtheory.shown import short
 from report.figures.style import BLACK, BLUE, ORANGE, Figure, drawing, finish, legend_below
 
@@ -28,7 +28,7 @@ def errors_of_plan(answer: Answer) -> Figure:
             (answer.best, "best", BLUE, "-"),
         ):
             factor = outcome.step_size / answer.planned.step_size
-            errors = errors_over_rounds(run if factor == 1 else run.with_step_factor(factor), answer.error)
+            errors = compute_errors(run if factor == 1 else run.with_step_factor(factor), answer.error)
             shown = np.where(np.isfinite(errors) & (errors > 0), errors, np.nan)
             label = f"{words} step size {short(outcome.step_size)}"
             axes.plot(np.arange(1, rounds + 1), shown, color=colour, linestyle=dashes, label=label)

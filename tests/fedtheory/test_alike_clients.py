@@ -11,7 +11,16 @@ from flint import arb, fmpq
 from random_problems import random_problem
 
 from fedtheory import parse_run
-from fedtheory.arithmetic import CERTIFIED, FLOAT, RATIONAL, Arithmetic, Array, group_alike, map_alike, plain_floats
+from fedtheory.arithmetic import (
+    CERTIFIED,
+    FLOAT,
+    RATIONAL,
+    Arithmetic,
+    Array,
+    group_equal_rows,
+    map_equal_rows,
+    plain_floats,
+)
 from fedtheory.arithmetic.enclosures import Enclosure
 from fedtheory.engine import gradient_forms
 from fedtheory.engine.region import supremum_on_ball
@@ -29,16 +38,16 @@ def rows(*values: object) -> Array:
 
 def test_rows_that_are_alike() -> None:
     """Rows of one kind agree in every part, in floats and in rationals; zeros of both signs are one number."""
-    assert group_alike(rows("1/2", 1, "2/4"), np.array([0, 0, 0])) == ([0, 1], [0, 1, 0])
-    assert group_alike(np.array([[1.0], [1.0]]), rows(1, 2)) == ([0, 1], [0, 1])
-    assert group_alike(np.array([0.0, -0.0, 1.0])) == ([0, 2], [0, 0, 1])
+    assert group_equal_rows(rows("1/2", 1, "2/4"), np.array([0, 0, 0])) == ([0, 1], [0, 1, 0])
+    assert group_equal_rows(np.array([[1.0], [1.0]]), rows(1, 2)) == ([0, 1], [0, 1])
+    assert group_equal_rows(np.array([0.0, -0.0, 1.0])) == ([0, 2], [0, 0, 1])
 
 
 def test_enclosures_are_alike_only_if_they_are_one() -> None:
     """Two intervals that look the same may stand for different numbers."""
     one, other = Enclosure(arb(1, 0.5)), Enclosure(arb(1, 0.5))
-    assert group_alike(np.array([[one], [other], [one]], dtype=object)) == ([0, 1], [0, 1, 0])
-    assert group_alike(CERTIFIED.array(rows(1, 1))) == ([0, 1], [0, 1])
+    assert group_equal_rows(np.array([[one], [other], [one]], dtype=object)) == ([0, 1], [0, 1, 0])
+    assert group_equal_rows(CERTIFIED.array(rows(1, 1))) == ([0, 1], [0, 1])
 
 
 def test_a_function_is_called_once_for_each_kind() -> None:
@@ -49,7 +58,7 @@ def test_a_function_is_called_once_for_each_kind() -> None:
         called.append(row[0])
         return 2 * row[0]
 
-    assert map_alike(double, rows(1, 2, 1, 1)) == [2, 4, 2, 2]
+    assert map_equal_rows(double, rows(1, 2, 1, 1)) == [2, 4, 2, 2]
     assert called == [1, 2]
 
 

@@ -19,9 +19,9 @@ from fedtheory.arithmetic import (
     RATIONAL,
     Arithmetic,
     arithmetic_of,
-    named,
     plain_float,
     plain_floats,
+    select_arithmetic,
     simplest_near,
 )
 from fedtheory.arithmetic.root_sums import RootSum
@@ -156,10 +156,10 @@ def test_mixing_is_a_type_error() -> None:
 
 def test_names() -> None:
     """The two arithmetics by name; others are refused."""
-    assert named("float") is FLOAT
-    assert named("rational") is RATIONAL
+    assert select_arithmetic("float") is FLOAT
+    assert select_arithmetic("rational") is RATIONAL
     with pytest.raises(InputError, match="expected one of float, rational"):
-        named("decimal")
+        select_arithmetic("decimal")
 
 
 @given(st.fractions(min_value=0, max_value=10**6, max_denominator=10**6))

@@ -11,7 +11,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.moments import Trajectory, trajectory_of
 from fedtheory.engine.moments.batch import Batch
 from fedtheory.engine.run import Run
-from fedtheory.engine.together import find_together
+from fedtheory.engine.together import compute_trajectories
 from fedtheory.errors import Diverging
 from fedtheory.federation import Fixed, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
@@ -90,7 +90,7 @@ def test_runs_know_what_was_found_together() -> None:
         Run(exact, fedavg(exact, rounds=4, local_step_size=RATIONAL.number("1/8", "eta"))),
     ]
     runs.append(Run(problem, chosen))
-    find_together([*runs, *alone])
+    compute_trajectories([*runs, *alone])
     assert all("attempted_trajectory" in vars(run) for run in runs)
     assert not any("attempted_trajectory" in vars(run) for run in alone)
     for run in runs:
@@ -107,7 +107,7 @@ def test_large_runs_are_found_in_several_batches(monkeypatch) -> None:
     monkeypatch.setattr(together, "_LARGEST", 50)
     monkeypatch.setattr(together, "Batch", lambda settings: (sizes.append(len(settings)), Batch(settings))[1])
     runs = _runs(5, 7, 1, (2, 2), 5)
-    find_together(runs)
+    compute_trajectories(runs)
     assert sizes == [2, 2, 2, 1]
     for run in runs:
         expected = Trajectory(run.problem, run.algorithm).server_distance_sq

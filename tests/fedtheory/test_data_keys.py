@@ -16,7 +16,7 @@ from fedtheory import fedavg, quadratic
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.federation.problem.least_squares import note_on_shares, notes_on
+from fedtheory.federation.problem.least_squares import describe_weights, notes_on
 from fedtheory.runfile import parse_run, run_table
 
 ALGORITHM = {"local_step_size": "1/50", "local_steps": 2, "rounds": 3}
@@ -37,10 +37,10 @@ def test_shares_by_rows() -> None:
     at = RATIONAL.array(["2/3", "-1"])
     inputs, outputs = (RATIONAL.array([*first, *second]) for first, second in (INPUTS, OUTPUTS))
     assert problem.value(at) == ((inputs @ at - outputs) ** 2).sum() / 4
-    assert note_on_shares(problem) is None
+    assert describe_weights(problem) is None
     for equal in (_given(), _given(shares="equal")):
         assert equal.problem.weights.tolist() == [fmpq(1, 2)] * 2
-        assert "1 to 3 rows" in str(note_on_shares(equal.problem))
+        assert "1 to 3 rows" in str(describe_weights(equal.problem))
 
 
 def test_who_minimises_half_of_the_loss_takes_twice_the_step_size() -> None:

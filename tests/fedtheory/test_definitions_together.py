@@ -9,7 +9,7 @@ import pytest
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
-from fedtheory.engine.together import find_together
+from fedtheory.engine.together import compute_trajectories
 from fedtheory.errors import Diverging
 from fedtheory.runfile import parse_run
 
@@ -48,7 +48,7 @@ def _runs(keys: dict[str, Any]) -> list[Run]:
 @pytest.mark.parametrize("name", SETTINGS)
 def test_together_as_alone(name: str) -> None:
     alone, together = _runs(SETTINGS[name]), _runs(SETTINGS[name])
-    find_together(together)
+    compute_trajectories(together)
     for one, other in zip(alone, together, strict=True):
         assert "attempted_trajectory" in vars(other)
         assert (one.trajectory.server_suboptimality == other.trajectory.server_suboptimality).all()
@@ -63,7 +63,7 @@ def test_a_run_that_diverges_does_so_beside_others() -> None:
         )
         for size in (0.1, 9.0)
     ]
-    find_together(runs)
+    compute_trajectories(runs)
     assert runs[0].trajectory.server_suboptimality[-1] < 1e-9
     with pytest.raises(Diverging):
         _ = runs[1].trajectory

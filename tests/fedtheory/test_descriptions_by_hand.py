@@ -11,7 +11,7 @@ from planned_runs import a_run
 from fedtheory import FLOAT, Run
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.planner.alternatives import Costs
-from fedtheory.planner.description import DataDescription, _few_digits, describe, document
+from fedtheory.planner.description import DataDescription, _round_down, describe, document
 from fedtheory.planner.mean_rounds import numbers_of_path
 from fedtheory.runfile import parse_run
 
@@ -61,7 +61,7 @@ def test_a_first_run(tmp_path: Path) -> None:
     assert found.run_table()["problem"]["data"] == str(tmp_path / "rows.csv")
     alike = _describe(tmp_path, {client: [(1, 2), (2, 1)] for client in "uv"})
     assert "shares" not in alike.run_table()["problem"]
-    assert [_few_digits(number) for number in (0.03199, 0.25, 1, 123.9)] == pytest.approx([0.031, 0.25, 1, 120])
+    assert [_round_down(number) for number in (0.03199, 0.25, 1, 123.9)] == pytest.approx([0.031, 0.25, 1, 120])
 
 
 def test_notes_on_rows(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Part, certificates, check_certificate, facts
-from fedtheory.proofs.document import certificate_in, claim_named, digest, document_of, read_document, schema
+from fedtheory.proofs.document import certificate_in, digest, document_of, find_claim_id, read_document, schema
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.roots import Root
 
@@ -63,7 +63,7 @@ def test_what_is_read_is_what_was_written(claim_id: str) -> None:
     claim, first = find(claim_id), document(claim_id)
     read = json.loads(json.dumps(first))
     assert read == first
-    assert claim_named(read) == claim_id
+    assert find_claim_id(read) == claim_id
     second = document_of(claim, certificate_in(claim, read))
     third = document_of(claim, certificate_in(claim, json.loads(json.dumps(second))))
     assert json.dumps(third) == json.dumps(second)

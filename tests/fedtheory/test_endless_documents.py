@@ -90,7 +90,7 @@ def test_no_assumption_is_tried_for_endless_documents(monkeypatch: pytest.Monkey
     _, document = next(with_numbers())
     proof = checked(document)
     monkeypatch.setattr(missing, "check_certificate", lambda *_: pytest.fail("checked again"))
-    assert missing.missing_assumptions(proof) == ()
+    assert missing.find_missing_assumptions(proof) == ()
 
 
 def test_long_documents_are_refused_unread(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_meters() -> None:
 
 def test_products_and_powers_of_polynomials() -> None:
     """They are what they are, and refused where they would be large: by terms, or by the words of coefficients."""
-    assert polynomials.times(x + y, x - y) == x**2 - y**2
+    assert polynomials.multiply(x + y, x - y) == x**2 - y**2
     assert polynomials.raised((x + 1, y), -2) == (y**2, x**2 + 2 * x + 1)
     with pytest.raises(Rejected, match="divided by zero"):
         polynomials.raised((x - x, ONE), -1)
@@ -138,7 +138,7 @@ def test_products_and_powers_of_polynomials() -> None:
     with pytest.raises(Rejected, match="words"):
         polynomials.raised((x * 3 ** (10**5) + 1, ONE), 100)
     with pytest.raises(Rejected, match="terms"):
-        polynomials.times(polynomials.raised((many, ONE), 8)[0], polynomials.raised((many, ONE), 8)[0])
+        polynomials.multiply(polynomials.raised((many, ONE), 8)[0], polynomials.raised((many, ONE), 8)[0])
 
 
 def test_common_factors_are_divided_out() -> None:
@@ -172,8 +172,8 @@ def test_words_count_common_denominators() -> None:
     """Coefficients are as long as over their common denominator, in which polynomials are kept."""
     small = x * fmpq(1, 3) + y
     large = sum((gen * fmpq(1, 2**61 + 2 * n + 1) for n, gen in enumerate(RING.gens())), ONE)
-    assert polynomials.words(small) == 1
-    assert polynomials.words(large) > 4
+    assert polynomials.count_words(small) == 1
+    assert polynomials.count_words(large) > 4
 
 
 def test_composition_and_factors() -> None:

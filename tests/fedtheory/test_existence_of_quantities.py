@@ -13,7 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.proofs.claim_context import build_context
-from fedtheory.proofs.existence import KINDS, missing
+from fedtheory.proofs.existence import KINDS, list_missing
 from fedtheory.sources.fraboni2022.quantities import turns
 
 CURVED = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
@@ -70,6 +70,8 @@ def test_a_claim_that_names_no_minimiser_may_have_none() -> None:
         name: Claim(id=f"mine:{name}", lhs=q.total_descent, rhs=1, assumptions=of) for name, of in assumed.items()
     }
     claims["gap"] = Claim(id="mine:gap", lhs=q.initial_gap, rhs=1, assumptions=assumed["smooth"])
-    knowing = {name: not any(missing(claim, frozenset({q.initial_gap, q.optimum}))) for name, claim in claims.items()}
+    knowing = {
+        name: not any(list_missing(claim, frozenset({q.initial_gap, q.optimum}))) for name, claim in claims.items()
+    }
     assert knowing == {"smooth": False, "convex": True, "gap": True}
     assert {name: bool(build_context(claim).minimisers) for name, claim in claims.items()} == knowing

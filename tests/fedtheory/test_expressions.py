@@ -17,7 +17,7 @@ from fedtheory.language.claim_places import sites
 from fedtheory.language.evaluation import compile_expression
 from fedtheory.language.meaning import require_meaning
 from fedtheory.language.registry import find
-from fedtheory.language.typesetting import clients_counted, latex, plain
+from fedtheory.language.typesetting import latex, plain, weigh_clients
 from verify.instances import Instance
 
 x, y, xbar, x_i, g_i, F_i = sp.symbols("x y xbar x_i g_i F_i", real=True)
@@ -44,7 +44,7 @@ def test_latex_reads_like_mathematics() -> None:
 def test_a_sum_over_types_has_an_index_of_its_own() -> None:
     """Beside the weight of a type the sum runs over other symbols; over clients it stays as it is."""
     weight, share = sp.Symbol("s_j(n)"), sp.Symbol("p_i")
-    with clients_counted(None, frozenset({weight})):
+    with weigh_clients(None, frozenset({weight})):
         assert latex(weight * ClientSum(weight)) == r"s_j(n) \sum_{l=1}^J s_{l}(n)"
         assert latex(ClientSum(share)) == r"\sum_{i=1}^M p_{i}"
         assert latex(ClientSum(share * weight)).startswith(r"\sum_{i=1}^M")

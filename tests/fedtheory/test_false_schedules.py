@@ -191,7 +191,7 @@ NEEDY = {
 def test_facts_are_used_under_all_that_they_need(name: str) -> None:
     """Without one of the assumptions, or without the equation, a fact shows nothing."""
     fact, symbol = NEEDY[name], SymbolTable({})
-    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.where_zero(symbol))
+    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.zero_condition(symbol))
     known = [q.gradient_growth(1), *(quantity for quantity in vars(q).values() if isinstance(quantity, q.RunQuantity))]
     quantities = {symbol(quantity): quantity for quantity in known}
     used = {each: quantities[each] for each in slack.free_symbols | zero.free_symbols}

@@ -49,7 +49,7 @@ def test_an_induction_concludes_upper_bounds_alone(
         compared.append((bound, right))
         return []
 
-    monkeypatch.setattr(induction, "moved_on", lambda *_: "later")
+    monkeypatch.setattr(induction, "advance_distance", lambda *_: "later")
     monkeypatch.setattr(induction, "is_same", lambda _, squared, __: squared in same)
     monkeypatch.setattr(induction, "check", check)
     course: Any = SimpleNamespace(
@@ -92,7 +92,7 @@ def test_the_work_of_a_lemma_counts_once() -> None:
     """However often it is relied on; what it relies on is counted as well, once."""
     works: dict[str, dict[str, int]] = {"a": {"a": 100, "b": 30}, "b": {"b": 30}, "c": {"c": 7, "b": 30}}
     known: dict[str, int] = {}
-    counted = checker._counted(lambda name: SimpleNamespace(work=works[name]), known)  # type: ignore[arg-type, return-value]
+    counted = checker._count_once(lambda name: SimpleNamespace(work=works[name]), known)  # type: ignore[arg-type, return-value]
     for name, spent in (("a", 130), ("a", 0), ("b", 0), ("c", 7), ("c", 0)):
         with limited(10**6) as meter:
             counted(name)
@@ -104,7 +104,7 @@ def test_the_work_of_a_check_by_itself() -> None:
     """None where it has not been counted."""
     for work, own in (({"a": 5, "b": 7}, 5), ({"b": 7}, 0), ({}, 0)):
         proof: Any = SimpleNamespace(work=work, claim=SimpleNamespace(id="a"))
-        assert missing_assumptions._own_work(proof) == own
+        assert missing_assumptions._measure_work(proof) == own
 
 
 def test_papers_without_a_context_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from fedtheory.kernel import Context, Numbers, Rejected, Term, interpolation
 from fedtheory.kernel.expressions import Gradient, Inner, Value
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import Certificate, check_certificate
-from fedtheory.proofs.numbers import known_conditions
+from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.search import Found, find_proof
 
 x, y, F, F_i = sp.symbols("x y F F_i", real=True)
@@ -167,11 +167,13 @@ def test_false_claims_are_refused(name: str) -> None:
 
 def test_order_of_the_constants() -> None:
     """The smallest curvature is at most the largest, of the same objectives alone, and no more than that."""
-    assert known_conditions(NESTEROV) == (mu <= L,)
+    assert list_known_conditions(NESTEROV) == (mu <= L,)
     of_f = {delta: q.objective_smoothness, nu: q.smallest_curvature}
-    assert known_conditions(_claim(nu * norm_sq(x), delta * norm_sq(x), where={x: q.point, **of_f})) == (nu <= delta,)
+    assert list_known_conditions(_claim(nu * norm_sq(x), delta * norm_sq(x), where={x: q.point, **of_f})) == (
+        nu <= delta,
+    )
     mixed = {x: q.point, mu: q.strong_convexity, delta: q.client_smoothness}
-    assert not known_conditions(_claim(mu * norm_sq(x), delta * norm_sq(x), where=mixed))
+    assert not list_known_conditions(_claim(mu * norm_sq(x), delta * norm_sq(x), where=mixed))
     assert isinstance(find_proof(_claim(mu * norm_sq(x), L * norm_sq(x))), Found)
     for less in (L / 2, L**2, L - mu):
         assert not isinstance(find_proof(_claim(mu * norm_sq(x), less * norm_sq(x))), Found)

@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mpoly_ctx
 from test_kernel_rounds import THEORY, F, F_i, same, w, x_i
 
 from fedtheory.kernel import Numbers, Rejected, polynomials, vector
-from fedtheory.kernel.collected import _kind
+from fedtheory.kernel.collected import _binder_of
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Inner, LocalSum, Selected, inner
 from fedtheory.kernel.signs import _is_square, _without_squares, is_nonnegative
 
@@ -64,7 +64,7 @@ def test_the_work_of_a_composition(monkeypatch: pytest.MonkeyPatch) -> None:
     large = fmpq(2**640) * u
     found = polynomials.composed(u**3 * v, [u + v, large])
     assert found == (u + v) ** 3 * large
-    assert [polynomials.words(one) for one in (u + v, large)] == [1, 11]
+    assert [polynomials.count_words(one) for one in (u + v, large)] == [1, 11]
     assert asked == [(4, 1 + 4 * 11)]
     assert polynomials.composed(u**3 * v, [large, u + v]) == large**3 * (u + v)
     assert asked[1:] == [(2, 1 + 4 * 11)]
@@ -102,4 +102,4 @@ def test_kinds_of_monomials() -> None:
         (Average(Average(plain)), None),
         (F, None),
     ):
-        assert _kind(monomial) is expected
+        assert _binder_of(monomial) is expected

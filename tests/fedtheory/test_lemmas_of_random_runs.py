@@ -35,7 +35,7 @@ def claims() -> dict[str, Claim]:
 
 def _of_fact(name: str) -> Claim:
     fact, symbol = FACTS[name], Recorded({})
-    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.where_zero(symbol))
+    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.zero_condition(symbol))
     conditions = [] if zero == 0 else [sp.Eq(zero, 0, evaluate=False)]
     return about(slack, symbol, fact.is_zero, assumptions=fact.needs, conditions=conditions)
 

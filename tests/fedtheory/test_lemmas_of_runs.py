@@ -154,7 +154,7 @@ OF_NO_RUN_HERE = {"the step size of the corollary"}
 def test_facts_hold_on_runs_at_the_edge(fact: Fact) -> None:
     """One client, one step, one round, no noise, flat objectives, nobody who reports."""
     symbol = Recorded({})
-    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.where_zero(symbol))
+    slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.zero_condition(symbol))
     conditions = [] if zero == 0 else [sp.Eq(zero, 0, evaluate=False)]
     found = verdicts(about(slack, symbol, fact.is_zero, assumptions=fact.needs, conditions=conditions))
     assert all(found.values()), found

@@ -13,7 +13,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions.assumption import Boundedness
 from fedtheory.language.families import Instance
-from fedtheory.language.quantities.measuring.expectations import measure_together
+from fedtheory.language.quantities.measuring.expectations import measure_several
 from fedtheory.language.quantities.quantity import assumed
 
 AT_STEPS = [q.mean_square_gradient, q.square_mean_gradient, q.past_mean_square_gradient, q.stochastic_gradient_sq]
@@ -33,11 +33,11 @@ def test_quantities_at_steps_are_found_in_one_go(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.stacks_at", counted)
     together = _run()
-    measure_together([*AT_STEPS, q.smoothness], together)
+    measure_several([*AT_STEPS, q.smoothness], together)
     found = [quantity.on(together) for quantity in AT_STEPS]
     assert passes == ["step"]
     assert [values.tolist() for values in found] == [quantity.on(_run()).tolist() for quantity in AT_STEPS]
-    measure_together(AT_STEPS, together)
+    measure_several(AT_STEPS, together)
     assert len(passes) == 1 + len(AT_STEPS)
 
 

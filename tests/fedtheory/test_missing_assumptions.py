@@ -15,7 +15,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.vocabulary import assumed
 from fedtheory.proofs import Certificate, certificate_of, check_certificate, prove
 from fedtheory.proofs.document import document_of
-from fedtheory.proofs.missing_assumptions import missing_assumptions
+from fedtheory.proofs.missing_assumptions import find_missing_assumptions
 
 NAMES = {entry.assumption: entry.name for entry in assumed()}
 
@@ -30,25 +30,25 @@ def test_what_is_left_out_is_named(claim_id: str) -> None:
         weaker = replace(claim, assumptions=[one for one in claim.assumptions if one is not left_out])
         proof = check_certificate(weaker, document)
         expected = () if proof.verdict == "proved" else (NAMES[left_out],)
-        assert missing_assumptions(proof) == expected
+        assert find_missing_assumptions(proof) == expected
 
 
 def test_two_are_found_one_after_the_other() -> None:
     """The second shows itself only when the first is there."""
     claim = find("liu2022:lemma-1")
     weaker = replace(claim, assumptions=[one for one in claim.assumptions if "second moment" not in one.name][1:])
-    names = missing_assumptions(check_certificate(weaker, document_of(claim, certificate_of(claim.id))))
+    names = find_missing_assumptions(check_certificate(weaker, document_of(claim, certificate_of(claim.id))))
     assert set(names) == {NAMES[one] for one in claim.assumptions if one not in weaker.assumptions}
 
 
 def test_a_wrong_identity_is_not_mended_by_assumptions() -> None:
     """A statement that is too strong stays unproved, whatever is assumed; a proved one lacks nothing."""
     claim = find("renard2022:property-2.5")
-    assert missing_assumptions(prove(claim)) == ()
+    assert find_missing_assumptions(prove(claim)) == ()
     stronger = replace(claim, rhs=claim.relations[0].right / 2, chain=(), also=())
     proof = check_certificate(stronger, document_of(claim, certificate_of(claim.id)))
     assert proof.verdict == "broken"
-    assert missing_assumptions(proof) == ()
+    assert find_missing_assumptions(proof) == ()
 
 
 def test_two_are_found_where_neither_helps_alone() -> None:
@@ -74,4 +74,4 @@ def test_two_are_found_where_neither_helps_alone() -> None:
     )
     terms = [Term(sp.S.One, smoothness(F_i, z_next, z)), Term(L * eta**2 / 2, assumption("bounded variance"))]
     proof = check_certificate(claim, document_of(claim, Certificate(claim=claim.id, links=[terms])))
-    assert set(missing_assumptions(proof)) == {"same_local_work", "unbiased_bounded_variance"}
+    assert set(find_missing_assumptions(proof)) == {"same_local_work", "unbiased_bounded_variance"}

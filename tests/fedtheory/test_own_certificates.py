@@ -21,7 +21,7 @@ from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.registry import find
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import check_certificate
-from fedtheory.proofs.definitions import OBJECTIVE, OPTIMUM, definition, known_of_parameters, state
+from fedtheory.proofs.definitions import OBJECTIVE, OPTIMUM, definition, list_parameter_bounds, state
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
@@ -232,7 +232,7 @@ def test_a_switch_is_zero_or_one_whatever_is_allowed() -> None:
     changed("own = ", 'b = sp.Symbol("b", real=True)\nown = ', text)
     beta = sp.Symbol("beta", positive=True)
     claim = replace(resolve("claims.py:rest"), where={beta: q.momentum})
-    assert known_of_parameters(claim) == (beta <= 1,)
+    assert list_parameter_bounds(claim) == (beta <= 1,)
 
 
 def test_what_only_looks_like_a_definition_is_refused() -> None:

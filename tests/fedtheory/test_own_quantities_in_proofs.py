@@ -19,7 +19,7 @@ from fedtheory.proofs import check_certificate
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.run_terms import mean_of_term
+from fedtheory.proofs.run_terms import step_average_of
 from fedtheory.search import Found, NotFound, find_proof
 
 F, x, x_i, best, after, local_after, server, t, D, L, eta = sp.symbols(
@@ -154,7 +154,7 @@ def test_a_condition_on_quantities_of_a_step_is_refused() -> None:
 def mean(quantity: RunQuantity) -> Any:
     """The expression whose mean a term is in proofs, in the symbols of a claim about it."""
     assert quantity.term is not None
-    return mean_of_term(quantity.term, symbols_of(about_runs(quantity, D)))
+    return step_average_of(quantity.term, symbols_of(about_runs(quantity, D)))
 
 
 def test_means_of_the_vocabulary() -> None:
@@ -162,8 +162,8 @@ def test_means_of_the_vocabulary() -> None:
     symbol = symbols_of(about_runs(q.average_round_drift, D))
     apart = symbol(q.local_iterate) - symbol(q.average_iterate)
     tau, rounds = symbol(q.local_steps), symbol(q.rounds)
-    assert mean_of_term(q.average_round_drift.term, symbol) == (Average(norm_sq(apart)), 1)
-    expression, multiple = mean_of_term(q.total_progress.term, symbol)
+    assert step_average_of(q.average_round_drift.term, symbol) == (Average(norm_sq(apart)), 1)
+    expression, multiple = step_average_of(q.total_progress.term, symbol)
     before, end, point = (symbol(one) for one in (q.average_iterate, q.next_average_iterate, q.optimum))
     assert (expression, multiple) == (norm_sq(before - point) - norm_sq(end - point), tau * rounds)
 
@@ -191,8 +191,8 @@ def test_a_sum_without_the_first_step_is_no_mean_where_that_step_counts() -> Non
     assert term is not None
     assert error is not None
     symbol = symbols_of(about_runs(q.average_round_drift, D))
-    assert mean_of_term(replace(error, over=term.over), symbol) is None
-    assert mean_of_term(replace(term, over=(replace(term.over[0], begin=2), term.over[1])), symbol) is None
+    assert step_average_of(replace(error, over=term.over), symbol) is None
+    assert step_average_of(replace(term, over=(replace(term.over[0], begin=2), term.over[1])), symbol) is None
 
 
 @pytest.mark.parametrize("clients", ["largest", "smallest"])
@@ -204,7 +204,7 @@ def test_an_extreme_of_clients_is_no_mean_of_them(clients: Any) -> None:
     assert latex_of_extreme(clients) in extreme.latex
     over_run = own("over_run", distance, over="run", clients=clients)
     assert over_run.term is not None
-    assert mean_of_term(over_run.term, symbols_of(about_runs(over_run, D))) is None
+    assert step_average_of(over_run.term, symbols_of(about_runs(over_run, D))) is None
     claims = [at_steps(extreme, each), at_steps(each, extreme), at_steps(extreme, DISTANCES)]
     assert not any(isinstance(find_proof(claim), Found) for claim in claims)
 

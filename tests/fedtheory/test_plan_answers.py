@@ -93,15 +93,15 @@ def test_more_rounds_than_planned(reached: list[bool], longer: int) -> None:
         accuracy=0.3,
         largest=4.0,
         outcome=outcome,
-        _tried=lambda _: tried,
+        _try_step_sizes=lambda _: tried,
         _lasting=lambda found: found,
         _rank=lambda one: (not one.reached, one.error),
         _is_affordable=lambda _: True,
         _is_quick=True,
-        _most=lambda _best, rounds: rounds,
-        _settled=lambda best, _found: best,
+        _limit_rounds=lambda _best, rounds: rounds,
+        _choose_lasting=lambda best, _found: best,
     )
-    found = RoundsNeeded._best_of_few(search)  # type: ignore[arg-type]
+    found = RoundsNeeded._search_by_runs(search)  # type: ignore[arg-type]
     assert found.reached
     assert (max(asked) > 10) is (longer > 0)
 

@@ -21,7 +21,7 @@ from fedtheory.planner.bound import STEP, STEPS, bound_of_run
 from fedtheory.planner.closed_rounds import RoundsInEigenbasis
 from fedtheory.planner.description import _scale
 from fedtheory.planner.exact import GRID, lowest
-from fedtheory.planner.measurements import _between, covering_bound
+from fedtheory.planner.measurements import _refine_grid, covering_bound
 from fedtheory.planner.optimum import root
 from fedtheory.planner.rounds_needed import RoundsNeeded
 
@@ -127,8 +127,8 @@ def test_the_claim_of_the_largest_step_sizes_covers_most() -> None:
 def test_step_sizes_are_tried_on_both_sides_of_the_best_one() -> None:
     """At a third and two thirds of the way to its neighbours, on the scale of powers; at an end on one side."""
     values = {1.0: 4.0, 2.0: 3.0, 4.0: 1.0, 8.0: 2.0, 16.0: 5.0}
-    assert _between(values) == pytest.approx([2 ** (4 / 3), 2 ** (5 / 3), 2 ** (7 / 3), 2 ** (8 / 3)])
-    assert _between({1.0: 1.0, 8.0: 2.0}) == pytest.approx([2.0, 4.0])
+    assert _refine_grid(values) == pytest.approx([2 ** (4 / 3), 2 ** (5 / 3), 2 ** (7 / 3), 2 ** (8 / 3)])
+    assert _refine_grid({1.0: 1.0, 8.0: 2.0}) == pytest.approx([2.0, 4.0])
 
 
 def test_a_round_map_of_radius_one_is_stable_up_to_rounding() -> None:

@@ -9,7 +9,7 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.rounds_needed import FINAL, errors_over_rounds, planned_and_best
+from fedtheory.planner.rounds_needed import FINAL, compute_errors, planned_and_best
 from fedtheory.runfile import parse_run
 
 PROBLEM = {
@@ -36,7 +36,7 @@ def test_a_target_is_reached_for_whole_cycles() -> None:
     assert reached.best.followed is not None
     assert reached.best.followed > 10 * reached.best.rounds
     longer = run.with_step_factor(10 * reached.best.step_size).with_rounds(reached.best.followed)
-    errors = errors_over_rounds(longer, q.final_suboptimality)
+    errors = compute_errors(longer, q.final_suboptimality)
     assert (errors[reached.best.rounds - 1 :] <= target).all()
 
 
@@ -48,9 +48,7 @@ def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
     best = reached.best
     assert not best.reached
     assert best.highest is not None
-    errors = errors_over_rounds(
-        run.with_step_factor(10 * best.step_size).with_rounds(best.rounds), q.final_suboptimality
-    )
+    errors = compute_errors(run.with_step_factor(10 * best.step_size).with_rounds(best.rounds), q.final_suboptimality)
     assert best.highest == pytest.approx(errors[3 * best.rounds // 4 :].max())
     assert best.highest > best.error or np.isclose(best.highest, best.error)
 

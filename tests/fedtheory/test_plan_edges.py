@@ -186,7 +186,7 @@ def _outcome(step: float, rounds: int, *, reached: bool = True, error: float = 0
 
 def _search(accuracy: float | None) -> Any:
     search: Any = SimpleNamespace(
-        accuracy=accuracy, error=None, errors=SimpleNamespace(at=lambda step: step), _are_alike=True
+        accuracy=accuracy, error=None, errors=SimpleNamespace(at=lambda step: step), _has_equal_rounds=True
     )
     search._rank = lambda one: RoundsNeeded._rank(search, one)
     return search
@@ -200,7 +200,7 @@ def test_the_first_outcome_that_lasts(lasting: tuple[float, ...], monkeypatch: p
     search._later = lambda one: _outcome(one.step_size, one.rounds, reached=one.step_size in lasting)
     few, more, most = _outcome(0.5, 3), _outcome(0.25, 5), _outcome(0.125, 9)
     for others in ([more, most, few], [most, more]):
-        settled = RoundsNeeded._settled(search, few, others)
+        settled = RoundsNeeded._choose_lasting(search, few, others)
         expected = {0.5: few, 0.25: more, 0.125: most}.get(max(lasting, default=0.0), few)
         assert (settled.step_size, settled.rounds) == (expected.step_size, expected.rounds)
         assert settled.reached is bool(lasting)
@@ -212,10 +212,10 @@ def test_limits_above_the_target_do_not_last(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(rounds_needed, "limit_of", lambda *_, limit=limit: limit)
         search = _search(1.0)
         search._later = lambda one: one
-        settled = RoundsNeeded._settled(search, _outcome(0.5, 3), [])
+        settled = RoundsNeeded._choose_lasting(search, _outcome(0.5, 3), [])
         assert settled.reached is reached
         free = _search(None)
-        assert RoundsNeeded._settled(free, _outcome(0.5, 3, reached=False), []).limit == limit
+        assert RoundsNeeded._choose_lasting(free, _outcome(0.5, 3, reached=False), []).limit == limit
 
 
 @pytest.mark.parametrize(("noise", "bias"), [(2.0, 1.0), (1.0, 2.0), (1.0, 1.0)])
@@ -300,7 +300,7 @@ def test_bounds_that_are_measured_on_the_run() -> None:
 def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds in order; one that is no better than the best promise is left out, without measuring."""
     measured: list[str] = []
-    monkeypatch.setattr(answer, "_kind", lambda plan, _: plan.kind)
+    monkeypatch.setattr(answer, "_rank_without_value", lambda plan, _: plan.kind)
     monkeypatch.setattr(answer, "_rank", lambda promise, _: (promise.kind[0], promise.vacuous, *promise.kind[1:], 0.0))
     monkeypatch.setattr(answer, "_at_its_best", lambda plan, _: [plan] if plan.covers else [])
     monkeypatch.setattr(answer, "_best", lambda found, _: found[0] if found else None)
@@ -310,7 +310,7 @@ def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPat
 
     def best(at_hand: Any, *plans: Any) -> tuple[str | None, list[str]]:
         measured.clear()
-        found: Any = answer._elsewhere(
+        found: Any = answer._find_best_promise(
             plans,
             None,  # type: ignore[arg-type]
             lambda one: measured.append(one.name) or one,  # type: ignore[attr-defined, func-returns-value]
@@ -331,7 +331,7 @@ def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPat
 
 def test_details_of_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its error, each condition with the slack, each term with its value, the largest first."""
-    monkeypatch.setattr(listing, "_advice", lambda *_: ["advice"])
+    monkeypatch.setattr(listing, "_describe_limits", lambda *_: ["advice"])
     monkeypatch.setattr(listing, "_rounds", lambda *_: ["rounds"])
     plan: Any = SimpleNamespace(
         bound=_bound(A / ETA + T, a=8.0, **{ROUNDS: 2.0}),

@@ -46,17 +46,17 @@ def test_more_rounds_are_tried_near_the_best_step_size(affordable: int) -> None:
         accuracy=1.0,
         largest=0.5,
         errors=SimpleNamespace(run=SimpleNamespace(algorithm=SimpleNamespace(rounds=5))),
-        _tried=lambda rounds: [outcome(0.25, rounds), outcome(0.5, rounds)],
+        _try_step_sizes=lambda rounds: [outcome(0.25, rounds), outcome(0.5, rounds)],
         _lasting=lambda found: found,
         _is_affordable=lambda rounds: rounds <= 5 * rounds_needed._LONGER**affordable,
         outcome=outcome,
         _is_quick=True,
-        _are_alike=True,
-        _most=lambda _, rounds: rounds,
-        _settled=lambda best, _: best,
+        _has_equal_rounds=True,
+        _limit_rounds=lambda _, rounds: rounds,
+        _choose_lasting=lambda best, _: best,
     )
     search._rank = lambda one: RoundsNeeded._rank(search, one)
-    best = RoundsNeeded._best_of_few(search)
+    best = RoundsNeeded._search_by_runs(search)
     near = [0.5 * factor for factor in rounds_needed._NEAR if factor <= 1]
     most = 5 * rounds_needed._LONGER**affordable
     expected = [(0.25, 5), (0.5, 5)]

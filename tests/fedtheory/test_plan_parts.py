@@ -21,10 +21,10 @@ from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, ErrorAndCosts, _doubled, _halved
 from fedtheory.planner.answer import Answer, Plan, Promise, _rank, _remoteness, _widest
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS, NumericBound, bound_of_numbers, compiled, completed, terms_of
-from fedtheory.planner.description import _few_digits
-from fedtheory.planner.measurements import changed_between, covered_up_to
+from fedtheory.planner.description import _round_down
+from fedtheory.planner.measurements import compare_numbers, covered_up_to
 from fedtheory.planner.planning import _contradiction, _smallest_bound, _with_rounds, terms_by_value
-from fedtheory.planner.regimes import _axis, named
+from fedtheory.planner.regimes import _axis, resolve_name
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 
 ETA, T, A = sp.symbols("eta T A", positive=True)
@@ -116,10 +116,15 @@ def test_axes_of_maps() -> None:
 
 def test_names_of_a_map() -> None:
     bound = _bound(ETA, **{STEPS: 2.0})
-    assert (named(bound, "eta"), named(bound, STEP), named(bound, "A"), named(bound, STEPS)) == (STEP, STEP, "a", STEPS)
+    assert (
+        resolve_name(bound, "eta"),
+        resolve_name(bound, STEP),
+        resolve_name(bound, "A"),
+        resolve_name(bound, STEPS),
+    ) == (STEP, STEP, "a", STEPS)
     for unknown in ("x", "server_step_size"):
         with pytest.raises(InputError, match="expected two of"):
-            named(bound, unknown)
+            resolve_name(bound, unknown)
 
 
 def _promise(error: q.RunQuantity, value: float, verdict: str = "proved", start: float | None = 9.0) -> Any:
@@ -198,7 +203,7 @@ def test_the_step_size_of_a_plan() -> None:
 
 def test_why_a_planned_run_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its error is infinite, or its step size is at the edge of divergence or beyond it."""
-    monkeypatch.setattr(answer, "cause_of_divergence", lambda _, edge: edge)
+    monkeypatch.setattr(answer, "explain_divergence", lambda _, edge: edge)
     for planned, error, edge, diverges in (
         (0.5, 1.0, 1.0, False),
         (1.0, 1.0, 1.0, True),
@@ -207,7 +212,7 @@ def test_why_a_planned_run_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         errors: Any = SimpleNamespace(planned=planned, run=None)
         reached: Any = SimpleNamespace(planned=SimpleNamespace(error=error), diverges_from=edge)
-        assert answer._cause(errors, reached) == (edge if diverges else None)
+        assert answer._explain_divergence(errors, reached) == (edge if diverges else None)
 
 
 def test_smallest_bounds_on_the_first_error() -> None:
@@ -264,8 +269,8 @@ def test_numbers_of_bounds_are_possible() -> None:
 
 def test_what_differs_by_more_than_rounding() -> None:
     expected = {"a": 1.0, "b": 1.0, "c": 0.0}
-    assert changed_between(expected, {"a": 1.0 + 1e-15, "b": 1.1, "c": 0.0}) == ["b"]
-    assert changed_between(expected, {"c": 1e-300, "a": -1.0}) == ["c", "a"]
+    assert compare_numbers(expected, {"a": 1.0 + 1e-15, "b": 1.1, "c": 0.0}) == ["b"]
+    assert compare_numbers(expected, {"c": 1e-300, "a": -1.0}) == ["c", "a"]
 
 
 @pytest.mark.parametrize(
@@ -374,7 +379,7 @@ def test_edges_of_losses_with_a_ridge() -> None:
         )
         problem = SimpleNamespace(model=SimpleNamespace(ridge=ridge), weights=None)
         run: Any = SimpleNamespace(algorithm=algorithm, problem=problem)
-        return model_edges.diverges_beyond(run)
+        return model_edges.find_divergence_edge(run)
 
     assert edge(0.0, (1,), (1.0,)) == math.inf
     assert edge(0.5, (1,), (1.0,)) == pytest.approx(4.0)
@@ -394,7 +399,7 @@ def test_growth_of_errors_decides_where_no_map_does(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(
             stability, "errors_of_path", lambda _, rounds, last=last: asked.append(rounds) or np.array([1.0, last])
         )
-        assert stability._settles(run) is settles
+        assert stability._is_settling(run) is settles
     assert set(asked) == {200}
 
 
@@ -415,4 +420,4 @@ def test_the_margin_of_step_sizes() -> None:
 
 def test_two_digits_rounded_down() -> None:
     for number, expected in ((0.2599, 0.25), (1.0, 1.0), (99.9, 99.0), (0.0039, 0.0039), (123.0, 120.0), (0.3, 0.3)):
-        assert _few_digits(number) == pytest.approx(expected, rel=1e-12)
+        assert _round_down(number) == pytest.approx(expected, rel=1e-12)

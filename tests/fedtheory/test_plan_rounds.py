@@ -18,7 +18,7 @@ from fedtheory.planner import alternatives, answer, measurements, rounds_needed
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.bound import STEP, STEPS, NumericBound
-from fedtheory.planner.divergence import cause_of_divergence
+from fedtheory.planner.divergence import explain_divergence
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.optimum import root
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
@@ -56,9 +56,9 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
         errors=_errors(planned=1.9),
         outcome=outcome,
         _rank=lambda one: one.error,
-        _most=lambda best, rounds: rounds - 1 if best.reached else rounds,
+        _limit_rounds=lambda best, rounds: rounds - 1 if best.reached else rounds,
     )
-    found = RoundsNeeded._tried(search, 10)
+    found = RoundsNeeded._try_step_sizes(search, 10)
     sizes = sorted([*(4.0 / ratio**n for n in range(20)), 1.9], reverse=True)
     best = min(sizes, key=lambda size: abs(size - 2.0))
     expected = sizes[: sizes.index(best) + patient + 1]
@@ -68,11 +68,11 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
     ]
     search.errors = _errors(planned=5.0)
     asked.clear()
-    assert 5.0 not in [one.step_size for one in RoundsNeeded._tried(search, 10)]
+    assert 5.0 not in [one.step_size for one in RoundsNeeded._try_step_sizes(search, 10)]
     search.outcome = lambda size, rounds: _outcome(size, rounds, math.inf)
-    assert len(RoundsNeeded._tried(search, 10)) == 20
+    assert len(RoundsNeeded._try_step_sizes(search, 10)) == 20
     search.errors = _errors(planned=5.0, least=1e-9)
-    sizes = [one.step_size for one in RoundsNeeded._tried(search, 10)]
+    sizes = [one.step_size for one in RoundsNeeded._try_step_sizes(search, 10)]
     assert sizes[-1] <= 1e-9 < sizes[-2]
     assert [before / after for before, after in pairwise(sizes[19:])] == [4.0] * (len(sizes) - 20)
 
@@ -92,7 +92,7 @@ def test_what_reaches_the_target_with_clocks_is_looked_at_for_longer() -> None:
             asked.append(one.step_size)
             return _outcome(one.step_size, one.rounds, one.error, reached=one.step_size in stays)
 
-        search: Any = SimpleNamespace(_rank=_rank, _are_alike=alike, _later=later)
+        search: Any = SimpleNamespace(_rank=_rank, _has_equal_rounds=alike, _later=later)
         found = RoundsNeeded._lasting(search, outcomes)
         assert asked == looked_at
         assert [one.step_size for one in found] == [2.0, 1.0, 3.0]
@@ -114,7 +114,7 @@ def test_a_dense_search_goes_on_to_small_step_sizes(
         return [_outcome(s, 5, abs(math.log(s / 3e-3)), reached=r) for s, r in zip(sizes, reached, strict=True)]
 
     search: Any = SimpleNamespace(largest=1.0, accuracy=accuracy, _outcomes=outcomes, _rank=_rank)
-    found = RoundsNeeded._best_of_many(search, None)  # type: ignore[arg-type]
+    found = RoundsNeeded._search_densely(search, None)  # type: ignore[arg-type]
     assert min(asked[-3]) == pytest.approx(least)
     assert [len(sizes) for sizes in asked] == [240, *[79] * (len(asked) - 3), 33, 33]
     best = 3e-3 if reached_below is None or reached_below > 3e-3 else reached_below
@@ -128,7 +128,7 @@ def test_outcomes_of_curves() -> None:
 
     def outcome(needed: int | None, *, alike: bool = True, given: Any = curve) -> ErrorAtStepSize:
         search: Any = SimpleNamespace(
-            closed=None, curve=lambda *_: given, _first_below=lambda _: needed, _are_alike=alike
+            closed=None, curve=lambda *_: given, _find_first_below=lambda _: needed, _has_equal_rounds=alike
         )
         return RoundsNeeded.outcome(search, 0.5, len(given))
 
@@ -157,7 +157,9 @@ def test_outcomes_that_are_looked_at_for_longer() -> None:
             asked.append(rounds)
             return _outcome(size, needed if rounds > 40 else 5, 0.1, reached=True, followed=rounds)
 
-        search: Any = SimpleNamespace(_are_alike=alike, _is_affordable=lambda rounds: rounds <= most, outcome=outcome)
+        search: Any = SimpleNamespace(
+            _has_equal_rounds=alike, _is_affordable=lambda rounds: rounds <= most, outcome=outcome
+        )
         return RoundsNeeded._later(search, _outcome(0.5, 5, 0.1, reached=True)), asked
 
     assert later(True, 999)[1] == [20]
@@ -176,16 +178,16 @@ def test_the_best_outcome_stays_below_its_target(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(rounds_needed, "limit_of", lambda size, _: limits[size])
     one, two, three = (_outcome(size, round(size), 0.1, reached=True) for size in (1.0, 2.0, 3.0))
     search: Any = SimpleNamespace(errors=_errors(), error=None, accuracy=0.2, _rank=_rank, _later=lambda found: found)
-    settled = RoundsNeeded._settled(search, one, [two, three])
+    settled = RoundsNeeded._choose_lasting(search, one, [two, three])
     assert (settled.step_size, settled.limit, settled.reached) == (2.0, 0.05, True)
     search._later = lambda found: _outcome(found.step_size, 9, 0.1, reached=found.step_size == 3.0)
-    settled = RoundsNeeded._settled(search, one, [two, three])
+    settled = RoundsNeeded._choose_lasting(search, one, [two, three])
     assert (settled.step_size, settled.limit, settled.rounds) == (3.0, None, 9)
     search._later = lambda found: _outcome(found.step_size, 9, 0.1)
-    settled = RoundsNeeded._settled(search, one, [two, three])
+    settled = RoundsNeeded._choose_lasting(search, one, [two, three])
     assert (settled.step_size, settled.reached) == (1.0, False)
     search.accuracy = None
-    settled = RoundsNeeded._settled(search, one, [two, three])
+    settled = RoundsNeeded._choose_lasting(search, one, [two, three])
     assert (settled.step_size, settled.limit, settled.reached) == (1.0, 0.5, True)
 
 
@@ -233,7 +235,7 @@ def test_the_planned_step_size_is_the_largest_of_the_clients() -> None:
     assert ExactErrors(run).planned == 0.3
     problem = SimpleNamespace(is_quadratic=True, data=None)
     floats = SimpleNamespace(client_smoothness=np.array([8.0, 1.0, 7.0]), algorithm=algorithm)
-    cause = cause_of_divergence(SimpleNamespace(problem=problem, as_floats=lambda: floats), 0.25)  # type: ignore[arg-type]
+    cause = explain_divergence(SimpleNamespace(problem=problem, as_floats=lambda: floats), 0.25)  # type: ignore[arg-type]
     assert cause is not None
     assert (cause.client, cause.curvature, cause.step_size, cause.diverges_from) == ("2", 7.0, 0.3, 0.25)
 
@@ -295,9 +297,15 @@ def test_promises_of_an_answer(
         error = wanted if promise[0] else q.average_suboptimality
         there = SimpleNamespace(plan=SimpleNamespace(error=error), is_vacuous=promise[1], name="there")
     other = None if elsewhere is None else SimpleNamespace(name="other")
-    for name, value in (("_covering", []), ("_best", there), ("_elsewhere", other), ("_beside", None), ("_time", None)):
+    for name, value in (
+        ("_covering", []),
+        ("_best", there),
+        ("_find_best_promise", other),
+        ("_find_other_error", None),
+        ("_time", None),
+    ):
         monkeypatch.setattr(answer, name, lambda *_, value=value: value)
-    monkeypatch.setattr(answer, "_cause", lambda *_: None)
+    monkeypatch.setattr(answer, "_explain_divergence", lambda *_: None)
     run = SimpleNamespace(algorithm=SimpleNamespace(rounds=9, work=SimpleNamespace(steps=(1,))))
     longer = SimpleNamespace(algorithm=SimpleNamespace(rounds=7, work=SimpleNamespace(steps=(2,))))
     run.with_rounds = lambda rounds: longer if rounds == 7 else None  # type: ignore[attr-defined]
@@ -348,7 +356,7 @@ def test_rows_of_a_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
         (SimpleNamespace(data=None), [], 0.0),
     ):
         run: Any = SimpleNamespace(problem=problem)
-        assert alternatives._row_counts(run.problem) == counts
+        assert alternatives._count_rows(run.problem) == counts
         for batch in (None, 5):
             monkeypatch.setattr(alternatives, "_batch", lambda _, batch=batch: batch)
             assert alternatives._rows(run) == (0.0 if not counts else mean if batch is None else 5.0)

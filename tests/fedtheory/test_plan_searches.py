@@ -48,14 +48,14 @@ def test_local_steps_that_are_better(
         is_cheap=lambda _: True,
         _is_better=lambda one, other: one[1] < other[1],
     )
-    found = Alternatives.better_local_steps(search)
+    found = Alternatives.find_better_local_steps(search)
     assert (None if found is None else found[0]) == expected  # type: ignore[index]
     assert asked == looked_at
     search.is_cheap = lambda count: count == 16
-    found = Alternatives.better_local_steps(search)
+    found = Alternatives.find_better_local_steps(search)
     assert (None if found is None else found[0]) == (16 if values.get(16, 99) < 10 else None)  # type: ignore[index]
     search.steps = None
-    assert Alternatives.better_local_steps(search) is None
+    assert Alternatives.find_better_local_steps(search) is None
 
 
 def test_targets_of_bounds_that_need_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_larger_step_sizes_are_asked_first() -> None:
     search: Any = SimpleNamespace(
         errors=SimpleNamespace(planned=2.0, run=SimpleNamespace(algorithm=SimpleNamespace(rounds=100))),
         accuracy=0.5,
-        _closed_outcome=outcome,
+        _evaluate_closed_form=outcome,
     )
     found = RoundsNeeded._outcomes(search, SimpleNamespace(of=of), [1.0, 2.0, 4.0, 8.0])  # type: ignore[arg-type]
     assert asked == [(8.0, 100, True), (4.0, 100, True), (2.0, 50, True), (1.0, 20, False)]

@@ -20,9 +20,9 @@ from fedtheory.planner.admissible import Edge
 from fedtheory.planner.bound import ROUNDS as T_
 from fedtheory.planner.bound import STEP, NumericBound
 from fedtheory.planner.divergence import Cause
-from fedtheory.planner.other_settings import _gets, _scaffold, _steps, other_settings
+from fedtheory.planner.other_settings import _describe_result, _scaffold, _steps, describe_other_settings
 from fedtheory.planner.rounds_needed import ErrorAtStepSize
-from fedtheory.planner.setting_in_words import _clock, counted
+from fedtheory.planner.setting_in_words import _clock, describe_counts
 from fedtheory.planner.target import RoundCost, RoundsToAccuracy
 
 ETA, T = sp.symbols("eta T", positive=True)
@@ -52,7 +52,7 @@ def _answer(**given: Any) -> Any:
 
 
 def test_counts_have_a_noun() -> None:
-    assert [counted(numbers, "step") for numbers in ((1,), (2, 2), (0,), (1, 3), (1, 1))] == [
+    assert [describe_counts(numbers, "step") for numbers in ((1,), (2, 2), (0,), (1, 3), (1, 1))] == [
         *("1 step", "2 steps", "0 steps"),
         *("1 to 3 steps", "1 step"),
     ]
@@ -98,8 +98,8 @@ def test_errors_of_whole_cycles() -> None:
 
 def test_both_errors_are_named() -> None:
     beside = (q.average_suboptimality, 0.75)
-    assert words._beside(_answer(beside=beside)) == " (the last model; the average over the path: 0.75)"
-    assert words._beside(_answer(error=q.average_suboptimality)) == " (the average over the path)"
+    assert words._describe_errors(_answer(beside=beside)) == " (the last model; the average over the path: 0.75)"
+    assert words._describe_errors(_answer(error=q.average_suboptimality)) == " (the average over the path)"
 
 
 def test_margins_and_plans() -> None:
@@ -159,8 +159,8 @@ def _plan(error: q.RunQuantity = q.final_suboptimality, *, verdict: str | None =
 
 def test_guarantees_of_bounds() -> None:
     """With the meaning of an error that is not measured, numbers of the run, and who vouches for it."""
-    assert words._keeps(_plan(), 0.5) == "t:bound (proved) guarantees final_suboptimality below 0.5"
-    own = words._keeps(_plan(q.final_distance_sq, verdict=None), 0.5, " there", ["a", "b"])
+    assert words._describe_bound_value(_plan(), 0.5) == "t:bound (proved) guarantees final_suboptimality below 0.5"
+    own = words._describe_bound_value(_plan(q.final_distance_sq, verdict=None), 0.5, " there", ["a", "b"])
     meaning = q.final_distance_sq.meaning
     assert own == (
         f"t:bound (of your own) guarantees final_distance_sq below 0.5 there ({meaning}), "
@@ -178,21 +178,21 @@ def test_promises_there_and_elsewhere() -> None:
     """At the step size to use, or at another one with the largest that is covered; and what promises nothing."""
     kept = "t:bound (proved) guarantees final_suboptimality below 0.5"
     there = _answer(promise=_promise(0.25, 0.5), widest=None, is_covered=True, elsewhere=None)
-    assert words._promised(there) == f"{kept} there"
+    assert words._describe_promise(there) == f"{kept} there"
     there.elsewhere = _promise(0.125, 0.5, vacuous=True)
-    assert words._promised(there) == (
+    assert words._describe_promise(there) == (
         f"{kept} there; at step size 0.125 {kept} after the planned rounds, "
         "which promises nothing: the error is 0.125 at the start"
     )
     other = _answer(promise=_promise(0.125, 0.5), widest=None, is_covered=False, elsewhere=None)
     rest = f"at step size 0.125 {kept} after the planned rounds"
-    assert words._promised(other) == f"no bound covers step size 0.25; {rest}"
+    assert words._describe_promise(other) == f"no bound covers step size 0.25; {rest}"
     other.widest = _plan(step=Edge(0.2))
-    assert words._promised(other) == (
+    assert words._describe_promise(other) == (
         f"no bound covers step size 0.25: theory covers step sizes up to 0.2 (t:bound) only; {rest}"
     )
     other.widest = _plan(step=None)
-    assert words._promised(other) == f"no bound covers step size 0.25; {rest}"
+    assert words._describe_promise(other) == f"no bound covers step size 0.25; {rest}"
 
 
 def test_runs_that_no_bound_covers() -> None:
@@ -205,10 +205,10 @@ def test_runs_that_no_bound_covers() -> None:
         ([_plan(applicable=False, bound=bound, measured=[])], "; --all says why"),
         ([_plan(q.limiting_distance_sq, applicable=True, bound=bound, measured=[])], "; --all says why"),
         ([_plan(applicable=True, bound=None, measured=[])], "; --all says why"),
-        ([covers], f"; as planned {words._keeps(covers, 3.0)}"),
+        ([covers], f"; as planned {words._describe_bound_value(covers, 3.0)}"),
     ):
         found: Any = SimpleNamespace(claims=plans)
-        assert words._unpromised(found) == lead + text
+        assert words._describe_no_promise(found) == lead + text
 
 
 def test_lines_of_an_answer() -> None:
@@ -230,27 +230,27 @@ def test_answers_of_constants_alone() -> None:
     best = _plan(bound=bound, optimum=SimpleNamespace(step_size=1.0, value=4.0))
     write = lambda _, term: str(term)  # noqa: E731
     found: Any = SimpleNamespace(recommended=best)
-    assert dict(words.constants_alone(found, write)) == {
+    assert dict(words.describe_constants_plan(found, write)) == {
         "use:": "step size 1, at which the bound of t:bound is smallest",
         "promised:": "it keeps final_suboptimality below 4 (proved)",
         "limits:": "its term 3*eta, 75% of it",
     }
     best.optimum.value = 2.0
-    assert words.constants_alone(found, write)[2][1] == "its term 3*eta, 3 before others are subtracted"
+    assert words.describe_constants_plan(found, write)[2][1] == "its term 3*eta, 3 before others are subtracted"
     best.optimum.value = 3.0
-    assert words.constants_alone(found, write)[2][1] == "its term 3*eta, 100% of it"
+    assert words.describe_constants_plan(found, write)[2][1] == "its term 3*eta, 100% of it"
     for missing in ({"bound": None}, {"optimum": None}):
         nothing: Any = SimpleNamespace(recommended=SimpleNamespace(**{**vars(best), **missing}))
-        assert [head for head, _ in words.constants_alone(nothing, write)] == ["promised:"]
+        assert [head for head, _ in words.describe_constants_plan(nothing, write)] == ["promised:"]
     none: Any = SimpleNamespace(recommended=None)
-    assert len(words.constants_alone(none, write)) == 1
+    assert len(words.describe_constants_plan(none, write)) == 1
 
 
 def test_long_formulas_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """After 117 letters, where they have more than 120."""
     for length, written in ((120, "x" * 120), (121, "x" * 117 + "...")):
         monkeypatch.setattr(words, "write_formula", lambda _, __, length=length: "x" * length)
-        assert words.briefly(THEOREM, ETA) == written
+        assert words.abbreviate(THEOREM, ETA) == written
 
 
 def _setting(rounds: int, *, steps: int = 2, reached: bool = True, rank: int = 0) -> Any:
@@ -266,8 +266,8 @@ def test_other_local_steps_in_words() -> None:
         "more help: 4 at step size 0.25 needs 5 rounds (2: needs 9 rounds); "
     )
     assert _steps(planned, _setting(5, steps=1), None, tried=True).startswith("fewer help: 1 at step size 0.25 reaches")
-    assert _gets(_setting(5), None) == "reaches 0.5 in 5 rounds"
-    assert _gets(_setting(5, reached=False), 0.1) == "misses 0.1: reaches 0.5 in 5 rounds"
+    assert _describe_result(_setting(5), None) == "reaches 0.5 in 5 rounds"
+    assert _describe_result(_setting(5, reached=False), 0.1) == "misses 0.1: reaches 0.5 in 5 rounds"
 
 
 @pytest.mark.parametrize(
@@ -288,13 +288,13 @@ def test_scaffold_in_words(planned: Any, other: Any, accuracy: float | None, ver
 
 def test_other_settings_have_lines_where_something_is_known() -> None:
     known = SimpleNamespace(planned=_setting(9), better_steps=None, has_tried_steps=True, scaffold=None)
-    assert [head for head, _ in other_settings(_answer(others=known))] == ["local steps:"]
+    assert [head for head, _ in describe_other_settings(_answer(others=known))] == ["local steps:"]
     known.scaffold = _setting(5)
-    assert [head for head, _ in other_settings(_answer(others=known))] == ["local steps:", "scaffold:"]
-    assert other_settings(_answer(others=known, is_hopeless=True)) == []
-    assert other_settings(_answer(others=None)) == []
+    assert [head for head, _ in describe_other_settings(_answer(others=known))] == ["local steps:", "scaffold:"]
+    assert describe_other_settings(_answer(others=known, is_hopeless=True)) == []
+    assert describe_other_settings(_answer(others=None)) == []
     known.planned = None
-    assert other_settings(_answer(others=known)) == []
+    assert describe_other_settings(_answer(others=known)) == []
 
 
 def test_causes_in_words() -> None:
@@ -355,14 +355,14 @@ def test_why_others_do_not_cover_a_run() -> None:
 
     claims = [plan("a", "x"), plan("b", None), plan("c", "x"), plan("d", "not given: L"), plan("e", "y")]
     found: Any = SimpleNamespace(claims=claims, refuted=[SimpleNamespace(id="f"), SimpleNamespace(id="g")])
-    assert listing.others(found) == [
+    assert listing.group_reasons(found) == [
         ("1 bounds", "need numbers that are not given; --json names them"),
         ("a, c", "x"),
         ("e", "y"),
         ("f, g", "not used, because they are refuted"),
     ]
     found.claims, found.refuted = claims[:3], []
-    assert listing.others(found) == [("a, c", "x")]
+    assert listing.group_reasons(found) == [("a, c", "x")]
 
 
 def test_advice_of_a_bound_in_lines() -> None:
@@ -377,7 +377,7 @@ def test_advice_of_a_bound_in_lines() -> None:
 
     def lines(**given: Any) -> list[str]:
         plan: Any = SimpleNamespace(**{**usual, "claim": None, "self_contained": True, **given})
-        return listing._advice(plan, write)
+        return listing._describe_limits(plan, write)
 
     assert lines() == []
     assert lines(step=Edge(0.5), local_steps=Edge(math.inf)) == ["largest step size: 0.5", "largest local steps: any"]

@@ -24,10 +24,10 @@ from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import lowest
 from fedtheory.planner.extent import linear_speed_up, local_steps_that_pay
 from fedtheory.planner.measurements import compared
-from fedtheory.planner.optimum import _beyond, numeric_minimiser, powers, root
+from fedtheory.planner.optimum import _bound_minimiser, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
-from fedtheory.planner.stability import _below, _bisected, _first_unstable
+from fedtheory.planner.stability import _bisected, _first_unstable, _search_downwards
 from fedtheory.planner.target import _target, find_rounds_at_step, largest_count, smallest_count
 
 ETA, TAU, T, M, A = sp.symbols("eta tau T M A", positive=True)
@@ -99,12 +99,12 @@ def test_intervals_of_stability() -> None:
 
 
 def test_intervals_of_stability_from_above() -> None:
-    assert _below(lambda step: step <= 8, 8.0) == 8.0
+    assert _search_downwards(lambda step: step <= 8, 8.0) == 8.0
     for edge in (7.0, 4.0, 3.9, 0.1):
-        found = _below(lambda step, edge=edge: step <= edge, 8.0)  # type: ignore[misc]
+        found = _search_downwards(lambda step, edge=edge: step <= edge, 8.0)  # type: ignore[misc]
         assert edge <= found <= 1.021 * edge
-    assert _below(lambda _: False, 8.0) < 1e-11
-    assert _below(lambda step: step < 5, math.inf) == math.inf
+    assert _search_downwards(lambda _: False, 8.0) < 1e-11
+    assert _search_downwards(lambda step: step < 5, math.inf) == math.inf
     assert _bisected(lambda step: step <= 3, 1.0, 100.0, 1e-6) == pytest.approx(3, rel=2e-6)
     assert _bisected(lambda _: False, 1.0, 2.0, 1.0) == 2.0
     assert _bisected(lambda _: False, 1.0, 4.0, 1.0) == 2.0
@@ -181,11 +181,11 @@ def test_closed_rounds_are_those_of_a_loop(step: float, steps: int, server: floa
 def test_a_direct_curve_ends_where_the_target_is_kept() -> None:
     """For errors 4, 1, 3, 1, 2 and the target 2, the fourth round is the first after which none is above it."""
     search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 2.0)
-    assert search_._first_below(np.array([4.0, 1.0, 3.0, 1.0, 2.0])) == 4
-    assert search_._first_below(np.array([2.0, 2.0])) == 1
-    assert search_._first_below(np.array([1.0, 2.5])) is None
-    assert search_._first_below(np.array([1.0, math.nan, 1.0])) == 3
-    assert RoundsNeeded(search_.errors, search_.error, None)._first_below(np.array([1.0])) is None
+    assert search_._find_first_below(np.array([4.0, 1.0, 3.0, 1.0, 2.0])) == 4
+    assert search_._find_first_below(np.array([2.0, 2.0])) == 1
+    assert search_._find_first_below(np.array([1.0, 2.5])) is None
+    assert search_._find_first_below(np.array([1.0, math.nan, 1.0])) == 3
+    assert RoundsNeeded(search_.errors, search_.error, None)._find_first_below(np.array([1.0])) is None
 
 
 def _outcome(rounds: int, error: float, reached: bool, limit: float | None = None) -> ErrorAtStepSize:
@@ -206,8 +206,8 @@ def test_outcomes_in_order() -> None:
     ]
     mixed = [ordered[place] for place in (3, 0, 6, 2, 5, 1, 4)]
     assert sorted(mixed, key=search_._rank) == ordered
-    assert search_._most(ordered[0], 10) == 3
-    assert search_._most(ordered[3], 10) == 10
+    assert search_._limit_rounds(ordered[0], 10) == 3
+    assert search_._limit_rounds(ordered[3], 10) == 10
 
 
 def test_outcomes_of_a_run_that_falls() -> None:
@@ -320,8 +320,8 @@ def test_roots_of_sums_of_powers() -> None:
 
 def test_beyond_the_last_crossing() -> None:
     """4/eta meets eta at 2 and eta^3 at sqrt(2): twice the larger one."""
-    assert _beyond({-1: 4.0, 1: 1.0, 3: 1.0, 0: 5.0}) == pytest.approx(4.0)
-    assert _beyond({1: 1.0}) == 2.0
+    assert _bound_minimiser({-1: 4.0, 1: 1.0, 3: 1.0, 0: 5.0}) == pytest.approx(4.0)
+    assert _bound_minimiser({1: 1.0}) == 2.0
 
 
 def test_powers_of_the_step_size() -> None:

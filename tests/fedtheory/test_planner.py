@@ -17,7 +17,7 @@ from fedtheory.planner import NumericBound, StepSizes, bound_of_numbers, bound_o
 from fedtheory.planner.admissible import search
 from fedtheory.planner.bound import STEP, STEPS
 from fedtheory.planner.extent import HALF_OF_LINEAR, linear_speed_up, value_at
-from fedtheory.planner.optimum import closed_form, numeric_minimiser, root
+from fedtheory.planner.optimum import find_closed_form, numeric_minimiser, root
 from fedtheory.planner.target import find_rounds_at_best_step, find_rounds_at_step, smallest_count
 from verify.check import check
 
@@ -41,7 +41,7 @@ def test_closed_forms_are_minimisers(a: float, b: float, c: float, power: int, c
     assert numeric == pytest.approx(found, rel=1e-6)
     assert bound(found) <= bound(numeric) * (1 + 1e-14)
     symbols = {exponent: sp.Symbol(f"c_{exponent + 1}", positive=True) for exponent in values}
-    formula = closed_form(symbols, values)
+    formula = find_closed_form(symbols, values)
     at = formula.subs({symbols[exponent]: value for exponent, value in values.items()})
     assert float(at) == pytest.approx(found, rel=1e-8)
 
@@ -51,7 +51,7 @@ def test_closed_forms_are_minimisers(a: float, b: float, c: float, power: int, c
 def test_closed_form_is_a_zero_of_the_derivative(a, b, power: int) -> None:
     """In exact numbers the derivative at the closed form is zero: its power p+1 is a / (p b)."""
     numbers = {-1: sp.Rational(a.numerator, a.denominator), power: sp.Rational(b.numerator, b.denominator)}
-    formula = closed_form(numbers, {exponent: float(value) for exponent, value in numbers.items()})
+    formula = find_closed_form(numbers, {exponent: float(value) for exponent, value in numbers.items()})
     assert sp.simplify(formula ** (power + 1) * power * numbers[power] - numbers[-1]) == 0
 
 
@@ -69,7 +69,7 @@ def test_no_closed_form() -> None:
     """Sums that only grow, have negative coefficients or more than three powers have no formula here."""
     for values in ({1: 1.0}, {-1: 1.0, 1: -1.0}, {-1: 1.0, 1: 1.0, 3: 1.0}, {0: 2.0}):
         assert root(values) is None
-        assert closed_form({power: sp.Float(value) for power, value in values.items()}, values) is None
+        assert find_closed_form({power: sp.Float(value) for power, value in values.items()}, values) is None
 
 
 constants = st.fixed_dictionaries(

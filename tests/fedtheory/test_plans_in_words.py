@@ -12,7 +12,7 @@ from fedtheory import FLOAT, Run, planner
 from fedtheory.language import quantities as q
 from fedtheory.planner.answer import error_at_start
 from fedtheory.planner.coverage import ERRORS, LIMITS
-from fedtheory.planner.divergence import cause_of_divergence
+from fedtheory.planner.divergence import explain_divergence
 from fedtheory.planner.measurements import DRIFTS
 from fedtheory.planner.setting_in_words import notes_of, planned_lines
 from fedtheory.planner.target import vectors_of_a_client
@@ -63,7 +63,7 @@ def test_the_smallest_error_has_a_meaning() -> None:
 
 def test_a_diverging_run_names_the_client_and_the_largest_stable_step_size() -> None:
     """One row of length 10 has curvature 200; with one local step the run is stable up to 2/105."""
-    cause = cause_of_divergence(run_of(local_step_size=0.1, local_steps=1))
+    cause = explain_divergence(run_of(local_step_size=0.1, local_steps=1))
     assert cause is not None
     assert (cause.client, cause.rows, cause.curvature) == ("1", 1, pytest.approx(200))
     assert cause.alone == pytest.approx(0.01)
@@ -85,7 +85,7 @@ def test_smaller_steps_do_not_help_updates_that_grow(tmp_path: Path) -> None:
     )
     table = {"problem": {"kind": "least-squares", "inputs": ROWS[0], "outputs": ROWS[1]}}
     run = parse_run(table | {"algorithm": PLAIN | {"name": "own.py:algorithm"}}, FLOAT, tmp_path)
-    cause = cause_of_divergence(run)
+    cause = explain_divergence(run)
     assert cause is not None
     assert cause.is_hopeless
     assert "smaller step sizes diverge as well" in cause.sentence()

@@ -60,7 +60,7 @@ def test_noise_and_drawn_clients_are_no_single_path() -> None:
 def test_fewer_local_steps_help_unlike_clients() -> None:
     """With one local step there is no drift; each setting is at its own best step size."""
     found = alternatives(run_of())
-    better = found.better_local_steps()
+    better = found.find_better_local_steps()
     assert better is not None
     assert better.local_steps == 1
     alone = planner.plan(run_of(local_steps=1), claims=[])
@@ -71,7 +71,7 @@ def test_fewer_local_steps_help_unlike_clients() -> None:
 def test_more_local_steps_help_clients_that_agree() -> None:
     """Clients of one objective have no drift: more local steps come nearer at the same rounds."""
     alike = TRIPLE | {"hessians": [TRIPLE["hessians"][2]] * 3, "linear": [["1", "0"]] * 3}
-    better = alternatives(run_of(alike, local_steps=1), 1e-6).better_local_steps()
+    better = alternatives(run_of(alike, local_steps=1), 1e-6).find_better_local_steps()
     assert better is not None
     assert better.local_steps > 1
     assert better.outcome.reached

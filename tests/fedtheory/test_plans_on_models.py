@@ -15,7 +15,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from fedtheory.planner import plan
 from fedtheory.planner.alternatives import Alternatives, Costs, ErrorAndCosts
-from fedtheory.planner.model_edges import diverges_beyond
+from fedtheory.planner.model_edges import find_divergence_edge
 from fedtheory.planner.setting_in_words import planned_lines
 from fedtheory.runfile import parse_run
 
@@ -75,24 +75,24 @@ def test_steps_of_clients_at_the_ridge_alone_diverge_from_two_over_it(name: str)
     """The server's momentum lets it go to (2 + 2 beta) / ridge in one step: eigenvalues of [[1-s+b, -b], [1, 0]]."""
     run = _run(name).with_work((1,) * CLIENTS, 0.08)
     edge = (2 + 2 * 0.6) / RIDGE if name == "fedavgm" else 2 / RIDGE
-    assert diverges_beyond(run) == pytest.approx(edge, rel=1e-5)
+    assert find_divergence_edge(run) == pytest.approx(edge, rel=1e-5)
 
 
 def test_the_proximal_weight_limits_steps_without_a_ridge() -> None:
     """Two steps from x: x (1 - eta r), and back towards x by eta rho; without curvature the model stays."""
-    edge, rho = diverges_beyond(_run("fedprox")), 0.5
+    edge, rho = find_divergence_edge(_run("fedprox")), 0.5
     for factor, grows in ((0.999, False), (1.001, True)):
         eta = factor * edge
         first = 1 - eta * RIDGE
         second = first - eta * (RIDGE * first + rho * (first - 1))
         assert (abs(second) > 1) == grows
-    assert math.isinf(diverges_beyond(_run("fedprox", ridge=0)))
+    assert math.isinf(find_divergence_edge(_run("fedprox", ridge=0)))
     many = _run("fedprox", ridge=0).with_work((50,) * CLIENTS, 0.08)
-    assert math.isinf(diverges_beyond(many))
+    assert math.isinf(find_divergence_edge(many))
 
 
 def test_edges_of_changing_steps_are_not_known() -> None:
-    assert math.isinf(diverges_beyond(_run("fedavg")))
+    assert math.isinf(find_divergence_edge(_run("fedavg")))
 
 
 def test_limits_of_moments_are_not_known_on_models() -> None:

@@ -10,7 +10,7 @@ import pytest
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import premises
 from fedtheory.language.registry import all_claims, find, is_an_id, is_registered, published_by, sharper_claims
-from fedtheory.language.targets import resolve, shown_as
+from fedtheory.language.targets import display_name, resolve
 
 MINE = """\
 import sympy as sp
@@ -38,10 +38,10 @@ def test_a_claim_of_a_file_is_own_whatever_its_id(tmp_path: Path, monkeypatch: p
     assert published_by(claim) is None
     assert not is_an_id(claim.id)
     assert not is_registered(claim)
-    assert shown_as(target, claim) == "mine.py:bound"
-    assert shown_as("mine.py:bound", claim) == "mine.py:bound"
+    assert display_name(target, claim) == "mine.py:bound"
+    assert display_name("mine.py:bound", claim) == "mine.py:bound"
     monkeypatch.chdir(tmp_path.parent)
-    assert shown_as(target, claim) == f"{tmp_path.name}/mine.py:bound"
+    assert display_name(target, claim) == f"{tmp_path.name}/mine.py:bound"
     assert sharper_claims(claim) == ()
 
 

@@ -13,7 +13,7 @@ from fedtheory.language.assumptions import Assumption, Setting
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
-from fedtheory.language.setting import PLAIN, setting_line, supposed, supposed_in_words, with_setting
+from fedtheory.language.setting import PLAIN, describe_setting, setting_line, supposed, with_setting
 from fedtheory.language.targets import resolve
 from fedtheory.language.vocabulary import assumed
 
@@ -32,7 +32,7 @@ def test_a_claim_without_a_setting_is_about_plain_fedavg() -> None:
     assert claim.supposed == PLAIN
     assert tuple(claim.assumptions) == PLAIN
     assert setting_line(claim) == PLAIN_LINE
-    assert supposed_in_words(claim) == "plain FedAvg"
+    assert describe_setting(claim) == "plain FedAvg"
 
 
 OBJECTIVES = (a.full_gradients, a.convex_and_smooth, a.strongly_convex_clients, a.one_type, a.unbiased_bounded_variance)
@@ -83,7 +83,7 @@ def test_a_quantity_lifts_the_default_beyond_which_it_has_a_meaning(quantity: Qu
     """The others stay, also beside other quantities."""
     claim = with_setting(claim_about(q.final_suboptimality, quantity))
     assert claim.supposed == LIFTED[quantity]
-    assert supposed_in_words(claim).startswith("plain FedAvg beyond its quantities (")
+    assert describe_setting(claim).startswith("plain FedAvg beyond its quantities (")
 
 
 def test_quantities_lift_together() -> None:

@@ -18,8 +18,8 @@ from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.stationary import stationary_moment
 from fedtheory.engine.run import Run
 from fedtheory.engine.small_steps import (
+    compute_leading_coefficient,
     distance_sq_expansion,
-    leading_distance_sq,
     moment_expansion,
     small_step_limit,
 )
@@ -47,7 +47,7 @@ def test_one_client_on_a_line() -> None:
     run = quadratics([[["3"]]], [["7"]], ["1"], deviation=2, eta="1/5").engine
     expected = [variance / (2 * h) * (h / 2) ** power for power in range(6)]
     assert distance_sq_expansion(run, fmpq(1, 5), 6) == expected
-    assert leading_distance_sq(run, fmpq(1, 5)) == variance / (2 * h)
+    assert compute_leading_coefficient(run, fmpq(1, 5)) == variance / (2 * h)
 
 
 def test_two_local_steps_on_a_line() -> None:
@@ -72,7 +72,7 @@ def test_one_of_two_clients_by_hand() -> None:
     gradients = [h * best - b for h, b in zip(curvature, linear, strict=True)]
     # Given the client, the displacement is -mu (grad F_k + mean of E_k noises).
     covariance = sum(g * g + fmpq(d * d, e) for g, d, e in zip(gradients, deviation, steps, strict=True)) / 2
-    assert leading_distance_sq(run, ONE) == covariance / (2 * fmpq(sum(curvature), 2))
+    assert compute_leading_coefficient(run, ONE) == covariance / (2 * fmpq(sum(curvature), 2))
 
 
 SEEDS = st.integers(0, 10**6)
@@ -114,9 +114,11 @@ def _random_run(seed: int, *, unbiased: bool = True) -> Run:
 def test_the_closed_form_is_the_first_coefficient(seed: int) -> None:
     """As equal rationals, for any law, noise and unit; floats agree."""
     run, unit = _random_run(seed), fmpq(1 + seed % 4, 3)
-    leading = leading_distance_sq(run, unit)
+    leading = compute_leading_coefficient(run, unit)
     assert distance_sq_expansion(run, unit, 1) == [leading]
-    assert leading_distance_sq(run.as_floats(), plain_float(unit)) == pytest.approx(plain_float(leading), rel=1e-10)
+    assert compute_leading_coefficient(run.as_floats(), plain_float(unit)) == pytest.approx(
+        plain_float(leading), rel=1e-10
+    )
 
 
 @given(SEEDS, st.booleans())
@@ -163,7 +165,7 @@ def test_a_common_step_size_biases_towards_busy_clients() -> None:
     assert small_step_limit(run).tolist() == [fmpq(-1, 4)]
     for one, unit in ((run, ONE), (run.as_floats(), 1.0)):
         with pytest.raises(NotApplicable, match="away from x"):
-            leading_distance_sq(one, unit)
+            compute_leading_coefficient(one, unit)
     alone = quadratics([[[1]], [[1]]], [[0], [1]], [0], law=Fixed((1,)), **drawn).engine
     assert small_step_limit(alone).tolist() == [fmpq(1, 2)]
 
@@ -174,15 +176,15 @@ def test_rounding_is_not_a_bias() -> None:
     drawn: dict[str, Any] = {"deviation": 1, "eta": [fmpq(1, 10 * e) for e in steps], "steps": steps}
     for linear in ([["1/3"], ["-1/7"], ["5"]], [[0], [0], [0]]):
         run = quadratics([[["1/3"]], [["3/7"]], [[1]]], linear, ["11/13"], law=Uniform(2), **drawn).engine
-        exact = plain_float(leading_distance_sq(run, fmpq(1, 10)))
-        assert leading_distance_sq(run.as_floats(), 0.1) == pytest.approx(exact, rel=1e-12)
+        exact = plain_float(compute_leading_coefficient(run, fmpq(1, 10)))
+        assert compute_leading_coefficient(run.as_floats(), 0.1) == pytest.approx(exact, rel=1e-12)
 
 
 def test_mini_batches_without_noise_at_the_optimum() -> None:
     """A model that fits all rows: multiplicative noise vanishes with the distance, and so do all coefficients."""
     run = data([[[1], [2]], [[3], ["1/2"]]], [[2, 4], [6, 1]], [5], batch=1, eta="1/10", law=Uniform(1)).engine
     assert distance_sq_expansion(run, ONE, 3) == [0, 0, 0]
-    assert leading_distance_sq(run, ONE) == 0
+    assert compute_leading_coefficient(run, ONE) == 0
 
 
 def test_flat_objectives_are_refused() -> None:
@@ -194,7 +196,7 @@ def test_flat_objectives_are_refused() -> None:
             distance_sq_expansion(run, ONE, 2)
         for one, unit in ((run, ONE), (run.as_floats(), 1.0)):
             with pytest.raises(NotApplicable, match="without curvature"):
-                leading_distance_sq(one, unit)
+                compute_leading_coefficient(one, unit)
 
 
 def test_floats_and_many_dimensions_are_refused() -> None:
@@ -249,6 +251,6 @@ def test_rounding_is_no_bias(start: list[int]) -> None:
         importance=["1/3", "1/6", "1/2"],
         eta="1/10",
     ).engine
-    exact = leading_distance_sq(run, fmpq(1, 10))
-    assert plain_float(leading_distance_sq(run.as_floats(), 0.1)) == pytest.approx(plain_float(exact), rel=1e-6)
+    exact = compute_leading_coefficient(run, fmpq(1, 10))
+    assert plain_float(compute_leading_coefficient(run.as_floats(), 0.1)) == pytest.approx(plain_float(exact), rel=1e-6)
     assert abs(run.as_floats().problem.centred.linear).max() > 0.1

@@ -14,7 +14,7 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
-from fedtheory.engine.joint import JointTrajectory, limiting_mean, limiting_moment
+from fedtheory.engine.joint import JointTrajectory, find_limit_of_mean, limiting_moment
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.algorithms import definition, fedprox, names
 from fedtheory.federation.definition import eta
@@ -56,14 +56,14 @@ def _joint(keys: dict[str, Any], arithmetic: Any, rounds: int) -> JointTrajector
 @pytest.mark.parametrize("name", SETTLING)
 def test_the_limit_is_where_long_runs_are(name: str) -> None:
     keys = SETTLING[name] | {"name": name}
-    exactly = limiting_mean(_joint(keys, RATIONAL, 1))
+    exactly = find_limit_of_mean(_joint(keys, RATIONAL, 1))
     long = _joint(keys, FLOAT, 400)
     assert np.allclose([plain_float(x) for x in exactly], long.server_mean[-1] - long.problem.optimum, atol=1e-9)
 
 
 def test_too_large_steps_have_no_limit() -> None:
     with pytest.raises(NotApplicable, match="the step size is too large"):
-        limiting_mean(_joint({"name": "scaffnew", "probability": 1, "local_step_size": 2}, RATIONAL, 1))
+        find_limit_of_mean(_joint({"name": "scaffnew", "probability": 1, "local_step_size": 2}, RATIONAL, 1))
 
 
 @pytest.mark.parametrize("name", SETTLING)

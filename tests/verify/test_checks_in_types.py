@@ -10,7 +10,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.engine.run import Run
-from fedtheory.language.targets import expand_or_all, resolve
+from fedtheory.language.targets import expand_targets, resolve
 from fedtheory.planner import plan
 from fedtheory.runfile import parse_run
 from verify.check import check
@@ -85,7 +85,7 @@ def test_every_claim_is_checked_as_on_single_clients(counts: list[int], law: dic
     """All claims of all sources, both sides in rationals; those that types do not decide say so."""
     run = _run(counts, participation=law)
     single, compared = run.written_out(), 0
-    for claim in map(resolve, expand_or_all(None, None)):
+    for claim in map(resolve, expand_targets(None, None)):
         if claim.rate is not None:
             continue
         found = _check_as_given(claim, run, ())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from fedtheory.language.registry import find
-from fedtheory.proofs.printed import printed_steps, with_printed_proofs
+from fedtheory.proofs.printed import list_claims_with_proofs, list_printed_steps
 from verify.printed import first_failure, printed_proof
 
 
-@pytest.mark.parametrize("claim_id", with_printed_proofs())
+@pytest.mark.parametrize("claim_id", list_claims_with_proofs())
 def test_steps_are_claims_of_the_source_as_printed(claim_id: str) -> None:
     """Every step is a claim, none of them a repair, and none comes twice."""
-    steps = printed_steps(claim_id)
+    steps = list_printed_steps(claim_id)
     assert len(set(steps)) == len(steps) > 0
     assert all(find(step).corrects is None for step in (claim_id, *steps))
 

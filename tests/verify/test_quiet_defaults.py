@@ -46,7 +46,7 @@ def test_a_plan_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def ahead(_errors: Any, jobs: int) -> Any:
         raise Asked(jobs)
 
-    monkeypatch.setattr(planning, "ahead", ahead)
+    monkeypatch.setattr(planning, "start_worker", ahead)
     array = FLOAT.array
     problem = quadratic(array([[[1.0]]]), array([[0.0]]), array([1.0]))
     run = Run(problem, fedavg(problem, rounds=2, local_step_size=0.5))

@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Site, whole_run
 from fedtheory.language.premises import Exclusion, failed_premises
 from fedtheory.language.quantities.quantity import ScalarQuantity, VectorQuantity
-from fedtheory.language.setting import setting_line, supposed_in_words
+from fedtheory.language.setting import describe_setting, setting_line
 from fedtheory.language.typesetting import latex
 from verify.check.comparison import compare
 from verify.check.ladders import ladders_of
@@ -82,7 +82,7 @@ def reason_of(claim: Claim, excluded: Sequence[Exclusion]) -> str:
     unsaid = [one.reason for one in excluded if one.is_assumption and one.name in names]
     reasons = [str(one) for one in excluded if not (one.is_assumption and one.name in names)]
     if unsaid:
-        opening = f"the claim names no setting, so {supposed_in_words(claim)} is supposed, and on this run "
+        opening = f"the claim names no setting, so {describe_setting(claim)} is supposed, and on this run "
         reasons.insert(
             0, f"{opening}{'; '.join(dict.fromkeys(unsaid))}; write {setting_line(claim)} for another setting"
         )

@@ -18,7 +18,7 @@ from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Un
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.language.quantities.measuring.expectations import measure_together
+from fedtheory.language.quantities.measuring.expectations import measure_several
 from verify.check.applicability import applicability, exclusion_of, reason_of
 from verify.check.comparison import compare
 from verify.check.dependencies import collect_in_relations
@@ -114,7 +114,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim is a definition")
     for each in (run, *nearby):
-        measure_together(collect_in_relations(claim).quantities, each)
+        measure_several(collect_in_relations(claim).quantities, each)
     found = replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
     return _with_interval(found, links, run) if run.is_estimated else _without_loose_violation(found)
 

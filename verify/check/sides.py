@@ -13,7 +13,7 @@ from itertools import accumulate, chain, islice
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, floats_of_same_sign
-from fedtheory.arithmetic.enclosures import all_plain, bare, precise_enclosures
+from fedtheory.arithmetic.enclosures import bare, convert_inexact, precise_enclosures
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import Compiled, Site
 from fedtheory.language.typesetting import latex
@@ -58,7 +58,7 @@ class Values:
 
     def __init__(self, link: CompiledRelation, lhs: Array, rhs: Array, scale: Array | None = None) -> None:
         self.link, self.lhs, self.rhs, self.scale = link, lhs, rhs, scale
-        self.slack: Array = all_plain(link.slack(lhs, rhs))
+        self.slack: Array = convert_inexact(link.slack(lhs, rhs))
 
     @cached_property
     def signs(self) -> Array:
@@ -75,7 +75,7 @@ class Values:
 
     def size(self, at: Array) -> Array:
         """Return the size that gaps are compared with: the scale, or the size of both sides where they are exact."""
-        found: Array = all_plain(abs(self.lhs[at]) + abs(self.rhs[at])) if self.scale is None else self.scale[at]
+        found: Array = convert_inexact(abs(self.lhs[at]) + abs(self.rhs[at])) if self.scale is None else self.scale[at]
         return found
 
 
@@ -137,7 +137,7 @@ def values_at(link: CompiledRelation, site: Site) -> list[Array]:
     if left_scale is not None and right_scale is not None:
         return [left, right, left_scale + right_scale]
     # Plain intervals: one that is too wide is undecided at its place, and nowhere else.
-    return [all_plain(left), all_plain(right)]
+    return [convert_inexact(left), convert_inexact(right)]
 
 
 def _alike(arrays: Sequence[Array], axes: int) -> Sequence[Array]:

@@ -13,7 +13,7 @@ from fedtheory.language.exercises import (
     NumberQuestion,
     Question,
 )
-from fedtheory.language.exercises.copy_symbols import written
+from fedtheory.language.exercises.copy_symbols import write_expression
 from verify.grade.answer import read_answer
 from verify.grade.asked_formula import read_formula
 from verify.grade.guarded import Unreadable
@@ -50,7 +50,7 @@ def show_answer(question: Question, _given: GivenAnswer) -> str:
 
 @show_answer.register
 def _formula(question: BoundQuestion | ExpressionQuestion, given: GivenAnswer) -> str:
-    return written(read_formula(question, given.text), question.names)
+    return write_expression(read_formula(question, given.text), question.names)
 
 
 @show_answer.register

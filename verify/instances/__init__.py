@@ -23,7 +23,7 @@ from fedtheory.language.families import FAMILIES, PARTS, Family, Given, Instance
 from fedtheory.language.paper_parts import names_of_modules
 from fedtheory.language.registry import is_of_the_package
 from fedtheory.language.schedules import StepSizes
-from fedtheory.language.setting import lifted_by
+from fedtheory.language.setting import list_extensions
 from fedtheory.runfile import run_table, run_toml
 from verify.instances.own import own_families
 from verify.instances.schedules import families_of_step_sizes
@@ -102,7 +102,7 @@ _BEYOND: Mapping[Assumption, tuple[Assumption, ...]] = {
 
 def _spoken_of(claim: Claim) -> Iterator[Assumption]:
     """Return the settings that a claim implies by its quantities: one with a number of participants means sampling."""
-    for default in lifted_by(claim):
+    for default in list_extensions(claim):
         yield from _BEYOND.get(default, ())
 
 

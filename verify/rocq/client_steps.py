@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import Induction, moved_on
+from fedtheory.proofs.induction import Induction, advance_distance
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.exported import Exported
@@ -233,7 +233,7 @@ class _ClientStepsWriter:
             raise NotExported("of the steps of a round, bounds without powers are exported")
         index = symbols_of(self.claim)(q.local_step_index)
         first = 0 if why.first is None else 1
-        after = moved_on(self.claim, why.measured)
+        after = advance_distance(self.claim, why.measured)
         stepped = why.factor * why.measured + why.offset
         step = self._state_step(f"step_{place}", after, stepped, why.terms, first)
         later, goal = self._at("(Datatypes.S k)", why.measured), self._at("k", stepped)

@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import POWER, Induction, moved_on
+from fedtheory.proofs.induction import POWER, Induction, advance_distance
 from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
@@ -78,7 +78,7 @@ class _PathWriter:
         lemmas = [step, self._start("start", before, at_zero, induction.start)]
         if induction.first is not None:
             once = induction.bound.subs(self.index, 1)
-            lemmas.append(self._start("first", moved_on(self.claim, before), once, induction.first))
+            lemmas.append(self._start("first", advance_distance(self.claim, before), once, induction.first))
         goal, proofs = zip(*(self._link(n) for n in range(len(self.claim.relations))), strict=True)
         signs = self.path.run.signs(self.conditions)
         proof = "\n".join([KNOWN, *self.path.known, *signs.prepared(), self._bounds(lemmas), conjunction(proofs)])
@@ -99,7 +99,7 @@ class _PathWriter:
         signs = SignProofs(vocabulary.numbers, self.conditions, [*self._least(), *vocabulary.least])
         known, hypotheses, _ = self.known.parameters(vocabulary, induction.base)
         links = Links(Reader(vocabulary, known), signs)
-        after = links.side(moved_on(self.claim, before))
+        after = links.side(advance_distance(self.claim, before))
         kept = Multiple(links.reader.number(factor), links.side(before))
         bound: Term = Sum(kept, links.reader.scalar(offset))
         links.used |= factor.free_symbols | offset.free_symbols
@@ -174,7 +174,7 @@ class _PathWriter:
         induction, run = self.induction, self.path.run
         names = {**run.names, self.index: "INR k", POWER: "power"}
         measured, moved = (
-            self._measured(one) for one in (induction.measured, moved_on(self.claim, induction.measured))
+            self._measured(one) for one in (induction.measured, advance_distance(self.claim, induction.measured))
         )
         bound, factor = (
             number(sp.sympify(part), {**names, POWER: self._power})

@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
 from fedtheory.proofs.recursion import Recursion, k
-from fedtheory.proofs.rule_labels import in_words
+from fedtheory.proofs.rule_labels import describe_measure
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
@@ -199,7 +199,7 @@ class _RecursionWriter:
     def _largest(self, right: Expr) -> str:
         share = self.certificate.measure.largest_drift
         if share is None or self.shape.largest is None:
-            raise NotExported(f"{in_words(self.certificate.measure)} says nothing of a single client")
+            raise NotExported(f"{describe_measure(self.certificate.measure)} says nothing of a single client")
         # The library knows the share (1 - 1/M)^2; Rocq sees where it is another.
         drift = share(self.run.symbols(q.clients)) * self.certificate.bound
         later, at_start = self._signs(self.first), self._signs()
@@ -224,7 +224,7 @@ class _RecursionWriter:
     def _mean(self, right: Expr, *, of_round: bool) -> str:
         share = self.certificate.measure.mean_drift(self.run.symbols(q.clients))
         if self.shape.mean is None:
-            raise NotExported(f"no mean of {in_words(self.certificate.measure)} is in the library")
+            raise NotExported(f"no mean of {describe_measure(self.certificate.measure)} is in the library")
         bound, total, later = share * self.certificate.bound, self.certificate.total, self._signs(0, earlier=True)
         whole = "" if of_round else "apply mean_over_rounds_at_most; intros n Hn.\n"
         drift = "mean (clients_of A) (fun i => drift A n k i)"

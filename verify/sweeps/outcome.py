@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, named, plain_float
+from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, select_arithmetic
 from fedtheory.engine.linear_models.trajectory import CONFIDENCE
 from fedtheory.engine.run import Run
 from fedtheory.engine.sampling import estimate_of
-from fedtheory.engine.together import find_together
+from fedtheory.engine.together import compute_trajectories
 from fedtheory.errors import CodeError, Diverging, FedtheoryError, InputError, NotApplicable
 from fedtheory.language import quantities
 from fedtheory.language.targets import resolve
@@ -95,13 +95,13 @@ def _run(task: Task, values: Mapping[str, Any]) -> Run:
 @lru_cache(maxsize=1)
 def _reader(arithmetic: str, folder: Path, _digest: str) -> RunReader:
     """One reader for all runs of a sweep in a process: a problem that they share is read, and set up, once."""
-    return RunReader(named(arithmetic), folder)
+    return RunReader(select_arithmetic(arithmetic), folder)
 
 
 def _rows_of(task: Task, block: list[_Member]) -> Iterator[dict[str, Any]]:
     """The rows of runs whose expectations are found together; each spends the same part of that time."""
     begin = perf_counter()
-    find_together(member.run for member in block if isinstance(member.run, Run))
+    compute_trajectories(member.run for member in block if isinstance(member.run, Run))
     each = (perf_counter() - begin) / len(block)
     for member in block:
         yield from _rows(task, member, each)

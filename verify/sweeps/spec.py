@@ -10,13 +10,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from fedtheory.arithmetic import FLOAT, Arithmetic, named
+from fedtheory.arithmetic import FLOAT, Arithmetic, select_arithmetic
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.datasets import FILES
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import paper_with
-from fedtheory.language.targets import expand, resolve, shown_as
+from fedtheory.language.targets import display_name, expand, resolve
 from fedtheory.language.vocabulary import vocabulary
 from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.table import TomlTable
@@ -60,7 +60,7 @@ def read_spec(file: str | Path) -> Spec:
     try:
         document = TomlTable(content, "", FLOAT)
         base, base_file = _base(document, folder)
-        arithmetic = named(document.text("arithmetic", FLOAT.name))
+        arithmetic = select_arithmetic(document.text("arithmetic", FLOAT.name))
         errors = _errors(document.take("errors", []))
         targets = _targets(document.take("claims", []) if errors else document.take("claims"), folder, bool(errors))
         grid, random = document.take("grid", {}), document.take("random", {})
@@ -131,9 +131,9 @@ def _named(name: str, folder: Path) -> Iterator[tuple[str, str]]:
     if len(targets) == 1:
         [(target, claim)] = targets.items()
         _require_evaluable(claim)
-        yield name if ".py" in name else shown_as(target, claim), target
+        yield name if ".py" in name else display_name(target, claim), target
         return
-    evaluable = [(shown_as(target, claim), target) for target, claim in targets.items() if claim.is_testable]
+    evaluable = [(display_name(target, claim), target) for target, claim in targets.items() if claim.is_testable]
     if not evaluable:
         raise InputError("claims", f"{name!r} names only claims that say what something is: nothing to check")
     yield from evaluable

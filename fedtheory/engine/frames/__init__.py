@@ -17,7 +17,7 @@ from fedtheory.engine.frames.outcomes import RoundFrame, round_frames, view_whol
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.engine.frames.probes import probes
 from fedtheory.engine.frames.stacked import StackedDraws, StackedFrame, stacks_by_kind, stacks_of
-from fedtheory.engine.moments import goes_by_points
+from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 
@@ -59,14 +59,14 @@ _KEPT_NUMBERS = 100_000
 def frames_at(place: str, run: Run) -> Iterable[Frame]:
     """The frames of a run for statements about local steps, sampled paths, outcomes of a round, or free points."""
     _require_steps(place, run)
-    return _kept_frames(place, run) if _are_few(run) else _BUILDERS[place](run)
+    return _build_frames(place, run) if _are_few(run) else _BUILDERS[place](run)
 
 
 def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
     """The frames of a run, as many places together as are kept, in their order; in a stack each so many times."""
     _require_steps(place, run)
     if _are_few(run, times) or place == "points":
-        return _kept_stacks(place, run, times)
+        return _build_stacks(place, run, times)
     several = max(_KEPT_NUMBERS // (times * _numbers(run)), 1)
     return chain.from_iterable(stacks_of(frames, times) for frames in _batches(_BUILDERS[place](run), several))
 
@@ -83,13 +83,14 @@ def _batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...
 
 
 def _require_steps(place: str, run: Run) -> None:
-    if place == "round" or (place != "points" and not goes_by_points(run.problem, run.algorithm)):
+    if place == "round" or (place != "points" and not is_deterministic(run.problem, run.algorithm)):
         run.require_single_clients("at a local step each client has noise of its own")
     if place != "points":
         run.algorithm.require_update_rule("vectors have values at the local steps of the update rule")
 
 
 def _are_few(run: Run, times: int = 1) -> bool:
+    """Return whether the numbers at all local steps of a run, `times` over, are few enough to keep."""
     steps = times * run.algorithm.rounds * max(run.algorithm.work.steps)
     return steps * _numbers(run) <= _KEPT_NUMBERS
 
@@ -97,14 +98,16 @@ def _are_few(run: Run, times: int = 1) -> bool:
 def _numbers(run: Run) -> int:
     """Numbers of one vector at one step, with what it has of all clients' noises."""
     numbers = run.problem.clients * run.problem.dimension
-    return numbers if goes_by_points(run.problem, run.algorithm) else numbers**2
+    return numbers if is_deterministic(run.problem, run.algorithm) else numbers**2
 
 
 @lru_cache(maxsize=8)
-def _kept_frames(place: str, run: Run) -> tuple[Frame, ...]:
+def _build_frames(place: str, run: Run) -> tuple[Frame, ...]:
+    """Build the frames of a run at all instances of a place."""
     return tuple(_BUILDERS[place](run))
 
 
 @lru_cache(maxsize=8)
-def _kept_stacks(place: str, run: Run, times: int) -> tuple[Frame, ...]:
-    return stacks_of(_kept_frames(place, run), times)
+def _build_stacks(place: str, run: Run, times: int) -> tuple[Frame, ...]:
+    """Build the stacked frames of a run at all instances of a place."""
+    return stacks_of(_build_frames(place, run), times)

@@ -98,7 +98,7 @@ class Frame(VectorSpace):
         return build(self)
 
     def cut(self, value: Array) -> Array:
-        """Numbers of a run, (rounds, steps, clients) with axes of full length or one, at this place."""
+        """Select the entries at this place from numbers of a run, (rounds, steps, clients) with full axes or ones."""
         for axis, name in enumerate(("round", "step")):
             if name in self.index and value.shape[axis] > 1:
                 value = value.take([int(self.index[name])], axis=axis)

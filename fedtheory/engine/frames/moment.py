@@ -13,7 +13,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, average_outcomes, common_steps
 from fedtheory.engine.frames.noise import NO_NOISE, Covariances, NoiseCoefficients
 from fedtheory.engine.frames.path import path_frames
-from fedtheory.engine.moments import goes_by_points
+from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import LocalStep, LocalSteps
 from fedtheory.engine.run import Run
@@ -115,6 +115,7 @@ class MomentFrame(MomentSpace):
 
     @property
     def alike(self) -> Hashable:
+        """Return the key of frames that can be stacked; None for a frame of several joint moments."""
         return len(self.weights), len(self.joint), *self.covariances.shape
 
     @property
@@ -219,7 +220,7 @@ def step_frames(run: Run) -> Iterator[Frame]:
 
     Where nothing is random the one path of the run is its expectation.
     """
-    return path_frames(run) if goes_by_points(run.problem, run.algorithm) else moment_frames(run)
+    return path_frames(run) if is_deterministic(run.problem, run.algorithm) else moment_frames(run)
 
 
 def moment_frames(run: Run) -> Iterator[Frame]:
@@ -229,6 +230,6 @@ def moment_frames(run: Run) -> Iterator[Frame]:
     for t, (update, live) in enumerate(run.trajectory.rounds()):
         bases = live.moments([live.newest - age for age in update.staleness])
         state = _state(run, update, live)
-        for local in local_steps.begun_at(bases):
+        for local in local_steps.start_from(bases):
             if local.k < steps:
                 yield MomentFrame(run, {"round": t, "step": local.k}, state, local)

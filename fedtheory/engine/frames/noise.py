@@ -127,51 +127,55 @@ class Covariances:
     def _products(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Iterator[Array]:
         """The inner products of terms: noises of two kinds, or of two clients, have nothing to do with each other."""
         for ((kind, a), c), ((_, b), d) in _crossed(left.own, right.own):
-            yield c * d * self._own(kind, a, b)
+            yield c * d * self._expect_products(kind, a, b)
         beside = [(left, right)] if left is right else [(left, right), (right, left)]
-        for ((kind, own), c), ((_, a, b), d) in (p for one, other in beside for p in _alike(one.own, other.shared)):
-            found = c * _select_own_noise(d) * self._own(kind, own, b if a is None else a.after(b))
+        for ((kind, own), c), ((_, a, b), d) in (
+            p for one, other in beside for p in _pair_terms(one.own, other.shared)
+        ):
+            found = c * _select_own_noise(d) * self._expect_products(kind, own, b if a is None else a.after(b))
             yield 2 * found if left is right else found
         for (key, c), ((_, *maps), d) in _crossed(left.shared, right.shared):
             yield (c * d * self._shared(*key, *maps)).sum(axis=-1)
 
-    def _own(self, kind: int, a: Maps, other: Maps) -> Array:
-        """E<A_i e_ki, A'_i e_ki>, (..., M)."""
-        return self._once((kind, a, other), lambda: _traces(_gram(a, other), self._matrices[..., kind, :, :]))
+    def _expect_products(self, kind: int, a: Maps, other: Maps) -> Array:
+        """Return E<A_i e_ki, A'_i e_ki>, (..., M)."""
+        return self._compute_once((kind, a, other), lambda: _traces(_gram(a, other), self._matrices[..., kind, :, :]))
 
     def _shared(self, kind: int, a: Maps, b: Maps, other_a: Maps, other_b: Maps) -> Array:
         """E<A_i B_j e_kj, A'_i B'_j e_kj>, (..., 1 or M, M)."""
         gram = _gram(a, other_a)
         if gram is None:
-            return self._own(kind, b, other_b)[..., None, :]
+            return self._expect_products(kind, b, other_b)[..., None, :]
         key = kind, a, b, other_a, other_b
-        return self._once(key, lambda: _all_traces(gram, self._between(kind, b, other_b)))
+        return self._compute_once(key, lambda: _all_traces(gram, self._transform_covariance(kind, b, other_b)))
 
-    def _between(self, kind: int, b: Maps, other: Maps) -> Array:
-        """B_j C_kj B'_j', (..., M, d, d)."""
+    def _transform_covariance(self, kind: int, b: Maps, other: Maps) -> Array:
+        """Return B_j C_kj B'_j', (..., M, d, d)."""
 
-        def made() -> Array:
+        def transform() -> Array:
+            """Multiply the covariance matrices with the maps from both sides."""
             found = self._matrices[..., kind, :, :]
             found = found if b is None else b.matrices @ found
             return found if other is None else found @ other.transposed
 
-        return self._once(("between", kind, b, other), made)
+        return self._compute_once(("between", kind, b, other), transform)
 
-    def _once(self, key: Hashable, make: Callable[[], Array]) -> Array:
+    def _compute_once(self, key: Hashable, make: Callable[[], Array]) -> Array:
+        """Return the cached value of a key, computing it where there is none."""
         if key not in self._known:
             self._known[key] = make()
         return self._known[key]
 
 
-def _alike(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
-    """All pairs of terms with noises of one kind."""
+def _pair_terms(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
+    """Return all pairs of terms whose noises are of one kind."""
     return ((one, other) for one, other in product(left.items(), right.items()) if one[0][0] == other[0][0])
 
 
 def _crossed(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
     """All pairs of terms of one kind; of a vector with itself, pairs that differ once, counted twice."""
     if left is not right:
-        yield from _alike(left, right)
+        yield from _pair_terms(left, right)
         return
     for number, (key, c) in enumerate(left.items()):
         yield (key, c), (key, c)

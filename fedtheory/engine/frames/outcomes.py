@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, group_alike
+from fedtheory.arithmetic import Array, group_equal_rows
 from fedtheory.engine.frames.base import UNEQUAL_STEPS, Frame, Index, average_outcomes
 from fedtheory.engine.frames.path import PathVector, PlainFrame
 from fedtheory.engine.frames.probes import probes
@@ -128,24 +128,24 @@ class _Rounds:
         self.run, self.bases = run, bases
         aggregation = run.algorithm.aggregation
         law, self.weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
-        first, kinds = _kinds_of_clients(run)
+        first, kinds = _group_clients(run)
         alike = _follow_clients(run, first, bases)
         self.clients = [alike[kind] for kind in kinds]
         laws = [law, *(client.probabilities for client in self.clients)]
-        self.chosen = _all_combinations([len(law) for law in laws])
+        self.chosen = _enumerate_combinations([len(law) for law in laws])
         """Indices of the participants and of each client's sequence in an outcome, (1 + M, outcomes)."""
         self.probabilities = np.prod([law[n] for law, n in zip(laws, self.chosen, strict=True)], axis=0)
         self.are_quiet = all(len(client.probabilities) == 1 for client in self.clients)
         """Whether each client has one sequence of draws."""
 
 
-def _kinds_of_clients(run: Run) -> tuple[list[int], list[int]]:
+def _group_clients(run: Run) -> tuple[list[int], list[int]]:
     """The first client of each kind, and the kind of each client: without noise those of a kind do the same."""
     objectives, work, clients = run.client_objectives, run.algorithm.work, range(run.problem.clients)
     if not isinstance(objectives, QuadraticObjectives):
         return list(clients), list(clients)
     noisy = np.array([0 if _draws(run.problem, client).are_quiet else 1 + client for client in clients])
-    return group_alike(objectives.hessians, objectives.linear, work.step_sizes, np.array(work.steps), noisy)
+    return group_equal_rows(objectives.hessians, objectives.linear, work.step_sizes, np.array(work.steps), noisy)
 
 
 class RoundFrame(PlainFrame):
@@ -165,6 +165,7 @@ class RoundFrame(PlainFrame):
 
     @property
     def alike(self) -> Hashable:
+        """Return the key of frames that can be stacked: number of outcomes, local steps, dimension."""
         outcomes = len(self.probabilities), self._rounds.are_quiet
         return *outcomes, self.run.algorithm.work.steps, self.run.problem.dimension
 
@@ -285,7 +286,7 @@ def view_whole_round(frame: Frame | None) -> RoundFrame:
     return frame
 
 
-def _all_combinations(sizes: list[int]) -> Array:
+def _enumerate_combinations(sizes: list[int]) -> Array:
     """Every choice of one number below each size, (sizes, combinations); the last one runs fastest."""
     rest = np.arange(math.prod(sizes))
     columns = []

@@ -88,6 +88,7 @@ class PathFrame(PlainFrame):
 
     @property
     def alike(self) -> Hashable:
+        """Return the key of frames that can be stacked: the shape of the local iterates."""
         return self._path.local.shape
 
     @property

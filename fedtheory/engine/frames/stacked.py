@@ -51,9 +51,9 @@ class StackedFrame(Frame):
 
     def _expand_per_run(self, values: Sequence[Array]) -> Array:
         """Expand one entry per run to all of its places; a single run needs no axis for them."""
-        return values[0] if len(self.runs) == 1 else self.led(self.layout.of_each(values))
+        return values[0] if len(self.runs) == 1 else self.lead_axes(self.layout.of_each(values))
 
-    def led(self, values: Array) -> Array:
+    def lead_axes(self, values: Array) -> Array:
         """Insert axes of length one between places and clients."""
         led: Array = np.expand_dims(values, tuple(range(1, len(self.axes) - 1)))
         return led
@@ -77,13 +77,14 @@ class StackedFrame(Frame):
             return self._stacked([build(member) for member in self.members])
 
     def cut(self, value: Array) -> Array:
+        """Select the entries of the run at all places of the stack."""
         return self.gathered([value])
 
     def gathered(self, values: Sequence[Array]) -> Array:
         """Numbers of each run, (rounds, steps, clients) with axes of full length or one, at its places."""
         if len(values) == 1 and values[0].shape[:2] == (1, 1):
             return values[0]
-        return self.led(self.layout.gathered(values))
+        return self.lead_axes(self.layout.gathered(values))
 
     def of_round(self, values: Array) -> Array:
         chosen: Array = values[self.layout.rounds]
@@ -261,7 +262,7 @@ _KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {
 def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
     """Stack the places of frames, in their order, each so many times."""
     stacks: list[Frame] = []
-    for (_, alike), grouped in groupby(frames, _kind):
+    for (_, alike), grouped in groupby(frames, _stacking_key):
         places = tuple(grouped)
         members = tuple(place for place in places for _ in range(times))
         stacks += places if alike is None or len(members) == 1 else [_stack(members)]
@@ -272,7 +273,7 @@ def stacks_by_kind(frames: Sequence[Frame]) -> list[tuple[StackedFrame, list[int
     """Places, of any runs, in as few frames as there are kinds of them, with the numbers of those in each."""
     kinds: dict[Hashable, list[int]] = {}
     for number, frame in enumerate(frames):
-        kinds.setdefault(_kind(frame), []).append(number)
+        kinds.setdefault(_stacking_key(frame), []).append(number)
     return [(_stack([frames[number] for number in alike]), alike) for alike in kinds.values()]
 
 
@@ -282,5 +283,6 @@ def _stack(members: Sequence[Frame]) -> StackedFrame:
     return (StackedDraws if has_outcomes else _KINDS[type(first)])(cast(Any, members))
 
 
-def _kind(frame: Frame) -> tuple[type[Frame], Hashable]:
+def _stacking_key(frame: Frame) -> tuple[type[Frame], Hashable]:
+    """Return the key of frames that can be stacked."""
     return type(frame), frame.alike

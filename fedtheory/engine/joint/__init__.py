@@ -1,7 +1,7 @@
 """Algorithms that are given as definitions: exact moments of all their vectors together."""
 
-from fedtheory.engine.joint.limit import limiting_mean, limiting_moment
+from fedtheory.engine.joint.limit import find_limit_of_mean, limiting_moment
 from fedtheory.engine.joint.rest import displacement_at_optimum
 from fedtheory.engine.joint.trajectory import JointTrajectory
 
-__all__ = ["JointTrajectory", "displacement_at_optimum", "limiting_mean", "limiting_moment"]
+__all__ = ["JointTrajectory", "displacement_at_optimum", "find_limit_of_mean", "limiting_moment"]

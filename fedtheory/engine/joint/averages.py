@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.engine.joint.moments import ClientVectors, Joint, of_one, of_same_sum
+from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -37,7 +37,9 @@ class Averaged:
         if self.each.own.size:
             crossed = self._sum.shared[0]
             second, first = second + crossed @ shared.T + shared @ crossed.T, first + crossed[:, 0]
-        moment = homogeneous(second if self._alone is None else second + self._own(self._alone))
+        moment = homogeneous(
+            second if self._single_moments is None else second + self._sum_single_moments(self._single_moments)
+        )
         moment[0, 0] = self.joint.shared[0, 0]
         moment[1:, 0] = moment[0, 1:] = first
         return moment
@@ -50,11 +52,11 @@ class Averaged:
         own = self.each.own
         if own.size:
             crossed = own @ self.joint.cross - self._sum.shared[0]
-            squares = own @ self.joint.same_kind @ own.transpose(0, 2, 1) - 2 * self._beside
+            squares = own @ self.joint.same_kind @ own.transpose(0, 2, 1) - 2 * self._cross_moments
             distances = distances + 2 * (crossed * away).sum(axis=(1, 2)) + _traces(squares)
-        if self._alone is not None:
-            own_second = self._own(self._alone).trace()
-            distances = distances + own_second + (1 - 2 * self.shares) * _traces(self._alone)
+        if self._single_moments is not None:
+            own_second = self._sum_single_moments(self._single_moments).trace()
+            distances = distances + own_second + (1 - 2 * self.shares) * _traces(self._single_moments)
         return distances
 
     @property
@@ -66,16 +68,16 @@ class Averaged:
     def _sum(self) -> ClientVectors:
         """The average of the clients' own part, beside (1, s) and beside each client."""
         nothing = self.each.shared[:1] - self.each.shared[:1]
-        return of_same_sum(self.joint, ClientVectors(nothing, self.each.own), self.totals, nothing[0])
+        return correlate_sum(self.joint, ClientVectors(nothing, self.each.own), self.totals, nothing[0])
 
     @cached_property
-    def _beside(self) -> Array:
+    def _cross_moments(self) -> Array:
         """E of the average's own part times that of another client of each kind, (G, d, d)."""
         beside: Array = self._sum.own @ self.each.own.transpose(0, 2, 1)
         return beside
 
     @cached_property
-    def _alone(self) -> Array | None:
+    def _single_moments(self) -> Array | None:
         """The part of the second moment of v_i that is one client's alone, (G, d, d)."""
         own = self.each.own
         if not own.size:
@@ -83,10 +85,10 @@ class Averaged:
         alone = of_one(self.joint, own, own)
         return alone if self.noise is None else alone + self.noise
 
-    def _own(self, alone: Array) -> Array:
+    def _sum_single_moments(self, alone: Array) -> Array:
         """The second moment of what the average has from the clients alone, (d, d)."""
         found = weighted_sum(self.totals * self.shares, alone)
-        return found + weighted_sum(self.totals, self._beside) if self.each.own.size else found
+        return found + weighted_sum(self.totals, self._cross_moments) if self.each.own.size else found
 
 
 def _traces(matrices: Array) -> Array:

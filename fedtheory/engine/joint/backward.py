@@ -132,13 +132,13 @@ def pulled_back(run: BackwardMaps, rows: Rows) -> tuple[Rows, Array]:
     shared, of_sums = ends[..., :size], ends[..., size:]
     if run.broadcast is not None:
         of_sums = of_sums + _sum_over_kinds(run.counts, rows.clients @ run.broadcast)
-    sent, each = _said(run, rows.clients), of_sums[..., None, :, :]
+    sent, each = _select_rows(run, rows.clients), of_sums[..., None, :, :]
     shared = shared + _sum_over_kinds(run.counts, sent @ run.shared) + of_sums @ run.sums_shared
     clients = sent @ run.own + each @ run.sums_own
     return Rows(shared, clients), sent @ run.gains + each @ run.sums_gains
 
 
-def _said(run: BackwardMaps, clients: Array) -> Array:
+def _select_rows(run: BackwardMaps, clients: Array) -> Array:
     """The relevant rows of the clients' vectors and, with a graph, of their messages to neighbours."""
     if run.graph is None or run.heard is None:
         return clients

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fedtheory.engine.joint.kinds import Kinds, kinds_of
+from fedtheory.engine.joint.kinds import Kinds, group_clients
 from fedtheory.engine.joint.moments import Joint
 from fedtheory.engine.joint.trajectory import JointTrajectory
 from fedtheory.engine.moments.certified import enclosed_moments
@@ -28,10 +28,11 @@ class CertifiedJointTrajectory(JointTrajectory):
         self.moments = np.stack([self._model(joint) for joint in self._joints()])
         self.divergence = None
 
-    def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
+    def _group_clients(self, problem: Problem, algorithm: Algorithm) -> Kinds:
+        """Group equal clients of the rational problem into kinds."""
         assert isinstance(problem, EnclosedProblem)
         assert problem.of is not None
-        return kinds_of(problem.of, algorithm)
+        return group_clients(problem.of, algorithm)
 
     def _joints(self) -> Iterator[Joint]:
         kinds, zeros = len(self.parameters.kinds.counts), self.problem.arithmetic.zeros

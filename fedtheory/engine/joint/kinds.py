@@ -31,8 +31,8 @@ class Kinds:
     """The kind of each client, (M,)."""
 
 
-def kinds_of(problem: Problem, algorithm: Algorithm) -> Kinds:
-    """The kinds of a run's clients; each client is one of its own on a graph, or with a clock."""
+def group_clients(problem: Problem, algorithm: Algorithm) -> Kinds:
+    """Group the clients of a run into kinds; on a graph, or with a clock, each client is a kind of its own."""
     found: dict[Hashable, int] = {}
     representatives: list[int] = []
     of_client: list[int] = []

@@ -81,6 +81,7 @@ class VectorLayout:
 
     @cached_property
     def _known_offsets(self) -> dict[Expr, Expr]:
+        """Cached offsets of expressions."""
         return {}
 
     def offset(self, vector: Expr, expression: Expr) -> Expr:
@@ -97,14 +98,14 @@ class VectorLayout:
     def lost(self, node: Expr) -> Expr:
         """The part of what is summed over clients that the o of the sum leaves out: it is added before."""
         inside = self.offset(node, node.args[0])
-        return sp.S.Zero if _keeps(node, inside) else inside
+        return sp.S.Zero if _has_offset(node, inside) else inside
 
     def _of(self, vector: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
         if vector in offsets:
             return offsets[vector]
         if isinstance(vector, Average | Mixed | Compressed):
             inside = self._offset(vector, vector.args[0], offsets)
-            return inside if _keeps(vector, inside) else sp.S.Zero
+            return inside if _has_offset(vector, inside) else sp.S.Zero
         # Gradients and sums whose weights need not sum to one are what they are, wherever the origin is.
         return sp.S.Zero
 
@@ -117,7 +118,7 @@ def _nodes(expressions: Iterable[Expr], *kinds: type) -> set[Expr]:
     return {node for expression in expressions for node in sp.sympify(expression).atoms(*kinds)}
 
 
-def _keeps(node: Expr, offset: Expr) -> bool:
+def _has_offset(node: Expr, offset: Expr) -> bool:
     """Whether a node of vectors with this o has it too: means of one number are that number."""
     is_common = not offset.free_symbols & OF_CLIENTS
     return isinstance(node, Compressed) or (isinstance(node, Average | Mixed) and is_common)

@@ -18,7 +18,7 @@ _AT_ONE = 1e-6
 """Distance from 1 below which the modulus of an eigenvalue counts as one."""
 
 
-def limiting_mean(trajectory: JointTrajectory) -> Array:
+def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
     """lim E x^n - x*, (d,), from the run's own start; `NotApplicable` where it does not settle.
 
     The mean of all vectors goes from z to A z in a round.  Vectors that keep
@@ -54,7 +54,7 @@ def limiting_moment(trajectory: JointTrajectory) -> Array:
     if trajectory.layout.own:
         return trajectory.settled_moment()
     try:
-        settled = _settled(trajectory, step)
+        settled = _find_fixed_moment(trajectory, step)
     except (ZeroDivisionError, np.linalg.LinAlgError):
         raise NotApplicable("the moments settle at no point that is the same for all starts") from None
     lifted = trajectory.problem.arithmetic.zeros(len(model) + 1, len(step))
@@ -63,7 +63,7 @@ def limiting_moment(trajectory: JointTrajectory) -> Array:
     return moment
 
 
-def _settled(trajectory: JointTrajectory, step: Array) -> Array:
+def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
     """The second moment of (1, s) that a round leaves unchanged, (a, a)."""
     arithmetic = trajectory.problem.arithmetic
     identity = arithmetic.identity(len(step) - 1)
@@ -75,11 +75,12 @@ def _settled(trajectory: JointTrajectory, step: Array) -> Array:
     # Noise that is the same for all models is there without a model as well.
     fresh = trajectory.propagate_round(nothing)
 
-    def left(second: Array) -> Array:
+    def subtract_image(second: Array) -> Array:
+        """Return a covariance minus what a round without noise makes of it."""
         kept: Array = second - (trajectory.propagate_round(homogeneous(second)) - fresh)[1:, 1:]
         return kept
 
-    operator = symmetric_operator(left, identity)
+    operator = symmetric_operator(subtract_image, identity)
     witness, second = (
         unpack(arithmetic.solve_regular(operator, pack(right)), len(identity)) for right in (identity, constant)
     )

@@ -143,7 +143,7 @@ def of_sum(joint: Joint, maps: ClientVectors, factors: Array) -> ClientVectors:
     return ClientVectors(with_one, shared @ joint.cross.transpose(0, 2, 1) + np.stack(columns))
 
 
-def of_same_sum(joint: Joint, maps: ClientVectors, factors: Array, shared: Array) -> ClientVectors:
+def correlate_sum(joint: Joint, maps: ClientVectors, factors: Array, shared: Array) -> ClientVectors:
     """E q (1, s)' and E q c_h' where the factors (G,) are the same beside each kind h: (1, rows, a) and (G, rows, b).
 
     `shared` is ``sum_g f_g shared_g``, (rows, a).

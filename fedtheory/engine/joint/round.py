@@ -165,9 +165,10 @@ class _End:
         """The sums over clients that anybody hears of: coins may keep them from all."""
         updates = [*self.definition.server_update.items(), *self.definition.client_update.items()]
         ends = [self.layout.parts(vector, expression) for vector, expression in updates]
-        return [node for node in self.layout.sums if any(self._tells_of(parts, node) for parts in ends)]
+        return [node for node in self.layout.sums if any(self._depends_on(parts, node) for parts in ends)]
 
-    def _tells_of(self, parts: Mapping[Expr, Expr], node: Expr) -> bool:
+    def _depends_on(self, parts: Mapping[Expr, Expr], node: Expr) -> bool:
+        """Return whether a part of an expression has a coefficient that is not zero."""
         return node in parts and bool(np.any(self.parameters.value(parts[node], self.numbers) != 0))
 
     def report(self, node: Expr) -> Report:
@@ -180,9 +181,9 @@ class _End:
 
     def clients(self) -> Forms:
         """New values of the clients' vectors, without their neighbours' messages."""
-        return self._stacked([self._own(vector) for vector in self.definition.client])
+        return self._stacked([self._update_vector(vector) for vector in self.definition.client])
 
-    def _own(self, vector: Expr) -> Forms:
+    def _update_vector(self, vector: Expr) -> Forms:
         expression = self.definition.client_update.get(vector, vector)
         total = self.local.nothing
         for part, scale in self.layout.parts(vector, expression).items():

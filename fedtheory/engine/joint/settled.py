@@ -29,13 +29,13 @@ _ZERO, _CLEAR = 1e-13, 1e-9
 """Singular values, relative to the largest: zero but for rounding, and clearly not zero."""
 
 
-def settled(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
-    """The limit of moments, round after round, from the run's own start; `NotApplicable` where there is none."""
+def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
+    """Return the limit of moments over the rounds from the run's own start; `NotApplicable` where there is none."""
     arithmetic = arithmetic_of(start.shared)
     sizes = _Numbers(start)
     first = sizes.of(start)
-    step = _solve_at_once(sizes, after) if arithmetic is RATIONAL else np.stack(list(_columns(sizes, after)), axis=1)
-    keeps = _kept_for_ever(step)
+    step = _solve_exactly(sizes, after) if arithmetic is RATIONAL else np.stack(list(_columns(sizes, after)), axis=1)
+    keeps = _project_on_fixed(step)
     left = step - keeps
     if not (powers_vanish(left) if arithmetic is RATIONAL else spectral_radius(left) < 1 - _SLOWEST):
         raise unanswered(arithmetic, "the second moments do not settle: the step size is too large")
@@ -51,7 +51,7 @@ def _columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array
         yield image if number == 0 else image - fresh
 
 
-def _solve_at_once(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
+def _solve_exactly(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
     """P exactly: a round takes linear forms in the numbers to linear forms, here the power x^k stands for number k."""
     powers: Array = np.empty(sizes.count, dtype=object)
     powers[:] = [fmpq_poly([0] * number + [1]) for number in range(sizes.count)]
@@ -63,7 +63,7 @@ def _solve_at_once(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
     return step
 
 
-def _kept_for_ever(step: Array) -> Array:
+def _project_on_fixed(step: Array) -> Array:
     """Q, (n, n); `NotApplicable` where something grows for ever."""
     moved = step - arithmetic_of(step).identity(len(step))
     right, left = (_null_exactly(moved), _null_exactly(moved.T)) if step.dtype == object else _null_in_floats(moved)

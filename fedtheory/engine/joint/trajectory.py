@@ -12,13 +12,13 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats
 from fedtheory.engine.joint.averages import Averaged
 from fedtheory.engine.joint.backward import BackwardMaps, model_moments, model_rows, rounds_of
-from fedtheory.engine.joint.kinds import Kinds, kinds_of
+from fedtheory.engine.joint.kinds import Kinds, group_clients
 from fedtheory.engine.joint.layout import layout_of
 from fedtheory.engine.joint.local import LocalStage
 from fedtheory.engine.joint.moments import ClientVectors, Joint
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.joint.round import RoundCompiler
-from fedtheory.engine.joint.settled import settled
+from fedtheory.engine.joint.settled import find_limit
 from fedtheory.engine.joint.transition import Population, Transition
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import Divergence, multiplied
@@ -87,7 +87,7 @@ class JointTrajectory(Trajectory):
 
     def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
         """Group equal clients into kinds."""
-        return kinds_of(problem, algorithm)
+        return group_clients(problem, algorithm)
 
     def _require_fitting(self) -> None:
         entries = (len(self.parameters.kinds.counts) * self.layout.own) ** 2
@@ -205,7 +205,7 @@ class JointTrajectory(Trajectory):
 
     def settled_moment(self) -> Array:
         """E (1, x^n - x*)(1, x^n - x*)' for ever more rounds like the first, (d+1, d+1)."""
-        return self._model(settled(self._start(), lambda joint: self._after(0, joint)))
+        return self._model(find_limit(self._start(), lambda joint: self._after(0, joint)))
 
     def propagate_round(self, shared: Array) -> Array:
         """E (1, s)(1, s)' after the first round, (a, a), where clients keep no vectors."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
-from fedtheory.engine.joint.moments import ClientVectors, Joint, of_one, of_pairs, of_same_sum, of_sum, with_shared
+from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one, of_pairs, of_sum, with_shared
 from fedtheory.engine.joint.round import OutcomeMaps
 from fedtheory.federation.presence import Factor, Turnout
 
@@ -79,7 +79,7 @@ class Transition:
         self.group = group
         self.shared = shared
         new = maps.clients if maps.mixed is None else stacked([maps.clients, maps.mixed[0]])
-        self.kept = self._kept(new)
+        self.kept = self._keep_vectors(new)
         self.broadcast = None if maps.broadcast is None else self.present * maps.broadcast
         """From q to what the clients' vectors become, for those that are there."""
         self.change = Forms(new.state - self.kept.state, new.noise)
@@ -100,7 +100,7 @@ class Transition:
         """Expected new values of the clients' vectors over participation."""
         return ClientVectors.of(self.kept.state + self.present * self.change.state, self.shared)
 
-    def _kept(self, new: Forms) -> Forms:
+    def _keep_vectors(self, new: Forms) -> Forms:
         """The clients' vectors themselves, (G, b), and zeros for what only neighbours hear."""
         state = arithmetic_of(new.state).zeros(*new.state.shape)
         rows = np.arange(state.shape[2] - self.shared)
@@ -163,11 +163,11 @@ class Transition:
         if not joint.excess.size:
             # Clients keep nothing: the cost of a round does not depend on their number.
             return replace(joint, shared=self.maps.server @ passage.sums() @ self.maps.server.T)
-        clients = self._mixed(passage.clients(), passage.with_all())
-        return self._closed(clients, passage.sums())
+        clients = self._mixed(passage.clients(), passage.correlate_all())
+        return self._end_round(clients, passage.sums())
 
     def _mixed(self, clients: Joint, with_all: Array) -> Joint:
-        """Return the clients' vectors after mixing with their neighbours'; `with_all` is E c_i' (1, s, q)'."""
+        """Return the clients' vectors after mixing with their neighbours'; `correlate_all` is E c_i' (1, s, q)'."""
         if self.maps.mixed is None:
             return Joint(clients.shared, with_all, clients.pair, clients.excess)
         gains = self.maps.mixed[1]
@@ -175,19 +175,19 @@ class Transition:
         pair = clients.pair.copy()
         pair[kinds, :, kinds, :] = pair[kinds, :, kinds, :] + clients.excess
 
-        def heard(values: Array) -> Array:
+        def mix_received(values: Array) -> Array:
             """c_i + what is made of the W_ij times what the others say, along the first two axes."""
             sent = np.tensordot(self.group.graph, values[:, own:], axes=1)
             made = gains @ sent.reshape(*sent.shape[:2], -1)
             result: Array = values[:, :own] + made.reshape(*made.shape[:2], *values.shape[2:])
             return result
 
-        once = heard(pair).transpose(2, 3, 0, 1)
-        twice = heard(once).transpose(2, 3, 0, 1)
+        once = mix_received(pair).transpose(2, 3, 0, 1)
+        twice = mix_received(once).transpose(2, 3, 0, 1)
         excess = clients.excess[:, :own, :own]
-        return Joint(clients.shared, heard(with_all), twice, excess - excess)
+        return Joint(clients.shared, mix_received(with_all), twice, excess - excess)
 
-    def _closed(self, clients: Joint, sums: Array) -> Joint:
+    def _end_round(self, clients: Joint, sums: Array) -> Joint:
         """The end of the round: clients hear of the sums, and the server makes its vectors of them."""
         broadcast, pair, cross = self.broadcast, clients.pair, clients.cross
         if broadcast is not None:
@@ -240,7 +240,7 @@ class Passage:
         self.joint = joint
         self.noise = noise
         self.group = transition.group
-        self._means = [of_same_sum(joint, sums.split, sums.totals, sums.shared) for sums in transition.sums]
+        self._means = [correlate_sum(joint, sums.split, sums.totals, sums.shared) for sums in transition.sums]
 
     def sums(self) -> Array:
         """E (1, s, q)(1, s, q)'."""
@@ -287,7 +287,7 @@ class Passage:
             excess = excess + (own - together[kinds, kinds][:, None, None]) * moved[kinds, :, kinds, :]
         return Joint(joint.shared, joint.cross, pair, excess)
 
-    def with_all(self) -> Array:
+    def correlate_all(self) -> Array:
         """E c_i' (1, s, q)', (G, b, a + sums)."""
         columns = [self._with_sum(number) for number in range(len(self._means))]
         return np.concatenate([with_shared(self.joint, self.transition.expected), *columns], axis=2)

@@ -82,11 +82,12 @@ class Interpreter:
         return np.array(self.algorithm.work.steps)[None, :, None]
 
     @cached_property
-    def _importances(self) -> Array:
+    def _client_weights(self) -> Array:
+        """p_i with an axis for replicas and one for coordinates, (1, M, 1)."""
         return self.problem.weights[None, :, None]
 
     def begin(self) -> Vectors:
-        """All vectors before the first round."""
+        """Return all vectors before the first round."""
         known = {start: self.problem.start[None, None]}
         clients = {
             **dict.fromkeys(self.definition.server, 1),
@@ -109,7 +110,7 @@ class Interpreter:
     def round(self, n: int, state: Vectors, weights: Array) -> DefinedRound:
         """Round n with the weights (R, M) of its participants."""
         coins = self._toss()
-        current, numbers = self._begun(n, state, coins), self._numbers(n, 0, coins)
+        current, numbers = self._initialise_local(n, state, coins), self._numbers(n, 0, coins)
         first = self.definition.local_vectors[0]
         iterates, gradients = [current[first]], []
         for k in range(int(self.steps.max())):
@@ -155,9 +156,9 @@ class Interpreter:
             eta: sizes[k],
             eta_sum: sum(np.where(self.steps > step, size, 0.0) for step, size in enumerate(sizes)),
             tau: self.steps,
-            importance: self._importances,
+            importance: self._client_weights,
             eta_g: self.algorithm.aggregation.server_step_size,
-            mean_tau: float((self._importances * self.steps).sum()),
+            mean_tau: float((self._client_weights * self.steps).sum()),
         }
         return _Numbers(values, self.key)
 
@@ -166,7 +167,7 @@ class Interpreter:
         """Gradients of the local steps."""
         return self.definition.nodes(Gradient)
 
-    def _begun(self, n: int, state: Vectors, coins: Mapping[Expr, Array]) -> Vectors:
+    def _initialise_local(self, n: int, state: Vectors, coins: Mapping[Expr, Array]) -> Vectors:
         """The local vectors before the first step."""
         numbers, shape = self._numbers(n, 0, coins), (self.replicas, len(self.problem.weights), self.problem.dimension)
         return {
@@ -207,12 +208,12 @@ class Interpreter:
     def _node(self, node: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
         inside = self._value(node.args[0], known, numbers, end)
         if isinstance(node, Average):
-            return np.asarray((self._importances * inside).sum(axis=1, keepdims=True))
+            return np.asarray((self._client_weights * inside).sum(axis=1, keepdims=True))
         assert end is not None
         if isinstance(node, Weighted):
             return np.asarray((end.weights * inside).sum(axis=1, keepdims=True))
         if isinstance(node, Participants):
-            return np.asarray((end.is_present * self._importances * inside).sum(axis=1, keepdims=True))
+            return np.asarray((end.is_present * self._client_weights * inside).sum(axis=1, keepdims=True))
         if isinstance(node, Mixed):
             assert self.algorithm.defined is not None
             return np.asarray(self.algorithm.defined.mixing @ inside)

@@ -44,6 +44,7 @@ class ModelObjectives(Objectives):
         return abs(self.value(space, at))
 
     def _evaluate_at_each(self, points: Array) -> Array:
+        """Evaluate the gradients at points with further leading axes."""
         flat = points.reshape(-1, *points.shape[-2:])
         return self.centred.gradients(flat).reshape(points.shape)
 
@@ -76,6 +77,7 @@ class MeanObjective(Objectives):
         return abs(self.value(space, at))
 
     def _evaluate_at_each(self, points: Array) -> Array:
+        """Evaluate the gradients at points with further leading axes."""
         return self.centred.slopes(points.reshape(-1, points.shape[-1])).reshape(points.shape)
 
 

@@ -96,7 +96,8 @@ class LinearModelRun(Run):
         return replace(self, algorithm=algorithm)  # type: ignore[arg-type]
 
     @property
-    def _known(self) -> ModelConstants:
+    def _constants(self) -> ModelConstants:
+        """Constants of the problem that hold on all of space."""
         return self.problem.known_everywhere
 
     @cached_property
@@ -127,7 +128,7 @@ class LinearModelRun(Run):
     @cached_property
     def smoothness(self) -> Number:
         """Upper bound on L, the largest curvature of all F_i."""
-        return float(self._known.client_smoothness.max())
+        return float(self._constants.client_smoothness.max())
 
     @cached_property
     def strong_convexity(self) -> Number:
@@ -137,7 +138,7 @@ class LinearModelRun(Run):
     @cached_property
     def client_smoothness(self) -> Array:
         """Upper bounds on the largest curvature of each F_i, (M,)."""
-        return self._known.client_smoothness
+        return self._constants.client_smoothness
 
     @cached_property
     def client_strong_convexity(self) -> Array:
@@ -147,22 +148,22 @@ class LinearModelRun(Run):
     @cached_property
     def client_mean_square_smoothness(self) -> Array:
         """Upper bounds on c_i with ``E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2``, one draw in both gradients, (M,)."""
-        return self._known.mean_square_smoothness
+        return self._constants.mean_square_smoothness
 
     @cached_property
     def sample_smoothness(self) -> Number:
         """Upper bound on the largest curvature of an objective that is sampled: of a row's, or of a client's."""
-        return self._known.row_smoothness if self.problem.is_sampled else self.smoothness
+        return self._constants.row_smoothness if self.problem.is_sampled else self.smoothness
 
     @cached_property
     def noise_smoothness(self) -> Number:
         """Upper bound on l with E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>)."""
-        return self._known.noise_smoothness
+        return self._constants.noise_smoothness
 
     @cached_property
     def objective_smoothness(self) -> Number:
         """Upper bound on the largest curvature of F."""
-        return self._known.objective_smoothness
+        return self._constants.objective_smoothness
 
     @cached_property
     def smallest_curvature(self) -> Number:
@@ -212,12 +213,12 @@ class LinearModelRun(Run):
     @cached_property
     def noise_variance(self) -> Bound:
         """Upper bound on max_i sup_x E|g_i(x) - grad F_i(x)|^2."""
-        return Bound(float(self._known.noise.max()), Everywhere())
+        return Bound(float(self._constants.noise.max()), Everywhere())
 
     @cached_property
     def second_moment(self) -> Bound:
         """Upper bound on max_i sup_x E|g_i(x)|^2; `NotApplicable` with a ridge."""
-        return Bound(float(self._known.second_moments.max()), Everywhere())
+        return Bound(float(self._constants.second_moments.max()), Everywhere())
 
     @cached_property
     def visited_second_moment(self) -> Bound:
@@ -229,27 +230,27 @@ class LinearModelRun(Run):
     @cached_property
     def lipschitz_sq(self) -> Bound:
         """Upper bound on max_i sup_x |grad F_i(x)|^2; `NotApplicable` with a ridge."""
-        return Bound(float(self._known.gradient_suprema_sq.max()), Everywhere())
+        return Bound(float(self._constants.gradient_suprema_sq.max()), Everywhere())
 
     @cached_property
     def objective_lipschitz_sq(self) -> Bound:
         """Upper bound on sup_x |grad F(x)|^2; `NotApplicable` with a ridge."""
-        return Bound(self._known.objective_supremum_sq, Everywhere())
+        return Bound(self._constants.objective_supremum_sq, Everywhere())
 
     @cached_property
     def dissimilarity_sq(self) -> Bound:
         """Upper bound on (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
-        return Bound(float(self._known.dissimilarities_sq.max()), Everywhere())
+        return Bound(float(self._constants.dissimilarities_sq.max()), Everywhere())
 
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
         """Upper bound on sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
-        return Bound(float(self._known.dissimilarities_sq @ self.problem.weights), Everywhere())
+        return Bound(float(self._constants.dissimilarities_sq @ self.problem.weights), Everywhere())
 
     @cached_property
     def client_dissimilarities_sq(self) -> Bound:
         """Upper bounds on sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
-        return Bound(self._known.dissimilarities_sq, Everywhere())
+        return Bound(self._constants.dissimilarities_sq, Everywhere())
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
         """Upper bound on G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``.
@@ -258,7 +259,7 @@ class LinearModelRun(Run):
         """
         if factor >= 1:
             return self.mean_dissimilarity_sq
-        return Bound(float(self._known.gradient_suprema_sq @ self.problem.weights), Everywhere())
+        return Bound(float(self._constants.gradient_suprema_sq @ self.problem.weights), Everywhere())
 
     def second_moments_at(self, points: Array) -> Array:
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""

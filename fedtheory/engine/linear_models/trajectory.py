@@ -148,12 +148,13 @@ class ReplicaTrajectory(Trajectory):
 
         Ends are those of 95 % intervals from averages of independent groups; of the only path the values themselves.
         """
-        values = self._measured(name)
+        values = self._measure_replicas(name)
         if values.shape[1] > 1:
             return estimate_of(values, CONFIDENCE)
         return ReplicaMeans(values[:, 0], values[:, 0], values[:, 0], values[:, 0] * 0, 1, CONFIDENCE)
 
-    def _measured(self, name: str) -> Array:
+    def _measure_replicas(self, name: str) -> Array:
+        """Measure a quantity of the server's models, for each replica."""
         server = self.replicas.server
         if name == "suboptimality":
             return server.losses - self._optimal_value
@@ -174,12 +175,12 @@ class ReplicaTrajectory(Trajectory):
     @cached_property
     def server_loss(self) -> Array:
         """E F(x^n), (T+1,)."""
-        return self._mean(self._measured("loss"))
+        return self._mean(self._measure_replicas("loss"))
 
     @cached_property
     def server_accuracy(self) -> Array:
         """The expected part of all rows in their class, (T+1,); `NotApplicable` for a regression."""
-        return self._mean(self._measured("accuracy"))
+        return self._mean(self._measure_replicas("accuracy"))
 
     @cached_property
     def server_mean(self) -> Array:
@@ -189,17 +190,17 @@ class ReplicaTrajectory(Trajectory):
     @cached_property
     def server_suboptimality(self) -> Array:
         """E F(x^n) - F*, (T+1,)."""
-        return self._mean(self._measured("suboptimality"))
+        return self._mean(self._measure_replicas("suboptimality"))
 
     @cached_property
     def server_distance_sq(self) -> Array:
         """E|x^n - x*|^2, (T+1,)."""
-        return self._mean(self._measured("distance_sq"))
+        return self._mean(self._measure_replicas("distance_sq"))
 
     @cached_property
     def server_gradient_sq(self) -> Array:
         """E|grad F(x^n)|^2, (T+1,)."""
-        return self._mean(self._measured("gradient_sq"))
+        return self._mean(self._measure_replicas("gradient_sq"))
 
     @cached_property
     def total_descent(self) -> Any:

@@ -40,7 +40,7 @@ class LossRun(Run):
     def refined(self, bits: int) -> LossRun:
         """Return the run for enclosures of so many bits; its results are stored for the next call."""
         if bits not in self._refinements:
-            self._refinements[bits] = LossRun(self.problem.anew(), self.algorithm)
+            self._refinements[bits] = LossRun(self.problem.without_cache(), self.algorithm)
         return self._refinements[bits]
 
     @property
@@ -184,12 +184,12 @@ class LossRun(Run):
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
         """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
-        return Bound(self._supremum_of_squares(self._apart, self.problem.weights), Everywhere())
+        return Bound(self._supremum_of_squares(self._difference_matrix, self.problem.weights), Everywhere())
 
     @cached_property
     def client_dissimilarities_sq(self) -> Bound:
         """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
-        return Bound(self._suprema_sq(self._apart), Everywhere())
+        return Bound(self._suprema_sq(self._difference_matrix), Everywhere())
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
         """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
@@ -233,7 +233,7 @@ class LossRun(Run):
         return self._suprema_sq(self.arithmetic.identity(self.problem.clients))
 
     @property
-    def _apart(self) -> Array:
+    def _difference_matrix(self) -> Array:
         """Differences of the clients' gradients from their mean, as combinations of them, (M, M)."""
         apart: Array = self.arithmetic.identity(self.problem.clients) - self.problem.weights
         return apart

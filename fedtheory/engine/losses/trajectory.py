@@ -51,7 +51,7 @@ class LossTrajectory(Trajectory):
         self.divergence: Divergence | None = None
         _require_enumerable(problem, algorithm)
         self._weights = algorithm.aggregation.moments(problem.weights).mean
-        self.rounds_of_outcomes = self._all_rounds()
+        self.rounds_of_outcomes = self._simulate_rounds()
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse what only a recursion of moments of quadratics provides."""
@@ -59,7 +59,8 @@ class LossTrajectory(Trajectory):
             raise AttributeError(name)
         raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
 
-    def _all_rounds(self) -> list[OutcomeRound]:
+    def _simulate_rounds(self) -> list[OutcomeRound]:
+        """Enumerate the outcomes of every round."""
         rounds, server = [], self.problem.centred.start[None]
         for _ in range(self.algorithm.rounds):
             rounds.append(self._round(server))

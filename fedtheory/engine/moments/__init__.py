@@ -21,7 +21,7 @@ __all__ = [
     "ServerTrajectory",
     "SteadyTrajectory",
     "Trajectory",
-    "goes_by_points",
+    "is_deterministic",
     "is_too_long_for_rationals",
     "require_short",
     "require_steps",
@@ -40,10 +40,12 @@ def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion |
         require_short(problem, algorithm)
     if problem.arithmetic is not FLOAT or not rounds_repeat(problem, algorithm):
         return Trajectory(problem, algorithm, recursion)
-    return (QuietTrajectory if goes_by_points(problem, algorithm) else SteadyTrajectory)(problem, algorithm, recursion)
+    return (QuietTrajectory if is_deterministic(problem, algorithm) else SteadyTrajectory)(
+        problem, algorithm, recursion
+    )
 
 
-def goes_by_points(problem: Problem, algorithm: Algorithm) -> bool:
+def is_deterministic(problem: Problem, algorithm: Algorithm) -> bool:
     """Whether nothing is random in a run in floats, whose models are then found without second moments."""
     if not problem.is_quadratic or problem.arithmetic is not FLOAT or not has_points(problem, algorithm):
         return False

@@ -45,9 +45,10 @@ class CertifiedTrajectory(Trajectory):
         self.noise = ()
         if not self.recursion.is_synchronous:
             raise Unresolved("runs with stale models are not enclosed in floats")
-        self.moments = enclosed_moments(self.recursion.start, algorithm.rounds, self._after_round, on_progress)
+        self.moments = enclosed_moments(self.recursion.start, algorithm.rounds, self._propagate, on_progress)
 
-    def _after_round(self, moment: Array) -> Array:
+    def _propagate(self, moment: Array) -> Array:
+        """Return the second moment after a round, with its noise."""
         return self.recursion.propagate_round(moment, self.recursion.round_noise(moment))
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
@@ -80,7 +81,7 @@ def _enclose(
             after = propagate_round(CERTIFIED.array(near[-1]))
     noise = propagate_round(CERTIFIED.zeros(*start.shape))
     linear = partial(_linear, propagate_round, noise)
-    errors, sizes = min(_tried(linear, near, missed, on_progress), key=lambda found: found[0][-1])
+    errors, sizes = min(_bound_errors(linear, near, missed, on_progress), key=lambda found: found[0][-1])
     radii = errors[:, None, None] * sizes * ABOVE
     # The constant coordinate is one, and known to be.
     radii[:, 0, 0] = 0
@@ -92,7 +93,7 @@ def _linear(propagate_round: Callable[[Array], Array], noise: Array, moment: Arr
     return MidpointRadius.of(propagate_round(moment) - noise)
 
 
-def _tried(
+def _bound_errors(
     linear: Callable[[Array], MidpointRadius],
     near: Sequence[Array],
     missed: Sequence[MidpointRadius],
@@ -108,7 +109,7 @@ def _tried(
         least = min(least, expansion)
         yield metric.errors(missed, expansion), metric.sizes
     if np.log(least) * len(missed) > np.log(_WIDE):
-        metric = Metric.of(_settled(linear, reach * np.eye(len(near[0])), 2 * len(missed), on_progress))
+        metric = Metric.of(_factor_weights(linear, reach * np.eye(len(near[0])), 2 * len(missed), on_progress))
         expansion = metric.largest_eigenvalue(linear(CERTIFIED.array(metric.matrix)))
         yield metric.errors(missed, expansion), metric.sizes
 
@@ -117,7 +118,7 @@ _WIDE, _GROWTH = 100.0, 1.02
 """Growth of errors over a run beyond which a better W is searched for, and the c of that W."""
 
 
-def _settled(
+def _factor_weights(
     linear: Callable[[Array], MidpointRadius], factor: Array, rounds: int, on_progress: Callable[[int, int], None]
 ) -> Array:
     """The Cholesky factor of ``W = sum_j L^j(W_0) / c^j``: ``L(W) <= c W`` but for what is left of W_0 in the end."""

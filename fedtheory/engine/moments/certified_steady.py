@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, group_alike, product
+from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, group_equal_rows, product
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, balls, precise_enclosures
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
 from fedtheory.engine.moments.live import LiveModels
@@ -55,13 +55,13 @@ class RoundInBalls:
         steps, sizes = step_maps(centred, work), work.step_sizes[:, None, None]
         nothing = RATIONAL.zeros(*steps[:, 1:, 1:].shape)
         fresh = sizes * sizes * centred.oracle.covariances(steps, nothing)
-        first, kinds = group_alike(steps, fresh, np.array(work.steps))
+        first, kinds = group_equal_rows(steps, fresh, np.array(work.steps))
         counts, one_step = np.array(work.steps)[first], balls(steps[first])
         displacements = raise_each(one_step, counts) - RATIONAL.identity(steps.shape[-1])
         covariances = accumulated(one_step[:, 1:, 1:], balls(fresh[first]), counts)
         server, step = algorithm.aggregation.moments(problem.weights), algorithm.aggregation.server_step_size
-        moved = step * weighted_sum(_add_alike(server.mean, kinds), displacements)
-        added = step * step * weighted_sum(_add_alike(server.squares, kinds), covariances)
+        moved = step * weighted_sum(_sum_weights_by_kind(server.mean, kinds), displacements)
+        added = step * step * weighted_sum(_sum_weights_by_kind(server.squares, kinds), covariances)
         point = np.concatenate([RATIONAL.identity(1)[0], centred.start])
         return cls(RATIONAL.identity(len(point)) + moved, homogeneous(added), balls(np.outer(point, point)))
 
@@ -70,7 +70,7 @@ class RoundInBalls:
         return many_rounds(self.map, self.noise, self.start, rounds)
 
 
-def _add_alike(weights: Array, kinds: list[int]) -> Array:
+def _sum_weights_by_kind(weights: Array, kinds: list[int]) -> Array:
     """The weight of each kind of clients, from those of the clients."""
     total = RATIONAL.zeros(max(kinds) + 1)
     for weight, kind in zip(weights, kinds, strict=True):
@@ -145,6 +145,7 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
         return MidpointRadius(middle, radius)  # type: ignore[return-value]
 
     def _require_few(self) -> None:
+        """Raise `Unresolved` for more rounds than are enclosed one by one."""
         size, work = self.problem.dimension + 1, self.algorithm.work
         each = size * size + (max(work.steps) + 1) * self.problem.clients
         most = _MOST_NUMBERS // each

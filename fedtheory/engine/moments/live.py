@@ -33,11 +33,11 @@ class LiveModels:
     def newest_moment(self) -> Array:
         """Second moment (d+1, d+1) of the server's model."""
         # A single model is replaced by the next one, several are overwritten in their slots.
-        return self._joint if len(self._slots) == 1 else self._own(self.newest).copy()
+        return self._joint if len(self._slots) == 1 else self._select_block(self.newest).copy()
 
     def moments(self, versions: Sequence[int]) -> Array:
         """Second moments (C, d+1, d+1) of some versions; a version may be named repeatedly."""
-        return np.stack([self._own(version) for version in versions])
+        return np.stack([self._select_block(version) for version in versions])
 
     @property
     def joint(self) -> Array:
@@ -100,6 +100,7 @@ class LiveModels:
         self._joint = grown
         self._slots.append(self.newest)
 
-    def _own(self, version: int) -> Array:
+    def _select_block(self, version: int) -> Array:
+        """Select a version's block (d+1, d+1) from the joint moment."""
         place = self.columns(version)
         return self._joint[place, place]

@@ -81,7 +81,7 @@ class LocalSteps:
         is_constant = not self._oracle.depends_on_model
         self._constant = self._oracle.covariances(self._one_step, self._nothing) if is_constant else None
 
-    def begun_at(self, bases: Array) -> Iterator[LocalStep]:
+    def start_from(self, bases: Array) -> Iterator[LocalStep]:
         """Each step in expectation.
 
         `bases` is the second moment of the model they start from, (d+1, d+1), or
@@ -103,7 +103,7 @@ class LocalSteps:
             maps = self._one_step @ maps
 
 
-def noise_after_local_steps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
+def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
     """C_i^{K_i}, (C, d, d), of some clients, where the noise is the same everywhere."""
     oracle = _oracle_of(problem, clients)
     one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]

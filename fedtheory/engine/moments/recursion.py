@@ -28,8 +28,8 @@ from fedtheory.engine.moments.local import (
     Clients,
     LocalSteps,
     homogeneous,
-    noise_after_local_steps,
     propagate_local_steps,
+    propagate_noise,
     step_maps,
 )
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
@@ -225,7 +225,7 @@ class Recursion:
             blocks = [slice(first, first + most) for first in numbers[::most]]
         server, largest = self.problem.arithmetic.zeros(self.problem.dimension, self.problem.dimension), 0.0
         for block in blocks:
-            moments = noise_after_local_steps(self.centred, self.work, block)
+            moments = propagate_noise(self.centred, self.work, block)
             own = squares[block] if len(blocks) > 1 else squares
             server, largest = server + weighted_sum(own, moments), max(largest, _largest(moments))
         return RoundNoise(server, largest)
@@ -255,7 +255,7 @@ class Recursion:
             each = [space.noise_over_steps(moment, squares) for space in self._row_spaces]
             yield from sum(each[1:], each[0])
             return
-        for step in LocalSteps(self.centred, self.work).begun_at(moment):
+        for step in LocalSteps(self.centred, self.work).start_from(moment):
             yield weighted_sum(squares, step.covariances)
 
     def advance(self, live: LiveModels, update: Update, noise: RoundNoise) -> None:

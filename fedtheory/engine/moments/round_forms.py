@@ -120,7 +120,7 @@ class RoundForms:
         identity = self.recursion.problem.arithmetic.identity
         square = homogeneous(identity(self.recursion.problem.dimension))
         steps = local_maps(self.recursion.centred, self.recursion.work)
-        noises = repeat(None) if self._is_quiet else (one.noise for one in self._pulled_back(square))
+        noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square))
         # Without noise there is no end to its absence.
         for noise, maps, average in zip(noises, steps, self.recursion.average_maps, strict=False):
             apart = (maps - average)[:, 1:, :]
@@ -133,7 +133,7 @@ class RoundForms:
 
     def of_clients(self, forms: Array) -> Iterator[Array]:
         """Each client's form in (1, x_i^k - x*), (M, d+1, d+1), for k = 0 .. K."""
-        return (one.carried + one.noise for one in self._pulled_back(forms))
+        return (one.carried + one.noise for one in self._pull_back(forms))
 
     def build_virtual_iterate_form(self, form: Array) -> Iterator[Array]:
         """The form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K."""
@@ -141,7 +141,7 @@ class RoundForms:
 
     def _maps_with(self, form: Array) -> Iterator[tuple[Array, PulledBack]]:
         steps = local_maps(self.recursion.centred, self.recursion.work)
-        return zip(steps, self._pulled_back(form), strict=True)
+        return zip(steps, self._pull_back(form), strict=True)
 
     def _propagate_steps(self, form: Array, maps: Array, one: PulledBack) -> Array:
         """The form in what the server would make of the clients' iterates."""
@@ -161,7 +161,7 @@ class RoundForms:
         after: Array = carried.T @ form @ carried + step * step * added
         return after
 
-    def _pulled_back(self, forms: Array) -> Iterator[PulledBack]:
+    def _pull_back(self, forms: Array) -> Iterator[PulledBack]:
         """Each k on its own, (M, d+1, d+1)."""
         for block in pulled_back(self.recursion.centred, self.recursion.work, forms):
             yield from map(PulledBack, block.carried, block.noise)

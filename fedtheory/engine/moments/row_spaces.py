@@ -141,20 +141,20 @@ class RowSpace:
         `moment` is that model's, (d+1, d+1), in which a zero in place of E[1] leaves the linear part of a round, and
         `weights` those of all clients, (M,); beside the sum the largest entry of what it is made of.
         """
-        start, means = self._seen(moment)
-        *_, after = self._over_steps(float(moment[0, 0]), means[:-1], start)
+        start, means = self._project_moment(moment)
+        *_, after = self._propagate_covariances(float(moment[0, 0]), means[:-1], start)
         # Of second moments the largest entry is on the diagonal.
         largest = float(np.abs(np.einsum("crr->cr", after) + means[-1] * means[-1]).max())
         return self._sum(weights, after - self._kept_squares * start), largest
 
     def noise_over_steps(self, moment: Array, weights: Array) -> Array:
         """``sum_i weights_i C_i`` after k = 0 .. max_i K_i steps, (K+1, d, d); clients that have ended wait."""
-        start, means = self._seen(moment)
-        found = self._over_steps(float(moment[0, 0]), means[:-1], start)
+        start, means = self._project_moment(moment)
+        found = self._propagate_covariances(float(moment[0, 0]), means[:-1], start)
         steps = zip(found, self.means[0], strict=True)
         return np.stack([self._sum(weights, now - _squares(kept) * start) for now, kept in steps])
 
-    def _seen(self, moment: Array) -> tuple[Array, Array]:
+    def _project_moment(self, moment: Array) -> tuple[Array, Array]:
         """Covariances of a model in each client's row space, (C, r, r), and expectations by step, (K+1, C, r)."""
         one, mean = float(moment[0, 0]), moment[0, 1:]
         start = self.bases @ (moment[1:, 1:] - np.outer(mean, mean)) @ self.bases.transpose(0, 2, 1)
@@ -168,7 +168,7 @@ class RowSpace:
         summed: Array = self.bases.reshape(-1, size).T @ lifted.reshape(-1, size)
         return summed
 
-    def _over_steps(self, one: float, means: Array, start: Array) -> Iterator[Array]:
+    def _propagate_covariances(self, one: float, means: Array, start: Array) -> Iterator[Array]:
         """Covariances (C, r, r) after k = 0 .. K local steps from the `start`; `means` (K, C, r) are those before."""
         inputs, outputs = self.weighted
         slope, at_zero = self.mean_gradient
@@ -215,7 +215,7 @@ def _bases(data: ClientData, others: frozenset[int]) -> list[tuple[list[int], Ar
     """
     found = dict(_bases_of_clients({i: inputs for i, inputs in enumerate(data.inputs) if i not in others}))
     extents = {i: (rank, len(data.inputs[i])) for i, (_, rank) in sorted(found.items())}
-    ranks = [(clients, max(found[i][1] for i in clients)) for clients in _alike(extents)]
+    ranks = [(clients, max(found[i][1] for i in clients)) for clients in _group_by_size(extents)]
     return [(clients, np.stack([found[i][0][:rank] for i in clients])) for clients, rank in ranks]
 
 
@@ -240,7 +240,7 @@ def _find_bases(rows: Array) -> Iterator[tuple[Array, int]]:
     return zip(vectors, ranks.tolist(), strict=True)
 
 
-def _alike(extents: Mapping[int, tuple[int, int]]) -> Iterator[list[int]]:
+def _group_by_size(extents: Mapping[int, tuple[int, int]]) -> Iterator[list[int]]:
     """Clients with about the same number of dimensions and rows, `extents`, the largest first."""
     left = sorted(extents, key=lambda client: extents[client], reverse=True)
     while left:

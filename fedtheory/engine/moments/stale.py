@@ -51,7 +51,7 @@ class StaleRounds:
         found: dict[int, Array] = {}
         with np.errstate(over="ignore", invalid="ignore"):
             for alike in _gather(self.recursion, self.rounds()):
-                values = np.stack([measure(alike, step) for step in local_steps.begun_at(alike.bases)], axis=1)
+                values = np.stack([measure(alike, step) for step in local_steps.start_from(alike.bases)], axis=1)
                 found.update(zip(alike.numbers, values, strict=True))
         return self.require_finite(np.stack([found[number] for number in range(len(found))]))
 

@@ -185,14 +185,15 @@ class _Limit:
         moving = homogeneous(self.moving)
         moving[0, 0] = identity[0, 0]
 
-        def left(away: Array) -> Array:
+        def subtract_image(away: Array) -> Array:
+            """Return a covariance minus what a round makes of it."""
             moment = limit + moving @ away @ moving
             moved = self.recursion.propagate_round(moment, self.recursion.round_noise(moment)) - limit
             kept: Array = away - moving @ moved @ moving
             return kept
 
         # The corner is 1 in all moments: nothing is added up there.
-        gap = symmetric_operator(left, identity)[1:, 1:]
+        gap = symmetric_operator(subtract_image, identity)[1:, 1:]
         solved = fmpq_mat(gap.tolist()).solve(fmpq_mat([[entry] for entry in pack(self.recursion.start - limit)[1:]]))
         return unpack(RATIONAL.array([identity[0, 1], *(row[0] for row in solved.tolist())]), len(identity))
 
@@ -307,7 +308,7 @@ def spectral_radius(matrix: Array) -> float:
 def powers_vanish(matrix: Array) -> bool:
     """Whether all eigenvalues of a rational matrix are inside the unit circle."""
     rational = fmpq_mat(matrix.tolist())
-    if _is_seen_to_contract(rational):
+    if _is_certainly_contracting(rational):
         return True
     characteristic = rational.charpoly()
     roots: list[Any] = characteristic.numer().complex_roots()
@@ -315,10 +316,10 @@ def powers_vanish(matrix: Array) -> bool:
     # Comparisons of enclosures hold for certain, or neither way.
     if all(modulus < 1 for modulus in moduli):
         return True
-    return not any(modulus > 1 for modulus in moduli) and _all_inside(characteristic.coeffs())
+    return not any(modulus > 1 for modulus in moduli) and _has_roots_inside(characteristic.coeffs())
 
 
-def _is_seen_to_contract(matrix: fmpq_mat) -> bool:
+def _is_certainly_contracting(matrix: fmpq_mat) -> bool:
     """Whether some power of a matrix has rows of absolute sums below one, for certain; much quicker than its roots."""
     with ctx.workprec(_FEW_BITS):
         power = arb_mat(matrix)
@@ -329,7 +330,7 @@ def _is_seen_to_contract(matrix: fmpq_mat) -> bool:
     return False
 
 
-def _all_inside(coefficients: list[fmpq]) -> bool:
+def _has_roots_inside(coefficients: list[fmpq]) -> bool:
     """Whether all roots of a polynomial are inside the unit circle, by its coefficients: the Schur-Cohn recursion."""
     while len(coefficients) > 1:
         ratio = coefficients[0] / coefficients[-1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, group_alike, map_alike, plain_float, plain_floats
+from fedtheory.arithmetic import FLOAT, Array, group_equal_rows, map_equal_rows, plain_float, plain_floats
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
@@ -66,13 +66,13 @@ class Trajectory(ServerTrajectory):
             found = np.stack(after)
             fitting = self._fitting(found, added)
             moments.append(found[:fitting])
-            noise += added[:fitting] if self._keeps_noise else [None] * fitting
+            noise += added[:fitting] if self._should_keep_noise else [None] * fitting
             if fitting < len(block):
                 break
         self.moments, self.noise = np.concatenate(moments), noise
 
     @cached_property
-    def _keeps_noise(self) -> bool:
+    def _should_keep_noise(self) -> bool:
         """Whether the noise of all updates is small, or the same again and again, or costs much to find."""
         numbers = self.algorithm.rounds * self.problem.dimension**2
         is_float = self.problem.arithmetic is FLOAT
@@ -177,10 +177,10 @@ class Trajectory(ServerTrajectory):
         """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*) of fraboni2022, eq. (7), (T, K+1, C)."""
         if not self.recursion.is_synchronous:
             return functionals(forms, self.stale.moments)
-        if self.problem.arithmetic is FLOAT and len(group_alike(forms)[0]) > self.algorithm.rounds:
+        if self.problem.arithmetic is FLOAT and len(group_equal_rows(forms)[0]) > self.algorithm.rounds:
             return functionals(forms, self._virtual_moments)
         moments, round_forms = self.moments[:-1], self._round_forms
-        found = map_alike(
+        found = map_equal_rows(
             lambda form: functionals(np.stack([*round_forms.build_virtual_iterate_form(form)]), moments), forms
         )
         return np.stack(found, axis=2)

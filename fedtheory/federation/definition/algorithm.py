@@ -66,7 +66,7 @@ _KEEP_A_GRADIENT = (
 )
 
 
-def _instead_of(part: Expr) -> str:
+def _suggest_alternative(part: Expr) -> str:
     """The way to write what an update may not use; empty where there is none."""
     if part.has(Gradient):
         return f": gradients are taken in local steps; {_KEEP_A_GRADIENT}"
@@ -100,11 +100,11 @@ class FederatedAlgorithm:
     description: str = ""
 
     def __post_init__(self) -> None:
-        self._check_kinds()
+        self._check_types()
         self._check_names()
         self._check_starts()
         self._check_updates()
-        self._check_rest()
+        self._check_optimum()
         self._check_model()
         for vector, expression in self.expressions():
             self._check_symbols(vector, expression)
@@ -156,22 +156,22 @@ class FederatedAlgorithm:
 
     def parts(self, vector: Expr, expression: Expr) -> Parts:
         """An expression as a linear combination of vectors and of what happens to them."""
-        if (vector, expression) not in self._known_parts:
+        if (vector, expression) not in self._linear_cache:
             vectors = {start, optimum, *self.server, *self.client, *self.local_vectors}
             nodes = (Gradient, Compressed, *OVER_CLIENTS)
             found = linear_parts(expression, lambda part: part in vectors or isinstance(part, nodes), self._key(vector))
-            self._known_parts[vector, expression] = found
-        return self._known_parts[vector, expression]
+            self._linear_cache[vector, expression] = found
+        return self._linear_cache[vector, expression]
 
     @cached_property
-    def _known_parts(self) -> dict[tuple[Expr, Expr], Parts]:
+    def _linear_cache(self) -> dict[tuple[Expr, Expr], Parts]:
         """Linear combinations that were asked for: runs ask for the same ones in every step."""
         return {}
 
     def _key(self, vector: Expr | str) -> str:
         return f"{self.name}: {vector}"
 
-    def _check_kinds(self) -> None:
+    def _check_types(self) -> None:
         """Raise `InputError` unless everything is what the language has at its place."""
         for part in ("server", "client", "server_update", "client_update", "coins", "at_optimum"):
             given = getattr(self, part)
@@ -239,7 +239,8 @@ class FederatedAlgorithm:
             self._expect(vector, expression, set(self.server), SUMS)
         self._expect(sp.Symbol("model"), self.model, set(self.server), (Average,))
 
-    def _check_rest(self) -> None:
+    def _check_optimum(self) -> None:
+        """Raise `InputError` unless `at_optimum` has all vectors, in symbols that are known there."""
         for vector in self.at_optimum.keys() ^ {*self.server, *self.client} if self.at_optimum else ():
             raise InputError(self._key(vector), "expected all vectors of the server and of the clients in `at_optimum`")
         for vector, expression in self.at_optimum.items():
@@ -275,7 +276,7 @@ class FederatedAlgorithm:
             if part in vectors:
                 continue
             if not isinstance(part, nodes):
-                raise InputError(self._key(vector), f"{part} is not known here{_instead_of(part)}")
+                raise InputError(self._key(vector), f"{part} is not known here{_suggest_alternative(part)}")
             inside = self._inside(part)
             self._expect(vector, part.args[0], inside, (Compressed,) if isinstance(part, OVER_CLIENTS) else ())
 

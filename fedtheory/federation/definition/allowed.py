@@ -45,7 +45,7 @@ def _require_parameter(found: FederatedAlgorithm, given: Mapping[Expr, Number], 
         raise InputError(key, f"is missing: {found.name} needs it")
     value = RATIONAL.number(given[parameter.letter], key)
     if not _contains(parameter.allowed, sp.Rational(int(value.p), int(value.q))):
-        raise InputError(key, f"expected a number in {_words(parameter)}, got {given[parameter.letter]}")
+        raise InputError(key, f"expected a number in {_describe_range(parameter)}, got {given[parameter.letter]}")
     return value
 
 
@@ -55,7 +55,7 @@ def _contains(allowed: sp.Set, value: sp.Rational) -> bool:
     return bool(allowed.contains(value))
 
 
-def _words(parameter: Parameter) -> str:
+def _describe_range(parameter: Parameter) -> str:
     """The numbers that are allowed, as people write them."""
     allowed = parameter.allowed
     if not isinstance(allowed, sp.Interval):

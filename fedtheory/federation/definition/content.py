@@ -16,19 +16,20 @@ _WORDS = ("name", "description", "meaning")
 
 def digest_of(definition: object) -> str:
     """SHA-256 of all that runs and proofs take from a definition, in hexadecimal digits."""
-    text = json.dumps(_said(definition), sort_keys=True, ensure_ascii=False)
+    text = json.dumps(_list_content(definition), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _said(part: Any) -> Any:
+def _list_content(part: Any) -> Any:
+    """List the content of a part in a form that has a digest."""
     if isinstance(part, Mapping):
-        return sorted([_said(key), _said(value)] for key, value in part.items())
+        return sorted([_list_content(key), _list_content(value)] for key, value in part.items())
     if isinstance(part, list | tuple):
-        return [_said(one) for one in part]
+        return [_list_content(one) for one in part]
     if isinstance(part, sp.Basic):
         return sp.srepr(part.xreplace({symbol: _lasting(symbol) for symbol in part.atoms(sp.Symbol)}))
     if is_dataclass(part):
-        return {one.name: _said(getattr(part, one.name)) for one in fields(part) if one.name not in _WORDS}
+        return {one.name: _list_content(getattr(part, one.name)) for one in fields(part) if one.name not in _WORDS}
     return str(part)
 
 

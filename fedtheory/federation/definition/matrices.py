@@ -43,16 +43,16 @@ class BlockMap:
 def local_step(algorithm: FederatedAlgorithm) -> BlockMap:
     """Return the map of a local step on the local vectors; b_i is the last column."""
     rows = tuple(algorithm.local_vectors)
-    return _block_map(algorithm, rows, [_mean(algorithm, one.vector, one.step) for one in algorithm.steps])
+    return _block_map(algorithm, rows, [_expect(algorithm, one.vector, one.step) for one in algorithm.steps])
 
 
 def round_end(algorithm: FederatedAlgorithm) -> BlockMap:
     """Return the map of the end of a round on the clients' and the server's vectors."""
     ends = {**algorithm.client_update, **algorithm.server_update}
-    return _block_map(algorithm, tuple(ends), [_mean(algorithm, vector, end) for vector, end in ends.items()])
+    return _block_map(algorithm, tuple(ends), [_expect(algorithm, vector, end) for vector, end in ends.items()])
 
 
-def _mean(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Parts:
+def _expect(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Parts:
     """The coefficients of vectors and of sums over clients, in the mean over noise and compression."""
     found: Parts = {}
     for part, scale in algorithm.parts(vector, expression).items():
@@ -63,9 +63,9 @@ def _mean(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Part
 
 def _expected(algorithm: FederatedAlgorithm, vector: Expr, part: Expr) -> Parts:
     if isinstance(part, Gradient):
-        point = _mean(algorithm, vector, part.args[0])
+        point = _expect(algorithm, vector, part.args[0])
         return {**{at: hessian * share for at, share in point.items()}, linear: -sp.S.One}
-    return _mean(algorithm, vector, part.args[0]) if isinstance(part, Compressed) else {part: sp.S.One}
+    return _expect(algorithm, vector, part.args[0]) if isinstance(part, Compressed) else {part: sp.S.One}
 
 
 def _block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends: list[Parts]) -> BlockMap:
@@ -80,7 +80,7 @@ def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, k
     """The coefficients of vectors in sums of one kind."""
     found: Parts = {}
     for node, scale in end.items():
-        inside = _mean(algorithm, rows[0], node.args[0]) if isinstance(node, kind) else {}
+        inside = _expect(algorithm, rows[0], node.args[0]) if isinstance(node, kind) else {}
         for vector, share in inside.items():
             found[vector] = found.get(vector, sp.S.Zero) + scale * rename_client(share)
     return found

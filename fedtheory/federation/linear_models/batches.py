@@ -36,7 +36,7 @@ class RowBatches(Oracle):
         first = (np.cumsum(self.counts) - self.counts)[:, None]
         shape = (replicas, len(self.counts), self.batch)
         if self.replacement:
-            drawn = _below(generator.random(shape), self.counts[:, None])
+            drawn = _floor_uniform(generator.random(shape), self.counts[:, None])
         else:
             drawn = _different(generator.random(shape), self.counts)
         rows: Array = drawn + first
@@ -78,7 +78,7 @@ def _refuse() -> NoReturn:
     raise NotApplicable("the gradients of this loss are not affine in the model: their moments do not close")
 
 
-def _below(uniform: Array, counts: Array) -> Array:
+def _floor_uniform(uniform: Array, counts: Array) -> Array:
     """Whole numbers from 0 to counts - 1 from uniform numbers in [0, 1)."""
     # The product of a number next to one can be rounded up to the count itself.
     return np.asarray(np.minimum((uniform * counts).astype(np.int64), counts - 1))
@@ -90,7 +90,7 @@ def _different(uniform: Array, counts: Array) -> Array:
     batch = uniform.shape[-1]
     for place in range(batch):
         last = counts - batch + place
-        drawn = _below(uniform[..., place], last + 1)
+        drawn = _floor_uniform(uniform[..., place], last + 1)
         is_taken = (chosen[..., :place] == drawn[..., None]).any(axis=-1)
         chosen[..., place] = np.where(is_taken, last, drawn)
     return chosen

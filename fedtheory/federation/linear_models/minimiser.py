@@ -139,7 +139,7 @@ def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | N
     coordinates = _Coordinates.of(model, model.row_weights(weights), start)
     guess = np.zeros(coordinates.inputs.shape[1]) if near is None else coordinates.dropped(near)
     found = _newton(coordinates, guess)
-    strength = _curvature_about(coordinates, found)
+    strength = _bound_curvature(coordinates, found)
     bound = coordinates.gradient_bound(found)
     value = coordinates.value(found)
     return Minimum(coordinates.lifted(found), value, bound / strength, bound * bound / (2 * strength))
@@ -198,7 +198,7 @@ def _descended(
     return None
 
 
-def _curvature_about(at: _Coordinates, z: Array) -> float:
+def _bound_curvature(at: _Coordinates, z: Array) -> float:
     """A lower bound on the curvature of the objective on a ball about a point that contains its minimiser."""
     if at.model.strength > 0:
         return at.model.strength
@@ -212,7 +212,7 @@ def _curvature_about(at: _Coordinates, z: Array) -> float:
         strength = _smallest_eigenvalue(at.hessian(curvatures), len(at.offsets))
         if bound < strength * radius / 2:
             return strength
-    raise NoMinimiser(_reason(at, z), "x*")
+    raise NoMinimiser(_explain_no_minimiser(at, z), "x*")
 
 
 def _smallest_eigenvalue(matrix: Array, rows: int) -> float:
@@ -223,7 +223,8 @@ def _smallest_eigenvalue(matrix: Array, rows: int) -> float:
     return float(values[0] - (rows + 8 * len(values)) * _EPSILON * values[-1])
 
 
-def _reason(at: _Coordinates, z: Array) -> str:
+def _explain_no_minimiser(at: _Coordinates, z: Array) -> str:
+    """Explain why no minimiser is certified, and what to do."""
     way_out = 'add a ridge, such as ridge = "1/100"'
     is_classes = at.model.loss.slopes[1] <= 0
     rounding = (len(z) + 4) * _EPSILON * np.sqrt((at.inputs * at.inputs).sum(axis=1)) * float(np.linalg.norm(z))

@@ -183,27 +183,27 @@ class LinearModel:
     def client_values(self, points: Array) -> Array:
         """F_i, (K, M), each client at its own point (K, M, d)."""
         found = np.empty(points.shape[:-1])
-        for clients, inputs, offsets in self._alike:
-            margins = self._own_margins(points, clients, inputs, offsets)
+        for clients, inputs, offsets in self._groups_of_equal_size:
+            margins = self._margins_of_clients(points, clients, inputs, offsets)
             found[:, clients] = self.loss.value(margins).mean(axis=1).T
         return found + self.ridge_values(points)
 
     def client_slopes(self, points: Array) -> Array:
         """grad F_i, (K, M, d), each client at its own point (K, M, d)."""
         found = np.empty(points.shape)
-        for clients, inputs, offsets in self._alike:
-            slopes = self.loss.slope(self._own_margins(points, clients, inputs, offsets))
+        for clients, inputs, offsets in self._groups_of_equal_size:
+            slopes = self.loss.slope(self._margins_of_clients(points, clients, inputs, offsets))
             found[:, clients] = (slopes.transpose(0, 2, 1) @ inputs).transpose(1, 0, 2) / inputs.shape[1]
         return found + self._ridge_slopes(points)
 
     @staticmethod
-    def _own_margins(points: Array, clients: Array, inputs: Array, offsets: Array) -> Array:
+    def _margins_of_clients(points: Array, clients: Array, inputs: Array, offsets: Array) -> Array:
         """x_ij'w_i - b_ij of clients with equally many rows, (m, n_i, K)."""
         margins: Array = inputs @ points[:, clients].transpose(1, 2, 0) - offsets[:, :, None]
         return margins
 
     @cached_property
-    def _alike(self) -> list[tuple[Array, Array, Array]]:
+    def _groups_of_equal_size(self) -> list[tuple[Array, Array, Array]]:
         """Clients with equally many rows, their inputs (m, n_i, d) and offsets (m, n_i): one product for all."""
         found = []
         for count in np.unique(self.counts):

@@ -7,7 +7,7 @@ from fedtheory.federation.linear_models.batches import RowBatches
 from fedtheory.federation.linear_models.minimiser import Minimum
 from fedtheory.federation.linear_models.model import LinearModel
 from fedtheory.federation.oracles import Oracle
-from fedtheory.federation.problem.least_squares import say_batches, say_columns
+from fedtheory.federation.problem.least_squares import describe_batches, describe_columns
 from fedtheory.federation.problem.scales import are_uneven, column_sizes
 
 
@@ -33,8 +33,8 @@ def note_on_minimum(model: LinearModel, found: Minimum) -> str:
 
 def notes_on_rows(model: LinearModel, oracle: Oracle) -> list[str]:
     """Sentences on columns of unlike scales or without a constant one, and on batches larger than a client."""
-    batches = say_batches(oracle.batch, model.counts.tolist()) if isinstance(oracle, RowBatches) else None
-    columns = say_columns(are_uneven(column_sizes(model.inputs)), _has_constant(model))
+    batches = describe_batches(oracle.batch, model.counts.tolist()) if isinstance(oracle, RowBatches) else None
+    columns = describe_columns(are_uneven(column_sizes(model.inputs)), _has_constant(model))
     return columns if batches is None else [*columns, batches]
 
 

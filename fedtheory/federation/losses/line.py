@@ -133,7 +133,7 @@ class FunctionsOfCoordinate:
         """The zero nearest to a point of the only function, which rises; `InputError` where it has none."""
         if self._sigmoids is not None:
             return self._sigmoids.zero()
-        return self._flat_zero(near) if self.kind.is_piecewise else self._steep_zero()
+        return self._flat_zero(near) if self.kind.is_piecewise else self._find_single_zero()
 
     def _flat_zero(self, near: Number) -> Number:
         """Find a zero of a piecewise linear function, which can vanish on a whole interval."""
@@ -147,7 +147,7 @@ class FunctionsOfCoordinate:
         left, right, low, high = kinks[above - 1], kinks[above], values[above - 1], values[above]
         return left - low * (right - left) / (high - low)
 
-    def _steep_zero(self) -> float:
+    def _find_single_zero(self) -> float:
         """Find the zero of a strictly increasing function."""
         from scipy.optimize import brentq
 
@@ -186,7 +186,7 @@ class FunctionsOfCoordinate:
             plain = np.maximum(abs(least), abs(most)) ** 2 @ positive + nearest**2 @ negative
             # On a short interval the mean value theorem is much closer; at its ends slopes may be limits.
             ends = [np.clip(end, *self._reach) for end in (left, right)]
-            bends = self._bends(*ends)
+            bends = self._bound_curvatures(*ends)
             corners = [slope * bend for slope in (least, most) for bend in bends]
             low, high = 2 * np.minimum.reduce(corners), 2 * np.maximum.reduce(corners)
             steepest = np.maximum(high @ positive + low @ negative, -(low @ positive + high @ negative))
@@ -202,7 +202,7 @@ class FunctionsOfCoordinate:
         rising, falling = np.maximum(self.coefficients, 0).T, np.minimum(self.coefficients, 0).T
         return low @ rising + high @ falling, high @ rising + low @ falling
 
-    def _bends(self, left: Array, right: Array) -> tuple[Array, Array]:
+    def _bound_curvatures(self, left: Array, right: Array) -> tuple[Array, Array]:
         """Bounds (P, R) on h_r' over intervals: curvatures fall off on both sides of a centre."""
         high = self._curvatures(np.clip(self.centres, left[:, None], right[:, None]))
         low = np.minimum(self._curvatures(left[:, None]), self._curvatures(right[:, None]))

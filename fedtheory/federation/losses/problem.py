@@ -99,7 +99,7 @@ class LossProblem(NonquadraticProblem):
         centred.__dict__.update(optimum=at - at, given=self.given)
         return centred
 
-    def anew(self) -> LossProblem:
+    def without_cache(self) -> LossProblem:
         """Return the problem without any computed value."""
         return LossProblem(self.terms, self.weights, self.start, self.oracle)
 

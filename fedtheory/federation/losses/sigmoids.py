@@ -73,7 +73,7 @@ class Sigmoids:
             raise InputError("", "the objective has no minimiser")
         for more in _PRECISIONS:
             with suppress(Unresolved), precise_enclosures(more * ENCLOSURE_BITS):
-                found = narrowed(self._slope_jet, *self._bracket())
+                found = narrowed(self._derivative_jet, *self._bracket())
                 simple = fmpq(0) if found.contains(arb(0)) else simplest_near(float(found.mid()))
                 return simple if found.contains(arb(simple)) and self._vanishes(simple) else Enclosure(found)
         raise Unresolved("the objective is too flat for its minimiser to be enclosed")
@@ -92,7 +92,8 @@ class Sigmoids:
             jets = [jet + term.scaled(arb(row[t])) for jet, row in zip(jets, self.amplitudes, strict=True)]
         return jets
 
-    def _slope_jet(self, x: arb) -> Jet:
+    def _derivative_jet(self, x: arb) -> Jet:
+        """Enclose the derivative and its own derivatives at a point."""
         return self._jets(x)[0]
 
     def _supremum(self, shares: list[Number]) -> Number:
@@ -129,7 +130,7 @@ class Sigmoids:
         reach = max(self.scales)
         for doubling in range(_MOST_DOUBLINGS):
             point = arb(max(self.centres) + reach * 2**doubling / 2).upper()
-            values, tilt = self._beyond(shares, point)
+            values, tilt = self._enclose_tail(shares, point)
             if values <= floor or tilt > 0 or tilt < 0:
                 # Monotone, or below: its largest value is the limit, the value at the point, or does not matter.
                 break
@@ -137,7 +138,7 @@ class Sigmoids:
             return point, values
         return point, floor
 
-    def _beyond(self, shares: list[Number], point: arb) -> tuple[arb, arb]:
+    def _enclose_tail(self, shares: list[Number], point: arb) -> tuple[arb, arb]:
         """Enclosures over all x beyond a point: of the sum of squares, and of its slope times a positive function.
 
         With ``q_t = exp(-2 (x - b_t)/s_t)`` the curvature of a term is ``4 q_t/(1 + q_t)^2``.  Times
@@ -163,7 +164,7 @@ class Sigmoids:
         reach = max(self.scales)
         low, high = arb(min(self.centres)).lower(), arb(max(self.centres)).upper()
         for _ in range(_MOST_DOUBLINGS):
-            is_below, is_above = self._slope_jet(low).value < 0, self._slope_jet(high).value > 0
+            is_below, is_above = self._derivative_jet(low).value < 0, self._derivative_jet(high).value > 0
             if is_below and is_above:
                 return low, high
             low, high = low if is_below else (low - reach).lower(), high if is_above else (high + reach).upper()

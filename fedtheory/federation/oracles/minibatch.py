@@ -113,12 +113,13 @@ class MiniBatch(Oracle):
 
     def _residuals(self, client: int) -> Array:
         """A client's samples as linear forms in (1, x), (n_i, d+1)."""
-        if client not in self._known_residuals:
-            self._known_residuals[client] = np.column_stack([-self.data.outputs[client], self.data.inputs[client]])
-        return self._known_residuals[client]
+        if client not in self._residual_cache:
+            self._residual_cache[client] = np.column_stack([-self.data.outputs[client], self.data.inputs[client]])
+        return self._residual_cache[client]
 
     @cached_property
-    def _known_residuals(self) -> dict[int, Array]:
+    def _residual_cache(self) -> dict[int, Array]:
+        """Residuals of each client's rows, as far as they are computed."""
         return {}
 
     @cached_property

@@ -95,9 +95,10 @@ class NumberColumn:
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
-        return _locate(row, self.name, self._reason(cell), self.bad)
+        return _locate(row, self.name, self._explain_rejection(cell), self.bad)
 
-    def _reason(self, cell: object) -> str:
+    def _explain_rejection(self, cell: object) -> str:
+        """Explain why a cell is no number, and what to do."""
         if is_missing(cell):
             return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by features"
         if number_of(cell, self.decimal) is not None:

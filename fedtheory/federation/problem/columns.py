@@ -69,7 +69,7 @@ class Header:
     def _target_and_client(self, choice: ColumnChoice) -> tuple[str, str | None]:
         if choice.target is None and choice.client is None:
             return self._last_two()
-        return self._known("target", choice.target, "y"), self._client(choice.client)
+        return self._require_column("target", choice.target, "y"), self._client(choice.client)
 
     def _last_two(self) -> tuple[str, str]:
         names = self.names
@@ -79,27 +79,28 @@ class Header:
             raise self._error("expected y and client as the last two columns, in this order, or target and client")
         return names[-2], names[-1]
 
-    def _known(self, key: str, name: str | None, default: str) -> str:
+    def _require_column(self, key: str, name: str | None, default: str) -> str:
         """A column that the file has; `InputError` names those it has."""
         wanted = default if name is None else name
         if wanted in self.names:
             return wanted
         if name is None:
-            raise InputError(f"problem.{key}", f"is missing; expected one of {self._listed()}")
+            raise InputError(f"problem.{key}", f"is missing; expected one of {self._list_names()}")
         near = get_close_matches(wanted, self.names, n=1)
-        hint = f"is {near[0]!r} meant?" if near else f"it has {self._listed()}"
+        hint = f"is {near[0]!r} meant?" if near else f"it has {self._list_names()}"
         raise InputError(f"problem.{key}", f"{self.source} has no column {wanted!r}; {hint}")
 
-    def _listed(self) -> str:
+    def _list_names(self) -> str:
+        """List the names of the columns, at most the first few."""
         names = self.names
         return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES))
 
     def _client(self, name: str | None) -> str | None:
-        return None if name is None and "client" not in self.names else self._known("client", name, "client")
+        return None if name is None and "client" not in self.names else self._require_column("client", name, "client")
 
     def _features(self, named: tuple[str, ...] | None, target: str, client: str | None) -> tuple[str, ...]:
         others = tuple(name for name in self.names if name not in (target, client))
-        chosen = others if named is None else tuple(self._known("features", name, "") for name in named)
+        chosen = others if named is None else tuple(self._require_column("features", name, "") for name in named)
         if not chosen:
             raise InputError(
                 "problem.features", f"{self.source}: expected at least one column beside target and client"

@@ -42,7 +42,7 @@ class Delimited:
     @cached_property
     def header(self) -> Header:
         """The names in the first line; `InputError` where most of them are numbers."""
-        with self._opened() as reader:
+        with self._open_reader() as reader:
             names = tuple(cell.strip() for cell in next((row for row in reader if row), []))
         self._require_names(names)
         return Header(str(self.path), names)
@@ -52,13 +52,13 @@ class Delimited:
         """A comma in a file with semicolons and a number with a decimal comma."""
         if self._delimiter != ";":
             return "."
-        with self._opened() as reader:
+        with self._open_reader() as reader:
             return "," if any(has_decimal_comma(cell) for row in reader for cell in row) else "."
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
         """The rows of some columns, a few thousand at once."""
         places = [self.header.names.index(name) for name in names]
-        with self._opened() as reader:
+        with self._open_reader() as reader:
             numbered = ((reader.line_num, row) for row in reader if row)
             next(numbered, None)
             lines: list[int] = []
@@ -100,7 +100,8 @@ class Delimited:
             return max(_DELIMITERS, key=lambda sign: len(next(csv.reader([line], delimiter=sign), [])))
 
     @contextmanager
-    def _opened(self) -> Iterator[_Reader]:
+    def _open_reader(self) -> Iterator[_Reader]:
+        """Open the file as rows of cells."""
         delimiter = self._delimiter
         with self._text() as file:
             yield csv.reader(file, delimiter=delimiter)

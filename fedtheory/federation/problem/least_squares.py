@@ -67,7 +67,7 @@ def _problem_on(data: ClientData, start: Array, oracle: Oracle, weights: Array, 
     return problem
 
 
-def shares_of_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
+def weigh_by_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
     """p_i = n_i / n, (M,): every row counts alike, whichever client has it."""
     counts = arithmetic.array([len(outputs) for outputs in data.outputs])
     shares: Array = counts / counts.sum()
@@ -82,7 +82,7 @@ def notes_on(problem: Problem) -> list[str]:
     """List notes on a problem of data: the loss, peculiarities of the data, the client weights."""
     if problem.data is None:
         return list(problem.notes)
-    others = (note_on_batches(problem), note_on_shares(problem))
+    others = (note_on_batches(problem), describe_weights(problem))
     found = [note for note in others if note is not None]
     return [THE_LOSS, *problem.data.notes, *notes_on_columns(problem), *found]
 
@@ -92,10 +92,10 @@ def notes_on_columns(problem: Problem) -> list[str]:
     if problem.data is None:
         return []
     data = (problem.data if problem.span is None else problem.span.data).as_floats()
-    return say_columns(are_uneven(sizes_of_data(data)), has_constant(data))
+    return describe_columns(are_uneven(sizes_of_data(data)), has_constant(data))
 
 
-def say_columns(are_far_apart: bool, is_one_constant: bool) -> list[str]:
+def describe_columns(are_far_apart: bool, is_one_constant: bool) -> list[str]:
     """Sentences on columns whose scales are far apart, and on data without a constant column."""
     notes = ["the columns have very different scales: standardize = true equalises them"] if are_far_apart else []
     if not is_one_constant:
@@ -107,10 +107,10 @@ def note_on_batches(problem: Problem) -> str | None:
     """A sentence on clients with fewer rows than a batch; None where there are none."""
     if problem.data is None or not isinstance(problem.oracle, MiniBatch):
         return None
-    return say_batches(problem.oracle.batch, [len(outputs) for outputs in problem.data.outputs])
+    return describe_batches(problem.oracle.batch, [len(outputs) for outputs in problem.data.outputs])
 
 
-def say_batches(batch: int, counts: Sequence[int]) -> str | None:
+def describe_batches(batch: int, counts: Sequence[int]) -> str | None:
     """A sentence on clients, of so many rows each, with fewer rows than a batch; None where there are none."""
     small = sum(count < batch for count in counts)
     if not small:
@@ -122,7 +122,7 @@ def say_batches(batch: int, counts: Sequence[int]) -> str | None:
     )
 
 
-def note_on_shares(problem: Problem) -> str | None:
+def describe_weights(problem: Problem) -> str | None:
     """Note that clients with different numbers of rows have equal weights; None where they have not."""
     counts = [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
     if len(set(counts)) < 2 or (problem.weights != problem.weights[0]).any():

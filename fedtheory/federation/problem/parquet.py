@@ -35,26 +35,27 @@ class ParquetSource:
     @cached_property
     def header(self) -> Header:
         """The names of its columns."""
-        with self._opened() as file:
+        with self._open_file() as file:
             return Header(str(self.path), tuple(file.schema_arrow.names))
 
     @property
     def rows(self) -> int:
         """Number of its rows, as its footer says."""
-        with self._opened() as file:
+        with self._open_file() as file:
             return int(file.metadata.num_rows)
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
         """The rows of some columns."""
         first = 1
-        with self._opened() as file:
+        with self._open_file() as file:
             for batch in file.iter_batches(batch_size=CHUNK, columns=list(dict.fromkeys(names))):
                 columns = [_cells(batch.column(batch.schema.get_field_index(name))) for name in names]
                 yield Chunk(range(first, first + batch.num_rows), columns)
                 first += batch.num_rows
 
     @contextmanager
-    def _opened(self) -> Iterator[ParquetFile]:
+    def _open_file(self) -> Iterator[ParquetFile]:
+        """Open the Parquet file; raise `InputError` where it is not readable."""
         try:
             from pyarrow.parquet import ParquetFile
         except ImportError:

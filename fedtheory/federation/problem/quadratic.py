@@ -20,7 +20,7 @@ from fedtheory.arithmetic import (
     Number,
     arithmetic_of,
     largest_eigenvalues,
-    map_alike,
+    map_equal_rows,
     product,
     smallest_eigenvalues,
     unanswered,
@@ -311,7 +311,7 @@ class Problem(Shown):
     def centred(self) -> Problem:
         """Return the problem in coordinates whose origin is the centre, where F* is well separated from rounding."""
         at = self.centre
-        linear, constants = self._about(at)
+        linear, constants = self._recentre(at)
         oracle = self.oracle.translated(at)
         start = self.arithmetic.difference(self.start, at, lambda: abs(self.start) + abs(at))
         moved = replace(self, linear=linear, constants=constants, start=start, oracle=oracle, data=None)
@@ -320,15 +320,15 @@ class Problem(Shown):
             vars(moved)["stationary_point"] = at - at
         return moved
 
-    def _about(self, at: Array) -> tuple[Array, Array]:
+    def _recentre(self, at: Array) -> tuple[Array, Array]:
         """b_i and c_i in coordinates whose zero is a point (d,)."""
         if self.rows is not None and self.data is not None:
             return client_descents(self.data, at), client_values(self.data, at)
         moved = product(self.hessians, at)
-        linear = self.arithmetic.difference(self.linear, moved, lambda: self._pulls_at(at))
+        linear = self.arithmetic.difference(self.linear, moved, lambda: self._gradient_scale(at))
         return linear, self.constants + moved @ at / 2 - self.linear @ at
 
-    def _pulls_at(self, point: Array) -> Array:
+    def _gradient_scale(self, point: Array) -> Array:
         """Sizes of the numbers that gradients at a point (d,) are made of, (M, d)."""
         sizes: Array = abs(self.linear) + abs(self.hessians) @ abs(point)
         return sizes
@@ -339,9 +339,9 @@ class Problem(Shown):
         if not self.has_convex_clients:
             raise NotApplicable("a client's objective is not convex and has no minimiser")
         at = self.optimum
-        pulls = self.arithmetic.difference(self.linear, product(self.hessians, at), lambda: self._pulls_at(at))
+        pulls = self.arithmetic.difference(self.linear, product(self.hessians, at), lambda: self._gradient_scale(at))
         try:
-            moves = map_alike(self.arithmetic.solve, self.hessians, pulls)
+            moves = map_equal_rows(self.arithmetic.solve, self.hessians, pulls)
         except InputError:
             raise unanswered(self.arithmetic, "a client's objective has no minimiser") from None
         optima: Array = self.optimum + np.stack(moves)

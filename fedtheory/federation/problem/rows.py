@@ -109,11 +109,11 @@ class WeightedRows:
 
 def _parts(rows: int, columns: int) -> Iterator[slice]:
     """Rows that are factorised together."""
-    step = _most_rows(columns)
+    step = _choose_block_size(columns)
     yield from (slice(first, first + step) for first in range(0, rows, step))
 
 
-def _most_rows(columns: int) -> int:
+def _choose_block_size(columns: int) -> int:
     """Return the number of rows factorised together: far more than columns, or a triangle would be no smaller."""
     return max(_MOST_ENTRIES // (columns + 1), 4 * (columns + 1))
 
@@ -123,7 +123,7 @@ def _triangle(blocks: Iterable[Array]) -> Array:
     held: list[Array] = []
     rows = 0
     for block in blocks:
-        if rows > _most_rows(block.shape[1] - 1):
+        if rows > _choose_block_size(block.shape[1] - 1):
             held = [_upper(held)]
             rows = len(held[0])
         held.append(block)

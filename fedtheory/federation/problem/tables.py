@@ -82,7 +82,7 @@ def read_rows(source: NamedColumns, choice: ColumnChoice) -> Rows:
         features if len(kept) == len(roles.features) else features[:, kept],
         outputs,
         None if labels is None else labels.clients,
-        tuple(_left_out(name) for place, name in enumerate(roles.features) if place not in kept),
+        tuple(_describe_index_column(name) for place, name in enumerate(roles.features) if place not in kept),
         classes,
     )
 
@@ -124,5 +124,6 @@ def _is_index(name: str, values: Array, choice: ColumnChoice) -> bool:
     return is_whole and len(np.unique(values)) == len(values)
 
 
-def _left_out(name: str) -> str:
+def _describe_index_column(name: str) -> str:
+    """Report that a column counts the rows, and how to keep it."""
     return f"column {name!r} counts the rows: it is left out of the features (name it in features to keep it)"

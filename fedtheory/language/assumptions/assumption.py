@@ -29,23 +29,24 @@ class Assumption:
     def failure(self, run: Run) -> str | None:
         """Why the assumption fails on a run, or None."""
         try:
-            return self._unmet(run)
+            return self._describe_failure(run)
         except NotApplicable as reason:
             return str(reason)
 
     def settled_failure(self, run: Run) -> str | None:
         """Why the assumption fails on a run, or None, found once; `Unresolved` where floats cannot tell."""
-        return run.memo.once(self._key, lambda: self._settled_failure(run))
+        return run.memo.once(self._key, lambda: self._find_failure(run))
 
-    def _settled_failure(self, run: Run) -> str | None:
+    def _find_failure(self, run: Run) -> str | None:
+        """Find why the assumption fails; a value that does not exist is a reason as well."""
         try:
-            return self._unmet(run)
+            return self._describe_failure(run)
         except Unresolved:
             raise
         except NotApplicable as reason:
             return str(reason)
 
-    def _unmet(self, run: Run) -> str | None:
+    def _describe_failure(self, run: Run) -> str | None:
         """The reason where `require` returns False instead of raising one; None where it returns anything else."""
         with mistakes_of(self.require):
             found = run.once(self.require)

@@ -7,17 +7,18 @@ from fedtheory.federation.clock import Asynchronous, FedFix
 from fedtheory.language.assumptions.assumption import Setting, expect
 
 
-def _fixed_times(run: Run) -> None:
+def _require_fixed_times(run: Run) -> None:
+    """Require client times that are not random."""
     expect(not run.algorithm.clock.is_random, "the clients' update times are random")
 
 
 def _asynchronous(run: Run) -> None:
-    _fixed_times(run)
+    _require_fixed_times(run)
     expect(isinstance(run.algorithm.clock.policy, Asynchronous), "the server does not update at every contribution")
 
 
 def _fixed_intervals(run: Run) -> None:
-    _fixed_times(run)
+    _require_fixed_times(run)
     expect(isinstance(run.algorithm.clock.policy, FedFix), "the server does not update at fixed intervals")
 
 

@@ -16,7 +16,8 @@ def _full_participation(run: Run) -> None:
     expect(everyone, "not every client takes part in every round with its own weight")
 
 
-def _every_client(run: Run) -> None:
+def _require_full_participation(run: Run) -> None:
+    """Require that all clients take part in every round."""
     clocks.expect_no_cycle(run)
     expect(isinstance(run.algorithm.aggregation.participation.of_clients, Full), "some clients are left out of a round")
 
@@ -48,7 +49,9 @@ def _averaged_participants(run: Run) -> None:
 
 
 full_participation = Setting("full participation", r"every client takes part in every round", _full_participation)
-every_client = Setting("every client", r"no clients are sampled: each reports whenever it is done", _every_client)
+every_client = Setting(
+    "every client", r"no clients are sampled: each reports whenever it is done", _require_full_participation
+)
 full_rounds = Setting(
     "full rounds", r"the server waits for all clients, and weights each with its client weight", _full_rounds
 )

@@ -11,13 +11,15 @@ def _common_local_steps(run: Run) -> None:
     expect(run.algorithm.work.common_steps, "the clients take different numbers of local steps")
 
 
-def _same_step_size(run: Run) -> None:
+def _require_common_step_size(run: Run) -> None:
+    """Require one step size for all clients."""
     expect(run.algorithm.work.common_step_size is not None, "the clients use different step sizes")
 
 
-def _same_local_work(run: Run) -> None:
+def _require_common_work(run: Run) -> None:
+    """Require one step size and one number of local steps for all clients."""
     _common_local_steps(run)
-    _same_step_size(run)
+    _require_common_step_size(run)
 
 
 def _server_step_of_one(run: Run) -> None:
@@ -33,7 +35,7 @@ def _unit_server_step(run: Run) -> None:
 
 def _aggregation_scheme(run: Run) -> None:
     expect_no_cycle(run)
-    _same_local_work(run)
+    _require_common_work(run)
     run.algorithm.require_update_rule("the server aggregates with scheme (6)")
 
 
@@ -44,7 +46,7 @@ def _normalised_steps(run: Run) -> None:
 same_local_work = Setting(
     "same local work",
     r"every client takes the same number of local steps per round, all with the same constant step size",
-    _same_local_work,
+    _require_common_work,
 )
 aggregation_scheme = Setting(
     "aggregation scheme",
@@ -54,9 +56,9 @@ aggregation_scheme = Setting(
 two_sided_steps = Setting(
     "two-sided step sizes",
     r"the clients use a common step size $s_L$, and the server its own step size",
-    _same_local_work,
+    _require_common_work,
 )
-same_step_size = Setting("same step size", r"all clients use the same local step size", _same_step_size)
+same_step_size = Setting("same step size", r"all clients use the same local step size", _require_common_step_size)
 normalised_steps = Setting(
     "normalised step sizes", r"$\mu_k=\mu/E_k$: step size times local steps is the same for all", _normalised_steps
 )

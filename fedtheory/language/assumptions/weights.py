@@ -12,9 +12,10 @@ def expect_constant_weights(run: Run) -> None:
     expect(not reason, reason)
 
 
-def _importance_weights(run: Run) -> None:
+def _require_client_weights(run: Run) -> None:
+    """Require the client weights as aggregation weights."""
     expect_constant_weights(run)
     expect(run.algorithm.aggregation.chosen is None, "the aggregation weights are not the client weights")
 
 
-importance_weights = Setting("importances as weights", r"$d_i=p_i$", _importance_weights)
+importance_weights = Setting("importances as weights", r"$d_i=p_i$", _require_client_weights)

@@ -153,11 +153,11 @@ class Compiler:
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
-        return self._kept(node, lambda site: site.step.expand_axes(site.step.inner(left(site), right(site))))
+        return self._cache_on_frame(node, lambda site: site.step.expand_axes(site.step.inner(left(site), right(site))))
 
-    def _kept(self, node: Expr, compute: Scalar) -> Scalar:
+    def _cache_on_frame(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same place share."""
-        return self._remembered(type(self).__name__, node, compute, _shared_at_the_place)
+        return self._remembered(type(self).__name__, node, compute, _memo_of_place)
 
     def _remembered(
         self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], Memo]
@@ -176,11 +176,11 @@ class Compiler:
         def value(site: Site) -> Array:
             return site.step.expand_axes(site.step.objectives(objective.select).value(site.step, point(site)))
 
-        return self._kept(node, value)
+        return self._cache_on_frame(node, value)
 
     def _expectation(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])
-        return self._kept(node, lambda site: site.step.expected(site.step.expand_axes(inside(site))))
+        return self._cache_on_frame(node, lambda site: site.step.expected(site.step.expand_axes(inside(site))))
 
     def _sum(self, node: Expr) -> Scalar:
         inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
@@ -214,7 +214,7 @@ class Compiler:
         bounds = [Compiler(self.notation).scalar(bound) for bound in (first, last)]
         closed = stepwise.closed_form(summand, index, first, last)
         if closed is not None:
-            return stepwise.where_not_empty(self.scalar(closed), *bounds)
+            return stepwise.vanish_where_empty(self.scalar(closed), *bounds)
         return stepwise.added(self.scalar(summand), index, *bounds)
 
     def _average(self, node: Expr) -> Scalar:
@@ -233,7 +233,7 @@ class Compiler:
         """A closure for a vector node."""
         if node.is_Symbol:
             return self._vector_symbol(node)
-        return self._remembered("vector", node, self._compose(node), _shared_at_the_place)
+        return self._remembered("vector", node, self._compose(node), _memo_of_place)
 
     def _compose(self, node: Expr) -> Vectorial:
         if isinstance(node, sp.Add):
@@ -352,7 +352,8 @@ def _symbols(node: Expr) -> tuple[sp.Symbol, ...]:
     return tuple(sorted(node.free_symbols, key=str))
 
 
-def _shared_at_the_place(site: Site) -> Memo:
+def _memo_of_place(site: Site) -> Memo:
+    """Return the memo of values that all claims about the place share."""
     return site.step.memo
 
 

@@ -57,7 +57,7 @@ class ScaleCompiler(Compiler):
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self._length(side) for side in node.args)
-        return self._kept(node, lambda site: left(site) * right(site))
+        return self._cache_on_frame(node, lambda site: left(site) * right(site))
 
     def _value(self, node: Expr) -> Scalar:
         objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
@@ -65,7 +65,7 @@ class ScaleCompiler(Compiler):
         def scale(site: Site) -> Array:
             return site.step.expand_axes(site.step.objectives(objective.select).scale(site.step, point(site)))
 
-        return self._kept(node, scale)
+        return self._cache_on_frame(node, scale)
 
     def _length(self, node: Expr) -> Scalar:
         """Sum of the lengths of the vectors that a vector expression adds up."""

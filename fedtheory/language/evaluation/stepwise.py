@@ -48,7 +48,7 @@ def absolute(value: Array) -> Array:
 
 def rounded_down(value: Array) -> Array:
     """The largest integers that are at most the values; `Unresolved` where rounding hides which."""
-    return _each(_floor, value)
+    return _map_entries(_floor, value)
 
 
 def rounded_up(value: Array) -> Array:
@@ -81,7 +81,7 @@ def _floor_of_float(value: float) -> float:
     return float(math.floor(value))
 
 
-def _each(compute: Callable[[Number], Number], value: Array) -> Array:
+def _map_entries(compute: Callable[[Number], Number], value: Array) -> Array:
     """A function of every entry, in an array of the same kind."""
     found = np.empty_like(value)
     for place in np.ndindex(*value.shape):
@@ -124,7 +124,7 @@ def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Eva
         for (compute, _), holds in zip(choices, conditions, strict=True):
             chosen, left = left & holds, left & ~holds
             if chosen.any():
-                found = _place(found, compute(site), chosen)
+                found = _fill_chosen(found, compute(site), chosen)
         return _require(site, found, ~left, f"no condition of {node} holds on this run")
 
     return value
@@ -141,7 +141,7 @@ def _require(site: Site, found: Array, has_value: Array, reason: str) -> Array:
     return found if has_value.all() else site.each(require, found, has_value)
 
 
-def _place(found: Array, own: Array, chosen: Array) -> Array:
+def _fill_chosen(found: Array, own: Array, chosen: Array) -> Array:
     """The values so far, with those that are chosen now."""
     result: Array = np.where(chosen, own, found)
     return result
@@ -158,13 +158,13 @@ def closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Exp
     return sp.Add(*(coefficient * power for coefficient, power in powers))
 
 
-def where_not_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> Evaluator:
+def vanish_where_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> Evaluator:
     """A closure for a sum with a closed form; an empty one is zero."""
 
     def value(site: Site) -> Array:
         start, end, is_whole = _bounds(site, first, last)
         found = closed(site)
-        return _require(site, _place(found * 0, found, start <= end), is_whole, _NO_BOUND)
+        return _require(site, _fill_chosen(found * 0, found, start <= end), is_whole, _NO_BOUND)
 
     return value
 
@@ -180,7 +180,7 @@ def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluato
         for step in range(int((end - start).max()) + 1):
             # Where a sum is shorter than others beside it, its last term is asked for again and left out.
             term = summand(_with_index(site, index, np.minimum(start + step, np.maximum(end, start))))
-            total = total + _place(term * 0, term, start + step <= end)
+            total = total + _fill_chosen(term * 0, term, start + step <= end)
         total = _require(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")
         return _require(site, total, is_whole, _NO_BOUND)
 

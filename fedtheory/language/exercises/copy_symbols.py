@@ -30,12 +30,12 @@ def rename_for_copy(names: Names) -> dict[Expr, Expr]:
     return {value: sp.Symbol(name, positive=True) for name, value in names.items()}
 
 
-def written(expression: Expr, names: Names) -> str:
+def write_expression(expression: Expr, names: Names) -> str:
     """An expression in Python's notation, with the symbols of a copy."""
     return str(sp.sympify(expression).xreplace(rename_for_copy(names)))
 
 
-def how_written(what: str, names: Names) -> str:
+def describe_format(what: str, names: Names) -> str:
     """Describe the format of an expression for students."""
     symbols = ", ".join(f"`{name}`" for name in sorted(names))
     return f"A {what} as a string, in Python's notation or in LaTeX, using only the symbols {symbols}."

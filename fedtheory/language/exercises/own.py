@@ -36,12 +36,12 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
 Drawn = tuple[str, str, tuple[Question, ...]]
 
 
-def same_for_all(introduction: str, questions: Sequence[Question], worked: str = "") -> Callable[[Draw], Drawn]:
+def draw_same_copy(introduction: str, questions: Sequence[Question], worked: str = "") -> Callable[[Draw], Drawn]:
     """The `draw` of an assignment whose copies are all alike."""
     return lambda _draw: (introduction, worked, tuple(questions))
 
 
-def letters_of(*symbols: sp.Symbol) -> Names:
+def list_symbols(*symbols: sp.Symbol) -> Names:
     """The symbols of a question whose names are those of its symbols."""
     return {str(symbol): symbol for symbol in symbols}
 
@@ -67,7 +67,7 @@ def _check(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
     def checked(of: Draw) -> Drawn:
         with one_line(path):
             drawn = draw(of)
-            _require_drawn(drawn)
+            _check_copy(drawn)
             introduction, worked, questions = drawn
             return introduction, worked, tuple(map(_add_setting, questions))
 
@@ -79,7 +79,8 @@ def _add_setting(question: Question) -> Question:
     return replace(question, claim=resolve(question.claim)) if isinstance(question, BoundQuestion) else question
 
 
-def _require_drawn(drawn: Any) -> None:
+def _check_copy(drawn: Any) -> None:
+    """Raise `InputError` unless `draw` returns an introduction, a worked start and questions."""
     expected = "an introduction, a worked start and questions"
     _expect("draw", drawn, isinstance(drawn, tuple) and len(drawn) == 3, expected)
     introduction, worked, questions = drawn
@@ -88,7 +89,7 @@ def _require_drawn(drawn: Any) -> None:
     _expect("questions", questions, isinstance(questions, Sequence) and len(questions) > 0, "a list of questions")
     for question in questions:
         _expect("questions", question, isinstance(question, Question), "questions of fedtheory.exercises")
-        for name, value, holds, wanted in chain(_common(question), _check_kind(question)):
+        for name, value, holds, wanted in chain(_common(question), _check_question(question)):
             _expect(f"{question.name}.{name}", value, holds, wanted)
     names = [question.name for question in questions]
     _expect("questions", names, len(set(names)) == len(names), "different names")
@@ -105,7 +106,8 @@ def _common(question: Question) -> _Checks:
     yield "points", points, isinstance(points, int) and points >= 0, "a whole number"
 
 
-def _check_kind(question: Question) -> _Checks:
+def _check_question(question: Question) -> _Checks:
+    """Yield the checks of a question's fields: name, value, whether it is right, and what is expected."""
     if isinstance(question, BoundQuestion):
         yield from _check_bound(question)
     if isinstance(question, ExpressionQuestion):

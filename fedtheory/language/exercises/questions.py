@@ -11,7 +11,7 @@ from typing import Self
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.exercises.copy_symbols import Names, how_written, rename_for_copy, written
+from fedtheory.language.exercises.copy_symbols import Names, describe_format, rename_for_copy, write_expression
 from fedtheory.language.meaning_latex import typeset_meaning
 from fedtheory.language.typesetting import latex
 
@@ -87,11 +87,12 @@ class BoundQuestion(Question):
 
     @property
     def how(self) -> str:
-        return how_written("bound", self.names)
+        """Describe the format of the answer: an expression in these symbols."""
+        return describe_format("bound", self.names)
 
     @property
     def solution_cell(self) -> str:
-        return f'{self.name} = "{written(self.claim.relations[0].right, self.names)}"'
+        return f'{self.name} = "{write_expression(self.claim.relations[0].right, self.names)}"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +121,7 @@ class ChoiceQuestion(Question):
 
     @property
     def how(self) -> str:
+        """Describe the format of the answer: the symbol of one option."""
         return f'The letter of one option: `{self.name} = "a"`.'
 
     @property
@@ -143,6 +145,7 @@ class CodeQuestion(Question):
 
     @property
     def how(self) -> str:
+        """Describe the format of the answer: a Python function of exact rationals."""
         return f"A function `{self._head}` of exact rationals (`fractions.Fraction`), which returns one."
 
     @property
@@ -167,11 +170,12 @@ class ExpressionQuestion(Question):
 
     @property
     def how(self) -> str:
-        return how_written("formula", self.names)
+        """Describe the format of the answer: a formula in these symbols."""
+        return describe_format("formula", self.names)
 
     @property
     def solution_cell(self) -> str:
-        return f'{self.name} = "{written(self.solution, self.names)}"'
+        return f'{self.name} = "{write_expression(self.solution, self.names)}"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +187,7 @@ class ManualQuestion(Question):
 
     @property
     def how(self) -> str:
+        """Describe the format of the answer: a text that a person reads."""
         return "A text, in Markdown with LaTeX; it is read by a person."
 
     @property
@@ -203,6 +208,7 @@ class NumberQuestion(Question):
 
     @property
     def how(self) -> str:
+        """Describe the format of the answer: an exact number, or one within the tolerance."""
         if not self.tolerance:
             return f'An integer or an exact fraction, as a string: `{self.name} = "3/7"`.'
         return (

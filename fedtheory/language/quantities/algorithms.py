@@ -68,9 +68,9 @@ def _limiting_mean_distance_sq(run: Run) -> Any:
         limit = stationary_mean(run.trajectory.recursion)
     else:
         from fedtheory.engine.definition_runs import joint_trajectory
-        from fedtheory.engine.joint import limiting_mean
+        from fedtheory.engine.joint import find_limit_of_mean
 
-        limit = limiting_mean(joint_trajectory(run))
+        limit = find_limit_of_mean(joint_trajectory(run))
     return limit @ limit
 
 
@@ -124,7 +124,7 @@ mixing_contraction = constant(
 )
 
 
-def _kept_models(run: Run) -> Any:
+def _require_kept_models(run: Run) -> Any:
     """The trajectory of a run whose clients may keep models between rounds."""
     from fedtheory.engine.definition_runs import joint_trajectory
 
@@ -137,13 +137,13 @@ consensus_distance_sq = per_round(
     "consensus_distance_sq",
     r"\sum_ip_i\mathbb E\|x_i^{(t)}-\bar x^{(t)}\|^2",
     "for each round t: sum_i p_i E|x_i^t - xbar^t|^2 of the models that clients keep, at the start of the round",
-    lambda run: place_on_rounds(_kept_models(run).client_spread[:-1]),
+    lambda run: place_on_rounds(_require_kept_models(run).client_spread[:-1]),
 )
 final_consensus_distance_sq = RunQuantity(
     "final_consensus_distance_sq",
     r"\sum_ip_i\mathbb E\|x_i^T-\bar x^T\|^2",
     "sum_i p_i E|x_i^T - xbar^T|^2 of the models that clients keep, after the last round",
-    lambda run: _kept_models(run).final_client_spread,
+    lambda run: _require_kept_models(run).final_client_spread,
 )
 
 

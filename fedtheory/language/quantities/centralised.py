@@ -37,7 +37,7 @@ interval_start_gap = per_round(
 )
 
 
-def _gaps_after_intervals(run: Run) -> Array:
+def _measure_interval_ends(run: Run) -> Array:
     """theta_[k](k tau) for each interval, (T,)."""
     size = run.algorithm.work.common_step_size
     if size is None:
@@ -52,7 +52,7 @@ interval_end_gap = per_round(
     "interval_end_gap",
     r"\theta_{[k]}(k\tau)",
     "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
-    lambda run: place_on_rounds(_gaps_after_intervals(run)),
+    lambda run: place_on_rounds(_measure_interval_ends(run)),
 )
 next_interval_start_gap = per_round(
     "next_interval_start_gap",
@@ -73,7 +73,7 @@ reciprocal_progress = RunQuantity(
     "reciprocal_progress",
     r"\sum_{k=1}^K\left(\frac{1}{\theta_{[k]}(k\tau)}-\frac{1}{\theta_{[k]}((k-1)\tau)}\right)",
     "sum over intervals of 1/theta_[k](k tau) - 1/theta_[k]((k-1) tau)",
-    lambda run: (_reciprocal(_gaps_after_intervals(run)) - _reciprocal(_starts(run))).sum(),
+    lambda run: (_reciprocal(_measure_interval_ends(run)) - _reciprocal(_starts(run))).sum(),
 )
 last_interval_gap = reduce_entries(
     "last_interval_gap",

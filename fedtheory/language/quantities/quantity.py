@@ -112,11 +112,11 @@ class RunQuantity:
         return run.memo.once(self._key, lambda: self._measured(run))
 
     def _measured(self, run: Run) -> Any:
-        measured = self._ask(self.measure, run)
+        measured = self._evaluate(self.measure, run)
         # Midpoints and radii end here: sides are compared number by number.
         return measured.enclosures() if isinstance(measured, MidpointRadius) else measured
 
-    def _ask(self, question: Callable[[Run], Any], run: Run) -> Any:
+    def _evaluate(self, question: Callable[[Run], Any], run: Run) -> Any:
         """Evaluate on a run; where there is no value the reason names the quantity."""
         try:
             if self.of_types:
@@ -134,10 +134,11 @@ class RunQuantity:
         """Return the region on which an assumption's constant holds for a run; None for all of space."""
         if self.region is None:
             return None
-        found: Region = self._ask(self._region_once, run)
+        found: Region = self._evaluate(self._find_region, run)
         return found
 
-    def _region_once(self, run: Run) -> Any:
+    def _find_region(self, run: Run) -> Any:
+        """Return the region of a quantity on a run, found once; None for a quantity without one."""
         return None if self.region is None else run.once(self.region)
 
     @cached_property

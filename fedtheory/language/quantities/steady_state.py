@@ -11,7 +11,7 @@ from fedtheory.engine.moments.stationary import (
     stationary_suboptimality,
 )
 from fedtheory.engine.run import Run
-from fedtheory.engine.small_steps import leading_distance_sq, small_step_limit
+from fedtheory.engine.small_steps import compute_leading_coefficient, small_step_limit
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.quantity import VectorQuantity, constant
 
@@ -47,9 +47,10 @@ limiting_distance_sq = constant(
 )
 
 
-def _leading(run: Run) -> Any:
+def _measure_leading_error(run: Run) -> Any:
+    """Return the leading term of the squared stationary error for small step sizes."""
     size = local_work.effective_step_size.measure(run)
-    return size * leading_distance_sq(run, size)
+    return size * compute_leading_coefficient(run, size)
 
 
 leading_limiting_distance_sq = constant(
@@ -57,7 +58,7 @@ leading_limiting_distance_sq = constant(
     r"\frac\mu2\operatorname{tr}(H^{-1}R)",
     "mu/2 tr(H^-1 R), the limit of E|x^n - x*|^2 to first order in mu: H the Hessian of F, mu the server step size "
     "times the effective step size, mu^2 R the covariance of a round's update of the server at x*",
-    _leading,
+    _measure_leading_error,
 )
 
 

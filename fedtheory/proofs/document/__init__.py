@@ -14,7 +14,13 @@ closed pieces before it is judged, so that nothing rests on how certificates are
 """
 
 from fedtheory.proofs.document.lemmas import Lemma, lemma_id, lemmas_in
-from fedtheory.proofs.document.reading import certificate_in, claim_named, read_document, require_short, with_quantities
+from fedtheory.proofs.document.reading import (
+    certificate_in,
+    find_claim_id,
+    read_document,
+    require_short,
+    with_quantities,
+)
 from fedtheory.proofs.document.schemas import schema
 from fedtheory.proofs.document.writing import document_of, text_of
 from fedtheory.proofs.proof_report import Document, digest
@@ -23,9 +29,9 @@ __all__ = [
     "Document",
     "Lemma",
     "certificate_in",
-    "claim_named",
     "digest",
     "document_of",
+    "find_claim_id",
     "lemma_id",
     "lemmas_in",
     "read_document",

@@ -19,7 +19,7 @@ _SHARED = {
 }
 
 
-def own_digest(claim: Claim) -> str | None:
+def digest_definition(claim: Claim) -> str | None:
     """Return the digest of the user's definition that a claim is about; None where there is none."""
     named = names_of(claim)
     return definition_of(claim).digest if len(named) == 1 and any(map(is_own, named)) else None

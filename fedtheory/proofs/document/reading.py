@@ -118,7 +118,7 @@ def read_document(file: str | Path) -> Document:
         with Path(file).open(encoding="utf-8") as opened:
             text = opened.read(LONGEST + 1)
         require_short(text)
-        return _require_format(json.loads(text, object_pairs_hook=_with_keys_once))
+        return _require_format(json.loads(text, object_pairs_hook=_reject_repeated_keys))
     except OSError as error:
         raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
     except (ValueError, RecursionError) as error:
@@ -133,7 +133,7 @@ def require_short(text: str) -> None:
         raise InputError("", f"expected a document of at most {LONGEST} characters")
 
 
-def _with_keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _reject_repeated_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A table; `InputError` where readers could differ on what a key says."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -142,7 +142,7 @@ def _with_keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def claim_named(document: object) -> str:
+def find_claim_id(document: object) -> str:
     """The id of the claim that a document is about."""
     certificate = _require_format(document)["certificate"]
     name = certificate.get("claim") if isinstance(certificate, dict) else None
@@ -165,7 +165,7 @@ def _require_format(document: object) -> Document:
 
 def _require_definition(claim: Claim, entries: Document) -> None:
     """Raise `InputError` where a certificate was made for another definition than the claim's file has now."""
-    expected, given = algorithms.own_digest(claim), entries.get(DEFINITION)
+    expected, given = algorithms.digest_definition(claim), entries.get(DEFINITION)
     if given != expected or (DEFINITION in entries and expected is None):
         (name, *_) = names_of(claim) or {"no algorithm"}
         raise InputError(DEFINITION, f"expected {expected or 'none'}, for {name} as it is now, got {given!r:.80}")

@@ -110,12 +110,14 @@ def _expression(_shape: Expression | Ordering) -> _Schema:
 
 
 @schema_of.register
-def _named(shape: Named) -> _Schema:
+def _describe_named(shape: Named) -> _Schema:
+    """Schema of a name out of a fixed list."""
     return {"enum": list(shape.known)}
 
 
 @schema_of.register
-def _many(shape: Many) -> _Schema:
+def _describe_list(shape: Many) -> _Schema:
+    """Schema of a list."""
     return {"type": "array", "items": schema_of(shape.of)}
 
 
@@ -137,7 +139,8 @@ def _one_of(shape: OneOf) -> _Schema:
 
 
 @schema_of.register
-def _reason(_shape: Inequality) -> _Schema:
+def _describe_reason(_shape: Inequality) -> _Schema:
+    """Schema of a reference to an inequality of the kernel."""
     return {"oneOf": [_describe_inequality(kind) for kind in INEQUALITIES]}
 
 

@@ -15,8 +15,8 @@ from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.inequalities import InequalityRef, subjects
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.decoding import SIGNS, own_symbols
-from fedtheory.proofs.document.algorithms import own_digest
+from fedtheory.proofs.decoding import SIGNS, declared_symbols
+from fedtheory.proofs.document.algorithms import digest_definition
 from fedtheory.proofs.document.notation import HEADS, ORDERINGS, Scope
 from fedtheory.proofs.document.reading import DEFINITION, FORMAT, VERSION, free, plain, symbols_of
 from fedtheory.proofs.document.records import (
@@ -53,9 +53,9 @@ _SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}
 def document_of(claim: Claim, certificate: Any) -> Document:
     """A certificate of a claim as a document; `InputError` where it has something that a document cannot say."""
     symbols = symbols_of(claim)
-    own = _declare(own_symbols(certificate), symbols)
+    own = _declare(declared_symbols(certificate), symbols)
     scope = Scope(own | symbols, frozenset(own))
-    digest_of_definition = own_digest(claim)
+    digest_of_definition = digest_definition(claim)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -77,7 +77,7 @@ def write(_shape: Shape, value: Any, _scope: Scope) -> Json:
 
 @write.register
 def _expression(_shape: Expression | Ordering, value: Any, scope: Scope) -> Json:
-    return written(value, scope)
+    return write_expression(value, scope)
 
 
 @write.register
@@ -86,7 +86,8 @@ def _symbol(_shape: Symbol, value: Any, scope: Scope) -> Json:
 
 
 @write.register
-def _named(shape: Named, value: Any, _scope: Scope) -> Json:
+def _write_named(shape: Named, value: Any, _scope: Scope) -> Json:
+    """Write the name of a value out of a fixed list."""
     name = next((name for name, one in shape.known.items() if one is value), None)
     if name is None:
         raise InputError("certificate", f"expected one of {', '.join(shape.known)}, got {value!r:.80}")
@@ -94,7 +95,8 @@ def _named(shape: Named, value: Any, _scope: Scope) -> Json:
 
 
 @write.register
-def _many(shape: Many, value: Any, scope: Scope) -> Json:
+def _write_list(shape: Many, value: Any, scope: Scope) -> Json:
+    """Write a list."""
     if not isinstance(value, list | tuple):
         raise InputError("certificate", f"expected a list, got {value!r:.80}")
     return [write(shape.of, one, scope) for one in value]
@@ -128,19 +130,20 @@ def _one_of(shape: OneOf, value: Any, scope: Scope) -> Json:
 
 
 @write.register
-def _reason(_shape: Inequality, value: Any, scope: Scope) -> Json:
+def _write_reason(_shape: Inequality, value: Any, scope: Scope) -> Json:
+    """Write a reference to an inequality of the kernel with its arguments by name."""
     if type(value) is not InequalityRef:
         raise InputError("certificate", f"expected a reason of the kernel, got {value!r:.80}")
     expected = subjects(value.kind)
     if any(subject.kind is Parameter.VAR_POSITIONAL for subject in expected):
-        return {"reason": value.kind, expected[0].name: [written(one, scope) for one in value.about]}
+        return {"reason": value.kind, expected[0].name: [write_expression(one, scope) for one in value.about]}
     if len(value.about) != len(expected):
         names = ", ".join(one.name for one in expected)
         raise InputError(
             "certificate", f"{value.kind}({names}) takes {len(expected)} arguments, got {len(value.about)}"
         )
     given = zip(expected, value.about, strict=True)
-    about = {one.name: thing if one.name == NAME else written(thing, scope) for one, thing in given}
+    about = {one.name: thing if one.name == NAME else write_expression(thing, scope) for one, thing in given}
     return {"reason": value.kind} | about
 
 
@@ -170,19 +173,19 @@ def _sign(symbol: sp.Symbol) -> str:
     return next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}")), "real")
 
 
-def written(expression: Expr, scope: Scope) -> str:
+def write_expression(expression: Expr, scope: Scope) -> str:
     """An expression, or an ordering of two, as text."""
     if not isinstance(expression, sp.Basic | int):
         raise InputError("certificate", f"expected a SymPy expression, got {expression!r:.80}")
     expression = sp.sympify(expression)
     if type(expression) in _SIGNS_OF:
-        left, right = (written(side, scope) for side in expression.args)
+        left, right = (write_expression(side, scope) for side in expression.args)
         return f"{left} {_SIGNS_OF[type(expression)]} {right}"
     if isinstance(expression, sp.Symbol):
         return scope.name_of(expression)
     if isinstance(expression, sp.Rational | sp.Mul) or _divides(expression):
         return _product(expression, scope)
-    parts = [written(part, scope) for part in expression.args]
+    parts = [write_expression(part, scope) for part in expression.args]
     if isinstance(expression, sp.Add):
         return _sum(parts)
     if isinstance(expression, sp.Pow):
@@ -219,7 +222,7 @@ def _divides(factor: Expr) -> bool:
 
 
 def _factor(factor: Expr, scope: Scope) -> str:
-    text = written(factor, scope)
+    text = write_expression(factor, scope)
     return f"({text})" if isinstance(factor, sp.Add) else text
 
 

@@ -20,7 +20,7 @@ from fedtheory.kernel import (
     scaled,
 )
 from fedtheory.kernel.admitted import require_admitted, require_finite
-from fedtheory.kernel.expressions import Expr, shown
+from fedtheory.kernel.expressions import Expr, shorten
 from fedtheory.kernel.quotients import is_zero, quotient
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
@@ -80,7 +80,7 @@ class TermContext:
         """Return a number as the kernel knows it; `Rejected` where its sign is not shown."""
         known = self.require_number(number)
         if not is_nonnegative(known, self.numbers, self.conditions):
-            raise Rejected(f"({shown(known)}) >= 0 is not shown under the conditions")
+            raise Rejected(f"({shorten(known)}) >= 0 is not shown under the conditions")
         return known
 
     def require_number(self, number: Expr) -> Expr:

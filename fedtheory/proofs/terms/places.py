@@ -16,9 +16,9 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import build_link_context
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.combination import conditions_of_run
-from fedtheory.proofs.numbers import known_conditions, numbers_of, symbols_of
+from fedtheory.proofs.numbers import list_known_conditions, numbers_of, symbols_of
 from fedtheory.proofs.paper_contexts import paper_step_conditions
-from fedtheory.proofs.prefix_sum import is_about_past
+from fedtheory.proofs.prefix_sum import has_prefix_sum
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.recursion import k
 from fedtheory.proofs.rounds import is_in_expectation
@@ -49,8 +49,8 @@ def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermC
         # A bound on the largest drift of the run is one on the drift at each step.
         numbers = replace(numbers, symbols=numbers.symbols | {symbols_of(claim)(q.max_drift)})
         vectors = replace(vectors, numbers=numbers)
-    conditions = (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim))
-    place: Place = "past" if is_about_past(relation) else claim.place
+    conditions = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
+    place: Place = "past" if has_prefix_sum(relation) else claim.place
     reading = _reading(claim, relation)
     return TermContext(claim, place, reading, numbers, conditions, prove, index_of(claim), vectors)
 

@@ -19,7 +19,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.quantities.measuring.symbols import next_run_iterate, run_iterate
 from fedtheory.language.quantities.quantity import Over
-from fedtheory.language.term_relations import is_what_its_term_says
+from fedtheory.language.term_relations import is_defined_by_term
 from fedtheory.language.vocabulary import vocabulary
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SymbolTable, numbers_of, symbols_of
@@ -191,7 +191,7 @@ class Process:
 
     def _measured(self, quantity: RunQuantity) -> Expr | None:
         """The expression that a quantity is by its term; None where it has none in vectors of full rounds."""
-        if not self.has_steps or quantity.term is None or not is_what_its_term_says(quantity):
+        if not self.has_steps or quantity.term is None or not is_defined_by_term(quantity):
             return None
         if not quantity.term.over or parts_of(quantity.term.expression, sp.Max):
             return None

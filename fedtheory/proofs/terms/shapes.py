@@ -14,7 +14,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.kernel.work import NODE, spend
 from fedtheory.proofs.document.notation import Scope, read, read_ordering
-from fedtheory.proofs.document.writing import written
+from fedtheory.proofs.document.writing import write_expression
 from fedtheory.proofs.terms.rules import RULES
 from fedtheory.proofs.terms.term import ProofTerm
 
@@ -46,7 +46,7 @@ class _Formula(Shape):
         return read(data, scope, where)
 
     def write(self, value: Any, scope: Scope) -> Json:
-        return written(value, scope)
+        return write_expression(value, scope)
 
     def schema(self) -> Schema:
         return _FORMULA
@@ -85,7 +85,7 @@ class _NameOrFormula(_Formula):
         return read(data, scope, where)
 
     def write(self, value: Any, scope: Scope) -> Json:
-        return {"name": value} if isinstance(value, str) else written(value, scope)
+        return {"name": value} if isinstance(value, str) else write_expression(value, scope)
 
     def schema(self) -> Schema:
         return {"oneOf": [_FORMULA, _object({"name": {"type": "string"}}, ["name"])]}

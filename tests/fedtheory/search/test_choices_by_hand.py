@@ -89,7 +89,7 @@ def test_a_claim_in_other_words_needs_all_that_it_relies_on(monkeypatch: pytest.
         reached.append(1)
         raise InputError("x", "y")
 
-    monkeypatch.setattr(restated, "written", stop)
+    monkeypatch.setattr(restated, "write_expression", stop)
     for name in ("Scope", "symbols_of"):
         monkeypatch.setattr(restated, name, lambda _: None)
     for one in claims.values():

@@ -107,7 +107,7 @@ def _at_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
     return [np.concatenate(found).reshape(shape) for found in zip(*at_frames, strict=True)]
 
 
-def measure_together(quantities: Iterable[RunQuantity], run: Run) -> None:
+def measure_several(quantities: Iterable[RunQuantity], run: Run) -> None:
     """Find what several quantities are made of at local steps; `FedtheoryError` where one of them has no value."""
     unknown = [quantity for quantity in quantities if not quantity.is_known_of(run)]
     values = [one.measure.value for one in unknown if isinstance(one.measure, AtSteps)]

@@ -32,10 +32,10 @@ class Reduced:
 
     def __call__(self, run: Run, values: Array) -> Any:
         """Reduce values (N, K, 1 or M)."""
-        return reduce_all(self.every, run, values)
+        return reduce_steps(self.every, run, values)
 
 
-def reduce_all(every: Iterable[Over], run: Run, values: Array) -> Any:
+def reduce_steps(every: Iterable[Over], run: Run, values: Array) -> Any:
     """Reduce values (N, K, 1 or M) step by step; a number where one is left of each round, step and client."""
     over, is_whole = tuple(every), False
     for one in over:

@@ -15,7 +15,7 @@ from fedtheory.engine.frames import Frame, common_steps
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.measuring.expectations import AtSteps
-from fedtheory.language.quantities.measuring.reductions import Reduced, reduce_all
+from fedtheory.language.quantities.measuring.reductions import Reduced, reduce_steps
 from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, symbol_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class InNumbers:
         values = self.compiled(whole_run(run))
         for over in self.term.over:
             values = _repeat_entries(over, run, values)
-        found = reduce_all(self.term.over, run, values)
+        found = reduce_steps(self.term.over, run, values)
         is_number = not any(place_of(self.term)) and np.size(found) == 1
         return np.asarray(found).reshape(-1)[0] if is_number else found
 

@@ -72,7 +72,7 @@ def _check_fact(axiom: Axiom, context: TermContext) -> Proved:
         raise Rejected("facts are about quantities of a run")
     context.require([check_assumed(context.claim, fact.needs, fact.name)])
     context.require([check_defined(context.claim, fact.quantities, fact.name)])
-    where = fact.where_zero(context.symbols)
+    where = fact.zero_condition(context.symbols)
     if where != 0 and not _is_known_zero(where, context):
         raise Rejected(f"{where} = 0 is not known")
     return Proved(fact.slack(context.symbols), "==" if fact.is_zero else ">=")

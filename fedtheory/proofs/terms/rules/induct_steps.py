@@ -13,9 +13,9 @@ from fedtheory.proofs.induction import (
     POWER,
     Course,
     Induction,
+    advance_distance,
     conditions_at_step,
     count_from,
-    moved_on,
     require_constant,
     require_round,
     restrict_to_start,
@@ -59,7 +59,7 @@ class InductSteps(ProofTerm):
             raise Rejected("the bound has the power itself")
         if self.power_of is not None:
             context.require_nonnegative(self.power_of - 1)
-        moved = moved_on(context.claim, self.measured)
+        moved = advance_distance(context.claim, self.measured)
         self._check_start(context, course, moved)
         self._check_step(context, course, moved)
         return Proved(self._conclude(context, course, moved))

@@ -11,7 +11,7 @@ from fedtheory.kernel import Rejected, difference, remainder, scalar
 from fedtheory.kernel.expressions import Expectation, Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.language.term_relations import is_what_its_term_says
+from fedtheory.language.term_relations import is_defined_by_term
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.indexed import STEP
 from fedtheory.proofs.terms.places import enter_models
@@ -75,7 +75,7 @@ def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list
     """A quantity that is a maximum over clients, steps and rounds, and the values at a step that it compares."""
     quantity = process.quantity_of(maximum) if maximum.is_Symbol else None
     term = quantity.term if isinstance(quantity, RunQuantity) else None
-    if term is None or not isinstance(quantity, RunQuantity) or not is_what_its_term_says(quantity):
+    if term is None or not isinstance(quantity, RunQuantity) or not is_defined_by_term(quantity):
         raise Rejected(f"{maximum} is no quantity that its term defines")
     indices = [(over.index, over.by, over.begin, over.weights) for over in term.over]
     if indices != [(index, "largest", 0, None) for index in ("clients", "steps", "rounds")] or quantity.root:

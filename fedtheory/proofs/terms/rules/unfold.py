@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.numbers import known_conditions
+from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import build_run_context, paper_step_conditions, write_in_vectors
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Proved
@@ -34,7 +34,7 @@ class Unfold(ProofTerm):
         relation = Relation(sp.S.Zero, "<=", self.goal)
         vectors = build_run_context(context.claim, relation)
         claim = context.claim
-        known = (*claim.conditions, *known_conditions(claim), *paper_step_conditions(claim))
+        known = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
         inside = replace(context, place="updates", numbers=vectors.numbers, conditions=known, vectors=vectors)
         proved = self.body.check(inside)
         measured = write_in_vectors(context.claim, relation).slack

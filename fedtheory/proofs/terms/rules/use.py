@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import write_out
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.prefix_sum import is_about_past
+from fedtheory.proofs.prefix_sum import has_prefix_sum
 from fedtheory.proofs.proof import Proof, use_lemma
 from fedtheory.proofs.rounds import is_in_expectation
 from fedtheory.proofs.terms.context import TermContext
@@ -76,7 +76,7 @@ def _require_place(premise: Claim, relation: Relation, context: TermContext) -> 
         raise Rejected(f"{premise.id} is about the place {premise.place!r}, and is used at {context.place!r}")
     if premise.place == "run":
         return
-    if is_about_past(relation):
+    if has_prefix_sum(relation):
         raise Rejected(f"{premise.id} sums over the past steps of another round")
     if context.place == "start" and relation.atoms(LocalSum, PastSum, Selected):
         raise Rejected(f"{premise.id} sums over steps that are not taken at the start of a round")

@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.induction import Course, Induction, moved_on
+from fedtheory.proofs.induction import Course, Induction, advance_distance
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.products import CauchySchwarz, Positive, Products
 from fedtheory.proofs.proof import Prover
@@ -103,7 +103,7 @@ class SumTactic:
     @link.register
     def _induction(self, why: Induction, relation: Relation) -> ProofTerm:
         course = Course(self.claim, why)
-        moved = moved_on(self.claim, why.measured)
+        moved = advance_distance(self.claim, why.measured)
         later = course.after(why.bound) - moved
         parts = (Weighted(course.written(why.factor), Hypothesis(HYPOTHESIS)), *self.weigh(why.terms))
         base = self.combine(course.evaluate_at_start(why.bound) - why.measured, why.start)

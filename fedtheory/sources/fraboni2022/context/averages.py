@@ -53,7 +53,7 @@ class OverSteps(Averaged):
     needs = NEEDS
     same = _OF_AN_UPDATE
 
-    def own_factors(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
+    def list_weighted_symbols(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """The number of a step, with which the sum over the steps before it counts."""
         return {symbol(q.past_mean_square_gradient): symbol(q.local_step_index)}
 
@@ -82,7 +82,7 @@ class OverUpdates(Averaged):
     needs = NEEDS
     keeps_equations = False
 
-    def own_factors(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
+    def list_weighted_symbols(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the chi-squared distance of update weights from client weights; it multiplies the types' loss."""
         return {symbol(q.misrepresentation): symbol(q.chi_sq)}
 

@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.averages import averaged, require_same
+from fedtheory.proofs.averages import averaged, require_constant
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 
@@ -39,7 +39,7 @@ class OverWindow(Derived):
         bound = sp.expand(most + change)
         if sp.expand(least - change - bound) != 0:
             raise Rejected("the change of a loss is not bounded alike in both directions")
-        require_same(symbol, bound, NUMBERS)
+        require_constant(symbol, bound, NUMBERS)
         steps = symbol(q.local_steps)
         apart = (symbol(q.window) - 1) * steps * bound
         traded: Expr = symbol(q.window_round_loss) + symbol(q.window_weight) * steps * apart - symbol(q.window_loss)

@@ -18,7 +18,7 @@ from fedtheory.federation import Algorithm, LocalWork, fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Clock, Policy, spread_times
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.rule import same_for_all
+from fedtheory.federation.rule import repeat_for_clients
 
 Weighting = Literal["Identical", "Time-based"]
 """``d_i = 1``, or the closed forms of fraboni2022, Section 4."""
@@ -158,7 +158,7 @@ class Scenario:
 @lru_cache(maxsize=12)
 def _noise_maps(problem: Problem, local_steps: int, step_size: float) -> NoiseMaps:
     """The noise of local steps: the same for all policies, hardware and weights."""
-    work = LocalWork((local_steps,) * problem.clients, same_for_all(step_size, problem.weights))
+    work = LocalWork((local_steps,) * problem.clients, repeat_for_clients(step_size, problem.weights))
     return NoiseMaps.of(problem.centred, work)
 
 

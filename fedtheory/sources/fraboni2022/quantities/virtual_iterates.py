@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, group_alike
+from fedtheory.arithmetic import Array, group_equal_rows
 from fedtheory.engine.frames import Frame, common_steps
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, Value
@@ -56,7 +56,7 @@ def _client_values(run: Run) -> Array:
 
 def _weighted(run: Run, weights: Array) -> Array:
     """sum_i c_i(n) E L_i(theta^{n,k}), (N, K), for the weights c(n) of each round, (N, M), or of all, (1, M)."""
-    first, kinds = group_alike(weights)
+    first, kinds = group_equal_rows(weights)
     if len(first) >= run.problem.clients:
         weighted: Array = (run.once(_client_values) * weights[:, None, :]).sum(axis=-1)
         return weighted

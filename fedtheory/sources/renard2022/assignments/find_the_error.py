@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.language import exercises as ex
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs.printed import printed_steps
+from fedtheory.proofs.printed import list_printed_steps
 from fedtheory.sources.renard2022.statements.notation import *
 
 _PROOF = "renard2022:lemma-2.2"
@@ -17,7 +17,7 @@ move, way = sp.symbols("move way", positive=True)
 
 def printed_lines(draw: ex.Draw) -> list[Claim]:
     """Some lines of the printed proof in their order, of which at least one is refuted."""
-    lines = [find(step) for step in printed_steps(_PROOF)]
+    lines = [find(step) for step in list_printed_steps(_PROOF)]
     false = draw.choice("false", [line for line in lines if line.verdict == "refuted"])
     others = draw.shuffled("others", [line for line in lines if line is not false])[: _LINES - 1]
     return sorted((false, *others), key=lines.index)
