@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from flint import fmpq
 
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError, NotApplicable
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, MEAN_OVER_ROUNDS, SUM_BEFORE_STEP
+from fedtheory.language.quantities.measuring.reductions import (
+    LARGEST_CLIENT,
+    MEAN_OVER_ROUNDS,
+    SUM_BEFORE_STEP,
+    reduce_all,
+)
 from fedtheory.language.quantities.measuring.terms import InNumbers, define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import Over, RunQuantity
 from fedtheory.language.signs import Signs, quantities_of_runs, signs_by_terms
@@ -171,3 +177,17 @@ def test_a_quantity_without_a_value_is_named() -> None:
     run = Instance("unequal local work", 0).run()
     with pytest.raises(NotApplicable, match="local steps"):
         q.iterations.on(run)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 33])
+@pytest.mark.parametrize("index", ["clients", "steps", "rounds"])
+def test_extremes_are_those_of_all_entries(index: str, count: int) -> None:
+    """Of any number of entries, in floats and in rationals, wherever the extreme one stands."""
+    run = Instance("full gradients", 1).run()
+    axis = ("rounds", "steps", "clients").index(index)
+    for shift in range(count):
+        entries = np.roll([fmpq(3 * number % 7 - 2, 1 + number) for number in range(count)], shift)
+        for values in (entries, np.array([float(entry.p) / float(entry.q) for entry in entries])):
+            placed = np.moveaxis(values.reshape(-1, 1, 1), 0, axis)
+            for by, extreme in (("largest", max(values)), ("smallest", min(values))):
+                assert np.ravel(reduce_all([Over(index, by)], run, placed)) == [extreme]  # type: ignore[arg-type]

@@ -92,13 +92,13 @@ def _add(run: Run, counted: Array) -> Array:
 
 
 def _extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Array], Array]:
-    """The largest or the smallest entry, whatever arithmetic."""
+    """The largest or the smallest entry, whatever arithmetic, by halves: 100,000 clients take 17 comparisons."""
 
     def chosen(_run: Run, counted: Array) -> Array:
-        found = counted[0]
-        for entry in counted[1:]:
-            found = choose(found, entry)
-        return np.asarray(found)[None]
+        while len(counted) > 1:
+            half = len(counted) // 2
+            counted = np.concatenate([choose(counted[:half], counted[half : 2 * half]), counted[2 * half :]])
+        return np.asarray(counted)
 
     return chosen
 
