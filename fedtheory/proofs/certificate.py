@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.meaning import require_meaning
-from fedtheory.proofs.claim_context import build_context
+from fedtheory.proofs.claim_context import build_step_context
 from fedtheory.proofs.combination import check_roots
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.numbers import list_known_conditions, symbols_of
@@ -146,7 +146,7 @@ def build_link_context(claim: Claim, relation: Relation, roots: Sequence[Root], 
         return build_past_context(claim, relation)
     if claim.place == "run":
         return build_run_context(claim, relation)
-    context = build_round_context(claim, relation) if claim.place == "round" else build_context(claim)
+    context = build_round_context(claim, relation) if claim.place == "round" else build_step_context(claim)
     context = with_small_step_limit(context, claim)
     slacks = dict(context.assumed)
     for lemma in lemmas:

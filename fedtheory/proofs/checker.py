@@ -20,6 +20,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import Certificate, check_links
+from fedtheory.proofs.claim_context import with_iterations_in_powers
 from fedtheory.proofs.combination import Combination, check_combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage, check_contraction, check_exponential_average
 from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate, check_last_round
@@ -30,7 +31,7 @@ from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
 from fedtheory.proofs.means import MeanCertificate, check_mean
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.proof import Proof, Prover, prefixed, relaxation
+from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefixed, relaxation
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import recorded_for
 from fedtheory.proofs.recursion import Recursion, check_recursion
@@ -161,6 +162,7 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
             yield from prefixed(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
         return
+    claim = with_iterations_in_powers(claim, conditions_of(claim, certificate.relaxed))
     require_provable(claim)
     if certificate.relaxed is not None:
         yield from relaxation(claim, certificate.relaxed)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import sympy as sp
 
-from fedtheory.kernel import Context
-from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.kernel import Context, is_nonnegative
+from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq, parts_of
+from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -16,7 +17,7 @@ from fedtheory.language.paper_parts import parts_of_papers
 from fedtheory.language.quantities import PointQuantity, VectorQuantity
 from fedtheory.proofs.comparators import with_comparator
 from fedtheory.proofs.existence import OPTIMUM, is_known
-from fedtheory.proofs.numbers import SMOOTH, SymbolTable, numbers_of, symbols_of
+from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SMOOTH, SymbolTable, numbers_of, sides_of, symbols_of
 
 GIVEN_BY_PAPERS: tuple[VectorQuantity, ...] = tuple(
     one for part in parts_of_papers("signs") for one in part.SIGNS.given
@@ -63,6 +64,73 @@ def build_context(claim: Claim) -> Context:
         assumed=_assumed(claim, symbol) | _distances(symbol) | _divergences(claim, symbol) | _nearest(claim, symbol),
     )
     return with_comparator(with_common_shape(context, claim), claim)
+
+
+def build_step_context(claim: Claim) -> Context:
+    """The context of a local step or a path of FedAvg, which knows of clients that are together that they are.
+
+    A single client is its own average, and before the only local step of a round every client is at the server's
+    model.  The loop with restarts observes gradients elsewhere.
+    """
+    context = build_context(claim)
+    if not are_together(claim):
+        return context
+    local, average = (symbols_of(claim)(quantity) for quantity in (q.local_iterate, q.average_iterate))
+    apart = {vector: what for vector, what in context.definitions.items() if vector != average}
+    is_alone = a.one_client in claim.assumptions and not symbols_of(claim).has(q.clients)
+    return replace(
+        context,
+        share=sp.S.One if is_alone else context.share,
+        vectors=context.vectors | {average},
+        client_vectors=context.client_vectors - {local},
+        definitions={**apart, local: average},
+    )
+
+
+def are_together(claim: Claim) -> bool:
+    """Whether all clients are at one point before each local step."""
+    if a.one_client in claim.assumptions:
+        return True
+    return _has_one_local_step(claim) and any(
+        all(one in claim.assumptions for one in rounds) for rounds in (ROUNDS, SAMPLED_ROUNDS)
+    )
+
+
+def _has_one_local_step(claim: Claim) -> bool:
+    """Whether the conditions of a claim leave one local step in a round."""
+    later = symbols_of(claim)(q.local_steps) - 1
+    equal = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]
+    return any(is_zero(later - sign * one) for one in equal for sign in (1, -1)) or is_nonnegative(
+        -later, numbers_of(claim), claim.conditions
+    )
+
+
+def count_steps(claim: Claim) -> Expr:
+    """The local steps of a whole run in the symbols that a claim has: K, T where a round is one step, or tau T."""
+    symbol = symbols_of(claim)
+    if symbol.has(q.iterations):
+        return symbol(q.iterations)
+    return symbol(q.rounds) * (sp.S.One if _has_one_local_step(claim) else symbol(q.local_steps))
+
+
+def with_iterations_in_powers(claim: Claim, conditions: Sequence[Expr]) -> Claim:
+    """A claim that names K, with K for tau T in its exponents, and for T where conditions leave one step in a round."""
+    symbol = symbols_of(claim)
+    rounds, steps, iterations = (symbol(quantity) for quantity in (q.rounds, q.local_steps, q.iterations))
+    powers = {power for side in sides_of(claim) for power in parts_of(side, sp.Pow) if power.exp.has(rounds)}
+    if not powers or a.same_local_work not in claim.assumptions or not symbol.has(q.iterations):
+        return claim
+    counted = _counted(powers, rounds * steps, iterations)
+    if not any(power.exp.has(steps) for power in powers) and _has_one_local_step(replace(claim, conditions=conditions)):
+        counted |= _counted(powers, rounds, iterations)
+    relations = tuple(relation.mapped(lambda side: side.xreplace(counted)) for relation in claim.relations)
+    return replace(claim, lhs=None, rhs=None, chain=(), also=relations)
+
+
+def _counted(powers: Iterable[sp.Pow], count: Expr, iterations: Expr) -> dict[Expr, Expr]:
+    """Powers with a multiple of a count as exponent, with that of the number of iterations instead."""
+    multiples = {power: power.exp / count for power in powers}
+    return {power: power.base ** (one * iterations) for power, one in multiples.items() if one.is_Rational}
 
 
 def with_common_shape(context: Context, claim: Claim) -> Context:

@@ -30,6 +30,7 @@ from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
@@ -61,7 +62,7 @@ AnyCertificate = (
 DERIVED: tuple[type[Derived], ...] = (
     *(Derived, Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart),
     *(one for context in paper_contexts() for one in context.derived),
-    AtOptimum,
+    *(AtOptimum, LastOfFalling, LastOfContracting),
 )
 """Derived relations of a proved claim."""
 _RECORDS = {

@@ -32,7 +32,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.term_relations import is_defined_by_term
-from fedtheory.proofs.claim_context import build_context
+from fedtheory.proofs.claim_context import build_step_context
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SymbolTable, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, use_lemma
 from fedtheory.proofs.run_terms import step_average_of
@@ -153,7 +153,7 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
 def build_steps_sum_context(step: Claim) -> Context:
     """The context of a statement about each local step, in which numbers of a step can be summed over the steps."""
     symbol = symbols_of(step)
-    return replace(build_context(step), step_number=symbol(q.local_step_index), local_steps=symbol(q.local_steps))
+    return replace(build_step_context(step), step_number=symbol(q.local_step_index), local_steps=symbol(q.local_steps))
 
 
 def sampled(claim: Claim) -> Expr:

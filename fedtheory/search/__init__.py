@@ -14,6 +14,7 @@ Nothing rests on it: what a search returns is a document, which the kernel exami
     known       bounds on runs from proved claims and facts
     chains      bounds on runs by one step after the other, as lemmas of the document
     contractions the last model of strongly convex clients
+    together    gradient descent and SGD, of one client or with one local step
     remainders  what a claim's slack leaves without multiples of premises
     workspace   the lemmas of a document
     restated    known claims in other symbols, by their recorded certificates

@@ -19,10 +19,10 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.assumptions.assumption import Setting
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
+from fedtheory.proofs.claim_context import with_iterations_in_powers
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.document import with_quantities
-from fedtheory.proofs.facts import ONE, STRONG_CURVATURE
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
@@ -30,7 +30,7 @@ from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.contractions import NEEDED, find_contractions, is_contracting
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import SignFacts, split_into_products, split_pairs, split_quickly
+from fedtheory.search.positivity import split_into_products, split_pairs, split_quickly
 from fedtheory.search.premises import (
     PARAMETERS,
     LinearPremise,
@@ -40,6 +40,13 @@ from fedtheory.search.premises import (
 )
 from fedtheory.search.remainders import Goal, Remainder, goal_of, remainders, search_products, show_remainder
 from fedtheory.search.restated import AT_OPTIMUM, quantities_behind, restate
+from fedtheory.search.together import (
+    counts_by_powers,
+    find_last_errors,
+    find_steps_together,
+    is_together,
+    needed_together,
+)
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 _COUNTS = frozenset(one.name for one in (q.clients, q.local_steps, q.rounds))
@@ -88,11 +95,15 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _quantities_behind(step))])
     if is_contracting(claim):
         wanted |= dict.fromkeys(NEEDED)
+    if is_together(claim):
+        wanted |= dict.fromkeys(needed_together(claim))
+    if counts_by_powers(claim):
+        wanted |= {q.iterations.name: None}
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     goal = goal_of(claim, [name for name in wanted if name not in own], missing)
     plain = use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)}))
-    workspace = Workspace(plain)
-    goal = _with_curvatures(replace(goal, workspace=workspace), workspace)
+    workspace = Workspace(with_iterations_in_powers(plain, plain.conditions))
+    goal = replace(goal, claim=with_iterations_in_powers(goal.claim, goal.claim.conditions), workspace=workspace)
     (row,) = _rows_of(claim)
     first: list[LinearPremise] = []
     others = premises_of_facts(goal.claim)
@@ -102,6 +113,11 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
             (first if step.row == row else others).append(premise)
     if is_contracting(goal.original):
         first += _premises_of_lemmas(goal, workspace, find_contractions(workspace))
+    if is_together(goal.original):
+        lemmas = _premises_of_lemmas(goal, workspace, find_steps_together(workspace))
+        last = _last_errors(goal, workspace) if row == q.final_suboptimality.name else []
+        first += last or lemmas
+        others += lemmas
     return _combine(goal, first, others)
 
 
@@ -142,18 +158,15 @@ def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPre
     return premise_of(name, said, lemma.relations[0].slack, goal.claim, tuple(given))
 
 
-def _with_curvatures(goal: Goal, workspace: Workspace) -> Goal:
-    """The goal with mu <= L among its conditions, where the claim names both."""
-    symbol = symbols_of(goal.claim)
-    if not (symbol.has(q.strong_convexity) and symbol.has(q.smoothness)):
-        return goal
-    ordering = sp.Le(symbol(q.strong_convexity), symbol(q.smoothness), evaluate=False)
-    statement = LemmaGoal("curvatures", "run", le(*ordering.args))
-    certificate = Combination(claim=workspace.claim_of(statement).id, links=[[Part(sp.S.One, STRONG_CURVATURE)]])
-    name = workspace.add(statement, certificate)
-    if name is None:
-        return goal
-    return replace(goal, given=(name,), signs=SignFacts(goal.signs.numbers, (*goal.signs.conditions, ordering)))
+def _last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
+    """What follows for the last model from lemmas on the error after a step."""
+    found = []
+    for part in find_last_errors(workspace):
+        slack_of_step = workspace.proofs[part.claim].claim.relations[0].slack
+        slack_of_run = part.slack(symbols_of(goal.claim), slack_of_step)
+        premise = premise_of(part.claim, part.label, slack_of_run, goal.claim, ())
+        found += [] if premise is None else [replace(premise, part=part)]
+    return found
 
 
 def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str | None:
@@ -167,8 +180,7 @@ def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str 
     statement = LemmaGoal(f"condition-{len(workspace.proofs)}", "run", le(condition.lts, condition.gts))
     claim = workspace.claim_of(statement)
     parts = [Part(summand, ONE) for summand in summands]
-    known = [Derived(name) for name in goal.given]
-    return workspace.add(statement, Combination(claim=claim.id, links=[parts], relaxed=goal.relaxed, known=known))
+    return workspace.add(statement, Combination(claim=claim.id, links=[parts], relaxed=goal.relaxed))
 
 
 def _rows_of(claim: Claim) -> tuple[str, ...]:

@@ -196,7 +196,8 @@ def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str
 def _noise_of_mean(claim: Claim) -> Expr:
     """The variance of the mean of the clients' gradients, times the squared step size."""
     symbol = symbols_of(claim)
-    return symbol(q.local_step_size) ** 2 * _noise(claim) / symbol(q.clients)
+    clients = symbol(q.clients) if symbol.has(q.clients) else sp.S.One
+    return symbol(q.local_step_size) ** 2 * _noise(claim) / clients
 
 
 def _noise(claim: Claim) -> Expr:
@@ -210,7 +211,9 @@ def _costs_of_drift(claim: Claim) -> Iterator[Expr]:
     """Compute the increase of the drift in one step, in units of the squared step size."""
     symbol, grown = symbols_of(claim), 1 + symbols_of(claim)(q.local_steps)
     if a.bounded_dissimilarity in claim.assumptions and symbol.has(q.gradient_dissimilarity):
-        yield grown * symbol(q.gradient_dissimilarity) ** 2 + (1 - 1 / symbol(q.clients)) * _noise(claim)
+        # Where a claim names no number of clients, there may be any.
+        spread = 1 - 1 / symbol(q.clients) if symbol.has(q.clients) else sp.S.One
+        yield grown * symbol(q.gradient_dissimilarity) ** 2 + spread * _noise(claim)
     if a.bounded_second_moment in claim.assumptions and symbol.has(q.second_moment):
         yield grown * symbol(q.second_moment) ** 2
 

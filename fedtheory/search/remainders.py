@@ -50,8 +50,6 @@ class Goal:
     signs: SignFacts
     workspace: Workspace | None = None
     """Lemmas that premises may be."""
-    given: tuple[str, ...] = ()
-    """Those that hold whatever premises are used: conditions by which signs are decided."""
 
     @property
     def original_symbols(self) -> set[sp.Symbol]:
@@ -258,17 +256,22 @@ def show_remainder(
         return None
     parts = [Part(multiple.expression * premise.sign, premise.part) for multiple, premise in remainder.parts]
     parts += [Part(summand, ONE) for summand in summands]
-    of_premises = (name for _, premise in remainder.parts for name in premise.given)
-    given = dict.fromkeys([*goal.given, *of_premises])
+    given = dict.fromkeys(name for _, premise in remainder.parts for name in premise.given)
     known = [Derived(name) for name in given]
     certificate = Combination(claim=goal.claim.id, links=[parts], relaxed=goal.relaxed, known=known)
-    document = _document(goal, certificate, [*given, *(str(premise.part) for _, premise in remainder.parts)])
+    named = (_name_of(premise) for _, premise in remainder.parts)
+    document = _document(goal, certificate, [*given, *named])
     proof = check_certificate(goal.original, document)
     spend(sum(proof.work.values()))
     if proof.verdict != "proved":
         return None
     uses = list(dict.fromkeys(premise.name for _, premise in remainder.parts))
     return Found(proof, uses, goal.supposed, 0)
+
+
+def _name_of(premise: LinearPremise) -> str:
+    """The name of the lemma or fact that a premise is, or follows from."""
+    return premise.part.claim if isinstance(premise.part, Derived) else str(premise.part)
 
 
 def _document(goal: Goal, certificate: Combination, names: Sequence[str]) -> Document:

@@ -36,7 +36,6 @@ from fedtheory.kernel import Numbers, one
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.search.chains import _with_curvatures
 from fedtheory.search.contractions import NEEDED, _by_largest_drift, _by_potential, is_contracting
 from fedtheory.search.remainders import Goal, _at_least_counts, _below_all, _solved, goal_of
 from fedtheory.search.workspace import Workspace
@@ -77,17 +76,6 @@ def _own(number: sp.Expr) -> sp.Expr:
     """A number of the search in the symbols of these tests; the number k of a step keeps its own."""
     known = {symbol.name: symbol for symbol in WHERE}
     return number.xreplace({symbol: known.get(symbol.name, symbol) for symbol in number.free_symbols})
-
-
-def test_curvatures_are_ordered_where_a_claim_names_both() -> None:
-    known = _with_curvatures(*_goal(TRUE["strongly convex"]))
-    assert known.given == ("mine:chain#curvatures",)
-    ordering = known.signs.conditions[-1]
-    assert [side.name for side in ordering.args] == ["mu", "L"]
-    assert isinstance(ordering, sp.Le)
-    for claim in (TRUE["convex"], bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [])):
-        goal, workspace = _goal(claim)
-        assert _with_curvatures(goal, workspace) is goal
 
 
 @pytest.mark.parametrize(("name", "share"), [("strongly convex", "1/2"), ("strongly convex, second moments", "1")])
