@@ -17,7 +17,7 @@ from fedtheory.language.quantities.measuring.reductions import (
     LARGEST_CLIENT,
     MEAN_OVER_ROUNDS,
     SUM_BEFORE_STEP,
-    reduce_all,
+    reduce_steps,
 )
 from fedtheory.language.quantities.measuring.terms import InNumbers, define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import Over, RunQuantity
@@ -190,4 +190,4 @@ def test_extremes_are_those_of_all_entries(index: str, count: int) -> None:
         for values in (entries, np.array([float(entry.p) / float(entry.q) for entry in entries])):
             placed = np.moveaxis(values.reshape(-1, 1, 1), 0, axis)
             for by, extreme in (("largest", max(values)), ("smallest", min(values))):
-                assert np.ravel(reduce_all([Over(index, by)], run, placed)) == [extreme]  # type: ignore[arg-type]
+                assert np.ravel(reduce_steps([Over(index, by)], run, placed)) == [extreme]  # type: ignore[arg-type]
