@@ -16,6 +16,7 @@ from fedtheory.language.typesetting import latex
 from fedtheory.runfile import run_toml
 from report.mathml import displayed, formula
 from verify.slack import WHOLE, Share, parts_of, proved_bounds, shares
+from verify.slack.tightened import tightened_constants
 
 SLACK_PAGE = "slack.html"
 _SHORT = 40
@@ -35,6 +36,8 @@ class PartRow:
     """Largest share of the part that a run needs, as a fraction where that is short."""
     lowest: str
     """Lowest value that the number can have."""
+    proved: str
+    """Smallest value of the number that is proved, together with those of the other parts; empty where none is kept."""
     run_file: str
     is_attained: bool
 
@@ -49,6 +52,11 @@ class SlackSection:
     def whole(self) -> PartRow:
         """The row of the whole right side."""
         return self.rows[0]
+
+    @property
+    def is_tightened(self) -> bool:
+        """Whether smaller numbers are known to be proved."""
+        return any(row.proved for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -85,21 +93,23 @@ def slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
 def _rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
     """A row for each part, also for those of which no run is known to need any."""
     known = {share.part.name: share for share in found}
+    tightened = tightened_constants(claim)
     rows = []
     for part in parts_of(claim):
         with claim.typesetting():
             words = Markup("the whole right side") if part.name == WHOLE else formula(latex(part.expression))
         share = known.get(part.name)
         constant = "" if part.name == WHOLE else _exact(fmpq(int(part.constant.p), int(part.constant.q)))
-        rows.append(PartRow(words, constant, *_numbers(share)))
+        proved = str(tightened.get(part.name, ""))
+        rows.append(PartRow(words, constant, *_numbers(share, proved)))
     return rows
 
 
-def _numbers(share: Share | None) -> tuple[str, str, str, str, bool]:
+def _numbers(share: Share | None, proved: str) -> tuple[str, str, str, str, str, bool]:
     if share is None:
-        return "", "", "", "", False
+        return "", "", "", proved, "", False
     lowest = "" if share.part.name == WHOLE else decimal(share.constant, 3)
-    return _below_one(share), _exact(share.value), lowest, run_toml(share.run), share.is_attained
+    return _below_one(share), _exact(share.value), lowest, proved, run_toml(share.run), share.is_attained
 
 
 def _below_one(share: Share) -> str:

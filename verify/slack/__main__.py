@@ -1,4 +1,7 @@
-"""``python -m verify.slack [TARGET]...``: look for runs that need more of proved bounds, and store them."""
+"""``python -m verify.slack [TARGET]...``: look for runs that need more of proved bounds, and store them.
+
+With ``--tighten`` it searches for smaller constants that are proved, and stores them with their certificates.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from fedtheory.language.targets import expand, resolve
 from fedtheory.runfile import read_toml
-from verify.slack import proved_claims
+from verify.slack import proved_bounds, proved_claims
 from verify.slack.parts import Part
 from verify.slack.search import regenerate, remove_stale
+from verify.slack.tightening import regenerate_tightened
 
 
 def main() -> None:
@@ -21,8 +25,13 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="proved claims, or papers; all if none")
     parser.add_argument("--seconds", type=float, default=10.0, help="time of the search for each part of a bound")
     parser.add_argument("--also", nargs="*", default=[], metavar="RUN", help="run files to try on each part")
+    parser.add_argument("--tighten", action="store_true", help="search for smaller constants with proofs instead")
     given = parser.parse_args()
     chosen = [resolve(target) for target in expand(given.targets)] if given.targets else None
+    if given.tighten:
+        for claim in proved_bounds(chosen):
+            regenerate_tightened(claim, lambda text: print(text, flush=True))
+        return
     regenerate(proved_claims(chosen), given.seconds, [read_toml(Path(file)) for file in given.also], _tell)
     if chosen is None:
         remove_stale()

@@ -7,7 +7,7 @@ term that the run needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -60,6 +60,19 @@ def parts_of(claim: Claim) -> list[Part]:
         return [whole]
     numbered = ((n, term) for n, term in enumerate(terms, start=1) if not term.could_extract_minus_sign())
     return [whole, *(Part(str(n), t, _stated(claim, left - right + t, t), claim) for n, t in numbered)]
+
+
+def lowerable_parts(claim: Claim) -> list[Part]:
+    """Select the parts with a constant to lower: the terms, or the right side where it is one term."""
+    return parts_of(claim)[1:] or parts_of(claim)
+
+
+def with_constants(claim: Claim, constants: Mapping[str, Expr]) -> Claim:
+    """A bound with other numbers in front of the parts of these names."""
+    left, right = claim.relations[0].sides
+    for part in lowerable_parts(claim):
+        right += (constants.get(part.name, part.constant) / part.constant - 1) * part.expression
+    return _stated(claim, left, right if len(parts_of(claim)) == 1 else sp.expand_mul(right, deep=False))
 
 
 def _stated(claim: Claim, left: Expr, right: Expr) -> Claim:
