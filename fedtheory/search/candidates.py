@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 
 import sympy as sp
 
@@ -81,6 +81,49 @@ def find_candidates(context: Context, form: Form, relation: Relation, nearby: bo
                 yield CandidateInequality(term, split_form(scalar(term.whole(inequality), context), context))
 
 
+def squares_as_written(
+    context: Context, relation: Relation, conditions: Iterable[Expr]
+) -> Iterator[CandidateInequality]:
+    """Squares of vectors that a statement has norms of: about their time average, and times slacks on numbers.
+
+    A Gram matrix sees the symbols of a vector one by one, and no products of client numbers with sums over steps.
+    """
+    own = context.numbers.of_clients
+    slacks = [slack(one) for one in conditions if is_ordering(one)]
+    weights = [number for number in slacks if number.free_symbols & own and not number.has(Average)]
+    for of in vectors_as_written(relation):
+        with suppress(Rejected):
+            is_own, is_summed = differs(of, context), changes(of, context)
+            about_mean = [of - LocalSum(of) / context.number_of_steps] if is_summed else []
+            patterns = [(sp.S.One, each) for each in about_mean] + [(weight, of) for weight in weights]
+            for (weight, each), averaged in product(patterns, (True, False) if is_own else (False,)):
+                term = Term(weight, square(each), averaged, is_summed)
+                with suppress(Rejected):
+                    yield CandidateInequality(
+                        term, split_form(scalar(term.whole(term.reason.instantiate(context)), context), context)
+                    )
+
+
+def vectors_as_written(relation: Relation) -> list[Expr]:
+    """Vectors in inner products of a statement, without numbers in front, and those that they are means or sums of."""
+    found: dict[Expr, None] = {}
+    for side in relation.sides:
+        for inner in parts_of(side, Inner):
+            for each in inner.args:
+                _peel(each, found)
+    return list(found)
+
+
+_SUMS = (Average, LocalSum, Selected)
+
+
+def _peel(of: Expr, found: dict[Expr, None]) -> None:
+    sums = [factor for factor in sp.Mul.make_args(of) if isinstance(factor, _SUMS)]
+    found[sums[0] if sums else of] = None
+    if sums:
+        _peel(sums[0].args[0], found)
+
+
 def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr]) -> Iterator[CandidateInequality]:
     """Squares of the vectors that clients have, times slacks of conditions on numbers of theirs."""
     own = context.numbers.of_clients
@@ -122,13 +165,13 @@ def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool)
             pairs = ((at, around) for at, around in pairs if differs(at, context) or differs(around, context))
         yield from _reasons(context, f, pairs)
         yield from _optimality(context, f, ordered)
-    yield from _of_means(context, form)
+    yield from _of_means(context, form, relation)
 
 
-def _of_means(context: Context, form: Form) -> Iterator[InequalityRef]:
+def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
     """Cauchy-Schwarz and Jensen for the means and sums in a statement."""
     sides = {side for monomial in form for product in parts_of(monomial, Inner) for side in product.args}
-    for side in sorted(sides, key=sp.default_sort_key):
+    for side in sorted(sides.union(vectors_as_written(relation)), key=sp.default_sort_key):
         weight, inside = split_average(side, context)
         if isinstance(side, Average) and weight != 1:
             yield from (weighted(weight, sp.S.One, inside), weighted(sp.S.One, weight, inside))

@@ -17,6 +17,8 @@ _LARGEST_POWER = 4
 _LARGEST_DENOMINATOR = 64
 _PRECISE = 1e-4
 """Relative error of values, which programs return."""
+_NOISE = 1e-4
+"""Values of vectors at optima that programs find up to the root of their precision."""
 _SPARE = 3
 """Samples beyond the number of unknown powers."""
 
@@ -34,9 +36,16 @@ class Products:
         self._values = kept
 
     def fit(self, values: NDArray[np.float64]) -> Expr | None:
-        """Return the product of a rational and powers of factors with these values; None where there is none."""
+        """Return the product of a rational and powers of factors with these values; None where there is none.
+
+        Small values that are no product are zero, but for rounding.
+        """
         if np.all(np.abs(values) <= _PRECISE * _PRECISE):
             return sp.S.Zero
+        found = self._fit_product(values)
+        return sp.S.Zero if found is None and np.all(np.abs(values) <= _NOISE) else found
+
+    def _fit_product(self, values: NDArray[np.float64]) -> Expr | None:
         unknown = len(self._factors) + 1
         if len(values) < unknown + _SPARE or not (np.all(values > 0) or np.all(values < 0)):
             return _recognise(values)

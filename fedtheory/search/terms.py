@@ -29,7 +29,7 @@ from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import Blocks, split_form, squares_of
-from fedtheory.search.candidates import CandidateInequality, find_candidates, weighted_squares
+from fedtheory.search.candidates import CandidateInequality, find_candidates, squares_as_written, weighted_squares
 from fedtheory.search.conic import least_support, programs_at
 from fedtheory.search.dimensions import Dimensions
 from fedtheory.search.exact import Candidates, System, solve_exactly, units_of
@@ -155,7 +155,11 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
     for nearby, left_out in ((True, "interpolation"), (False, "interpolation"), (True, ""), (False, "")):
         known = find_candidates(context, form, written, nearby)
         classical = [each for each in known if each.pattern.reason.kind != left_out]
-        candidates = [*classical, *weighted_squares(context, goal, signs.conditions)][:_MOST_CANDIDATES]
+        squares = [
+            *weighted_squares(context, goal, signs.conditions),
+            *squares_as_written(context, written, signs.conditions),
+        ]
+        candidates = [*classical, *squares][:_MOST_CANDIDATES]
         if candidates and candidates != tried:
             terms = _sum_to(goal, candidates, context, signs, Dimensions(claim))
             if terms is not None:

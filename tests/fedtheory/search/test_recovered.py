@@ -1,0 +1,47 @@
+"""Published steps whose certificates are found again from the statement: sums over steps, samples, client numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from fedtheory.language.registry import find
+from fedtheory.search import Found
+from fedtheory.search.candidates import vectors_as_written
+from fedtheory.search.terms import search_terms
+
+RECOVERED = [
+    "vlaski2023:eq-5.42",
+    "vlaski2023:eq-5.47",
+    "vlaski2023:eq-5.41.fixed",
+    "vlaski2023:eq-5.51.fixed",
+    "fraboni2022:lemma-6.steps.move",
+]
+
+
+@pytest.mark.parametrize("name", RECOVERED)
+def test_steps_are_found_again(name: str) -> None:
+    """By named inequalities alone: no recorded certificate and no other claim is used."""
+    found = search_terms(find(name))
+    assert isinstance(found, Found)
+    assert not found.supposed
+    assert found.proof.verdict == "proved"
+
+
+@pytest.mark.parametrize("name", ["vlaski2023:eq-5.42", "vlaski2023:eq-5.47"])
+def test_half_of_a_step_is_not_found(name: str) -> None:
+    """With half the right side, equal gradients at all steps violate it."""
+    claim = find(name)
+    (relation,) = claim.relations
+    halved = replace(claim, chain=(), lhs=relation.left, rhs=sp.Rational(1, 2) * relation.right, verdict=None)
+    assert not isinstance(search_terms(halved), Found)
+
+
+def test_vectors_as_written() -> None:
+    """Without numbers in front; sums and means with what they are of."""
+    relation = find("vlaski2023:eq-5.42").relations[0]
+    kinds = [type(one).__name__ for one in vectors_as_written(relation)]
+    assert kinds[:2] == ["LocalSum", "Add"]
+    assert len(kinds) == len(set(vectors_as_written(relation)))
