@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 import sympy as sp
 
@@ -17,6 +21,8 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.rounds import build_round_context
 from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proof_of_claim import context_of
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.rules.sum_over import SumOver
 
 
 def test_results_of_clients_keep_their_fluctuation() -> None:
@@ -61,3 +67,14 @@ def test_values_without_a_name_are_not_written() -> None:
     assert write(known, 1, None) == "one"  # type: ignore[call-arg, arg-type]
     with pytest.raises(InputError, match="expected one of one, other"):
         write(known, [2], None)  # type: ignore[call-arg, arg-type]
+
+
+@pytest.mark.parametrize(("each", "total"), [(">", ">="), (">=", ">="), ("==", "==")])
+def test_sums_of_positive_numbers_may_vanish(each: Any, total: str) -> None:
+    """A weight may be zero, so that a sum is not strictly larger where each summand is."""
+    claim = use_plain_symbols(find("liu2022:lemma-1"))
+    context = context_of(claim, claim.relations[0], lambda _: None, [])  # type: ignore[arg-type, return-value]
+    eta = symbols_of(claim)(q.local_step_size)
+    body: Any = SimpleNamespace(check=lambda _: Proved(eta, each))
+    found = SumOver("numbers of clients", sp.S.One, body).check(replace(context, vectors=None))
+    assert (found.comparison, found.expression) == (total, symbols_of(claim)(q.clients) * eta)

@@ -310,3 +310,30 @@ def test_what_is_not_there_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_pa
     view = list(confinement._view(USUAL))
     assert str(there) in view
     assert str(tmp_path / "missing.py") not in view
+
+
+@pytest.mark.parametrize("fails", [None, "seccomp_rule_add", "seccomp_export_bpf"])
+def test_a_filter_that_cannot_be_made_is_an_error(fails: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that the library knows and does not filter, or a filter that it does not write."""
+
+    class Function:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __call__(self, *_given: object) -> int:
+            return 1 if self.name == fails else 0
+
+    class Library:
+        def __init__(self, _file: str) -> None:
+            self.seccomp_init = Function("seccomp_init")
+
+        def __getattr__(self, name: str) -> Function:
+            return Function(name)
+
+    monkeypatch.setattr(confinement.ctypes, "CDLL", Library)  # type: ignore[attr-defined]
+    make = confinement._filter.__wrapped__
+    if fails is None:
+        assert make() == b""
+    else:
+        with pytest.raises(OSError, match="filter"):
+            make()

@@ -1,0 +1,115 @@
+"""Parts of searches in turn, and what is tried and kept on the way, by hand."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from verify.falsify.regimes import search as regimes
+from verify.falsify.regimes.factors import BASE
+
+search: Any = import_module("verify.falsify.search")
+shrink: Any = import_module("verify.falsify.shrink")
+
+
+def test_ascents_in_regimes_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By balance from what is subtracted, without a start, by progress from what is promising, then special ones."""
+    climbed: list[Any] = []
+
+    class Climb:
+        def __init__(self, *given: Any) -> None:
+            self.by = given[-1]
+
+        def from_point(self, start: str, most: int) -> None:
+            climbed.append((self.by, start, most))
+
+    monkeypatch.setattr(regimes, "LevelClimb", Climb)
+    searching: Any = SimpleNamespace(_evaluation=SimpleNamespace(count=40), _random=None, _look=None, _most=1040)
+    searching._progress = "progress"
+    searching._subtracting = lambda: ["a"]
+    searching._promising = lambda: ["c"]
+    searching._starts = lambda _: (["b"], ["with"], ["special"])
+    regimes._Searching._climb(searching, {})
+    ascents = [(regimes._balance, "a"), (regimes.worth, "b"), ("progress", "c")]  # type: ignore[attr-defined]
+    each = max(regimes._SHORTEST, 1000 // min(5, regimes._CLIMBS))
+    assert climbed[:3] == [(*one, each) for one in ascents]
+    assert {start for _, start, _ in climbed[3:]} == {"special", "with"}
+    assert {by for by, *_ in climbed[3:]} == {regimes.worth}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("applies", [True, False])
+def test_parts_of_a_search_in_regimes_in_turn(applies: bool) -> None:
+    """Rows of the design, descents of one client, what is open, then climbs; nothing where no claim applies."""
+    done: list[Any] = []
+    searching: Any = SimpleNamespace(_most=100, _base=lambda: {"base": 1} if applies else None)
+    searching._levels = lambda base: ("levels of", base)
+    searching._design = lambda base, levels, rows: done.append(("design", base, levels, rows)) or iter(())
+    searching._look_at_descent = lambda base, levels: done.append(("descent", base, levels))
+    searching._violations = SimpleNamespace(decide_open=lambda count: done.append(("open", count)))
+    searching._end_with_a_violation = lambda: done.append("end")
+    searching._climb = lambda levels: done.append(("climb", levels))
+    regimes._Searching._go(searching)
+    base, levels = {"base": 1}, ("levels of", {"base": 1})
+    rows = int(regimes._ROWS * 100)
+    expected = [("design", base, levels, rows), ("descent", base, levels), ("open", regimes._BEFORE_CLIMBS), "end"]
+    assert done == ([*expected, ("climb", levels)] if applies else [])
+
+
+@pytest.mark.parametrize(("weight", "reached", "kept"), [(2, (1, 1, 0, 2), True), (3, (0,), False), (2, None, False)])
+def test_smaller_counterexamples_are_counted_and_kept(
+    weight: int, reached: Any, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each table costs a try, also where there is none; a heavier one is not checked."""
+    ticks: list[int] = []
+    monkeypatch.setattr(shrink, "_weight", lambda _: (weight,))
+    monkeypatch.setattr(shrink, "_burden", lambda *_: reached)
+    begin: Any = (1, 1, 0, 3)
+    small = shrink._Shrinking(None, "old", begin, None, lambda: ticks.append(1))  # type: ignore[arg-type]
+    assert small._tries("new") is kept  # type: ignore[arg-type]
+    assert small._tries(None) is False
+    assert (small.table, len(ticks)) == ("new" if kept else "old", 2)
+
+
+def test_levels_that_are_always_kept() -> None:
+    """Those of the base, those of factors that are always tried, and those at which the claim may apply."""
+    always = next(iter(regimes._ALWAYS))
+    searching: Any = SimpleNamespace(
+        _evaluation=SimpleNamespace(
+            factors={"a": SimpleNamespace(levels=(1, 2, 3)), always: SimpleNamespace(levels=(4, 5))}
+        ),
+        _may_apply=lambda name, level, _: name == "a" and level == 3,
+    )
+    base: Any = {**BASE, "a": 1, always: 4}
+    assert regimes._Searching._levels(searching, base) == {"a": [1, 3], always: [4, 5]}
+
+
+def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First a batch and a short climb for each batch of the claim's own instances, then half a batch and a long one."""
+    done: list[Any] = []
+    batch = search._BATCH
+    ends = iter(["place", None, "place", None])
+    monkeypatch.setattr(search, "_begin", lambda *_: done.append("begin"))
+    monkeypatch.setattr(search, "_try_kinds", lambda *_: done.append("kinds"))
+    monkeypatch.setattr(search, "own_size", lambda _: batch + 1)
+    monkeypatch.setattr(search, "_try", lambda _, some: bool(done.append(count := len(list(some))) or count))
+    monkeypatch.setattr(search, "_go_far", lambda _, left_out, __: done.append(left_out))
+    monkeypatch.setattr(search, "polish", lambda _, place, __: done.append(("polish", place)))
+
+    def climb(_: Any, __: Any, looks: int) -> Any:
+        done.append(("climb", looks))
+        return next(ends) if looks == search._LONG else "short"
+
+    monkeypatch.setattr(search, "_climb", climb)
+    hunt: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
+    search._go(hunt, iter(range(2 * batch + batch // 2 + 1)), None)  # type: ignore[arg-type]
+    short, long, half = ("climb", search._SHORT), ("climb", search._LONG), batch // 2
+    far = [*search._SUMMING, ("polish", "place")]
+    begun = ["begin", "kinds", batch, short, batch, short]
+    assert done == [*begun, half, long, *far, 1, long, 0, long, *far, 0, long]
+    done.clear()
+    hunt.claim.rate = "rate"
+    search._go(hunt, iter(()), None)  # type: ignore[arg-type]
+    assert done == ["begin"]
