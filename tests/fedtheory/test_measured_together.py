@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import pytest
 
 from fedtheory.engine.constants import Bound
-from fedtheory.engine.frames import Frame, stacks_at
+from fedtheory.engine.frames import Frame, certain_stacks
 from fedtheory.engine.region import Everywhere
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions.assumption import Boundedness
-from fedtheory.language.families import Instance
 from fedtheory.language.quantities.measuring.expectations import measure_several
 from fedtheory.language.quantities.quantity import assumed
+from verify.instances import Instance
 
 AT_STEPS = [q.mean_square_gradient, q.square_mean_gradient, q.past_mean_square_gradient, q.stochastic_gradient_sq]
 
@@ -27,11 +27,11 @@ def test_quantities_at_steps_are_found_in_one_go(monkeypatch: pytest.MonkeyPatch
     """Their frames are made once, and they are what each of them is alone."""
     passes = []
 
-    def counted(place: str, run: Run) -> Iterable[Frame]:
-        passes.append(place)
-        return stacks_at(place, run)
+    def counted(run: Run) -> Iterable[Frame]:
+        passes.append("step")
+        return certain_stacks(run)
 
-    monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.stacks_at", counted)
+    monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.certain_stacks", counted)
     together = _run()
     measure_several([*AT_STEPS, q.smoothness], together)
     found = [quantity.on(together) for quantity in AT_STEPS]
