@@ -159,7 +159,12 @@ def _accuracy(text: str) -> _Accuracy:
     from fedtheory.errors import InputError
 
     is_part = text.endswith("%")
-    number = FLOAT.number(text.removesuffix("%"), "target") / (100 if is_part else 1)
+    try:
+        number = FLOAT.number(text.removesuffix("%").strip(), "target") / (100 if is_part else 1)
+    except InputError:
+        raise InputError(
+            "target", f"expected a number such as 0.1, or a share of F* such as 1%, got {text!r}"
+        ) from None
     if not number > 0:
         raise InputError("target", f"expected a positive number, got {number:g}")
     return _Accuracy(number, is_part)

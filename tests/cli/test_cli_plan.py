@@ -282,6 +282,10 @@ def test_map(command, write_run, tmp_path: Path) -> None:
     [
         (("--map", "eta,foo", "-o", "map.svg"), "map: no bound has a symbol or a quantity 'foo'"),
         (("--map", "eta", "-o", "map.svg"), "map: expected two symbols"),
+        (
+            ("--target", "1 per cent"),
+            "target: expected a number such as 0.1, or a share of F* such as 1%, got '1 per cent'",
+        ),
         (("-o", "nowhere/plan.html"), "nowhere/plan.html: --output: cannot be written: there is no directory nowhere"),
     ],
 )
