@@ -25,6 +25,8 @@ c = get_config()
 c.CourseDirectory.course_id = "federated"
 c.ExecutePreprocessor.timeout = 20
 c.Execute.timeout = 20
+c.ExecutePreprocessor.iopub_timeout = 60
+c.Execute.iopub_timeout = 60
 """
 
 
