@@ -249,7 +249,7 @@ def _assumed_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple
     local, noise, average = symbol(q.local_iterate), symbol(q.gradient_noise), symbol(q.average_iterate)
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     yield from assumed_of_a_client(claim, Gradient(objective, local), Gradient(client_objective, local), noise)
-    if a.bounded_mean_dissimilarity in claim.assumptions:
+    if any(one in claim.assumptions for one in (a.bounded_mean_dissimilarity, a.bounded_dissimilarity)):
         mean = Average(norm_sq(Gradient(client_objective, average) - Gradient(objective, average)))
         yield "bounded mean dissimilarity", symbol(q.mean_dissimilarity) ** 2 - mean
 

@@ -271,10 +271,11 @@ def list_known_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return the facts on numbers by their quantities.
 
     No client has more than the largest has, no more clients are drawn than there are, nor steps taken; the smallest
-    curvature of an objective is at most the largest.
+    curvature of an objective is at most the largest, and the mean dissimilarity at most that of each client.
     """
     symbol = symbols_of(claim)
     drawn = symbol.at_most((q.importance, q.largest_importance), (q.client_smoothness, q.smoothness), *_CURVATURES)
+    drawn += symbol.at_most((q.mean_dissimilarity, q.gradient_dissimilarity))
     if a.uniform_sampling in claim.assumptions:
         drawn += symbol.at_most((q.participants, q.clients))
     # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.

@@ -14,6 +14,7 @@ from functools import cache
 import sympy as sp
 
 from fedtheory.kernel import Rejected, slack
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.assumptions.assumption import Setting
@@ -200,6 +201,9 @@ def _fitting(claim: Claim) -> list[_Step]:
     """The steps on the way from the quantity of a claim, in numbers that the claim names."""
     known = {quantity.name for quantity in claim.notation.values()}
     have = _COUNTS | known
+    if a.bounded_dissimilarity in claim.assumptions and q.gradient_dissimilarity.name in known:
+        # The mean over the clients is at most that; a lemma may name it where the claim does not.
+        have |= {q.mean_dissimilarity.name}
     counted = q.iterations.name in known
     reached = set(_rows_of(claim))
     found: dict[tuple[str, frozenset[str]], _Step] = {}

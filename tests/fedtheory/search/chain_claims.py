@@ -88,6 +88,12 @@ TRUE = {
         (*NOISY, *SMOOTH, *_MEAN),
         _SMALL,
     ),
+    "smooth, each client's dissimilarity": bound(
+        GRADIENT,
+        SLOPE + 2 * L * eta * sigma**2 / M + _CURVED_DRIFT * (tau * zeta**2 + sigma**2),
+        (*NOISY, *SMOOTH, *_BOUNDED),
+        _SMALL,
+    ),
     "smooth, second moments": bound(
         GRADIENT, SLOPE + 2 * L * eta * sigma**2 / M + _CURVED_DRIFT * tau * G**2, (*NOISY, *SMOOTH, *_MOMENT), _SMALL
     ),
@@ -105,6 +111,12 @@ TRUE = {
     ),
 }
 FALSE = {
+    "smooth, too small a dissimilarity": bound(
+        GRADIENT,
+        SLOPE + 2 * L * eta * sigma**2 / M + _CURVED_DRIFT * (zeta**2 + sigma**2),
+        (*NOISY, *SMOOTH, *_BOUNDED),
+        _SMALL,
+    ),
     "several clients do not drift": bound(ERROR, START + 2 * eta * sigma**2, (*NOISY, *CONVEX), _MEDIUM),
     "several steps do not drift": bound(
         ERROR, START + 2 * eta * sigma**2 / M, (*NOISY, *CONVEX), [*_MEDIUM, sp.Le(tau, 2, evaluate=False)]
