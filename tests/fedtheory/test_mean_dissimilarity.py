@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -20,7 +21,7 @@ from fedtheory.proofs.numbers import list_known_conditions, numbers_of
 
 x, F, F_i = sp.symbols("xbar F F_i", real=True)
 zeta, mean = sp.symbols("zeta z_mean", nonnegative=True)
-WHERE = {x: q.average_iterate, F: q.objective, F_i: q.client_objective, zeta: q.gradient_dissimilarity}
+WHERE: dict[Any, Any] = {x: q.average_iterate, F: q.objective, F_i: q.client_objective, zeta: q.gradient_dissimilarity}
 WHERE |= {mean: q.mean_dissimilarity}
 APART = Average(norm_sq(Gradient(F_i, x) - Gradient(F, x)))
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation, a.uniform_shares)
@@ -29,7 +30,7 @@ ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation, a.uniform
 @pytest.mark.parametrize("importance", [["1/2", "1/2"], ["1/4", "3/4"], ["1/100", "99/100"]])
 @pytest.mark.parametrize("hessians", [[[["1"]], [["1"]]], [[["1"]], [["3"]]]])
 @pytest.mark.parametrize("linear", [[[1], [-2]], [[1], [1]]])
-def test_on_runs(importance: Sequence[str], hessians: Sequence[Sequence[Sequence[str]]], linear: object) -> None:
+def test_on_runs(importance: Sequence[str], hessians: Sequence[Sequence[Sequence[str]]], linear: Any) -> None:
     """On all of space where that is finite, else on the ball of a run, with any importances."""
     run = quadratics(hessians, linear, [3], importance=importance, eta="1/8").engine
     assert run.mean_dissimilarity_sq.value <= run.dissimilarity_sq.value
