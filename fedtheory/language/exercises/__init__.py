@@ -7,7 +7,7 @@ decides by the kind of its question.
 from fedtheory.language.exercises.assignment import CLASS, Assignment, Copy, is_student
 from fedtheory.language.exercises.copy_symbols import Names, tex
 from fedtheory.language.exercises.draw import Draw
-from fedtheory.language.exercises.own import draw_same_copy, exercise_of, list_symbols
+from fedtheory.language.exercises.own import exercise_of, letters_of, same_for_all
 from fedtheory.language.exercises.questions import (
     BoundQuestion,
     ChoiceQuestion,
@@ -31,9 +31,9 @@ __all__ = [
     "Names",
     "NumberQuestion",
     "Question",
-    "draw_same_copy",
     "exercise_of",
     "is_student",
-    "list_symbols",
+    "letters_of",
+    "same_for_all",
     "tex",
 ]

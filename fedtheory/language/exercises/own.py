@@ -36,12 +36,12 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
 Drawn = tuple[str, str, tuple[Question, ...]]
 
 
-def draw_same_copy(introduction: str, questions: Sequence[Question], worked: str = "") -> Callable[[Draw], Drawn]:
+def same_for_all(introduction: str, questions: Sequence[Question], worked: str = "") -> Callable[[Draw], Drawn]:
     """The `draw` of an assignment whose copies are all alike."""
     return lambda _draw: (introduction, worked, tuple(questions))
 
 
-def list_symbols(*symbols: sp.Symbol) -> Names:
+def letters_of(*symbols: sp.Symbol) -> Names:
     """The symbols of a question whose names are those of its symbols."""
     return {str(symbol): symbol for symbol in symbols}
 
