@@ -10,8 +10,8 @@ import pytest
 import sympy as sp
 
 from fedtheory.errors import InputError
-from fedtheory.kernel import Rejected, is_nonnegative, is_positive, scalar, vector
-from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.kernel import Numbers, Rejected, is_nonnegative, is_positive, scalar, vector
+from fedtheory.kernel.expressions import Expectation, inner, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.proofs.document.shapes import Named
@@ -22,6 +22,7 @@ from fedtheory.proofs.rounds import build_round_context
 from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proof_of_claim import context_of
 from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.rules.product import Multiply, Scalar
 from fedtheory.proofs.terms.rules.sum_over import SumOver
 
 
@@ -78,3 +79,28 @@ def test_sums_of_positive_numbers_may_vanish(each: Any, total: str) -> None:
     body: Any = SimpleNamespace(check=lambda _: Proved(eta, each))
     found = SumOver("numbers of clients", sp.S.One, body).check(replace(context, vectors=None))
     assert (found.comparison, found.expression) == (total, symbols_of(claim)(q.clients) * eta)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "accepted"),
+    [
+        (sp.Symbol("s", real=True), True),
+        (sp.Symbol("s", nonnegative=True), False),
+        (sp.Symbol("s", nonpositive=True), False),
+        (sp.Symbol("eta", positive=True), False),
+        (sp.Symbol("x", real=True), False),
+    ],
+)
+def test_symbols_of_products_have_no_sign_and_no_other_meaning(symbol: sp.Symbol, accepted: bool) -> None:
+    """A sign of a symbol would be one that its meaning need not have."""
+    eta, x, y = sp.Symbol("eta", positive=True), *sp.symbols("x y", real=True)
+    asked: list[Any] = []
+    context: Any = SimpleNamespace(numbers=Numbers(symbols=frozenset({eta})), require_expression=asked.append)
+    meaning = inner(x, y)
+    product: Any = SimpleNamespace(scalars=(Scalar(symbol, meaning),))
+    if accepted:
+        assert Multiply._meanings(product, context) == {symbol: meaning}
+    else:
+        with pytest.raises(Rejected, match="has another meaning, or a sign"):
+            Multiply._meanings(product, context)
+    assert asked == [meaning]

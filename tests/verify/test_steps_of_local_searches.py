@@ -10,8 +10,8 @@ import pytest
 from flint import fmpq
 
 from fedtheory.errors import InputError
-from verify.falsify import local, polish, rays, search
-from verify.falsify.exponents import Logarithms, Room
+from verify.falsify import generation, local, polish, rays, search
+from verify.falsify.exponents import NOTHING_THERE, Logarithms, Room
 from verify.falsify.local import LocalClimb
 from verify.falsify.rays import Ray, ScaledRun
 from verify.falsify.score import NOTHING
@@ -334,3 +334,20 @@ def test_runs_that_rays_may_not_reach_are_not_read(monkeypatch: pytest.MonkeyPat
         found = ray._read(hunt, ScaledRun({"run": 1}))
         assert (found is read, looked == [{"run": 1}]) == expected
         assert found is read or found is None
+
+
+def test_burdens_are_laid_on_terms_that_are_there() -> None:
+    """None first, then on all but one of those that are there; with a single one there is nothing to compare."""
+    absent = NOTHING_THERE
+    found = [each.tolist() for each in rays._burdens(np.array([1.0, absent, 2.0]))]
+    assert found == [[0.0, 0.0, 0.0], [0.0, 3.0, 3.0], [3.0, 3.0, 0.0]]
+    assert [each.tolist() for each in rays._burdens(np.array([1.0, absent]))] == [[0.0, 0.0]]
+
+
+def test_the_curvature_of_one_client_is_scaled() -> None:
+    """Others, and linear terms, stay as they are."""
+    one, other = [[fmpq(2), fmpq(1)], [fmpq(1), fmpq(4)]], [[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]
+    table = {"problem": {"hessians": [one, other], "linear": [[1, 2], [3, 4]]}}
+    scaled = generation._with_curvature(table, 0, fmpq(1, 2))
+    assert scaled["problem"]["hessians"] == [[[1, fmpq(1, 2)], [fmpq(1, 2), 2]], other]
+    assert scaled["problem"]["linear"] == table["problem"]["linear"]
