@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.proofs.document.shapes import Named
 from fedtheory.proofs.document.writing import write
-from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.rounds import build_round_context
 from fedtheory.proofs.terms.places import numbers_at_steps
@@ -24,6 +24,7 @@ from fedtheory.proofs.terms.proof_of_claim import context_of
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.rules.product import Multiply, Scalar
 from fedtheory.proofs.terms.rules.sum_over import SumOver
+from fedtheory.proofs.terms.run_form import RunForm
 
 
 def test_results_of_clients_keep_their_fluctuation() -> None:
@@ -104,3 +105,13 @@ def test_symbols_of_products_have_no_sign_and_no_other_meaning(symbol: sp.Symbol
         with pytest.raises(Rejected, match="has another meaning, or a sign"):
             Multiply._meanings(product, context)
     assert asked == [meaning]
+
+
+def test_numbers_stand_outside_of_inverses() -> None:
+    """The inverse of 2 D is half of the inverse of D, for a quantity D that changes with the round."""
+    claim = use_plain_symbols(find("liu2022:lemma-1"))
+    process = context_of(claim, claim.relations[0], lambda _: None, []).process  # type: ignore[arg-type, return-value]
+    changing = symbols_of(claim)(q.round_drift)
+    form = RunForm(process, numbers_of(claim)).form((2 * changing) ** -1)
+    assert form == RunForm(process, numbers_of(claim)).form(1 / changing / 2)
+    assert [number.expression for number in form.values()] == [sp.Rational(1, 2)]
