@@ -181,6 +181,19 @@ def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[Ineq
             yield mean_of_drawn(side.args[0])
         if isinstance(side, Average) and context.share is not None and context.share in context.numbers.of_clients:
             yield unweighted(side.args[0])
+    for side in vectors_as_written(relation):
+        yield from _of_combined_means(context, side)
+
+
+def _of_combined_means(context: Context, of: Expr) -> Iterator[InequalityRef]:
+    """Cauchy-Schwarz for a sum of client averages of one vector, each with other client numbers."""
+    try:
+        parts = [(number.expression, *split_average(basis, context)) for basis, number in vector(of, context).items()]
+    except Rejected:
+        return
+    inside = {each for *_, each in parts}
+    if len(parts) > 1 and len(inside) == 1 and differs(next(iter(inside)), context):
+        yield weighted(sp.S.One, sp.Add(*(number * weight for number, weight, _ in parts)), inside.pop())
 
 
 def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]]) -> Iterator[InequalityRef]:

@@ -17,6 +17,7 @@ RECOVERED = [
     "vlaski2023:eq-5.47",
     "vlaski2023:eq-5.41.fixed",
     "vlaski2023:eq-5.51.fixed",
+    "vlaski2023:eq-5.26.only-if",
     "fraboni2022:lemma-6.steps.move",
 ]
 
