@@ -199,7 +199,7 @@ def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(chains, "check_assumed", lambda _, settings, __: SimpleNamespace(holds=settings != "refused"))
 
     def found(*names: str) -> list[str]:
-        claim: Any = SimpleNamespace(notation={name: SimpleNamespace(name=name) for name in names})
+        claim: Any = SimpleNamespace(notation={name: SimpleNamespace(name=name) for name in names}, assumptions=())
         return [one.name for one in chains._fitting(claim)]
 
     assert found("eta") == ["near", "far"]
