@@ -108,10 +108,10 @@ def test_symbols_of_products_have_no_sign_and_no_other_meaning(symbol: sp.Symbol
 
 
 def test_numbers_stand_outside_of_inverses() -> None:
-    """The inverse of 2 D is half of the inverse of D, for a quantity D that changes with the round."""
+    """The inverse of D + eta D is one over 1 + eta times the inverse of D, which changes with the round."""
     claim = use_plain_symbols(find("liu2022:lemma-1"))
     process = context_of(claim, claim.relations[0], lambda _: None, []).process  # type: ignore[arg-type, return-value]
-    changing = symbols_of(claim)(q.round_drift)
-    form = RunForm(process, numbers_of(claim)).form((2 * changing) ** -1)
-    assert form == RunForm(process, numbers_of(claim)).form(1 / changing / 2)
-    assert [number.expression for number in form.values()] == [sp.Rational(1, 2)]
+    changing, eta = (symbols_of(claim)(of) for of in (q.round_drift, q.local_step_size))
+    form = RunForm(process, numbers_of(claim)).form((changing + eta * changing) ** -1)
+    assert [sp.cancel(number.expression - 1 / (1 + eta)) for number in form.values()] == [0]
+    assert list(form) == [1 / changing]
