@@ -151,6 +151,10 @@ def _warn_if_vacuous(promise: Promise) -> str:
     )
 
 
+_ROUNDING = 1e-14
+"""Errors, relative to that of the start, that are rounding."""
+
+
 def _describe_bound_value(plan: ClaimPlan, value: float, when: str = "", measured_names: Sequence[str] = ()) -> str:
     """Describe a bound's value: the claim, its verdict, the error that it bounds, and the measured numbers."""
     measured = f", with {' and '.join(measured_names)} measured on this run" if measured_names else ""
@@ -167,7 +171,8 @@ def _limit(plan: ClaimPlan) -> str:
 
 
 def _limits(answer: Answer, write: Write) -> str:
-    exact = _exact_limit(answer.best, answer.run.errors_are)
+    rounding = 0.0 if answer.best.limit is None else _ROUNDING * float(answer.run.initial_gap)
+    exact = _exact_limit(answer.best, answer.run.errors_are, rounding)
     if answer.promise is None:
         return exact
     term, share = answer.promise.largest_term
@@ -178,8 +183,11 @@ def _limits(answer: Answer, write: Write) -> str:
     return f"{exact}; {share:.0%} of the guarantee is its term {words}{falls}"
 
 
-def _exact_limit(best: ErrorAtStepSize, known: str) -> str:
+def _exact_limit(best: ErrorAtStepSize, known: str, rounding: float = 0.0) -> str:
+    """The error's limit over the rounds in words; a limit of at most `rounding` counts as zero."""
     if best.limit is not None and math.isfinite(best.limit):
+        if best.limit <= rounding:
+            return f"with ever more rounds the {known} error falls to zero, up to rounding"
         parts = ""
         if best.noise_floor is not None:
             parts = f" ({short(best.limit - best.noise_floor)} by drift, {short(best.noise_floor)} by noise)"

@@ -44,7 +44,7 @@ def _answer(**given: Any) -> Any:
         "accuracy": None,
         "beside": None,
         "run": SimpleNamespace(
-            errors_are="exact", algorithm=SimpleNamespace(clock=SimpleNamespace(is_synchronous=True))
+            errors_are="exact", initial_gap=1.0, algorithm=SimpleNamespace(clock=SimpleNamespace(is_synchronous=True))
         ),
         "reached": SimpleNamespace(diverges_from=2.0, margin=0.1, reason="noise"),
     }
@@ -124,6 +124,8 @@ def test_limits_of_exact_errors() -> None:
         (0.25, None, f"{lead} falls to 0.25"),
     ):
         assert words._exact_limit(_outcome(limit=limit, noise_floor=floor), "exact") == text
+    rounding = words._exact_limit(_outcome(error=1e-24, limit=1e-14), "exact", 1e-13)
+    assert rounding == f"{lead} falls to zero, up to rounding"
     settled = "the exact error has settled: noise and drift at this step size keep it up, not the rounds"
     for limit in (None, math.inf):
         assert words._exact_limit(_outcome(limit=limit), "exact") == settled
