@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
+from fedtheory.engine.frames import count_numbers
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
@@ -31,6 +32,8 @@ _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
 
 Each client adds the last to the latter.
 """
+_PER_FRAME, _IN_FRAMES = 1e-4, 2e-8
+"""Seconds of a local step at which a claim speaks of vectors, and of each number of a vector there, in floats."""
 _WITH_COINS, _EXACT_WITH_COINS = 2.5e-4, 8e-4
 """Seconds of a round whose coins are tossed for all clients at once, in floats and in rationals."""
 _ENCLOSED = 30
@@ -59,9 +62,9 @@ def spend_a_try() -> None:
     _WORK.total += _TRY
 
 
-def spend(run: Run) -> None:
-    """Count a check of a run that is done; what asks for constants alone has simulated nothing."""
-    simulated = simulation(run) + _at_each_step(run) if _is_simulated(run) else 0.0
+def spend(run: Run, place: str = "run") -> None:
+    """Count a check of a run that is done, at the places of a claim; constants alone have simulated nothing."""
+    simulated = simulation(run) + _at_each_step(run) + _in_frames(run, place) if _is_simulated(run) else 0.0
     _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulated
 
 
@@ -75,6 +78,14 @@ def _at_each_step(run: Run) -> float:
     is_stale = trajectory is not None and "stale" in vars(trajectory)
     stale = _STALE + _STALE_CLIENT * run.problem.clients if is_stale else 0.0
     return math.prod(places) * (_PER_PLACE * is_asked + stale)
+
+
+def _in_frames(run: Run, place: str) -> float:
+    """Seconds of work that vectors at each local step took, of a check in floats."""
+    if run.arithmetic is not FLOAT or place not in ("step", "path"):
+        return 0.0
+    places = run.algorithm.rounds * max(run.algorithm.work.steps)
+    return places * (_PER_FRAME + _IN_FRAMES * count_numbers(run))
 
 
 def _is_simulated(run: Run) -> bool:

@@ -68,3 +68,15 @@ def test_longer_runs_count_more_only_where_they_take_longer() -> None:
     assert simulation(parse_run(_table(64), RATIONAL)) > 64 * simulation(parse_run(_table(1), RATIONAL))
     assert simulation(parse_run(_table(4096), FLOAT)) == simulation(parse_run(_table(1), FLOAT))
     assert simulation(parse_run(_table(1, clients=8), FLOAT)) > simulation(parse_run(_table(1), FLOAT))
+
+
+def test_vectors_at_each_local_step_count_by_their_size() -> None:
+    """Noises of all clients have covariances at each local step: four times the clients are 16 times the numbers."""
+    claim = all_claims()["comparator:one-step"]
+    spent = {}
+    for clients in (8, 32, 128):
+        table = _table(8, clients)
+        run, begin = parse_run({**table, "problem": {**table["problem"], "noise": "1"}}, FLOAT), worked()
+        assert check(claim, run).applicable
+        spent[clients] = worked() - begin
+    assert spent[128] - spent[32] > 8 * (spent[32] - spent[8]) > 0

@@ -54,7 +54,7 @@ def _check_as_given(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
         run = certified(run)
     found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
-    spend(run)
+    spend(run, claim.place)
     return found
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "Vector",
     "certain_stacks",
     "common_steps",
+    "count_numbers",
     "frames_at",
     "moment_frames",
     "path_frames",
@@ -67,7 +68,7 @@ def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
     _require_steps(place, run)
     if _are_few(run, times) or place == "points":
         return _build_stacks(place, run, times)
-    several = max(_KEPT_NUMBERS // (times * _numbers(run)), 1)
+    several = max(_KEPT_NUMBERS // (times * count_numbers(run)), 1)
     return chain.from_iterable(stacks_of(frames, times) for frames in _batches(_BUILDERS[place](run), several))
 
 
@@ -92,10 +93,10 @@ def _require_steps(place: str, run: Run) -> None:
 def _are_few(run: Run, times: int = 1) -> bool:
     """Return whether the numbers at all local steps of a run, `times` over, are few enough to keep."""
     steps = times * run.algorithm.rounds * max(run.algorithm.work.steps)
-    return steps * _numbers(run) <= _KEPT_NUMBERS
+    return steps * count_numbers(run) <= _KEPT_NUMBERS
 
 
-def _numbers(run: Run) -> int:
+def count_numbers(run: Run) -> int:
     """Numbers of one vector at one step, with what it has of all clients' noises."""
     numbers = run.problem.clients * run.problem.dimension
     return numbers if is_deterministic(run.problem, run.algorithm) else numbers**2
