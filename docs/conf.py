@@ -41,7 +41,7 @@ html_theme = "furo"
 html_title = f"fedtheory {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["schemas", "certificate.schema.json"]
+html_extra_path = ["schemas", "certificate.schema.json", "proof-term.schema.json"]
 html_copy_source = False
 
 

@@ -210,8 +210,9 @@ def json_shapes() -> str:
 _JSON = """# JSON
 
 With `--json` a command prints one document. Keys may be added in later versions; those that are listed here stay. The
-<a href="../outputs.schema.json">schema of outputs</a>, the <a href="../run-file.schema.json">schema of run files</a>
-and the <a href="../certificate.schema.json">schema of certificates</a> are JSON Schemas (2020-12).
+<a href="../outputs.schema.json">schema of outputs</a>, the <a href="../run-file.schema.json">schema of run files</a>,
+the <a href="../certificate.schema.json">schema of certificates</a> and the
+<a href="../proof-term.schema.json">schema of proof terms</a> are JSON Schemas (2020-12).
 """
 
 _MAKERS = {

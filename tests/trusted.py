@@ -29,8 +29,10 @@ _SHOWN = (
 )
 SHOWN_ONLY = frozenset(("fedtheory.kernel.collected", *(f"fedtheory.proofs.{name}" for name in _SHOWN)))
 """What people are shown of a proof: no verdict depends on it."""
-BESIDE = ("fedtheory.proofs.terms",)
-"""Modules of the checker of proof terms, which stands beside the kernel's verdict: no verdict rests on it yet."""
+TERMS = "fedtheory.proofs.terms"
+"""Modules of proof terms: verdicts rest on those that check the terms of the kinds in `proofs/by_terms`."""
+TACTICS = f"{TERMS}.tactics"
+"""Modules that write terms, which are checked."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
 """Modules that find, write, describe and read certificates, which are rebuilt from closed pieces before the check."""
 PROOF_CHAPTERS = ("kernel", "proofs")
@@ -73,7 +75,13 @@ def proved() -> list[str]:
     wanted = [f"fedtheory.{chapter}" for chapter in PROOF_CHAPTERS]
     found = {name for name in modules() for chapter in wanted if name == chapter or name.startswith(f"{chapter}.")}
     found |= _of_papers(PROOFS_OF_PAPERS)
-    return sorted(name for name in found - SHOWN_ONLY if not name.startswith((*JUDGED_LATER, *BESIDE)))
+    return sorted(name for name in found - SHOWN_ONLY - _beside() if not name.startswith(JUDGED_LATER))
+
+
+def _beside() -> set[str]:
+    """The modules of proof terms on which no verdict rests."""
+    used = reached("fedtheory.proofs.by_terms")
+    return {name for name in modules() if name.startswith(TERMS) and (name not in used or name.startswith(TACTICS))}
 
 
 def _of_papers(parts: tuple[str, ...]) -> set[str]:

@@ -14,24 +14,24 @@ from typing import Any
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, Step
-from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.kernel.work import Exhausted, limited, spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
+from fedtheory.proofs.by_terms import check_combination, check_mean
 from fedtheory.proofs.cases import Cases, claims_of
-from fedtheory.proofs.certificate import Certificate, check_links
+from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.claim_context import with_iterations_in_powers
-from fedtheory.proofs.combination import Combination, check_combination
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage, check_contraction, check_exponential_average
 from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate, check_last_round
 from fedtheory.proofs.decoding import AnyCertificate, decode
 from fedtheory.proofs.document import certificate_in, document_of, lemmas_in, require_short, with_quantities
 from fedtheory.proofs.fixed_point import FixedPoint, check_fixed_point
+from fedtheory.proofs.links import check_links
 from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
-from fedtheory.proofs.means import MeanCertificate, check_mean
-from fedtheory.proofs.numbers import numbers_of
+from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefixed, relaxation
+from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefixed, relaxation, require_provable
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import recorded_for
 from fedtheory.proofs.recursion import Recursion, check_recursion
@@ -170,18 +170,3 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
         claim = replace(claim, conditions=certificate.relaxed)
         require_provable(claim)
     yield from _CHECKERS[type(certificate)](claim, certificate, prover)
-
-
-def require_provable(claim: Claim) -> None:
-    """Raise `Rejected` where a claim says nothing, a rate, or what is no number or no ordering of the language."""
-    if claim.rate is not None:
-        raise Rejected("the kernel knows relations, not rates")
-    if not claim.relations:
-        raise Rejected("the claim has no relation that could be proved")
-    sides = [side for relation in claim.relations for side in relation.sides]
-    for side in sides:
-        require_admitted(side)
-    for condition in claim.conditions:
-        require_admitted_condition(condition)
-    for expression in (*sides, *claim.conditions):
-        numbers_of(claim).require_integer_exponents(expression)

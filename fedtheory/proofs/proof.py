@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import sympy as sp
 
 from fedtheory.kernel import LazyText, Rejected, Step, is_nonnegative, is_ordering, slack
-from fedtheory.kernel.admitted import denominator_factors, require_finite, require_nonzero
+from fedtheory.kernel.admitted import (
+    denominator_factors,
+    require_admitted,
+    require_admitted_condition,
+    require_finite,
+    require_nonzero,
+)
 from fedtheory.kernel.expressions import Expr, Value
 from fedtheory.kernel.work import spend
 from fedtheory.language import assumptions as a
@@ -168,13 +173,6 @@ def _append_list(what: str, items: Sequence[object]) -> str:
     return f"; {what}: {', '.join(map(str, items))}" if items else ""
 
 
-def require_one_notation(premises: Sequence[Claim]) -> None:
-    """Raise `Rejected` where a symbol, which may cancel in their sum, means one thing in one and another elsewhere."""
-    for one, other in combinations(premises, 2):
-        if not (_has_same_notation(one, other) and _has_same_quantifiers(one, other)):
-            raise Rejected(f"{one.id} and {other.id} have other notations")
-
-
 def _has_same_quantifiers(claim: Claim, premise: Claim) -> bool:
     """Whether no symbol is under a quantifier in one of them, and something of the run in the other."""
     pairs = ((claim, premise), (premise, claim))
@@ -194,3 +192,18 @@ def _has_same_notation(claim: Claim, premise: Claim) -> bool:
     return all(mine.known[name] == others.known[name] for name in names) and all(
         mine.quantity(symbol) is others.quantity(symbol) for symbol in symbols
     )
+
+
+def require_provable(claim: Claim) -> None:
+    """Raise `Rejected` where a claim says nothing, a rate, or what is no number or no ordering of the language."""
+    if claim.rate is not None:
+        raise Rejected("the kernel knows relations, not rates")
+    if not claim.relations:
+        raise Rejected("the claim has no relation that could be proved")
+    sides = [side for relation in claim.relations for side in relation.sides]
+    for side in sides:
+        require_admitted(side)
+    for condition in claim.conditions:
+        require_admitted_condition(condition)
+    for expression in (*sides, *claim.conditions):
+        numbers_of(claim).require_integer_exponents(expression)

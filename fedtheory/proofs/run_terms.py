@@ -8,27 +8,19 @@ from dataclasses import replace
 import sympy as sp
 
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Inner
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.quantities.measuring.symbols import next_run_iterate, run_iterate
-from fedtheory.language.quantities.quantity import Over, Term
 from fedtheory.language.term_relations import find_by_term, is_defined_by_term
-from fedtheory.proofs.numbers import SymbolTable
 
 _SYNCHRONOUS: Mapping[Quantity, Quantity] = {
     run_iterate: q.average_iterate,
     next_run_iterate: q.next_average_iterate,
 }
 """Models that are one where all clients of a round start from the server's model."""
-_FULL_ROUNDS: Mapping[Quantity, Quantity] = {
-    **_SYNCHRONOUS,
-    q.virtual_iterate: q.average_iterate,
-    q.next_virtual_iterate: q.next_average_iterate,
-}
-"""Models that are one where rounds end at the average of all clients, with a server step of one."""
 
 
 def unfold_terms(claim: Claim) -> Claim:
@@ -109,49 +101,3 @@ def _unused(quantity: Quantity, where: Mapping[sp.Symbol, Quantity], claim: Clai
     while name in taken:
         name += "'"
     return sp.Symbol(name, real=True)
-
-
-def step_average_of(term: Term, symbol: SymbolTable) -> tuple[Expr, Expr] | None:
-    """An expression at a local step whose mean over all steps a term is a multiple of, and the multiple; or None.
-
-    It is of rounds that end at the average of all clients.  The mean is over the steps of a round, or over those of all
-    rounds, as the term is.
-    """
-    kinds = {over.index: over for over in term.over}
-    if len(kinds) < len(term.over) or not _is_of_steps(term.over):
-        return None
-    steps = symbol(q.local_steps)
-    expression = term.expression.replace(Expectation, lambda inside: inside).xreplace(
-        {own: symbol(_FULL_ROUNDS.get(of, of)) for own, of in term.where}
-    )
-    if kinds["steps"].begin == 1 and not _starts_with_zero(expression, symbol):
-        return None
-    multiple = sp.S.One
-    if expression.has(steps):
-        # Numbers of the run are none of a local step: a mean of a number over tau is one of the number.
-        expression, multiple = expression * steps, 1 / steps
-    if expression.has(steps):
-        return None
-    if kinds["steps"].by == "sum":
-        multiple *= steps
-    if "rounds" in kinds and kinds["rounds"].by == "sum":
-        multiple *= symbol(q.rounds)
-    return expression, multiple
-
-
-def _is_of_steps(every: tuple[Over, ...]) -> bool:
-    """Whether a term is a mean or a sum over the local steps of a round, or of all rounds, but perhaps the first."""
-    indices = tuple(over.index for over in every)
-    is_plain = all(over.by in ("mean", "sum") and over.weights is None for over in every)
-    if indices not in (("steps",), ("steps", "rounds")) or not is_plain or any(over.begin for over in every[1:]):
-        return False
-    return every[0].begin == 0 or (every[0].begin == 1 and every[0].by == "sum")
-
-
-def _starts_with_zero(expression: Expr, symbol: SymbolTable) -> bool:
-    """Whether a number is zero at the first local step, where all clients are at the server's model."""
-    server = symbol(q.server_model)
-    together = expression.xreplace({symbol(q.local_iterate): server, symbol(q.average_iterate): server})
-    # Parts come before those that they are in.
-    zero = together.replace(lambda part: isinstance(part, Average | Inner) and 0 in part.args, lambda _part: sp.S.Zero)
-    return bool(zero == 0)

@@ -185,16 +185,26 @@ POTENTIALS: dict[str, Any] = {
     "with the largest": L * own.potential,
     "twice as much": 2 * own.L_i * own.potential,
     "with the shares": p_i * own.L_i * own.potential,
+}
+LEFT_OVER: dict[str, Any] = {
     "one that is left over": own.L_i * (own.potential + 1),
     "one that is less than nothing in the end": own.L_i * own.potential - own.L_i,
     "of the next step": own.L_i * own.potential.subs(k, k + 1),
 }
 
 
-@pytest.mark.parametrize("potential", POTENTIALS.values(), ids=POTENTIALS)
-def test_no_other_potential_telescopes(potential: Any) -> None:
-    """One that the step does not trade, or of which something is left at the end of a round."""
+@pytest.mark.parametrize("potential", LEFT_OVER.values(), ids=LEFT_OVER)
+def test_no_potential_is_left_over(potential: Any) -> None:
+    """One of which something is left at the end of a round, that the step did not leave."""
     assert not is_proved(ROUND_STEPS, potential=potential)
+
+
+@pytest.mark.parametrize("potential", POTENTIALS.values(), ids=POTENTIALS)
+def test_no_other_potential_gives_more(potential: Any) -> None:
+    """Where nothing is left at the end, the sum over the steps telescopes whatever is named, and to no less."""
+    changes: dict[str, Any] = {"rhs": ROUND_STEPS.rhs - (own.mean_cost - own.mean_spread_noise) / 10}
+    assert is_proved(ROUND_STEPS, potential=potential)
+    assert not is_proved(replace(ROUND_STEPS, **changes), potential=potential)
 
 
 OWED: dict[str, Any] = {"every client": -100 * k * own.L_i, "flat clients": 100 * k * (own.L_i - mu - 1)}

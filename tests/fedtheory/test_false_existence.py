@@ -29,9 +29,9 @@ ALONE = {"participation": {"kind": "fixed", "clients": [0]}}
 IN_TURN = (a.asynchronous, a.one_at_a_time, a.whole_cycles, a.positive_weights)
 PRODUCT = [Part(ONE, schedule_facts.PERIOD_OF_SLOWEST), Part(ONE, schedule_facts.PERIOD_AT_MOST)]
 WHOLE = [
-    Part((nu - 1) * R, facts.ONE),
     Part(ONE, schedule_facts.ASYNC_WINDOW),
     Part(ONE, schedule_facts.IN_A_PERIOD),
+    Part((nu - 1) * R, facts.ONE),
 ]
 PERIODS: dict[str, Attempt] = {
     "a period between two times": sums(

@@ -25,8 +25,8 @@ from fedtheory.proofs import (
     check_certificate,
     facts,
 )
-from fedtheory.proofs.combination import Fact
 from fedtheory.proofs.decoding import FACTS
+from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.recursion import k as counter
 

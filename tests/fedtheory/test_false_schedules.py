@@ -105,7 +105,7 @@ ATTEMPTS: dict[str, Attempt] = {
     "a sum with weights of the wrong sign": claimed(
         (M * slow, "<=", ClientSum(tau_i)),
         [Part(ONE, schedule_facts.NOT_SLOWER, over=-ONE)],
-        "(1) may multiply",
+        "(-1) >= 0",
         ASYNC,
         assumptions=CYCLES,
     ),

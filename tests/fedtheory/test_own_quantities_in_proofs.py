@@ -17,9 +17,12 @@ from fedtheory.language.quantities import RunQuantity, VectorQuantity
 from fedtheory.language.term_relations import find_by_term
 from fedtheory.proofs import check_certificate
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.run_terms import step_average_of
+from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum, average, vector_at
+from fedtheory.proofs.terms.indexed import server as server_model
+from fedtheory.proofs.terms.process import Process
+from fedtheory.proofs.terms.run_form import RunForm
 from fedtheory.search import Found, NotFound, find_proof
 
 F, x, x_i, best, after, local_after, server, t, D, L, eta = sp.symbols(
@@ -151,48 +154,47 @@ def test_a_condition_on_quantities_of_a_step_is_refused() -> None:
         use_plain_symbols(claim)
 
 
-def mean(quantity: RunQuantity) -> Any:
-    """The expression whose mean a term is in proofs, in the symbols of a claim about it."""
-    assert quantity.term is not None
-    return step_average_of(quantity.term, symbols_of(about_runs(quantity, D)))
-
-
-def test_means_of_the_vocabulary() -> None:
-    """As they had been written down by hand; sums without the first step are means where that adds nothing."""
-    symbol = symbols_of(about_runs(q.average_round_drift, D))
-    apart = symbol(q.local_iterate) - symbol(q.average_iterate)
-    tau, rounds = symbol(q.local_steps), symbol(q.rounds)
-    assert step_average_of(q.average_round_drift.term, symbol) == (Average(norm_sq(apart)), 1)
-    expression, multiple = step_average_of(q.total_progress.term, symbol)
-    before, end, point = (symbol(one) for one in (q.average_iterate, q.next_average_iterate, q.optimum))
-    assert (expression, multiple) == (norm_sq(before - point) - norm_sq(end - point), tau * rounds)
+def measured(quantity: RunQuantity) -> tuple[Process, Any]:
+    """The rounds of a claim about a quantity, and what its term is in their vectors; the symbol where it is none."""
+    process = Process(about_runs(quantity, D))
+    return process, process.unfold(process.symbols(quantity))
 
 
 @pytest.mark.parametrize(
     "quantity",
     [
-        own("own_last", GAP, over="run", by="largest"),
+        own("own_largest", GAP, over="run", by="largest"),
         own("own_weighted", GAP, over="run", weights=1 + t, index=t),
-        q.last_round_suboptimality,
-        q.final_distance_sq,
         q.max_drift,
-        q.mean_server_suboptimality,
     ],
     ids=lambda one: one.name,
 )
-def test_other_reductions_are_no_means(quantity: RunQuantity) -> None:
-    assert mean(quantity) is None
+def test_other_reductions_are_no_sums(quantity: RunQuantity) -> None:
+    process, found = measured(quantity)
+    assert found == process.symbols(quantity)
 
 
-def test_a_sum_without_the_first_step_is_no_mean_where_that_step_counts() -> None:
-    """The drift is zero where a round starts, the error is not."""
+def test_sums_of_the_vocabulary() -> None:
+    """The drift is a mean over the steps of all rounds, but the first, and the progress telescopes."""
+    process, drift = measured(q.average_round_drift)
+    apart = norm_sq(vector_at("local") - average())
+    steps = RangeSum(Average(apart) / process.steps, STEP, 1, process.steps)
+    assert drift == RangeSum(steps, ROUND, 0, process.rounds) / process.rounds
+    process, progress = measured(q.total_progress)
+    optimum = process.symbols(q.optimum)
+    ends = norm_sq(server_model(sp.S.Zero) - optimum) - norm_sq(server_model(process.rounds) - optimum)
+    form = RunForm(process, numbers_of(process.claim))
+    assert form.check_zero("", progress - ends).holds
+    assert not form.check_zero("", progress - 2 * ends).holds
+
+
+def test_a_mean_without_the_first_step_is_no_sum() -> None:
+    """One over fewer steps is not divided by their number."""
     term = q.average_round_drift.term
-    error = q.average_suboptimality.term
     assert term is not None
-    assert error is not None
-    symbol = symbols_of(about_runs(q.average_round_drift, D))
-    assert step_average_of(replace(error, over=term.over), symbol) is None
-    assert step_average_of(replace(term, over=(replace(term.over[0], begin=2), term.over[1])), symbol) is None
+    later = replace(q.average_round_drift, term=replace(term, over=(replace(term.over[0], by="mean"), term.over[1])))
+    process, found = measured(later)
+    assert found == process.symbols(later)
 
 
 @pytest.mark.parametrize("clients", ["largest", "smallest"])
@@ -203,8 +205,8 @@ def test_an_extreme_of_clients_is_no_mean_of_them(clients: Any) -> None:
     assert extreme.place == "step"
     assert latex_of_extreme(clients) in extreme.latex
     over_run = own("over_run", distance, over="run", clients=clients)
-    assert over_run.term is not None
-    assert step_average_of(over_run.term, symbols_of(about_runs(over_run, D))) is None
+    process, found = measured(over_run)
+    assert found == process.symbols(over_run)
     claims = [at_steps(extreme, each), at_steps(each, extreme), at_steps(extreme, DISTANCES)]
     assert not any(isinstance(find_proof(claim), Found) for claim in claims)
 

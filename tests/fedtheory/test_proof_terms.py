@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +17,13 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.terms.checking import check_document
 from fedtheory.proofs.terms.codec import MOST_NESTED, decode, encode, schema
 from fedtheory.proofs.terms.explanation import explain
+from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules import RULES
 from fedtheory.proofs.terms.term import every_rule
 
 RENARD = sorted(name for name in certificates() if name.startswith("renard2022:"))
 VALIDATOR = Draft202012Validator(schema())
+SCHEMA = Path(__file__).parents[2] / "docs" / "proof-term.schema.json"
 
 
 @pytest.mark.parametrize("name", RENARD)
@@ -46,16 +49,34 @@ def test_a_step_of_an_explanation_is_one_rule() -> None:
     assert all(step.text and "\\" not in step.text for step in steps)
 
 
+def test_explanations_have_norms_and_names_of_facts() -> None:
+    texts = [
+        step.text
+        for name in ("renard2022:lemma-2.3", "comparator:sampled.average-error")
+        for step in explain(report_of(name).claim, _proof(name))
+    ]
+    assert any("|x_i - x_j|^2" in text for text in texts)
+    assert any("a squared distance from the comparator is not negative" in text for text in texts)
+
+
+def test_the_schema_is_that_of_the_rules() -> None:
+    assert SCHEMA.read_text(encoding="utf-8") == json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def test_every_rule_is_named_as_it_says() -> None:
     assert all(made.rule == name for name, made in RULES.items())
     used = {type(rule) for name in RENARD for term in _relations(name) for rule in every_rule(term)}
     assert used <= set(RULES.values())
 
 
-def _relations(name: str) -> tuple[Any, ...]:
+def _proof(name: str) -> TermProof:
     proof = report_of(name).proof
     assert proof is not None
-    return proof.relations
+    return proof
+
+
+def _relations(name: str) -> tuple[Any, ...]:
+    return _proof(name).relations
 
 
 def _changed(name: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -27,15 +27,12 @@ WITHOUT = {
     "a LoopMean has no proof term yet": ("liu2022:thm-1.loop",),
     "a recursion has a proof term for bounds on the drift of rounds": ("liu2022:lemma-1.loop",),
     "a link that is a PrefixSum has no proof term yet": ("lecture27:thm-1.sum",),
-    "the mean over steps with sampled participants has no proof term yet": ("comparator:sampled.all-steps",),
-    "may be zero, and something is divided by it": ("vlaski2023:eq-5.64.fixed",),
 }
 """Claims whose certificates have no terms, by the reason."""
 REASONS = {name: reason for reason, names in WITHOUT.items() for name in names}
 RELYING = {
     "liu2022:cor-2.loop.step": "liu2022:thm-1.loop",
     "liu2022:cor-2.loop": "liu2022:cor-2.loop.step",
-    "comparator:sampled.average-error": "comparator:sampled.all-steps",
 }
 """Claims whose terms use one of these, which is therefore not proved by terms."""
 

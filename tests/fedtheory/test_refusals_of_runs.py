@@ -167,7 +167,7 @@ def test_a_number_of_a_step_for_all_clients() -> None:
     assert proof.verdict == "proved"
     claim = stated(**taken)
     use = Combination(claim=claim.id, links=[[Part(ONE, "t:premise")]])
-    assert_stopped(claim, use, "t:premise is about: run", prover=lambda _id: proof)
+    assert_stopped(claim, use, "about the place 'round', and is used at 'run'", prover=lambda _id: proof)
     assert is_false(claim, local_steps=[1, 3])
 
 

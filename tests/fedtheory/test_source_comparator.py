@@ -380,12 +380,15 @@ def test_no_smaller_bound_is_proved(rhs: Any) -> None:
     assert not is_proved(replace(AVERAGE, rhs=rhs))
 
 
-@pytest.mark.parametrize("potential", [full.potential + L, 2 * full.potential, None])
-def test_no_other_potential_telescopes(potential: Any) -> None:
-    """One that is left over at the end of a round, or that the step does not trade."""
-    certificate: Any = certificate_of("comparator:all-steps")
-    proof = check_certificate(find("comparator:all-steps"), replace(certificate, potential=potential))
-    assert proof.verdict == "broken"
+@pytest.mark.parametrize("potential", [full.potential, full.potential + L, 2 * full.potential, None])
+def test_no_other_potential_gives_more(potential: Any) -> None:
+    """One that is left over at the end of a round proves nothing, and none proves that a term is halved."""
+    claim, certificate = find("comparator:all-steps"), certificate_of("comparator:all-steps")
+    changed: Any = replace(certificate, potential=potential)  # type: ignore[type-var]
+    proved = check_certificate(claim, changed).verdict == "proved"
+    assert proved is (potential != full.potential + L)
+    smaller = replace(claim, rhs=claim.rhs - full.dissimilarity / 2)
+    assert check_certificate(smaller, changed).verdict == "broken"
 
 
 def test_half_the_first_term_fails_on_a_run() -> None:

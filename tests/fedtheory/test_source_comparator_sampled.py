@@ -12,6 +12,7 @@ from flint import fmpq
 
 from fedtheory import FLOAT, RATIONAL, parse_run
 from fedtheory.engine.run import Run
+from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -19,7 +20,11 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificate_of, check_certificate, facts
+from fedtheory.proofs.checker import RECORDED
 from fedtheory.proofs.parts import Part
+from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.terms.places import context_of_run, enter_step
+from fedtheory.proofs.terms.rules.draw import Draw
 from fedtheory.sources.comparator.statements import sampled_rounds as drawn
 from fedtheory.sources.comparator.statements import sampled_strong_convexity as strong
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP, start
@@ -212,10 +217,33 @@ def changed(claim: Claim, **changes: Any) -> str:
 def test_the_draw_has_to_be_paid() -> None:
     """A potential of which nothing, or too little, is left at the end of a round."""
     without = drawn.potential.subs(rho, 0)
-    for potential in (without, (drawn.potential + without) / 2, None):
+    for potential in (without, (drawn.potential + without) / 2):
         assert changed(ALL, potential=potential) == "broken"
     for potential in (strong.CHARGES.drift_potential.subs(rho, 0), strong.CHARGES.drift_potential / 2):
         assert changed(LAST, potential=potential) == "broken"
+
+
+@pytest.mark.parametrize(
+    ("claim", "point", "said"),
+    [
+        ("comparator:sampled.all-steps", q.server_model, "the optimum or the comparator"),
+        ("comparator:all-steps", q.comparator, "participants are drawn"),
+    ],
+)
+def test_a_draw_is_one_of_participants_and_costs_distances_from_a_point(
+    claim: str, point: q.Quantity, said: str
+) -> None:
+    """Neither of all clients, nor from what is drawn itself."""
+    context = context_of_run(use_plain_symbols(find(claim)), RECORDED)
+    with pytest.raises(Rejected, match=said):
+        Draw(context.symbols(point)).check(context)
+
+
+def test_a_draw_is_one_of_each_round() -> None:
+    """At a local step nothing has been drawn."""
+    context = enter_step(context_of_run(use_plain_symbols(ALL), RECORDED))
+    with pytest.raises(Rejected, match="participants are drawn"):
+        Draw(context.symbols(q.comparator)).check(context)
 
 
 def test_a_draw_is_not_full_participation() -> None:

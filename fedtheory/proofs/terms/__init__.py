@@ -1,7 +1,8 @@
-"""Proof terms: every certificate in one language of some twenty rules, checked beside the kernel's own verdict.
+"""Proof terms: certificates in one language of some twenty rules.
 
 A term is data.  Each rule infers what it proves from what its parts prove; only `combine` states a goal, which is
-compared with the sum of its parts in normal form.  No verdict rests on terms yet.
+compared with the sum of its parts in normal form.  Verdicts on sums of proved claims, and on means over local steps,
+rest on terms (`by_terms`); terms of other kinds are checked beside the kernel's own verdict.
 
 term, proved    what a term is, and what it proves
 rules           the rules, each with its check and its explanation

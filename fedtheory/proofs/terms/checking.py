@@ -1,6 +1,6 @@
 """The verdict of the checker of terms: a certificate becomes terms, these data, and what is read again is checked.
 
-It stands beside the kernel's verdict on the certificate, on which verdicts of claims rest.
+It stands beside the verdict on the certificate, on which those of claims rest.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from fedtheory.kernel import (
     Numbers,
     Rejected,
     Step,
+    check_zero,
     check_zero_form,
     difference,
     is_nonnegative,
@@ -21,7 +22,7 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Expr, shorten
-from fedtheory.kernel.quotients import is_zero, quotient
+from fedtheory.kernel.quotients import quotient
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
@@ -55,6 +56,8 @@ class TermContext:
     hypotheses: Mapping[str, Proved] = field(default_factory=dict)
     write_powers: Callable[[Expr], Expr] = sp.sympify
     """Writes powers with the index as exponent by the symbol that an induction has for them."""
+    held: list[Step] = field(default_factory=list)
+    """Steps of the check so far, for reports."""
 
     @property
     def symbols(self) -> SymbolTable:
@@ -79,9 +82,13 @@ class TermContext:
     def require_nonnegative(self, number: Expr) -> Expr:
         """Return a number as the kernel knows it; `Rejected` where its sign is not shown."""
         known = self.require_number(number)
-        if not is_nonnegative(known, self.numbers, self.conditions):
+        if not self.is_nonnegative(known):
             raise Rejected(f"({shorten(known)}) >= 0 is not shown under the conditions")
         return known
+
+    def is_nonnegative(self, known: Expr) -> bool:
+        """Whether a number as the kernel knows it has a sign under the conditions."""
+        return is_nonnegative(known, self.numbers, self.conditions)
 
     def require_number(self, number: Expr) -> Expr:
         """Return a number as the kernel knows it; `Rejected` where it is none, or may divide by zero."""
@@ -116,12 +123,11 @@ class TermContext:
     def _require_zero_of_run(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
         whole = sp.Add(*(number * expression for number, expression in parts))
         try:
-            plain = self.numbers.with_plain_means(self.numbers.written_out(whole))
-            if is_zero(plain, self.numbers.roots):
-                return
+            found = check_zero(what, self.numbers.with_plain_means(self.numbers.written_out(whole)), self.numbers)
         except Rejected:
-            pass  # Sums over rounds and steps are no numbers: their own normal form compares them.
-        self.require([RunForm(self.process, self.numbers).check_zero(what, whole)])
+            # Sums over rounds and steps are no numbers: their own normal form compares them.
+            found = RunForm(self.process, self.numbers).check_zero(what, whole)
+        self.require([found])
 
     def with_hypothesis(self, name: str, proved: Proved) -> TermContext:
         """The context with one hypothesis more."""

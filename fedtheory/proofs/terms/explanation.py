@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy as sp
 
+from fedtheory.kernel.expressions import Expr, Inner
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proof_of_claim import TermProof
@@ -57,8 +58,17 @@ def _with_names(value: Any, name: Callable[[sp.Symbol], sp.Symbol]) -> Any:
         return value
     change = {symbol: name(symbol) for symbol in value.free_symbols}
     if isinstance(value, sp.Rel):
-        return value.func(*(side.xreplace(change) for side in value.args), evaluate=False)
-    return value.xreplace(change)
+        return value.func(*(_with_norms(side.xreplace(change)) for side in value.args), evaluate=False)
+    return _with_norms(value.xreplace(change))
+
+
+def _with_norms(formula: Expr) -> Expr:
+    """A formula with the squared norm of a vector for its inner product with itself."""
+
+    def is_square(part: Expr) -> bool:
+        return isinstance(part, Inner) and part.args[0] == part.args[1]
+
+    return formula.replace(is_square, lambda part: sp.Symbol(f"|{part.args[0]}|^2"))
 
 
 def _explain(term: ProofTerm, place: Sequence[int], *, prefix: str) -> Iterator[ExplainedStep]:

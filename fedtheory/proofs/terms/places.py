@@ -35,10 +35,14 @@ def index_of(claim: Claim) -> sp.Symbol:
     return k if claim.place == "run" else symbols_of(claim)(q.local_step_index)
 
 
+def context_of_numbers(claim: Claim, conditions: Sequence[Expr], prove: Prover) -> TermContext:
+    """The context of the numbers of a claim, under conditions."""
+    return TermContext(claim, "run", "expectation", numbers_of(claim), tuple(conditions), prove, index_of(claim))
+
+
 def context_of_run(claim: Claim, prove: Prover, equations: Sequence[Expr] = ()) -> TermContext:
     """The context of a claim about a whole run, with equations that are known."""
-    conditions = (*conditions_of_run(claim), *equations)
-    return TermContext(claim, "run", "expectation", numbers_of(claim), conditions, prove, index_of(claim))
+    return context_of_numbers(claim, (*conditions_of_run(claim), *equations), prove)
 
 
 def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermContext:

@@ -13,8 +13,7 @@ from fedtheory.kernel.quotients import is_zero
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.meaning import require_meaning
 from fedtheory.proofs.certificate import write_out
-from fedtheory.proofs.checker import require_provable
-from fedtheory.proofs.proof import Prover, relaxation
+from fedtheory.proofs.proof import Prover, relaxation, require_provable
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.places import context_of_run, context_of_vectors
 from fedtheory.proofs.terms.proved import Proved
@@ -49,7 +48,10 @@ def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]
     equations: list[Expr] = []
     for number, (relation, term) in enumerate(zip(claim.relations, proof.relations, strict=True), start=1):
         context = context_of(claim, relation, prove, equations)
-        proved = _check_relation(relation, term, context)
+        try:
+            proved = _check_relation(relation, term, context)
+        finally:
+            yield from context.held
         yield Step(f"relation {number}: the term proves it", True)
         if proved.is_equation and context.vectors is None and relation.operator == "==":
             equations.append(sp.Eq(relation.slack, 0, evaluate=False))

@@ -36,6 +36,9 @@ class ProofTerm(ABC):
     def explain(self) -> str:
         """Describe the step in words, without the terms that it is applied to."""
 
+    def __str__(self) -> str:
+        return self.explain()
+
 
 @dataclass(frozen=True)
 class Weighted:

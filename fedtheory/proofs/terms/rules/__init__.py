@@ -10,6 +10,7 @@ from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.cases import FirstAndLater
 from fedtheory.proofs.terms.rules.combine import Combine
 from fedtheory.proofs.terms.rules.consequence import Consequence
+from fedtheory.proofs.terms.rules.draw import Draw
 from fedtheory.proofs.terms.rules.hypothesis import Given, Hypothesis
 from fedtheory.proofs.terms.rules.induct import InductDrift
 from fedtheory.proofs.terms.rules.induct_steps import InductSteps
@@ -27,7 +28,7 @@ from fedtheory.proofs.terms.term import ProofTerm
 RULES: Mapping[str, type[ProofTerm]] = {
     made.rule: made
     for made in (
-        *(Axiom, Given, Hypothesis, Sign, Use, Consequence),
+        *(Axiom, Draw, Given, Hypothesis, Sign, Use, Consequence),
         *(Combine, Antisymmetry, SumOver, At, Unfold, FirstAndLater, InductDrift, InductSteps),
         *(BoundMaximum, BelowMaximum, Multiply, Root, Square, NameRoots, Know),
     )

@@ -47,7 +47,9 @@ class Axiom(ProofTerm):
         return Proved(found.expression)
 
     def explain(self) -> str:
-        """Name the inequality."""
+        """Name the inequality, or the fact as people know it."""
+        if self.kind == FACT and self.about and self.about[0] in FACTS:
+            return FACTS[self.about[0]].name
         about = ", ".join(map(str, self.about))
         return f"{self.kind.replace('_', ' ')}{f' of {about}' if about else ''}"
 

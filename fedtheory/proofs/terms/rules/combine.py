@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected
+from fedtheory.kernel import LazyText, Rejected, Step
+from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Comparison, Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm, Weighted
@@ -27,18 +28,20 @@ class Combine(ProofTerm):
         if self.comparison == ">":
             raise Rejected("a sum shows that a number is zero or not negative, not that it is positive")
         context.require_expression(self.goal)
-        multiples = [(sp.S.NegativeOne, self.goal)]
-        for part in self.parts:
-            proved = part.term.check(context)
-            if proved.is_equation:
-                number = context.require_number(part.coefficient)
-            elif self.comparison == "==":
-                raise Rejected("an equation is a sum of equations")
-            else:
-                number = context.require_nonnegative(part.coefficient)
-            multiples.append((number, proved.expression))
-        context.require_zero(multiples, "the identity: goal = sum of the parts")
+        multiples = [(sp.S.One, self.goal), *(self._weigh(part, context) for part in self.parts)]
+        context.require_zero(multiples, "the sum")
         return Proved(self.goal, self.comparison)
+
+    def _weigh(self, part: Weighted, context: TermContext) -> tuple[Expr, Expr]:
+        """Check a part and the sign of its coefficient, and return what is taken from the goal."""
+        proved = part.term.check(context)
+        number = context.require_number(part.coefficient)
+        step = Step(LazyText("(", number, ") may multiply: ", part.term), True)
+        if not proved.is_equation and (self.comparison == "==" or not context.is_nonnegative(number)):
+            raise Rejected(step.text)
+        if context.place == "run":
+            context.held.append(step)
+        return -number, proved.expression
 
     def explain(self) -> str:
         """State the goal."""

@@ -9,6 +9,8 @@ from typing import ClassVar
 import sympy as sp
 
 from fedtheory.kernel import Numbers
+from fedtheory.kernel.admitted import denominator_factors
+from fedtheory.proofs.numbers import sides_of
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_symbols
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Proved
@@ -42,18 +44,10 @@ class NameRoots(ProofTerm):
 
     def check(self, context: TermContext) -> Proved:
         """Check each number under a root, then the body with the symbols."""
+        roots = [named.root for named in self.roots]
         for named in self.roots:
-            self._check_root(named, context)
-        return self.body.check(context_with_roots(context, [named.root for named in self.roots]))
-
-    def _check_root(self, named: NamedRoot, context: TermContext) -> None:
-        require_own_symbols(context.claim, [one.root for one in self.roots], context.numbers)
-        context.numbers.plain(context.require_number(named.square))
-        context.require(positive(named.root, context.numbers, context.conditions))
-        here = replace(context, place="run", reading="expectation", vectors=None)
-        proved = named.body.check(here)
-        above = named.square - named.least
-        here.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, above)], f"the square of {named.symbol}")
+            check_named(named, roots, context)
+        return self.body.check(context_with_roots(context, roots))
 
     def explain(self) -> str:
         """State the squares."""
@@ -61,11 +55,27 @@ class NameRoots(ProofTerm):
         return f"with {squares}, which is not negative"
 
 
+def check_named(named: NamedRoot, roots: Sequence[Root], context: TermContext) -> None:
+    """Check that the symbol of a root is its own, and that what is under the root is not negative."""
+    require_own_symbols(context.claim, roots, context.numbers)
+    context.numbers.plain(context.require_number(named.square))
+    context.require(positive(named.root, context.numbers, context.conditions))
+    here = replace(context, place="run", reading="expectation", vectors=None)
+    proved = named.body.check(here)
+    above = named.square - named.least
+    here.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, above)], f"the square of {named.symbol}")
+
+
 def context_with_roots(context: TermContext, roots: Sequence[Root]) -> TermContext:
     """A context in whose numbers and conditions symbols stand for roots."""
     if not roots:
         return context
     numbers: Numbers = numbers_with(roots, context.numbers)
+    sides = sides_of(context.claim)
+    for root in roots:
+        sides = [root.substitute(side) for side in sides]
+    # A root in what the claim divides by is not always one of its factors before it has a symbol.
+    numbers = replace(numbers, nonzero=numbers.nonzero | denominator_factors(sides))
     named = conditions_with(roots, context.conditions)
     if context.vectors is None:
         return replace(context, numbers=numbers, conditions=tuple(dict.fromkeys((*named, *context.conditions))))

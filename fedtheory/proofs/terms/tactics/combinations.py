@@ -8,21 +8,24 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Claim
+from fedtheory.proofs import facts
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import AnyPremise, Part
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.roots import Root, name_roots
 from fedtheory.proofs.terms.proof_of_claim import TermProof
+from fedtheory.proofs.terms.rules.axiom import FACT, Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
 from fedtheory.proofs.terms.rules.consequence import Consequence
 from fedtheory.proofs.terms.rules.hypothesis import Given
 from fedtheory.proofs.terms.rules.know import Know
 from fedtheory.proofs.terms.rules.name_roots import NamedRoot, NameRoots
+from fedtheory.proofs.terms.rules.sign import Sign
 from fedtheory.proofs.terms.rules.sum_over import SumOver
 from fedtheory.proofs.terms.rules.use import Use
-from fedtheory.proofs.terms.tactics.facts import term_of_fact
 from fedtheory.proofs.terms.term import ProofTerm, Weighted
 
 
@@ -30,39 +33,45 @@ def terms_of_combination(claim: Claim, certificate: Combination, _prove: Prover)
     """Write a sum of claims and facts as terms."""
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
-    roots, known = named_roots(claim, certificate.roots), tuple(_derived(one) for one in certificate.known)
+    roots, known = named_roots(certificate.roots), tuple(_derived(one) for one in certificate.known)
     terms = []
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
         goal = name_roots(certificate.roots, relation).slack
-        term: ProofTerm = Combine(goal, "==" if relation.operator == "==" else ">=", _weigh(claim, parts))
+        term: ProofTerm = Combine(goal, "==" if relation.operator == "==" else ">=", _weigh(parts))
         term = Know(known, term) if known else term
         terms.append(NameRoots(roots, term) if roots else term)
     return TermProof(claim.id, tuple(terms))
 
 
-def named_roots(claim: Claim, roots: Sequence[Root]) -> tuple[NamedRoot, ...]:
+def named_roots(roots: Sequence[Root]) -> tuple[NamedRoot, ...]:
     """Write the roots of a certificate, each with the term that shows what is under it not to be negative."""
     return tuple(
-        NamedRoot(root.letter, root.of, root.least, Combine(root.of - root.least, ">=", _weigh(claim, root.parts)))
+        NamedRoot(root.letter, root.of, root.least, Combine(root.of - root.least, ">=", _weigh(root.parts)))
         for root in roots
     )
 
 
-def _weigh(claim: Claim, parts: Sequence[Part]) -> tuple[Weighted, ...]:
-    return tuple(Weighted(part.coefficient, _summed(claim, part)) for part in parts)
+def _weigh(parts: Sequence[Part]) -> tuple[Weighted, ...]:
+    return tuple(Weighted(part.coefficient, _summed(part)) for part in parts)
 
 
-def _summed(claim: Claim, part: Part) -> ProofTerm:
-    premise = _premise(claim, part.premise)
+def _summed(part: Part) -> ProofTerm:
+    premise = _premise(part.premise)
     return premise if part.over is None else SumOver("numbers of clients", part.over, premise)
 
 
-def _premise(claim: Claim, premise: AnyPremise) -> ProofTerm:
+def _premise(premise: AnyPremise) -> ProofTerm:
     if isinstance(premise, Fact):
-        return term_of_fact(claim, premise)
+        return _fact(premise)
     if isinstance(premise, str):
         return Use(premise)
     return _derived(premise) if isinstance(premise, Derived) else Given(sp.sympify(premise))
+
+
+def _fact(fact: Fact) -> ProofTerm:
+    if fact is facts.ONE:
+        return Sign(sp.S.One)
+    return Axiom(FACT, (next(name for name, one in FACTS.items() if one is fact),))
 
 
 def _derived(derived: Derived) -> ProofTerm:

@@ -25,7 +25,7 @@ def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) 
         written = name_roots(certificate.roots, write_out(claim, relation))
         term: ProofTerm = tactic.link(why, written)
         term = Unfold(relation.slack, term) if claim.place == "run" else term
-        roots = named_roots(claim, certificate.roots)
+        roots = named_roots(certificate.roots)
         return NameRoots(roots, term) if roots else term
 
     pairs = zip(certificate.links, claim.relations, strict=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import linear
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
@@ -14,6 +16,7 @@ from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules.at import At
 from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
+from fedtheory.proofs.terms.rules.draw import Draw
 from fedtheory.proofs.terms.rules.sum_over import SumOver
 from fedtheory.proofs.terms.rules.use import Use
 from fedtheory.proofs.terms.term import ProofTerm, Weighted
@@ -22,24 +25,33 @@ ONE = sp.S.One
 
 
 def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) -> TermProof:
-    """Write the mean over local steps of a claim about each of them."""
+    """Write the mean over local steps of a claim about each of them.
+
+    The sum of the steps telescopes by normal form.  The drift that is left after the last step of a round is a sum of
+    squares, of which the draw of participants costs a part.
+    """
     if len(claim.relations) != 1:
         raise Rejected("a mean over local steps proves one relation")
-    process = Process(claim)
+    process, slack = Process(claim), claim.relations[0].slack
+    is_run = certificate.span == "run"
+    share = 1 / (process.steps * process.rounds if is_run else process.steps)
+
+    def weigh(coefficient: Expr, each: ProofTerm) -> Weighted:
+        return Weighted(coefficient, SumOver("rounds", ONE, each) if is_run else each)
+
+    parts, cost = [weigh(share, SumOver("steps", ONE, Use(certificate.step)))], sp.S.Zero
     if not process.is_full:
-        raise Rejected("the mean over steps with sampled participants has no proof term yet")
-    steps: ProofTerm = SumOver("steps", ONE, Use(certificate.step))
-    count = process.steps
-    if certificate.span == "run":
-        steps, count = SumOver("rounds", ONE, steps), count * process.rounds
-    parts = [Weighted(1 / count, steps)]
-    if certificate.potential is not None:
-        left = sp.cancel(certificate.potential.xreplace({process.symbols(q.local_step_index): process.steps}))
-        spread: ProofTerm = At("after the last step", SumOver("clients", ONE, Axiom("square", (_drift(process),))))
-        spread = SumOver("rounds", ONE, spread) if certificate.span == "run" else spread
-        parts += [Weighted(left / count, spread)] if left != 0 else []
-    return TermProof(claim.id, (Combine(claim.relations[0].slack, ">=", tuple(parts)),))
+        gained = _coefficient(slack, process.symbols(q.total_comparator_progress))
+        parts.append(weigh(gained, Draw(process.symbols(q.comparator))))
+        cost = gained * process.symbols(q.sampling_variance)
+    owed = certificate.potential or sp.S.Zero
+    left = sp.cancel(owed.xreplace({process.symbols(q.local_step_index): process.steps}) * share - cost)
+    if left != 0:
+        drift = process.symbols(q.local_iterate) - process.symbols(q.average_iterate)
+        parts.append(weigh(ONE, At("after the last step", SumOver("clients", left, Axiom("square", (drift,))))))
+    return TermProof(claim.id, (Combine(slack, ">=", tuple(parts)),))
 
 
-def _drift(process: Process) -> sp.Expr:
-    return process.symbols(q.local_iterate) - process.symbols(q.average_iterate)
+def _coefficient(slack: Expr, of: sp.Symbol) -> Expr:
+    factors, _ = linear(slack, [of])
+    return factors[of]

@@ -1,0 +1,50 @@
+"""Kinds of certificates that are checked as the proof terms that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected, Step
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.means import MeanCertificate, build_steps_sum_context, ends_with, statement_at_steps
+from fedtheory.proofs.proof import Prover
+from fedtheory.proofs.roots import Root
+from fedtheory.proofs.terms.places import context_of_numbers
+from fedtheory.proofs.terms.proof_of_claim import check_terms
+from fedtheory.proofs.terms.rules.name_roots import check_named
+from fedtheory.proofs.terms.tactics.combinations import named_roots, terms_of_combination
+from fedtheory.proofs.terms.tactics.means import terms_of_mean
+
+
+def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
+    """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
+    if claim.place != "run" or len(claim.relations) != len(certificate.links):
+        raise Rejected("a combination concerns the relations of a whole run, with parts for each")
+    if any(relation.operator not in ("<=", "==", ">=") for relation in claim.relations):
+        raise Rejected("a combination shows that a side is not larger, not that it is smaller")
+    yield from check_terms(claim, terms_of_combination(claim, certificate, prove), prove)
+
+
+def check_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr], prove: Prover) -> Iterator[Step]:
+    """Check that what is under the roots of a claim is not negative."""
+    context = context_of_numbers(claim, conditions, prove)
+    for named in named_roots(roots):
+        check_named(named, roots, context)
+        yield Step(f"{named.symbol} is the root of a number that is not negative", True)
+
+
+def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:
+    """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
+    step = yield from statement_at_steps(claim, certificate.step, prove)
+    if certificate.potential is not None:
+        for found in ends_with(certificate.potential, sp.S.Zero, build_steps_sum_context(step), claim.conditions):
+            yield found
+            if not found.holds:
+                return
+    for _ in check_terms(claim, terms_of_mean(claim, certificate, prove), prove):
+        pass
+    yield Step("the mean over the steps", True)
