@@ -19,7 +19,7 @@ from fedtheory.language.targets import resolve
 from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
-from report.kept import Depends, keep, kept
+from report.kept import Depends, find_page, store_page
 from report.miniatures import miniature
 from report.own_runs import OwnRun, run_sections
 from report.pages import claim_page
@@ -28,7 +28,7 @@ from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan
 from report.slack import SLACK_PAGE, slack_tables
 from report.slack_overview import overview
 from report.theorems import accepted_of
-from report.worst_case import over_local_steps
+from report.worst_case import compute_over_local_steps
 from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, judged_with
 from verify.processes import as_finished
 from verify.verdict import ClaimVerdict
@@ -69,7 +69,7 @@ class ClaimTask:
     def draw(self, environment: Environment) -> Drawn:
         """The page, and the certificate and the theorem beside it."""
         runs = run_sections(self.verdict.given, self.runs, self.jobs)
-        worst_cases = over_local_steps(self.verdict.given, self.jobs)
+        worst_cases = compute_over_local_steps(self.verdict.given, self.jobs)
         page = claim_page(self.verdict, figures_for(self.verdict), runs, worst_cases, self.runs)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
         certificate = {} if page.certificate is None else {page.certificate.file: page.certificate.content}
@@ -166,12 +166,12 @@ class PlanTask:
 Task = ClaimTask | PaperTask | ErrataTask | SlackTask | PlanTask
 
 
-def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:
+def draw_pages(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:
     """The pages of all tasks, as they are finished; links go to the pages that are `written`."""
     unknown = []
     for task in tasks:
         depends = task.depends
-        found = None if depends is None else kept(written, depends)
+        found = None if depends is None else find_page(written, depends)
         if found is None:
             unknown.append(task)
         else:
@@ -203,13 +203,14 @@ def _exhibitor(task: Task) -> str | None:
 
 
 def _draw_all(tasks: Sequence[Task], written: Written) -> list[Drawn]:
+    """Draw all pages in this process."""
     return [_draw(task, written) for task in tasks]
 
 
 def _draw(task: Task, written: Written) -> Drawn:
     found = task.draw(environment_for(written))
     if task.depends is not None:
-        keep(found, written, task.depends)
+        store_page(found, written, task.depends)
     return found
 
 

@@ -70,7 +70,7 @@ def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
     worst = shown_place(check)
     return Evidence(
         title=_title(verdict),
-        remark=prose(_remark(check)),
+        remark=prose(_describe_place(check)),
         relation=None if worst is None or len(check.comparisons) == 1 else displayed(worst.relation.latex),
         rows=_rows(check),
         constants=_constants(verdict.claim, witness),
@@ -86,7 +86,7 @@ def _title(verdict: ClaimVerdict) -> str:
     return "An instance" if verdict.worst_ratio is None else "The simplest instance with nearly the largest ratio"
 
 
-def _remark(check: Check) -> str:
+def _describe_place(check: Check) -> str:
     """Describe the place in the run and the reading of its numbers."""
     if check.rate is not None:
         return f"The rungs of the ladder take the place of the run's own {_variables(check)}."
@@ -112,18 +112,19 @@ def _rows(check: Check) -> list[NumberRow]:
     if check.rate is not None:
         return _rate_rows(check.claim, check.rate)
     worst = shown_place(check)
-    return [] if worst is None else _side_rows(check.claim, worst)
+    return [] if worst is None else _list_sides(check.claim, worst)
 
 
-def _side_rows(claim: Claim, worst: Comparison) -> list[NumberRow]:
-    rows = [_vector_row(name_of_point(claim, name, worst), point) for name, point in worst.points.items()]
+def _list_sides(claim: Claim, worst: Comparison) -> list[NumberRow]:
+    """List the points of a comparison, its sides, and their terms where a side has several."""
+    rows = [_make_vector_row(name_of_point(claim, name, worst), point) for name, point in worst.points.items()]
     for side, value, terms in (("left", worst.lhs, worst.left_terms), ("right", worst.rhs, worst.terms)):
-        rows.append(_row(f"{side} side", value))
+        rows.append(_make_row(f"{side} side", value))
         if len(terms) > 1:
-            rows += [_row(f"its term ${term.latex}$", term.value) for term in terms]
+            rows += [_make_row(f"its term ${term.latex}$", term.value) for term in terms]
     if worst.relation.operator == "==":
-        return [*rows, _row("difference", worst.lhs - worst.rhs)]
-    return rows if worst.ratio is None else [*rows, _row("ratio", worst.ratio)]
+        return [*rows, _make_row("difference", worst.lhs - worst.rhs)]
+    return rows if worst.ratio is None else [*rows, _make_row("ratio", worst.ratio)]
 
 
 def _variables(check: Check) -> str:
@@ -134,18 +135,21 @@ def _variables(check: Check) -> str:
 def _rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
     """Values measured at each rung; with several variables also the slope along each ladder."""
     symbols = [latex(variable) for variable in ladders_of(claim)]
-    rows = [_row(_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
+    rows = [_make_row(_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
     if len(symbols) > 1:
         for climb in rate.climbs:
             along = ", ".join(f"${latex(variable)}$" for variable in climb.variables)
-            rows += [] if climb.slope is None else [_row(f"fitted slope along {along}", climb.slope)]
-    rows += [] if rate.limit is None else [_row(rf"limit for ${symbols[0]}\to\infty$", rate.limit)]
+            rows += [] if climb.slope is None else [_make_row(f"fitted slope along {along}", climb.slope)]
+    rows += [] if rate.limit is None else [_make_row(rf"limit for ${symbols[0]}\to\infty$", rate.limit)]
     growth = rate.growth
     if growth is None or not growth.exceeds or not growth.power or growth.coefficient is None:
         return rows
     scaled = latex(growth.variable ** -sp.Rational(growth.power.numerator, growth.power.denominator))
     end = r"\infty" if growth.goes_to_infinity else "0"
-    return [*rows, _row(rf"limit of ${scaled}$ times it for ${latex(growth.variable)}\to{end}$", growth.coefficient)]
+    return [
+        *rows,
+        _make_row(rf"limit of ${scaled}$ times it for ${latex(growth.variable)}\to{end}$", growth.coefficient),
+    ]
 
 
 def _values(symbols: Sequence[str], rung: Rung) -> str:
@@ -166,16 +170,17 @@ def _constant_rows(name: str, quantity: RunQuantity, run: Run) -> list[NumberRow
     except NotApplicable:
         return []
     if not isinstance(value, np.ndarray):
-        return [_row(f"${name}$", value)]
-    return [_row(f"${name}$ of client {number}", entry) for number, entry in enumerate(value.ravel())]
+        return [_make_row(f"${name}$", value)]
+    return [_make_row(f"${name}$ of client {number}", entry) for number, entry in enumerate(value.ravel())]
 
 
-def _row(name: str, value: Number) -> NumberRow:
+def _make_row(name: str, value: Number) -> NumberRow:
     number = value if isinstance(value, fmpq) else fmpq(value) if isinstance(value, int) else value
     return NumberRow(prose(name), exact(number), decimal(number, 6))
 
 
-def _vector_row(name: str, point: Array) -> NumberRow:
+def _make_vector_row(name: str, point: Array) -> NumberRow:
+    """Build the row of a point: exact coordinates, and decimals."""
     return NumberRow(
         prose(f"${name.replace('*', '^*')}$"), ", ".join(map(exact, point)), ", ".join(decimal(x, 4) for x in point)
     )

@@ -26,7 +26,7 @@ class ExhibitSection:
 
 def collect_exhibits(claim: Claim) -> list[ExhibitSection]:
     """Collect the exhibits of a claim, without those that need a missing optional package."""
-    return [_shown(display, claim) for display in _displays(claim)]
+    return [_build_section(display, claim) for display in _displays(claim)]
 
 
 def _displays(claim: Claim) -> Iterator[Display]:
@@ -38,6 +38,7 @@ def _displays(claim: Claim) -> Iterator[Display]:
             continue
 
 
-def _shown(display: Display, claim: Claim) -> ExhibitSection:
+def _build_section(display: Display, claim: Claim) -> ExhibitSection:
+    """Build the section of a display: its figures and findings."""
     figures = [figure_of(chart, f"{claim.slug}-{chart.name}") for chart in display.charts]
     return ExhibitSection(display.heading, figures, display.findings)

@@ -55,7 +55,7 @@ def broken(latex: str) -> Lines:
             continue
         if is_outside and token in _RELATIONS and lines[-1] != [[""]]:
             lines[-1].append([""])
-        elif _begins_a_piece(token, last[-1], is_outside):
+        elif _starts_piece(token, last[-1], is_outside):
             last.append("")
         lines[-1][-1][-1] += token
         if is_outside and token == "\\ " and last[-1].rstrip("\\ ").endswith((",", ";")):
@@ -73,7 +73,7 @@ def terms_of(latex: str) -> list[str]:
     return terms
 
 
-def _begins_a_piece(token: str, before: str, is_outside: bool) -> bool:
+def _starts_piece(token: str, before: str, is_outside: bool) -> bool:
     """A sign between terms, or in a long term a factor in brackets, which stands behind a space."""
     if token in _SIGNS:
         return is_outside and _ends_a_term(before)
@@ -111,18 +111,18 @@ def _group(parent: Element) -> None:
         return
     open_groups: list[list[Element]] = [[]]
     for child in list(parent):
-        kind = _kind(child, open_groups)
+        kind = _classify_bracket(child, open_groups)
         if kind == "opens":
             open_groups.append([child])
         elif kind == "closes":
-            open_groups[-2:] = [[*open_groups[-2], _closed(open_groups[-1], child)]]
+            open_groups[-2:] = [[*open_groups[-2], _attach_bracket(open_groups[-1], child)]]
         else:
             open_groups[-1].append(child)
     # A bracket that nothing closes stays as it is.
     parent[:] = [child for group in open_groups for child in group]
 
 
-def _kind(element: Element, open_groups: list[list[Element]]) -> str:
+def _classify_bracket(element: Element, open_groups: list[list[Element]]) -> str:
     """Whether a plain bracket opens or closes here; half-open intervals mix their kinds."""
     text = _bracket(element)
     is_open = len(open_groups) > 1
@@ -139,7 +139,7 @@ def _bracket(element: Element) -> str:
     return (base.text or "") if _name(base) == "mo" and base.get("stretchy") == "false" else ""
 
 
-def _closed(group: list[Element], last: Element) -> Element:
+def _attach_bracket(group: list[Element], last: Element) -> Element:
     """The group with the bracket that closes it; indices of that bracket are those of the group."""
     row = Element(f"{{{_MATHML}}}mrow")
     fence = last if _name(last) == "mo" else last[0]

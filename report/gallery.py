@@ -16,8 +16,8 @@ from report.figures.bounds import draw_by_terms, draw_over_rounds, tightness_map
 from report.figures.clock import draw_over_clock_time
 from report.figures.communication import draw_over_workers
 from report.figures.drift import draw_over_local_steps
-from report.figures.paths import along_path
-from report.figures.rates import draw_over_clients, ladder
+from report.figures.paths import draw_path
+from report.figures.rates import draw_over_clients, draw_rate
 from report.figures.sharpened import draw_tightened
 from report.figures.style import Figure
 from report.figures.timeline import timeline
@@ -39,17 +39,17 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
     shown = [figure for suits, draw in _FIGURES if suits(claim) for figure in draw(claim)]
     if claim.rate is not None and verdict.evidence and verdict.evidence.rate:
         found = verdict.evidence.rate
-        shown += [*filter(None, [draw_over_clients(claim, found)]), ladder(claim, found)]
-    return shown + _sharper_figures(claim) + _witness_figures(verdict)
+        shown += [*filter(None, [draw_over_clients(claim, found)]), draw_rate(claim, found)]
+    return shown + _draw_tightened(claim) + _witness_figures(verdict)
 
 
-def _sharper_figures(claim: Claim) -> list[Figure]:
+def _draw_tightened(claim: Claim) -> list[Figure]:
     """The bound beside sharper ones on the same quantity, where they apply to the showcase."""
     if claim.rate is not None:
         return []
     rivals = [other for other in sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]
     applicable = [other for other in rivals if check(other, showcase(local_steps=5)).applicable]
-    words = _words(5).replace(r"$\tau = 5$, ", "")
+    words = _describe_showcase(5).replace(r"$\tau = 5$, ", "")
     return [draw_tightened(claim, applicable, showcase, words)] if applicable else []
 
 
@@ -78,10 +78,11 @@ def _is_bound_on_a_path(claim: Claim) -> bool:
 def _drift_figures(claim: Claim) -> list[Figure]:
     if not check(claim, showcase(local_steps=16)).applicable:
         return []
-    return [draw_over_local_steps(claim.slug, claim, showcase(local_steps=16), _words(16))]
+    return [draw_over_local_steps(claim.slug, claim, showcase(local_steps=16), _describe_showcase(16))]
 
 
-def _words(local_steps: int) -> str:
+def _describe_showcase(local_steps: int) -> str:
+    """Describe the showcase run with these local steps."""
     run = showcase(local_steps)
     return (
         f"Ten clients, $d = {run.problem.dimension}$, $L = 1$, $\\tau = {local_steps}$, $\\eta = 1/64$, "
@@ -92,7 +93,7 @@ def _words(local_steps: int) -> str:
 def _bound_figures(claim: Claim) -> list[Figure]:
     if not check(claim, showcase(local_steps=5)).applicable:
         return []
-    curve, words = bound_curve(claim, showcase(local_steps=5), _HORIZONS), _words(5)
+    curve, words = bound_curve(claim, showcase(local_steps=5), _HORIZONS), _describe_showcase(5)
     return [
         draw_over_rounds(claim.slug, curve, words),
         draw_by_terms(claim.slug, curve, words),
@@ -132,14 +133,15 @@ def _timeline(name: str, run: Run, words: str) -> Figure:
 def _witness_figures(verdict: ClaimVerdict) -> list[Figure]:
     """The time line of the instance on the page, where clients are stale and few enough to be told apart."""
     run = verdict.witness
-    if run is None or not _speaks_of_schedules(verdict.claim):
+    if run is None or not _needs_schedule(verdict.claim):
         return []
     if run.algorithm.clock.is_synchronous:
         return []
     return [_timeline(verdict.claim.slug, run, "This is the schedule of the instance below.")]
 
 
-def _speaks_of_schedules(claim: Claim) -> bool:
+def _needs_schedule(claim: Claim) -> bool:
+    """Return whether a claim assumes an aggregation scheme or clocks."""
     clocks = (a.aggregation_scheme, a.asynchronous, a.fixed_intervals)
     return any(assumption in claim.assumptions for assumption in clocks)
 
@@ -157,7 +159,7 @@ def _stale_bound_figures(claim: Claim) -> list[Figure]:
 def _path_figures(claim: Claim) -> list[Figure]:
     run = noiseless()
     words = f"Four clients of unequal weight in three dimensions, $\\tau = {run.algorithm.work.steps[0]}$, no noise."
-    return [along_path(claim, run, words)]
+    return [draw_path(claim, run, words)]
 
 
 _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]], ...] = (

@@ -25,7 +25,7 @@ _WAY = re.compile("<nav.*?</nav>", re.DOTALL)
 """Links from page to page, which say nothing of the claims there."""
 
 
-def kept(written: Written, depends: Depends) -> Drawn | None:
+def find_page(written: Written, depends: Depends) -> Drawn | None:
     """A page that was drawn before from the same; None where there is none."""
     found = cache.kept(*_key(written, depends))
     if found is None:
@@ -34,7 +34,7 @@ def kept(written: Written, depends: Depends) -> Drawn | None:
     return drawn if all(digest_claim(find(claim)) == digest for claim, digest in spoken_of.items()) else None
 
 
-def keep(drawn: Drawn, written: Written, depends: Depends) -> None:
+def store_page(drawn: Drawn, written: Written, depends: Depends) -> None:
     """Keep a page, with the digests of the claims that it speaks of."""
     words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_WAY.sub("", text))}
     spoken_of = {

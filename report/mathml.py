@@ -9,7 +9,7 @@ from functools import cache
 from markupsafe import Markup, escape
 
 from report.formula_pieces import broken, with_growing_brackets
-from report.opened_pieces import opened
+from report.opened_pieces import split_piece
 
 _FORMULA = re.compile(r"\$([^$]+)\$")
 _STYLED_LETTER = re.compile(r'<mi mathvariant="(double-struck|script)">([A-Za-z])</mi>')
@@ -31,14 +31,14 @@ def formula(latex: str, display: str = "inline") -> Markup:
     """A formula as MathML; `display` is "inline" or "block"."""
     from latex2mathml.converter import convert
 
-    mathml = _STYLED_LETTER.sub(_letter, convert(latex, display=display))
+    mathml = _STYLED_LETTER.sub(_replace_style, convert(latex, display=display))
     if display == "block":
         # The converter sets limits above and below a sum at the top level only.
         mathml = re.sub(r"<msubsup>(<mo>&#x02211;</mo>.*?)</msubsup>", _with_limits, mathml)
     return Markup(with_growing_brackets(mathml))
 
 
-def _letter(match: re.Match[str]) -> str:
+def _replace_style(match: re.Match[str]) -> str:
     """Browsers know double-struck and script letters as characters, not as a style."""
     style, letter = match.groups()
     offset = ord(letter) - ord("A")
@@ -68,7 +68,7 @@ def _line(sides: Sequence[Sequence[str]]) -> Markup:
 
 def _parts(pieces: Sequence[str]) -> list[str]:
     """Formulas between which a line may end; an operator that begins one has something before it, for its spaces."""
-    parts = [part for piece in pieces for part in opened(piece)]
+    parts = [part for piece in pieces for part in split_piece(piece)]
     return [part if n == 0 else "{}" + part for n, part in enumerate(parts)]
 
 

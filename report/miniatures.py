@@ -28,7 +28,7 @@ def miniature(verdict: ClaimVerdict) -> Figure | None:
     for words, run in _runs(verdict):
         curve = curve_up_to(verdict.claim, _ROUNDS, run.with_rounds)
         if curve is not None and len(curve.horizons) > 1:
-            return _drawn(verdict.claim, curve, words)
+            return _draw(verdict.claim, curve, words)
     return None
 
 
@@ -49,7 +49,8 @@ def is_main(claim: Claim) -> bool:
     return paper is not None and f"{claim.source}:{paper.source.main}" in (claim.id, claim.corrects)
 
 
-def _drawn(claim: Claim, curve: BoundCurve, words: str) -> Figure:
+def _draw(claim: Claim, curve: BoundCurve, words: str) -> Figure:
+    """Draw the small figure of exact error and bound over rounds."""
     with drawing(_SMALL) as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
         axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label="exact error")

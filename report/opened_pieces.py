@@ -14,7 +14,7 @@ _OPEN, _CLOSE = r"\left(", r"\right)"
 _TALL_OPEN, _TALL_CLOSE = r"\Big(", r"\Big)"
 
 
-def opened(piece: str) -> list[str]:
+def split_piece(piece: str) -> list[str]:
     """The parts of a piece between which a line may end; the piece itself where it is short.
 
     A fraction with a long numerator becomes one over its denominator times the numerator, and the longest brackets at
@@ -31,12 +31,12 @@ def opened(piece: str) -> list[str]:
     parts = [*([before] if len(before) > _LONG else []), *terms]
     parts[-len(terms)] = ("" if len(before) > _LONG else before) + _TALL_OPEN + parts[-len(terms)]
     parts[-1] += _TALL_CLOSE + behind
-    return [smaller for part in parts for smaller in (opened(part) if len(part) < len(piece) else [part])]
+    return [smaller for part in parts for smaller in (split_piece(part) if len(part) < len(piece) else [part])]
 
 
 def _as_factor(piece: str) -> str:
     """The piece with its first fraction of a long numerator as a product."""
-    tokens = _place(piece)
+    tokens = _count_depths(piece)
     for n, (place, token, depth) in enumerate(tokens):
         if token != r"\frac" or depth or n + 1 == len(tokens) or tokens[n + 1][1] != "{":
             continue
@@ -52,7 +52,7 @@ def _as_factor(piece: str) -> str:
 def _groups(piece: str) -> Sequence[tuple[int, int]]:
     """Return the bounds of the contents of outermost round brackets that are not in braces."""
     found, start = [], -1
-    for place, token, depth in _place(piece):
+    for place, token, depth in _count_depths(piece):
         if token == _OPEN and depth == 0:
             start = place + len(token)
         elif token == _CLOSE and depth == 1 and start >= 0:
@@ -61,7 +61,7 @@ def _groups(piece: str) -> Sequence[tuple[int, int]]:
     return found
 
 
-def _place(piece: str) -> list[tuple[int, str, int]]:
+def _count_depths(piece: str) -> list[tuple[int, str, int]]:
     """Each token with its place, and how many brackets and braces are open before it."""
     depth, found = 0, []
     for match in _TOKEN.finditer(piece):

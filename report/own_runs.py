@@ -21,11 +21,11 @@ from fedtheory.language.typesetting import latex
 from fedtheory.runfile import read_run
 from report.curves import BoundCurve, check_if_applicable, curve_up_to
 from report.figures.bounds import draw_by_terms, draw_over_rounds
-from report.figures.comparison import ComparedBound, bounds_together
+from report.figures.comparison import ComparedBound, draw_bounds
 from report.figures.drift import draw_over_local_steps, inside_rounds
 from report.figures.errors import exact_error
 from report.figures.models import loss_and_accuracy
-from report.figures.ratios import ratio_over
+from report.figures.ratios import draw_ratio
 from report.figures.style import Figure
 from report.mathml import formula, prose
 from verify.check import Check
@@ -62,7 +62,7 @@ class OwnRun:
     @property
     def run(self) -> Run:
         """The run in floats; `InputError` where the file has none."""
-        return _read(self.file)
+        return _read_file(self.file)
 
     def at(self, *, rounds: int | None = None, factor: float = 1, steps: int | None = None) -> Run:
         """The run with other rounds, a multiple of its step size, or a common number of local steps."""
@@ -117,14 +117,14 @@ class RunSection:
 
 
 @cache
-def _read(file: str) -> Run:
+def _read_file(file: str) -> Run:
     return read_run(file, FLOAT)
 
 
 @cache
 def _change(file: str, rounds: int | None, factor: float, steps: int | None) -> Run:
     """Return the run with another setting; all claims of a process share it."""
-    run = _read(file)
+    run = _read_file(file)
     run = run if rounds is None else run.with_rounds(rounds)
     run = run if factor == 1 else run.with_step_factor(FLOAT.number(factor, "step"))
     if steps is None:
@@ -132,7 +132,7 @@ def _change(file: str, rounds: int | None, factor: float, steps: int | None) -> 
     return run.with_work((steps,) * run.problem.clients, run.algorithm.work.common_step_size)
 
 
-def own_runs(files: Sequence[str]) -> list[OwnRun]:
+def read_runs(files: Sequence[str]) -> list[OwnRun]:
     """The runs of some files; `InputError` for a file that is none, and where two have one name."""
     runs = [OwnRun(file) for file in files]
     for number, own in enumerate(runs):
@@ -162,7 +162,7 @@ def run_section(claim: Claim, own: OwnRun) -> RunSection:
         worst = found.worst
         summary = OnRun(
             outcome=_outcome(found),
-            remark=prose(_remark(found)),
+            remark=prose(_describe_finding(found)),
             left="" if worst is None else decimal(worst.lhs),
             right="" if worst is None else decimal(worst.rhs),
             ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
@@ -178,12 +178,12 @@ def run_section(claim: Claim, own: OwnRun) -> RunSection:
         )
 
 
-def together(own: OwnRun, curves: Mapping[str, ComparedBound]) -> Figure | None:
+def draw_together(own: OwnRun, curves: Mapping[str, ComparedBound]) -> Figure | None:
     """The bounds of several claims, by what people call them, on one run; None where fewer than two apply."""
     if len(curves) < 2:
         return None
     words = f"The bounds that apply to {own.name} over rounds, each beside its own {own.run.errors_are} left side."
-    return bounds_together(f"{own.slug}-together", curves, words)
+    return draw_bounds(f"{own.slug}-together", curves, words)
 
 
 def _is_bound(found: Check) -> bool:
@@ -196,7 +196,8 @@ def _outcome(found: Check) -> str:
     return {True: "holds", False: "violated", None: "undecided"}[found.holds]
 
 
-def _remark(found: Check) -> str:
+def _describe_finding(found: Check) -> str:
+    """Describe the decision on a run: the worst place, and the arithmetic that decided."""
     if found.reason and found.final_decision is None:
         return f"{found.reason}."
     place = "" if found.worst is None else ", ".join(f"{axis} {value}" for axis, value in found.worst.index.items())
@@ -259,19 +260,23 @@ def _possible(*figures: Callable[[], Figure]) -> list[Figure]:
 
 
 def _error(name: str, own: OwnRun) -> Figure:
-    run, words = _beginning(own, _LISTED)
-    how = "exact for each schedule, averaged over sampled ones" if run.algorithm.clock.is_random else _known(run)
+    run, words = _select_rounds(own, _LISTED)
+    how = (
+        "exact for each schedule, averaged over sampled ones"
+        if run.algorithm.clock.is_random
+        else _describe_errors(run)
+    )
     return exact_error(name, run, f"The expected error, {how}. {words}")
 
 
 def _loss(name: str, own: OwnRun) -> Figure:
-    run, words = _beginning(own, _LISTED)
+    run, words = _select_rounds(own, _LISTED)
     return loss_and_accuracy(
-        name, run, f"Loss, and the part of the rows that are put into their class, {_known(run)}. {words}"
+        name, run, f"Loss, and the part of the rows that are put into their class, {_describe_errors(run)}. {words}"
     )
 
 
-def _known(run: Run) -> str:
+def _describe_errors(run: Run) -> str:
     """Return how the errors of a run are known."""
     return f"by Monte-Carlo over {run.replicas} replicas, with 95 % intervals" if run.is_estimated else "exact"
 
@@ -280,11 +285,11 @@ def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
     """The drift, also beside its bound."""
     if own.run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
-    run, words = _beginning(own, _DRIFTING)
+    run, words = _select_rounds(own, _DRIFTING)
     return inside_rounds(name, run, words) if bound is None else draw_over_local_steps(name, bound, run, words)
 
 
-def _beginning(own: OwnRun, most: int) -> tuple[Run, str]:
+def _select_rounds(own: OwnRun, most: int) -> tuple[Run, str]:
     """Select as many rounds as can be listed, with their description."""
     if own.run.algorithm.rounds <= most:
         return own.run, f"On {own.name}."
@@ -292,6 +297,7 @@ def _beginning(own: OwnRun, most: int) -> tuple[Run, str]:
 
 
 def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
+    """Draw the ratio of exact error to bound over the local step size."""
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
     found = {f * planned: check_if_applicable(claim, partial(own.at, factor=f)) for f in _FACTORS}
     words = f"How tight the bound is over the local step size, all else as in {own.name}."
@@ -299,6 +305,7 @@ def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
 
 
 def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
+    """Draw the ratio of exact error to bound over the number of local steps."""
     work = own.run.algorithm.work
     steps = work.common_steps
     if steps is None or work.common_step_size is None:
@@ -315,4 +322,4 @@ def _ratios(name: str, found: Mapping[float, Check | None], planned: float, sett
     ratios = {value: plain_float(ratio) for value, ratio in known.items() if ratio is not None and ratio > 0}
     left_out = len(found) - len(ratios)
     more = f" Left out: {left_out} where the claim does not apply, or no ratio makes sense." if left_out else ""
-    return [ratio_over(name, ratios, planned, setting, words + more)] if len(ratios) > 1 else []
+    return [draw_ratio(name, ratios, planned, setting, words + more)] if len(ratios) > 1 else []

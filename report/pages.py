@@ -88,7 +88,8 @@ class Sharper:
     verdict: str
 
 
-def _sharper(claim: Claim) -> Sharper:
+def _link_tightened(claim: Claim) -> Sharper:
+    """Return the link to a tightened claim: id, title, formula and verdict."""
     return Sharper(claim.id, claim.title, displayed(claim.encoded), claim.verdict or "")
 
 
@@ -143,7 +144,7 @@ def claim_page(
             figures=[*(figure for each in shown if not each.heading for figure in each.figures), *figures],
             exhibits=[each for each in shown if each.heading],
             corrected_by=[repair.id for repair in repairs_of(claim)],
-            sharpened_by=[_sharper(other) for other in sharper_claims(claim)],
+            sharpened_by=[_link_tightened(other) for other in sharper_claims(claim)],
             certificate=certificate_section(claim),
             theorem=theorem_section(claim),
             printed_proof=printed_proof(claim),
@@ -179,7 +180,7 @@ def _summary(verdict: ClaimVerdict) -> str:
 
 
 def _refuted(verdict: ClaimVerdict) -> str:
-    failures = f"the statement fails on {verdict.violations} of {_tried(verdict)}."
+    failures = f"the statement fails on {verdict.violations} of {_describe_instances(verdict)}."
     if verdict.searched:
         failures += f" A search found what they do not show, after {verdict.searched} further runs."
     return f"Refuted: {failures} {_refutation(verdict)}"
@@ -204,12 +205,12 @@ def _without_violation(verdict: ClaimVerdict) -> str:
         f" The largest ratio of the two sides on them is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
     )
     searched = f" A search along {verdict.searched} further runs found none either." if verdict.searched else ""
-    return f"{_tried(verdict)}; no violation was found.{searched}{ratio}"
+    return f"{_describe_instances(verdict)}; no violation was found.{searched}{ratio}"
 
 
 def _undecided(verdict: ClaimVerdict) -> str:
     """The instances or runs of the search that are undecided; else there are few instances."""
-    found = [f"on {verdict.undecided} of {_tried(verdict)} neither floats nor exact numbers could tell"]
+    found = [f"on {verdict.undecided} of {_describe_instances(verdict)} neither floats nor exact numbers could tell"]
     if verdict.left_open:
         found = found if verdict.undecided else []
         found.append(f"in the search {describe_left_open(verdict.left_open)}")
@@ -217,7 +218,7 @@ def _undecided(verdict: ClaimVerdict) -> str:
 
 
 def _definition(verdict: ClaimVerdict) -> str:
-    checked = f" Its identity holds on {_tried(verdict)}." if verdict.instances else ""
+    checked = f" Its identity holds on {_describe_instances(verdict)}." if verdict.instances else ""
     article = "An" if verdict.claim.kind[0] in "aeiou" else "A"
     return f"{article} {verdict.claim.kind}: it defines something.{checked}"
 
@@ -225,7 +226,9 @@ def _definition(verdict: ClaimVerdict) -> str:
 _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
     "proved": _proved,
     "supported": _supported,
-    "asymptotic": lambda verdict: f"Supported along a ladder on {_tried(verdict)}; no violation was found.",
+    "asymptotic": lambda verdict: (
+        f"Supported along a ladder on {_describe_instances(verdict)}; no violation was found."
+    ),
     "refuted": _refuted,
     "undecided": _undecided,
     "not applicable": lambda _verdict: "Not applicable to any instance that was tried.",
@@ -233,7 +236,7 @@ _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
 }
 
 
-def _tried(verdict: ClaimVerdict) -> str:
+def _describe_instances(verdict: ClaimVerdict) -> str:
     """Describe the number of instances and their arithmetic."""
     in_floats = verdict.instances - verdict.exact_instances
     if not in_floats:

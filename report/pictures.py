@@ -9,10 +9,10 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.language.claim import Claim
 from report.curves import BoundCurve, curve_up_to
-from report.figures.bounds import draw_left, draw_terms
+from report.figures.bounds import draw_exact_error, draw_terms
 from report.figures.errors import SCHEDULES, draw_error
 from report.figures.rates import draw_ladder
-from report.figures.style import PAPER, drawing, legend_below
+from report.figures.style import PAPER, add_legend_below, drawing
 from verify.check import Check, check
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def bound_figure(claim: Claim, run: Run) -> Canvas:
             draw_ladder(axes, claim, found.rate)
         else:
             _draw_sides(axes, _curve(found, run))
-        legend_below(canvas, axes)
+        add_legend_below(canvas, axes)
         return canvas
 
 
@@ -64,7 +64,7 @@ def _curve(found: Check, run: Run) -> BoundCurve:
 
 def _draw_sides(axes: Axes, curve: BoundCurve) -> None:
     draw_terms(axes, curve)
-    draw_left(axes, curve)
+    draw_exact_error(axes, curve)
     axes.set_xlabel("number of server updates")
     axes.set_ylabel("both sides")
 

@@ -28,7 +28,7 @@ from fedtheory.planner import (
 from fedtheory.planner.coverage import error_of
 from fedtheory.runfile import parse_run
 from report.figures.formulas import shorten_for_legend
-from report.figures.style import CYCLE, Figure, colour, drawing, finish, legend_below
+from report.figures.style import CYCLE, Figure, add_legend_below, colour, drawing, finish
 from verify.instances import FAMILIES, Instance
 
 PLAN_PAGE = "plan.html"
@@ -126,7 +126,7 @@ FAMILY_COLUMNS = (
 
 def plan_page() -> PlanPage:
     """Plan runs on data and on families; `MissingExtra` without scikit-learn."""
-    cases, bound = data_cases(), mapped_bound()
+    cases, bound = data_cases(), select_bound_for_maps()
     return PlanPage(
         setting=(
             rf"Least squares, {_CLIENTS} clients, $\tau={_LOCAL_STEPS}$ local steps, $T={_ROUNDS}$ rounds from zero; "
@@ -225,7 +225,7 @@ def ratio_figure(cases: Sequence[PlannedCase]) -> Figure:
     return finish(canvas, "plan-ratios", caption)
 
 
-def mapped_bound() -> NumericBound:
+def select_bound_for_maps() -> NumericBound:
     """The first of the page's bounds that the constants of the maps determine."""
     for claim in planned():
         try:
@@ -257,13 +257,14 @@ def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure
         )
         for number in shown:
             axes.plot([], [], "s", color=colour(number), label=shorten_for_legend(latex(regimes.terms[number])))
-        axes.set(xscale="log", yscale="log", xlabel=_words(regimes.across), ylabel=_words(regimes.up))
+        axes.set(xscale="log", yscale="log", xlabel=_write_name(regimes.across), ylabel=_write_name(regimes.up))
         axes.set_title(f"dominating term of {claim.id}", fontsize=9)
-        legend_below(canvas, axes)
+        add_legend_below(canvas, axes)
     named = "; ".join(f"${latex(regimes.terms[number])}$" for number in shown)
     caption = f"The dominating term of the bound of {claim.id}, pale where a condition fails: {named}."
     return finish(canvas, f"{claim.slug}-regimes-{name}", caption)
 
 
-def _words(name: str) -> str:
+def _write_name(name: str) -> str:
+    """Write a name with spaces in place of underscores."""
     return name.replace("_", " ")

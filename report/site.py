@@ -24,14 +24,14 @@ from report.drawing import (
     PlanTask,
     SlackTask,
     Task,
-    drawn,
+    draw_pages,
     environment_for,
 )
 from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE
 from report.figures.style import Figure
 from report.listing import ClaimRow, Findings, SourceGroup, groups_of
-from report.own_runs import OnRun, OwnRun, own_runs, run_figures, together
+from report.own_runs import OnRun, OwnRun, draw_together, read_runs, run_figures
 from report.planning import PLAN_PAGE, comparable
 from report.slack import SLACK_PAGE
 from report.waiting import Waiting
@@ -52,7 +52,7 @@ def write_site(
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Path]:
     """Verify claims, named as on the command line, and write their pages, also on some run files; the files written."""
-    own = own_runs(runs)
+    own = read_runs(runs)
     waiting = Waiting(folder / "index.html", targets, on_progress)
     verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=waiting)
     folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def write_site(
     site.write("verdicts.json", _verdicts_json(verdicts))
     site.write_index()
     tasks = _tasks(verdicts, site.groups, own, jobs)
-    for done, found in enumerate(drawn(tasks, site.linked, jobs), start=1):
+    for done, found in enumerate(draw_pages(tasks, site.linked, jobs), start=1):
         site.add(found)
         on_progress(done, len(tasks))
     site.finish()
@@ -189,7 +189,7 @@ class _Site:
             found = [(row, self.on_runs[row.target][number]) for row in self.rows]
             curves = {row.called: section.curve for row, section in found if section.curve is not None}
             drawn = run_figures(own)
-            bounds = together(own, curves)
+            bounds = draw_together(own, curves)
             yield own.page, self._render("run.html", own=own, rows=found, together=bounds, drawn=drawn)
 
 

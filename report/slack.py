@@ -109,10 +109,10 @@ def _numbers(share: Share | None, proved: str) -> tuple[str, str, str, str, str,
     if share is None:
         return "", "", "", proved, "", False
     lowest = "" if share.part.name == WHOLE else decimal(share.constant, 3)
-    return _below_one(share), _exact(share.value), lowest, proved, run_toml(share.run), share.is_attained
+    return _format_share(share), _exact(share.value), lowest, proved, run_toml(share.run), share.is_attained
 
 
-def _below_one(share: Share) -> str:
+def _format_share(share: Share) -> str:
     """Write a share in three digits, below 1 unless it is all of the part."""
     text = decimal(share.value, 3)
     return "> 0.999" if text == "1" and not share.is_attained else text

@@ -51,11 +51,11 @@ class Overview:
 
 def overview(entry: SlackEntry) -> Overview:
     """The terms of a bound, beside those of the printed statement; the whole right side where it has one term only."""
-    printed, whole = printed_form(entry.claim), entry.rows[0]
+    printed, whole = find_published_form(entry.claim), entry.rows[0]
     return Overview(entry.claim, printed, whole, list(_lines(entry, printed)))
 
 
-def printed_form(claim: Claim) -> Claim | None:
+def find_published_form(claim: Claim) -> Claim | None:
     """The statement of the paper that a claim is, sharpens or corrects; None where there is none."""
     while (other := claim.sharpens or claim.corrects) is not None:
         claim = find(other)
@@ -68,10 +68,13 @@ def _lines(entry: SlackEntry, printed: Claim | None) -> Iterator[ProvedTermRow]:
             with entry.claim.typesetting():
                 proved = formula(latex(part.expression))
             lowest = "attained" if row.is_attained else row.lowest or (row.share and f"{row.share} of it")
-            yield ProvedTermRow(_as_printed(part.expression, entry.claim, printed), proved, str(part.constant), lowest)
+            yield ProvedTermRow(
+                _format_published_term(part.expression, entry.claim, printed), proved, str(part.constant), lowest
+            )
 
 
-def _as_printed(term: Expr, claim: Claim, printed: Claim | None) -> Markup:
+def _format_published_term(term: Expr, claim: Claim, printed: Claim | None) -> Markup:
+    """Typeset the terms of the published bound that have the symbols of a term; empty where none has."""
     if printed is None or not has_parts(printed):
         return Markup()
     parts = parts_of(printed)

@@ -17,8 +17,8 @@ from markupsafe import Markup
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.numbers import decimal
 from report.figures.style import Figure
-from report.figures.sweep import SweptRun, ratio_map, ratio_over
-from report.figures.sweep_errors import error_over
+from report.figures.sweep import SweptRun, draw_ratio, ratio_map
+from report.figures.sweep_errors import draw_error
 from report.mathml import displayed
 from verify.sweeps import Results, Summary, read_results
 from verify.sweeps.values import Law
@@ -106,7 +106,7 @@ def _recorded(results: Results, name: str) -> RecordedError:
         return RecordedError(name, 0, "", "", "", [])
     smallest, row, runs = found
     values = results.design.values(row)
-    at = ", ".join(f"{key.rpartition('.')[2]} = {_words(value)}" for key, value in values.items())
+    at = ", ".join(f"{key.rpartition('.')[2]} = {_format_value(value)}" for key, value in values.items())
     return RecordedError(name, runs, decimal(smallest), str(row), at, _error_figures(results, name))
 
 
@@ -122,12 +122,12 @@ def _error_figures(results: Results, name: str) -> list[Figure]:
             points = [
                 SweptRun(place, row[name], row["verdict"] or "") for place, row in zip(of_rows, rows, strict=True)
             ]
-            found.append(error_over(key, name, points, labels, f"{_slug(name)}-{_slug(key)}"))
+            found.append(draw_error(key, name, points, labels, f"{_slug(name)}-{_slug(key)}"))
     return found
 
 
 def _values(values: Sequence[Any]) -> str:
-    texts = [_words(value) for value in values]
+    texts = [_format_value(value) for value in values]
     if len(texts) > _MOST_LABELS:
         texts = [*texts[:3], "...", texts[-1]]
     shown = ("; " if any("," in text for text in texts) else ", ").join(texts)
@@ -153,7 +153,7 @@ def _section(results: Results, name: str) -> ClaimSection:
         ratio="" if summary.worst_ratio is None else decimal(summary.worst_ratio),
         reasons=_reasons(results.of(name)),
         figures=_figures(results, name, anchor),
-        worst=[_row(results, row) for row in rows],
+        worst=[_format_row(results, row) for row in rows],
         run_file=results.run_file(rows[0]["row"]) if rows else None,
         command=f"fedtheory check {name} run.toml{exactly}",
     )
@@ -165,21 +165,21 @@ def _severity(row: dict[str, Any]) -> tuple[int, float]:
     return order.get(row["verdict"], 2), -(row["ratio"] or 0)
 
 
-def _row(results: Results, row: dict[str, Any]) -> RunRow:
+def _format_row(results: Results, row: dict[str, Any]) -> RunRow:
     lhs, rhs, ratio = ("" if row[name] is None else decimal(row[name]) for name in ("lhs", "rhs", "ratio"))
     return RunRow(row["row"], [_label(row[key]) for key in results.kinds], lhs, rhs, ratio, row["verdict"])
 
 
-def _words(value: object) -> str:
+def _format_value(value: object) -> str:
     """A value for readers: few digits, and of tables the values alone."""
     if isinstance(value, dict):
-        return ", ".join(map(_words, value.values()))
+        return ", ".join(map(_format_value, value.values()))
     return decimal(value) if isinstance(value, float) else str(value)
 
 
 def _label(value: object) -> str:
     """A value of a column, short; lists and tables are texts there."""
-    text = _words(json.loads(value) if isinstance(value, str) and value.startswith("{") else value)
+    text = _format_value(json.loads(value) if isinstance(value, str) and value.startswith("{") else value)
     return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
 
 
@@ -193,7 +193,7 @@ def _figures(results: Results, name: str, anchor: str) -> list[Figure]:
     rows = results.of(name)
     if not any(row["ratio"] is not None and row["ratio"] > 0 for row in rows):
         return []
-    figures = [_over(key, rows, results.kinds[key], anchor) for key in results.kinds]
+    figures = [_draw_ratio_over(key, rows, results.kinds[key], anchor) for key in results.kinds]
     axes = [axis for axis in results.design.axes if 1 < len(axis.values) <= _MOST_LABELS]
     maps = [_map((first.key.text, second.key.text), rows, anchor) for first, second in combinations(axes, 2)][
         :_MOST_MAPS
@@ -201,14 +201,14 @@ def _figures(results: Results, name: str, anchor: str) -> list[Figure]:
     return [figure for figure in figures if figure is not None] + maps
 
 
-def _over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor: str) -> Figure | None:
+def _draw_ratio_over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor: str) -> Figure | None:
     """The ratio over a key; None where the key has one value, or too many words."""
     places = _places(key, rows, kind)
     if places is None:
         return None
     labels, of_rows = places
     points = [SweptRun(place, row["ratio"], row["verdict"]) for place, row in zip(of_rows, rows, strict=True)]
-    return ratio_over(key, points, labels, f"{anchor}-{_slug(key)}")
+    return draw_ratio(key, points, labels, f"{anchor}-{_slug(key)}")
 
 
 def _places(key: str, rows: Sequence[dict[str, Any]], kind: str) -> tuple[list[str], list[float]] | None:

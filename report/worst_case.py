@@ -55,7 +55,7 @@ class WorstCaseSection:
 
 
 def worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCase | None]) -> WorstCaseSection | None:
-    """The section of a claim's page from `over_local_steps`; None for other claims than bounds on one round."""
+    """The section of a claim's page from `compute_over_local_steps`; None for other claims than bounds on one round."""
     claim = verdict.claim
     found = [case for case in over_steps if case is not None]
     if not found:
@@ -67,12 +67,12 @@ def worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCase | N
             f"{found[0].functions}, in any dimension, by semidefinite programming, to about four digits."
         ),
         groups=[_group(claim, [each.cases[number] for each in found]) for number in range(len(found[0].cases))],
-        remarks=_remarks(verdict, found[0]),
+        remarks=_list_remarks(verdict, found[0]),
         command=f"fedtheory worst-case {claim.id} --clients {CLIENTS} --local-steps {LOCAL_STEPS[-1]}",
     )
 
 
-def over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCase | None]:
+def compute_over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCase | None]:
     """One result for each number of local steps, None without PEPit; nothing where no bound is positive.
 
     With several `jobs` other processes begin at once; with one each is computed when it is asked for.
@@ -105,11 +105,11 @@ def _cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tupl
 def _group(claim: Claim, cases: Sequence[Case]) -> ConstantsGroup:
     scales = {symbol: quantity for symbol, quantity in claim.notation.items() if quantity in SCALES}
     constants = [formula(f"{latex(s)}={cases[0].constants[quantity.name]}") for s, quantity in scales.items()]
-    rows = [_row(steps, case) for steps, case in zip(LOCAL_STEPS, cases, strict=True)]
+    rows = [_make_row(steps, case) for steps, case in zip(LOCAL_STEPS, cases, strict=True)]
     return ConstantsGroup(Markup(", ").join(constants), rows)
 
 
-def _row(local_steps: int, case: Case) -> StepsRow:
+def _make_row(local_steps: int, case: Case) -> StepsRow:
     step_size, bound = case.constants[local_step_size.name], decimal(case.bound, 4)
     if case.worst_case is None:
         return StepsRow(local_steps, step_size, bound, case.status, "")
@@ -119,7 +119,8 @@ def _row(local_steps: int, case: Case) -> StepsRow:
     return StepsRow(local_steps, step_size, bound, decimal(case.worst_case, 3), ratio)
 
 
-def _remarks(verdict: ClaimVerdict, found: WorstCase) -> list[str]:
+def _list_remarks(verdict: ClaimVerdict, found: WorstCase) -> list[str]:
+    """List what restricts the worst case: relaxed assumptions, and a larger ratio that instances attain."""
     remarks = []
     if found.relaxed:
         names = " and ".join(name.replace("_", " ") for name in found.relaxed)

@@ -22,11 +22,11 @@ def _svg(figure: Figure | None) -> str | None:
 
 def _simulation(found: Simulation) -> str | None:
     """The suboptimality over rounds or clock time; none for a run of one round, or without a minimiser."""
-    from report.figures.errors import errors_over_time
+    from report.figures.errors import draw_errors
 
     if found.suboptimality is None or len(found.times) <= 2:
         return None
-    return errors_over_time(found.run, found.times, found.suboptimality).svg
+    return draw_errors(found.run, found.times, found.suboptimality).svg
 
 
 def _check(found: Check) -> str | None:

@@ -40,7 +40,7 @@ _IN_WORDS: Mapping[type, str] = {
 }
 
 
-def obstacle(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> str | None:
+def describe_obstacle(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> str | None:
     """Describe the part of an expression that is no function of numbers; None where there is none.
 
     A symbol without a quantity stands for the values that a claim tries for it.

@@ -22,7 +22,7 @@ from fedtheory.language.premises import failed_premises
 from fedtheory.planner import comparators
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS
 from fedtheory.planner.model_comparators import comparators_of
-from report.explorer.ranges import NOTCHES, Range, around
+from report.explorer.ranges import NOTCHES, Range, range_around
 from report.explorer.subject import ExploredLink
 from report.own_runs import OwnRun
 from report.showcases import noiseless, showcase
@@ -65,19 +65,20 @@ def problems_of(claim: Claim, subject: ExploredLink, runs: Sequence[OwnRun]) -> 
     """Return the problems of the runs that a claim applies to, or else of the run of the figures."""
     if not length_factors(subject):
         return []
-    given = [(own.name, own.run) for own in runs if _is_about(claim, own.run)]
-    known = given or [(name, run) for name, run in _drawn().items() if _is_about(claim, run)][:1]
+    given = [(own.name, own.run) for own in runs if _satisfies_assumptions(claim, own.run)]
+    known = given or [(name, run) for name, run in _list_runs().items() if _satisfies_assumptions(claim, run)][:1]
     return [_problem(claim, subject, name, run) for name, run in known]
 
 
-def _drawn() -> dict[str, Run]:
+def _list_runs() -> dict[str, Run]:
+    """Return the runs whose exact errors the explorer draws, by their descriptions."""
     return {
         "ten clients with noise": showcase(local_steps=5),
         "four clients without noise": noiseless(),
     }
 
 
-def _is_about(claim: Claim, run: Run) -> bool:
+def _satisfies_assumptions(claim: Claim, run: Run) -> bool:
     """Whether the assumptions hold; conditions are left to the sliders."""
     try:
         q.comparator_distance.on(run)
@@ -88,7 +89,7 @@ def _is_about(claim: Claim, run: Run) -> bool:
 
 def _problem(claim: Claim, subject: ExploredLink, name: str, run: Run) -> ExploredProblem:
     numbers = [_number(subject.stated(symbol), claim, run) for symbol in subject.symbols]
-    ranges = [around(number, usual) for number, usual in zip(numbers, subject.ranges, strict=True)]
+    ranges = [range_around(number, usual) for number, usual in zip(numbers, subject.ranges, strict=True)]
     factors = [ranges[place] for place in length_factors(subject)]
     length = math.prod(factor.first for factor in factors)
     shortest = math.prod(min(filter(None, factor.values)) for factor in factors)

@@ -94,23 +94,24 @@ def ranges(
 
     def inside(place: Sequence[int], relations: Sequence[Expr]) -> bool:
         numbers = [read_notch(*pair) for pair in zip(place, whole, strict=True)]
-        return all(holds(relation, symbols, numbers) for relation in relations)
+        return all(is_satisfied(relation, symbols, numbers) for relation in relations)
 
     best = next((place for place in _places(first, is_step, whole) if inside(place, [*conditions, *wishes])), None)
     best = best or next((place for place in _places(first, is_step, whole) if inside(place, conditions)), first)
     zero = [symbol.is_positive is not True for symbol in symbols]
-    return tuple(_around(*chosen) for chosen in zip(best, whole, zero, strict=True))
+    return tuple(_range_around(*chosen) for chosen in zip(best, whole, zero, strict=True))
 
 
-def _around(notch: int, whole: bool, zero: bool) -> Range:
+def _range_around(notch: int, whole: bool, zero: bool) -> Range:
+    """Return the range of a slider around a notch."""
     start = max(notch, 0) if whole else notch
     return Range(0 if whole else start - _REACH, start + _REACH, start, whole, zero)
 
 
-def around(number: float, usual: Range) -> Range:
+def range_around(number: float, usual: Range) -> Range:
     """The numbers of a slider around one of a run; the usual ones where the symbol cannot stand for it."""
     if 0 < number < math.inf and (number.is_integer() or not usual.whole):
-        found = _around(nearest_notch(number), usual.whole, usual.zero)
+        found = _range_around(nearest_notch(number), usual.whole, usual.zero)
         return replace(found, own=number)
     return replace(usual, own=0.0 if number == 0 and usual.zero else usual.first)
 
@@ -120,7 +121,7 @@ def nearest_notch(number: float) -> int:
     return round(NOTCHES * math.log10(number))
 
 
-def holds(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:
+def is_satisfied(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:
     """Whether a condition holds at some numbers."""
     left, right = (functions_of(tuple(symbols))(side)(list(numbers)) for side in (condition.lhs, condition.rhs))
     return slack_between(condition, left, right).holds

@@ -177,14 +177,15 @@ def _problem_data(problem: ExploredProblem) -> dict[str, Any]:
 def _functions(subject: ExploredLink) -> Markup:
     names = argument_names(subject.symbols)
 
-    def listed(expressions: Iterable[Expr]) -> str:
+    def write_array(expressions: Iterable[Expr]) -> str:
+        """Write expressions as a JavaScript array of functions."""
         return _array(javascript(expression, names) for expression in expressions)
 
     entries = {
-        "left": listed([subject.link.left] if subject.has_left else []),
+        "left": write_array([subject.link.left] if subject.has_left else []),
         "bound": javascript(subject.link.right, names),
-        "terms": listed(subject.terms),
-        "conditions": _array(listed((condition.lhs, condition.rhs)) for condition in subject.conditions),
+        "terms": write_array(subject.terms),
+        "conditions": _array(write_array((condition.lhs, condition.rhs)) for condition in subject.conditions),
     }
     return Markup(",\n".join(f"{name}: {code}" for name, code in entries.items()))
 

@@ -12,7 +12,7 @@ from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.typesetting import latex
 from fedtheory.planner.bound import STEP, terms_of
-from report.explorer.javascript import obstacle
+from report.explorer.javascript import describe_obstacle
 from report.explorer.ranges import STEP_SIZES, Range, ranges
 
 _MIRRORED: Mapping[Operator, Operator] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
@@ -75,13 +75,13 @@ class ExploredLink:
 
 def subject_of(claim: Claim) -> ExploredLink | None:
     """The first link whose right side is a function of numbers; None where there is none."""
-    link = next((link for link in _links(claim) if _obstacle(link, claim) is None), None)
+    link = next((link for link in _links(claim) if _describe_obstacle(link, claim) is None), None)
     return None if link is None else _subject(claim, link)
 
 
 def no_explorer(claim: Claim) -> str:
     """Why a claim with an inequality or a rate has no explorer; empty for all others."""
-    obstacles = [_obstacle(link, claim) for link in _links(claim)]
+    obstacles = [_describe_obstacle(link, claim) for link in _links(claim)]
     return "" if not obstacles or None in obstacles else str(obstacles[0])
 
 
@@ -100,11 +100,12 @@ def _links(claim: Claim) -> list[StatementLink]:
     return [link for link in links if link.is_explored(claim.kind)]
 
 
-def _obstacle(link: StatementLink, claim: Claim) -> str | None:
-    return obstacle(link.right.xreplace(_means(link.right, claim)), claim.notation)
+def _describe_obstacle(link: StatementLink, claim: Claim) -> str | None:
+    """Describe the part of a right side that the explorer cannot compute; None where there is none."""
+    return describe_obstacle(link.right.xreplace(_create_mean_symbols(link.right, claim)), claim.notation)
 
 
-def _means(right: Expr, claim: Claim) -> dict[Expr, sp.Symbol]:
+def _create_mean_symbols(right: Expr, claim: Claim) -> dict[Expr, sp.Symbol]:
     """Symbols for the means over clients of a constant that each of them has: on a problem these are numbers."""
     found = sorted((node for node in right.atoms(Average) if _is_constant(node.args[0], claim)), key=str)
     return {node: sp.Symbol(latex(node), nonnegative=True) for node in found}
@@ -116,11 +117,11 @@ def _is_constant(averaged: Expr, claim: Claim) -> bool:
 
 
 def _subject(claim: Claim, stated: StatementLink) -> ExploredLink:
-    symbol_of = _means(stated.right, claim)
+    symbol_of = _create_mean_symbols(stated.right, claim)
     link = stated.with_symbols(symbol_of)
     notation = {**claim.notation, **{symbol: claim.notation[node.args[0]] for node, symbol in symbol_of.items()}}
     conditions = [_as_chosen(claim, sp.sympify(condition)).xreplace(symbol_of) for condition in claim.conditions]
-    decided = [c for c in conditions if all(obstacle(side, claim.notation) is None for side in c.args)]
+    decided = [c for c in conditions if all(describe_obstacle(side, claim.notation) is None for side in c.args)]
     symbols = _symbols([link.right, *decided], claim)
     terms = terms_of(link.right)
     # Lower bounds may be negative throughout.
@@ -133,7 +134,7 @@ def _subject(claim: Claim, stated: StatementLink) -> ExploredLink:
         undecided=[condition for condition in conditions if condition not in decided],
         symbols=symbols,
         ranges=ranges(symbols, notation, decided, wishes),
-        across=_across(claim, symbols, link.right),
+        across=_choose_variable(claim, symbols, link.right),
         means={symbol: node for node, symbol in symbol_of.items()},
         notation=notation,
     )
@@ -141,14 +142,14 @@ def _subject(claim: Claim, stated: StatementLink) -> ExploredLink:
 
 def _is_formula_in(link: StatementLink, symbols: Sequence[sp.Symbol], claim: Claim) -> bool:
     """Whether the left side of an inequality is a formula in some symbols, instead of something measured."""
-    formula = not link.is_order and not link.left.is_Atom and obstacle(link.left, claim.notation) is None
+    formula = not link.is_order and not link.left.is_Atom and describe_obstacle(link.left, claim.notation) is None
     return formula and link.left.free_symbols <= {*symbols}
 
 
 def _as_chosen(claim: Claim, condition: Expr) -> Expr:
     """A condition, with a step size that a rate makes a function of its variable in place of the symbol."""
     step = None if claim.rate is None else claim.rate.step_size
-    if step is None or obstacle(step, claim.notation) is not None:
+    if step is None or describe_obstacle(step, claim.notation) is not None:
         return condition
     chosen = {symbol: step for symbol in claim.notation if name_of(symbol, claim) == STEP}
     return condition.func(*(side.xreplace(chosen) for side in condition.args), evaluate=False)
@@ -158,11 +159,12 @@ def _symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
     """Return the symbols: choices of a run first, then constants and others, by name."""
     found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions))
 
-    def place(symbol: sp.Symbol) -> tuple[int, str, str]:
+    def rank(symbol: sp.Symbol) -> tuple[int, str, str]:
+        """Rank a symbol: the common ones first, then in alphabetical order."""
         name, symbols = name_of(symbol, claim), str(symbol)
         return (_FIRST.index(name) if name in _FIRST else len(_FIRST), symbols.lower(), symbols)
 
-    return sorted(found, key=place)
+    return sorted(found, key=rank)
 
 
 def name_of(symbol: sp.Symbol, claim: Claim) -> str:
@@ -170,7 +172,7 @@ def name_of(symbol: sp.Symbol, claim: Claim) -> str:
     return claim.notation[symbol].name if symbol in claim.notation else ""
 
 
-def _across(claim: Claim, symbols: Sequence[sp.Symbol], right: Expr) -> int:
+def _choose_variable(claim: Claim, symbols: Sequence[sp.Symbol], right: Expr) -> int:
     """The variable of a rate, or the first symbol that the right side depends on."""
     if claim.rate is not None and claim.rate.variables[0] in symbols:
         return symbols.index(claim.rate.variables[0])

@@ -17,7 +17,7 @@ from fedtheory.language.claim import Claim
 from report.curves import BoundCurve
 from report.figures.formulas import shorten_for_legend
 from report.figures.heat_map import heat_map
-from report.figures.style import BLACK, BLUE, Figure, colour, dash, drawing, finish, legend_below
+from report.figures.style import BLACK, BLUE, Figure, add_legend_below, colour, dash, drawing, finish
 from verify.check.together import ratios
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ def draw_over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
     """Bound against exact error over rounds, log-log."""
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
-        draw_left(axes, curve)
+        draw_exact_error(axes, curve)
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("error")
         axes.legend()
         worst = max(a / b for a, b in zip(curve.left, curve.right, strict=True))
-        known = _known(curve).capitalize()
+        known = _describe_method(curve).capitalize()
         caption = f"{known} left side and bound over the number of rounds. {setting} Largest ratio here: {worst:.3g}."
         return finish(canvas, f"{name}-over-rounds", caption)
 
@@ -47,18 +47,18 @@ def draw_by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
         left_out = draw_terms(axes, curve)
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("terms of the bound")
-        legend_below(canvas, axes)
+        add_legend_below(canvas, axes)
         caption = f"The bound, split into its terms. {setting} Where a flat term dominates, more rounds do not help."
         caption += f" Zero here, and not drawn: {', '.join(left_out)}." if left_out else ""
         return finish(canvas, f"{name}-terms", caption)
 
 
-def draw_left(axes: Axes, curve: BoundCurve) -> None:
+def draw_exact_error(axes: Axes, curve: BoundCurve) -> None:
     """The exact left sides, log-log."""
-    axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label=f"{_known(curve)} left side")
+    axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label=f"{_describe_method(curve)} left side")
 
 
-def _known(curve: BoundCurve) -> str:
+def _describe_method(curve: BoundCurve) -> str:
     """Return how the left sides are known, in one word."""
     return "exact" if all(check.estimate is None for check in curve.checks) else "estimated"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.language.exhibits import BLACK as REFERENCE
 from fedtheory.language.exhibits import Axis, Band, Chart, Level, Line, Mark, Part, Span
-from report.figures.style import BLACK, Figure, colour, dash, drawing, finish, legend_below
+from report.figures.style import BLACK, Figure, add_legend_below, colour, dash, drawing, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def figure_of(chart: Chart, name: str) -> Figure:
         if 0 < len(labels) <= _FEW:
             axes.legend(loc=chart.legend.place, fontsize=chart.legend.size)
         elif labels:
-            legend_below(canvas, axes)
+            add_legend_below(canvas, axes)
         if chart.equal_units:
             axes.set_aspect("equal", adjustable="datalim")
     return finish(canvas, name, chart.caption)

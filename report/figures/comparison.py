@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from report.figures.style import Figure, colour, dash, drawing, finish, legend_below
+from report.figures.style import Figure, add_legend_below, colour, dash, drawing, finish
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class ComparedBound:
     right: Sequence[float]
 
 
-def bounds_together(name: str, curves: Mapping[str, ComparedBound], words: str) -> Figure:
+def draw_bounds(name: str, curves: Mapping[str, ComparedBound], words: str) -> Figure:
     """Bounds, dashed, and their exact left sides, with dots, over rounds, log-log; one colour for each claim."""
     with drawing() as (canvas, axes):
         for number, (label, curve) in enumerate(curves.items()):
@@ -25,5 +25,5 @@ def bounds_together(name: str, curves: Mapping[str, ComparedBound], words: str) 
             axes.loglog(curve.horizons, curve.left, color=colour(number), linestyle="", marker="o", markersize=3.5)
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("bounds (lines), left sides (dots)")
-        legend_below(canvas, axes)
+        add_legend_below(canvas, axes)
         return finish(canvas, name, words)

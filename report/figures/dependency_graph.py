@@ -61,7 +61,7 @@ class DependencyGraph:
 
 def dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -> DependencyGraph:
     """The graph of those nodes that have arrows, which lead from a premise to what rests on it."""
-    offsets, width, height = _shelves(parts := _laid_out(arrows))
+    offsets, width, height = _arrange_parts(parts := _layer_parts(arrows))
     boxes, paths = [], []
     for part, (across, down) in zip(parts, offsets, strict=True):
         places = {n: (x + across, y + down) for n, (x, y) in part.places.items()}
@@ -74,7 +74,7 @@ def dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -
     return DependencyGraph(width, height, sorted(boxes, key=lambda box: box[1]), sorted(paths), words)
 
 
-def _laid_out(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
+def _layer_parts(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
     """The parts, each in layers, the largest first; arrows over several layers bend at places without a box."""
     from fast_sugiyama import from_edges
 
@@ -84,28 +84,33 @@ def _laid_out(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
     spacing = _HEIGHT + _DOWN
     layouts = from_edges([(number[a], number[b]) for a, b in arrows], vertex_spacing=spacing)
 
-    def own(given: int | str) -> int:
+    def number_box(given: int | str) -> int:
+        """Return the number of a box, and a negative number for a bend of an arrow."""
         # Where an arrow bends there is no box: a number below zero.
         n = int(given)
         return used[n] if n < len(used) else -n
 
     return sorted(
         (
-            _part({own(n): place for n, place in places}, [(own(a), own(b)) for a, b in pieces or ()], spacing)
+            _layer_part(
+                {number_box(n): place for n, place in places},
+                [(number_box(a), number_box(b)) for a, b in pieces or ()],
+                spacing,
+            )
             for places, _, _, pieces in layouts
         ),
         key=lambda part: (-len(part.places), max(part.places)),
     )
 
 
-def _part(places: Mapping[int, Point], pieces: Sequence[tuple[int, int]], spacing: float) -> _Part:
+def _layer_part(places: Mapping[int, Point], pieces: Sequence[tuple[int, int]], spacing: float) -> _Part:
     """The library's layers go down from the top; here they go from left to right."""
     top, left = max(y for _, y in places.values()), min(x for x, _ in places.values())
     step = (_WIDTH + _ACROSS) / spacing
     return _Part({n: ((top - y) * step, x - left) for n, (x, y) in places.items()}, pieces)
 
 
-def _shelves(parts: Sequence[_Part]) -> tuple[list[Point], float, float]:
+def _arrange_parts(parts: Sequence[_Part]) -> tuple[list[Point], float, float]:
     """Place the parts so that small ones share a row; return their places, and the width and height of all."""
     offsets, across, down, row, widest = [], 0.0, 0.0, 0.0, 0.0
     for part in parts:

@@ -21,7 +21,7 @@ _WHAT = (
 )
 
 
-def _what(run: Run) -> str:
+def _begin_caption(run: Run) -> str:
     """The caption's beginning: what is drawn, and how it is known."""
     return f"{run.errors_are.capitalize()} {_WHAT}"
 
@@ -30,7 +30,7 @@ def inside_rounds(name: str, run: Run, words: str) -> Figure:
     """Exact drift of every client over k = 0 .. tau in the first round, its mean and largest."""
     with drawing() as (canvas, axes):
         _draw(axes, run)
-        return finish(canvas, f"{name}-drift", f"{_what(run)}. {words}")
+        return finish(canvas, f"{name}-drift", f"{_begin_caption(run)}. {words}")
 
 
 def draw_over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Figure:
@@ -42,7 +42,7 @@ def draw_over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Fi
         axes.axhline(plain_float(found.worst.rhs), color=BLACK, linestyle="--", label="bound")
         _draw(axes, run)
         ratio = plain_float(found.worst.ratio)
-        words = f"{_what(run)}, against the bound. {setting} Largest ratio here: {ratio:.3g}."
+        words = f"{_begin_caption(run)}, against the bound. {setting} Largest ratio here: {ratio:.3g}."
         return finish(canvas, f"{name}-drift", words)
 
 

@@ -38,12 +38,12 @@ def draw_error(axes: Axes, run: Run, schedules: int = SCHEDULES, seed: int = 0) 
     axes.set_ylabel(_ERROR)
 
 
-def errors_over_time(run: Run, times: Array, errors: Array) -> Figure:
+def draw_errors(run: Run, times: Array, errors: Array) -> Figure:
     """Known errors of a run, (T+1,), over its rounds, or over the (T+1,) times of its server updates."""
     shown = plain_floats(errors)
     name = f"errors-{hashlib.sha256(shown.tobytes()).hexdigest()[:12]}"
     with drawing() as (canvas, axes):
-        _draw_known(axes, run, plain_floats(times), shown)
+        _draw_errors(axes, run, plain_floats(times), shown)
         axes.set_ylabel(_ERROR)
         return finish(canvas, name, "")
 
@@ -53,10 +53,11 @@ def _draw_exact(axes: Axes, run: Run) -> None:
         draw_band(axes, run.attempted_trajectory.interval("suboptimality"), BLUE, "average over replicas")
     errors = plain_floats(run.attempted_trajectory.server_suboptimality)
     times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]
-    _draw_known(axes, run, np.array(times[: len(errors)]), errors)
+    _draw_errors(axes, run, np.array(times[: len(errors)]), errors)
 
 
-def _draw_known(axes: Axes, run: Run, times: Array, errors: Array) -> None:
+def _draw_errors(axes: Axes, run: Run, times: Array, errors: Array) -> None:
+    """Draw the errors over updates of a synchronous run, and over clock time else."""
     if run.algorithm.clock.is_synchronous:
         axes.set_xlabel("number of server updates")
         axes.plot(np.arange(len(errors)), errors, color=BLUE)

@@ -24,10 +24,10 @@ def shorten_for_legend(latex: str) -> str:
         # Reading a formula takes long, and the first that fits is the longest.
         longest_first = sorted(shorter, key=len, reverse=True)
         latex = next(filter(_fits, longest_first), min(shorter, key=len))
-    return f"${legible(latex)}$"
+    return f"${adapt_formula(latex)}$"
 
 
-def legible(latex: str) -> str:
+def adapt_formula(latex: str) -> str:
     """Fractions at full size, which a legend needs, and braces where Matplotlib asks for them."""
     braced = re.sub(r"(\\(?:mathcal|mathbb|mathrm|bar|tilde|hat)) (\w)", r"\1{\2}", latex)
     return re.sub(r"\\frac(\w)(\w)", r"\\frac{\1}{\2}", braced).replace(r"\frac", r"\dfrac")
@@ -46,7 +46,7 @@ def width(latex: str) -> float:
 
     # Asked as an SVG asks for it, which then need not read the formula again.
     font = FontProperties(size=_SIZE, math_fontfamily="cm")
-    found: float = text_to_path.get_text_width_height_descent(f"${legible(latex)}$", font, ismath=True)[0]
+    found: float = text_to_path.get_text_width_height_descent(f"${adapt_formula(latex)}$", font, ismath=True)[0]
     return found / _SIZE
 
 

@@ -80,11 +80,11 @@ def _with_name(canvas: Canvas, axes: Axes, axis: Axis) -> list[BboxBase]:
     axis.set_label_coords(0, 0)
     axis.label.set_visible(False)
     offset.set_visible(False)
-    boxes = [inner, *_found(axis)]
+    boxes = [inner, *_measure_tick_labels(axis)]
     numbers = Bbox.union(boxes)
     offset.set_visible(True)
     if axis.get_major_formatter().get_offset():
-        boxes += _found(axis)
+        boxes += _measure_tick_labels(axis)
     axis.label.set_visible(True)
     pad = axis.labelpad / _POINTS
     if axis is axes.xaxis:
@@ -102,7 +102,7 @@ _POINTS = 72
 """In an inch."""
 
 
-def _found(axis: Axis) -> list[BboxBase]:
+def _measure_tick_labels(axis: Axis) -> list[BboxBase]:
     """The box around the numbers of an axis, where it has any."""
     box = axis.get_tightbbox()
     return [] if box is None else [box]

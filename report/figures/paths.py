@@ -12,7 +12,7 @@ from report.figures.style import BLACK, BLUE, Figure, drawing, finish
 from verify.check.links import links_of
 
 
-def along_path(claim: Claim, run: Run, setting: str) -> Figure:
+def draw_path(claim: Claim, run: Run, setting: str) -> Figure:
     """The first relation of a claim about local steps, largest over clients, over t."""
     link = links_of(claim)[0]
     left, right = ([], [])  # type: tuple[list[float], list[float]]

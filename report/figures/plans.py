@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.planner.rounds_needed import compute_errors
 from fedtheory.shown import short
-from report.figures.style import BLACK, BLUE, ORANGE, Figure, drawing, finish, legend_below
+from report.figures.style import BLACK, BLUE, ORANGE, Figure, add_legend_below, drawing, finish
 
 if TYPE_CHECKING:
     from fedtheory.planner import Answer
@@ -37,7 +37,7 @@ def errors_of_plan(answer: Answer) -> Figure:
         axes.set_yscale("log")
         axes.set_xlabel("rounds")
         axes.set_ylabel(answer.error.name.replace("_", " "))
-        legend_below(canvas, axes)
+        add_legend_below(canvas, axes)
         steps = (answer.planned.step_size, answer.best.step_size, answer.accuracy, rounds)
         name = f"plan-{hashlib.sha256(repr(steps).encode()).hexdigest()[:12]}"
         return finish(canvas, name, f"The exact {answer.error.name.replace('_', ' ')} after each round.")

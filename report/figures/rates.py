@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def ladder(claim: Claim, found: RateCheck) -> Figure:
+def draw_rate(claim: Claim, found: RateCheck) -> Figure:
     """Exact values over the ladder, log-log, the claimed order through the first that is not zero, and the limit."""
     with drawing() as (canvas, axes):
         name = draw_ladder(axes, claim, found)
         axes.legend()
     slope = "" if found.slope is None else f" Fitted slope on the last half: {found.slope:.3f}."
-    slope += _further_slopes(found)
+    slope += _describe_further_slopes(found)
     caption = f"Exact values over a ladder of {name}, on the instance named on this page.{_zeros(found)}{slope}"
     return finish(canvas, f"{claim.slug}-ladder", caption)
 
@@ -72,7 +72,7 @@ def _draw_rungs(axes: Axes, positions: Sequence[float], rungs: Sequence[Rung]) -
     axes.loglog(places, scaled, color=BLACK, linestyle="--", label="claimed order, through the first point")
 
 
-def _further_slopes(found: RateCheck) -> str:
+def _describe_further_slopes(found: RateCheck) -> str:
     """The slopes along the ladders that the figure does not show."""
     slopes = [
         f"{climb.slope:.3f} in {' and '.join(f'${latex(variable)}$' for variable in climb.variables)}"

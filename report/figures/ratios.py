@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from report.figures.style import BLACK, BLUE, Figure, drawing, finish
 
 
-def ratio_over(name: str, ratios: Mapping[float, float], planned: float, setting: str, words: str) -> Figure:
+def draw_ratio(name: str, ratios: Mapping[float, float], planned: float, setting: str, words: str) -> Figure:
     """Ratios of exact left side to bound by the value of a setting, log-log, the planned value marked."""
     with drawing() as (canvas, axes):
         axes.loglog(
@@ -16,7 +16,7 @@ def ratio_over(name: str, ratios: Mapping[float, float], planned: float, setting
         )
         axes.axvline(planned, color=BLACK, linestyle=":", linewidth=1.2, label="as planned")
         axes.axhline(1, color=BLACK, linestyle="--", linewidth=1.2, label="attained")
-        axes.set_xticks(ticks := _apart(sorted(ratios), planned), [f"{value:.3g}" for value in ticks])
+        axes.set_xticks(ticks := _select_spaced(sorted(ratios), planned), [f"{value:.3g}" for value in ticks])
         axes.minorticks_off()
         axes.set_xlabel(setting)
         axes.set_ylabel("left side / bound")
@@ -28,7 +28,7 @@ _ROOM = 0.11
 """Part of a logarithmic axis that the number below a tick needs."""
 
 
-def _apart(values: Sequence[float], first: float) -> list[float]:
+def _select_spaced(values: Sequence[float], first: float) -> list[float]:
     """Values whose numbers do not touch: the first one, and those that have room beside the ones before them."""
     least = _ROOM * math.log(values[-1] / values[0])
     kept: list[float] = []

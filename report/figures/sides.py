@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fedtheory.arithmetic import plain_float
 from report.figures.formulas import shorten_for_legend
 from report.figures.rates import draw_ladder
-from report.figures.style import BLUE, PAGE, Figure, colour, drawing, finish, legend_below
+from report.figures.style import BLUE, PAGE, Figure, add_legend_below, colour, drawing, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,15 +24,16 @@ _FLAT = PAGE | {"figure.figsize": (4.8, 1.8)}
 def sides_of_check(found: Check) -> Figure | None:
     """Both sides where they are closest, or the ladder of a rate; None where nothing is compared."""
     if found.rate is not None:
-        return _ladder(found)
+        return _draw_ladder(found)
     return None if found.worst is None else _bars(found.claim.id, found.worst)
 
 
-def _ladder(found: Check) -> Figure:
+def _draw_ladder(found: Check) -> Figure:
+    """Draw the ladder of a rate."""
     assert found.rate is not None
     with drawing() as (canvas, axes):
         draw_ladder(axes, found.claim, found.rate)
-        legend_below(canvas, axes)
+        add_legend_below(canvas, axes)
         rungs = [(plain_float(rung.variable), plain_float(rung.measured)) for rung in found.rate.rungs]
         return finish(canvas, _name("ladder", found.claim.id, rungs), "")
 
@@ -44,7 +45,7 @@ def _bars(claim_id: str, worst: Comparison) -> Figure:
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
         if axes.get_legend_handles_labels()[1]:
-            legend_below(canvas, axes)
+            add_legend_below(canvas, axes)
         return finish(canvas, _name("sides", claim_id, [plain_float(worst.lhs), plain_float(worst.rhs)]), "")
 
 

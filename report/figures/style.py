@@ -99,7 +99,7 @@ def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
         _draw_scales(canvas)
 
 
-def legend_below(canvas: Canvas, axes: Axes) -> None:
+def add_legend_below(canvas: Canvas, axes: Axes) -> None:
     """A legend under the axes, in as many columns as fit; the canvas grows, the axes keep their height."""
     legend = None
     for columns in (3, 2, 1):

@@ -35,7 +35,7 @@ class SweptRun:
     verdict: str
 
 
-def ratio_over(key: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
+def draw_ratio(key: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
     """Ratios over a key: all of them, the largest and the median at each place, and the runs that have none.
 
     `labels` name the places 0, 1, ... of a key whose values are no numbers.
@@ -58,7 +58,7 @@ def set_scales(axes: Axes, drawn: Sequence[SweptRun], points: Sequence[SweptRun]
     """Logarithmic axes where numbers span more than one order of magnitude; whole numbers below counts."""
     from matplotlib.ticker import MaxNLocator
 
-    if _is_wide([point.ratio or 0 for point in drawn]):
+    if _needs_log_axis([point.ratio or 0 for point in drawn]):
         axes.set_yscale("log")
     if labels:
         axes.set_xticks(range(len(labels)), labels)
@@ -71,13 +71,14 @@ def set_scales(axes: Axes, drawn: Sequence[SweptRun], points: Sequence[SweptRun]
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _is_wide(values: Sequence[float]) -> bool:
+def _needs_log_axis(values: Sequence[float]) -> bool:
+    """Return whether positive values range over more than a linear axis shows."""
     return min(values) > 0 and max(values) > _WIDE * min(values)
 
 
 def _is_geometric(places: Sequence[float]) -> bool:
     """Whether places are spread over orders of magnitude; evenly spread ones have their median near the middle."""
-    return _is_wide(places) and max(places) > 5 * median(places)
+    return _needs_log_axis(places) and max(places) > 5 * median(places)
 
 
 def _lines(axes: Axes, drawn: Sequence[SweptRun]) -> None:

@@ -8,7 +8,7 @@ from report.figures.style import BLACK, BLUE, ORANGE, Figure, drawing, finish
 from report.figures.sweep import SweptRun, set_scales
 
 
-def error_over(key: str, error: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
+def draw_error(key: str, error: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
     """An error over a key: every run, the smallest at each place, the best of all, and where runs have none.
 
     `labels` name the places 0, 1, ... of a key whose values are no numbers.

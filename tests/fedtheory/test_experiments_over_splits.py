@@ -18,10 +18,10 @@ from fedtheory.sources.fraboni2022.experiments.curves import Curve, scenario
 from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, digits_problem
 from fedtheory.sources.fraboni2022.experiments.figure_4 import scheme_scenario
 from fedtheory.sources.fraboni2022.experiments.findings import (
-    findings_2_over_splits,
-    findings_3_over_splits,
-    findings_4_over_splits,
-    findings_5_to_7_over_splits,
+    compare_splits_of_figure_2,
+    compare_splits_of_figure_3,
+    compare_splits_of_figure_4,
+    compare_splits_of_figures_5_to_7,
 )
 from fedtheory.sources.fraboni2022.experiments.moves import squared_moves
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
@@ -175,7 +175,7 @@ def test_findings_of_figure_2_follow_the_records() -> None:
     exchanged = [
         replace(each, weighting="Time-based" if each.weighting == "Identical" else "Identical") for each in records
     ]
-    found, other = findings_2_over_splits(records), findings_2_over_splits(exchanged)
+    found, other = compare_splits_of_figure_2(records), compare_splits_of_figure_2(exchanged)
     for words in ("lower loss of problem (2)", "differ less", "fast clients", "weighted spread"):
         assert finding(found, words).reproduces
         assert not finding(other, words).reproduces
@@ -193,7 +193,7 @@ def test_weightings_with_overlapping_deviations_are_not_significantly_different(
         for seed in range(3)
         for weighting, level in (("Identical", 1.5), ("Time-based", 1.0))
     ]
-    assert not finding(findings_2_over_splits(records), "significantly different").reproduces
+    assert not finding(compare_splits_of_figure_2(records), "significantly different").reproduces
 
 
 def _works(deviations: tuple[float, ...], excesses: tuple[float, ...]) -> list[LocalWorkOnSplit]:
@@ -222,17 +222,17 @@ def _tuned(time_based: float) -> list[TunedLocalWork]:
 
 def test_findings_of_figure_3_follow_the_records() -> None:
     """Records as the source describes them reproduce; other ones do not."""
-    as_published = findings_3_over_splits(
+    as_published = compare_splits_of_figure_3(
         _works((0.5, 1.5, 1.5, 1.5), (0.5, 0.5, 1.5, inf)), _tuned(0.5), _changes(2.0)
     )
-    other = findings_3_over_splits(_works((1.5, 1.5, 0.5, inf), (0.5, 0.5, 1.5, inf)), _tuned(1.5), _changes(0.5))
+    other = compare_splits_of_figure_3(_works((1.5, 1.5, 0.5, inf), (0.5, 0.5, 1.5, inf)), _tuned(1.5), _changes(0.5))
     for words in ("very similar", "after $K=8$", "only these three", "grid search", "first, and then", "slow client"):
         assert finding(as_published, words).reproduces
     for words in ("after $K=8$", "only these three", "grid search"):
         assert not finding(other, words).reproduces
     assert finding(other, "mitigate the instability").reproduces
     moved = [replace(each, larger_moves=0.9) for each in _works((1.0,) * 4, (1.0,) * 4)]
-    assert not finding(findings_3_over_splits(moved, _tuned(0.5), _changes(2.0)), "slow client").reproduces
+    assert not finding(compare_splits_of_figure_3(moved, _tuned(0.5), _changes(2.0)), "slow client").reproduces
 
 
 def _schemes(fedfix: float, scaled: float) -> list[BestScheme]:
@@ -250,8 +250,8 @@ def _schemes(fedfix: float, scaled: float) -> list[BestScheme]:
 
 def test_findings_of_figure_4_follow_the_records() -> None:
     """The order of the final losses decides, for each server step size."""
-    found = findings_4_over_splits(_schemes(1.0, 4.0))
-    other = findings_4_over_splits(_schemes(4.0, 1.0))
+    found = compare_splits_of_figure_4(_schemes(1.0, 4.0))
+    other = compare_splits_of_figure_4(_schemes(4.0, 1.0))
     for words in ("FedFix-0.5 outperforms asynchronous", "FedFix-0.5 outperforms synchronous"):
         assert finding(found, words).reproduces
         assert not finding(other, words).reproduces
@@ -263,9 +263,9 @@ def test_findings_of_figure_4_follow_the_records() -> None:
 def test_convergence_is_not_monotone_only_if_sampled_runs_rise() -> None:
     """More rises at larger step sizes; none at any step size deny the finding."""
     records = stored("rises")
-    assert finding(findings_5_to_7_over_splits(records), "not monotone").reproduces
+    assert finding(compare_splits_of_figures_5_to_7(records), "not monotone").reproduces
     falling = [replace(each, sampled=0.0) for each in records]
-    assert not finding(findings_5_to_7_over_splits(falling), "not monotone").reproduces
+    assert not finding(compare_splits_of_figures_5_to_7(falling), "not monotone").reproduces
 
 
 def test_displays_say_that_their_tables_are_stored() -> None:

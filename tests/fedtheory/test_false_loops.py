@@ -21,7 +21,7 @@ from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline import outline
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.restarts import LOOP_PAIR, VARIANCE, LoopMean, build_iteration_context
-from fedtheory.sources.liu2022.quantities.restarted import as_printed
+from fedtheory.sources.liu2022.quantities.restarted import simulate_as_published
 from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
 from fedtheory.sources.liu2022.statements.notation import (
     G,
@@ -79,7 +79,7 @@ def test_clients_take_at_most_all_local_steps_from_one_point(key: tuple[str, int
     weights, sizes = run.problem.weights, run.algorithm.work.step_sizes
     start = run.problem.centred.start
     before, origin, taken = [start] * len(weights), None, 0
-    for t, after in enumerate(as_printed(run), start=1):
+    for t, after in enumerate(simulate_as_published(run), start=1):
         average = sum(w * x for w, x in zip(weights, before, strict=True))
         restarts = t % steps == 0
         origin = average if restarts else start if origin is None else origin

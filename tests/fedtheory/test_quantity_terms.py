@@ -39,7 +39,7 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     SHARE,
     VIRTUAL,
     WEIGHT,
-    each_step,
+    define_at_each_step,
     square,
 )
 
@@ -98,7 +98,7 @@ def test_every_meaning_in_proofs_that_can_be_a_term_is_one() -> None:
 
 def _meaning(member: Any) -> Any:
     """Return the meaning of a sum over clients of a member, in the symbols of proofs."""
-    quantity = define("own_sum", "s", "a sum over clients", each_step(ClientSum(member)))
+    quantity = define("own_sum", "s", "a sum over clients", define_at_each_step(ClientSum(member)))
     return meaning_of(quantity, SymbolTable({}))
 
 
@@ -129,15 +129,15 @@ def test_a_sum_with_weights_is_their_total_times_one_with_shares() -> None:
     ("term", "said"),
     [
         # What holds at the iterates of a step is not what holds of earlier ones, or of the models after all of them.
-        (each_step(square(LOCAL), SUM_BEFORE_STEP), "change in other ways: local_iterate"),
-        (each_step(square(SAMPLE - VIRTUAL), SUM_BEFORE_STEP), "change in other ways: virtual_iterate"),
-        (each_step(square(VIRTUAL - SERVER), LAST_STEP), "change in other ways: virtual_iterate"),
-        (each_step(square(SAMPLE), LAST_STEP), "change in other ways: stochastic_gradient"),
-        (each_step(square(LOCAL), FIRST_STEP), "no vectors are known"),
-        (each_step(square(LOCAL), SUM_OVER_STEPS), "no vectors are known"),
-        (each_step(square(LOCAL), Over("steps", "mean", begin=1)), "no vectors are known"),
-        (each_step(square(LOCAL), Over("steps", "largest")), "no vectors are known"),
-        (each_step(square(LOCAL), MEAN_OVER_STEPS, LAST_ROUND), "no vectors are known"),
+        (define_at_each_step(square(LOCAL), SUM_BEFORE_STEP), "change in other ways: local_iterate"),
+        (define_at_each_step(square(SAMPLE - VIRTUAL), SUM_BEFORE_STEP), "change in other ways: virtual_iterate"),
+        (define_at_each_step(square(VIRTUAL - SERVER), LAST_STEP), "change in other ways: virtual_iterate"),
+        (define_at_each_step(square(SAMPLE), LAST_STEP), "change in other ways: stochastic_gradient"),
+        (define_at_each_step(square(LOCAL), FIRST_STEP), "no vectors are known"),
+        (define_at_each_step(square(LOCAL), SUM_OVER_STEPS), "no vectors are known"),
+        (define_at_each_step(square(LOCAL), Over("steps", "mean", begin=1)), "no vectors are known"),
+        (define_at_each_step(square(LOCAL), Over("steps", "largest")), "no vectors are known"),
+        (define_at_each_step(square(LOCAL), MEAN_OVER_STEPS, LAST_ROUND), "no vectors are known"),
     ],
     ids=lambda one: one if isinstance(one, str) else one.over[0].by,
 )
@@ -160,7 +160,7 @@ def test_a_term_has_no_meaning_at_other_steps(term: Term, said: str) -> None:
     ],
 )
 def test_what_becomes_of_values_at_steps(setting: str, by: Any, expected: Any) -> None:
-    run, term = make_run(setting, 1), each_step(square(LOCAL))
+    run, term = make_run(setting, 1), define_at_each_step(square(LOCAL))
     found = evaluator_of(replace(term, over=(Over("steps", by),)))(run)
     assert (found == expected(evaluator_of(term)(run))).all()
     beginning = evaluator_of(replace(term, over=(Over("steps", by, begin=1),)))(run)

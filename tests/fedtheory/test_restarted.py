@@ -16,7 +16,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Uniform
 from fedtheory.language import quantities as q
-from fedtheory.sources.liu2022.quantities.restarted import as_printed, largest_deviation_sq, restarting_first
+from fedtheory.sources.liu2022.quantities.restarted import largest_deviation_sq, restarting_first, simulate_as_published
 
 
 def _pairs(steps: int) -> dict[str, Pair]:
@@ -55,7 +55,7 @@ def test_restarting_first_is_fedavg(key: tuple[str, int], seed: int) -> None:
 def test_the_printed_loop_is_not(key: tuple[str, int]) -> None:
     """It agrees for the first K - 1 iterations, and differs later; with K = 1 from the second on."""
     run, steps = ALL[key], key[1]
-    printed, fedavg = [x.tolist() for x in as_printed(run)], _fedavg(run, 0)
+    printed, fedavg = [x.tolist() for x in simulate_as_published(run)], _fedavg(run, 0)
     assert len(printed) == len(fedavg)
     assert printed[: max(steps - 1, 1)] == fedavg[: max(steps - 1, 1)]
     assert printed[max(steps - 1, 1)] != fedavg[max(steps - 1, 1)]
@@ -68,7 +68,7 @@ def test_the_printed_loop_by_hand() -> None:
         pair = quadratics(**LINE, eta=["1/4", "1/3"], steps=steps, rounds=2, importance=["1/3", "2/3"])
         tiny, best = pair.tiny, pair.tiny.minimiser()
         at = [tiny.start] * 2
-        for t, found in enumerate(as_printed(pair.engine), start=1):
+        for t, found in enumerate(simulate_as_published(pair.engine), start=1):
             gradients = [client.gradient(x) for client, x in zip(tiny.clients, at, strict=True)]
             if t % steps == 0:
                 at = [brute.mixture(tiny.importance, at)] * 2
@@ -81,7 +81,7 @@ def test_the_deviation_is_the_largest_over_time_and_clients() -> None:
     run = ALL["noise", 2]
     apart = [
         ((np.array(x, dtype=object) - np.array(y, dtype=object)) ** 2).sum(axis=1)
-        for x, y in zip(as_printed(run), _fedavg(run, 0), strict=True)
+        for x, y in zip(simulate_as_published(run), _fedavg(run, 0), strict=True)
     ]
     assert q.restarted_deviation.measure(run) == max(itertools.chain(*apart))
 

@@ -27,8 +27,8 @@ from fedtheory.sources.liu2022.exhibits.corollary_4 import (
     CLIENTS,
     ITERATIONS,
     MOST_LOCAL_STEPS,
+    fit_slope,
     measurements,
-    slope_in_clients,
 )
 from fedtheory.sources.liu2022.exhibits.two_sided import ROUNDS, curves
 from fedtheory.sources.liu2022.quantities.restarted import loop_moments
@@ -199,7 +199,7 @@ def test_largest_local_steps_are_the_largest() -> None:
 def test_the_measured_error_falls_like_one_over_the_root_of_clients(most: bool) -> None:
     """Linear speed-up in N at the step size of Corollary 4, below the bound everywhere."""
     found = measurements(most_local_steps=most)
-    assert slope_in_clients(found) == pytest.approx(-0.5, abs=0.01)
+    assert fit_slope(found) == pytest.approx(-0.5, abs=0.01)
     assert all(0 < one.error < one.bound for one in found)
 
 

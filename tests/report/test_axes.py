@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from report.figures.ratios import ratio_over
+from report.figures.ratios import draw_ratio
 from report.figures.style import drawing, finish, power_of_ten
 from report.figures.sweep import SweptRun, set_scales
 
@@ -54,7 +54,7 @@ def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPat
     """The planned value has its number; of values that are close one has."""
     drawn: list[Any] = []
     monkeypatch.setattr("report.figures.ratios.finish", lambda canvas, *_: drawn.append(canvas))
-    ratio_over("name", dict.fromkeys((1.0, 2.0, 4.0, 5.0, 8.0, 10.0, 24.0), 0.5), planned, "steps", "")
+    draw_ratio("name", dict.fromkeys((1.0, 2.0, 4.0, 5.0, 8.0, 10.0, 24.0), 0.5), planned, "steps", "")
     found = boxes(drawn[0], drawn[0].axes[0].xaxis)
     assert all(left[1] < right[0] for left, right in pairwise(found))
     assert planned in drawn[0].axes[0].get_xticks()

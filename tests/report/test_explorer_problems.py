@@ -19,7 +19,7 @@ from fedtheory.language.typesetting import latex
 from fedtheory.planner import comparators
 from report.explorer import explorer_section
 from report.explorer.problems import ExploredProblem, length_factors, problems_of
-from report.explorer.ranges import Range, around
+from report.explorer.ranges import Range, range_around
 from report.explorer.subject import ExploredLink, subject_of
 from report.own_runs import OwnRun
 
@@ -105,10 +105,10 @@ def test_sliders_start_at_the_numbers_of_the_run_and_tables_reach_as_far_as_they
 def test_a_number_that_a_symbol_cannot_have_leaves_its_slider_where_it_was() -> None:
     """Zero where it may be, every number above it, whole ones for counts."""
     usual, count = Range(-60, 60, 0, whole=False, zero=True), Range(0, 74, 14, whole=True, zero=False)
-    assert (around(0.0, usual).first, around(0.0, count).first) == (0, 5)
-    assert [around(float(number), usual).first for number in ("-2", "nan", "inf")] == [1, 1, 1]
-    assert (around(7.5, count).first, around(7.0, count).first) == (5, 7)
-    far = around(12_345.6, usual)
+    assert (range_around(0.0, usual).first, range_around(0.0, count).first) == (0, 5)
+    assert [range_around(float(number), usual).first for number in ("-2", "nan", "inf")] == [1, 1, 1]
+    assert (range_around(7.5, count).first, range_around(7.0, count).first) == (5, 7)
+    far = range_around(12_345.6, usual)
     assert far.values[far.place] == 12_345.6
     assert (far.values[1], far.values[-1]) == (12.6, 1.26e7)
 

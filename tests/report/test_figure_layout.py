@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from report.figures.style import drawing, finish, legend_below
+from report.figures.style import add_legend_below, drawing, finish
 
 
 def plain(axes: Any) -> None:
@@ -49,7 +49,7 @@ def test_nothing_is_cut_off(draw: Callable[[Any], None], below: bool) -> None:
         draw(axes)
         axes.set(xlabel="across", ylabel="up")
         if below and axes.get_legend_handles_labels()[1]:
-            legend_below(canvas, axes)
+            add_legend_below(canvas, axes)
         finish(canvas, "layout", "")
         box = axes.get_tightbbox()
         assert box is not None

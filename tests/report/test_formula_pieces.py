@@ -11,7 +11,7 @@ import pytest
 from fedtheory.language.registry import all_claims
 from report.formula_pieces import broken, with_growing_brackets
 from report.mathml import formula
-from report.opened_pieces import opened
+from report.opened_pieces import split_piece
 
 LONG = r"\mathbb E\left[F(x)-F^*\right]\le\frac{a-b}{c+d}+12[2\alpha+\beta]\rho+\|x-y\|^2-e^{-s},\qquad D=\|x^0-x^*\|"
 
@@ -58,7 +58,7 @@ def inked(latex: str) -> Counter[str]:
 def test_long_pieces_are_opened(claim) -> None:  # type: ignore[no-untyped-def]
     """No sign gets lost; short pieces stay; every part is a formula by itself."""
     for piece in (piece for line in broken(claim.statement) for side in line for piece in side):
-        parts = opened(piece)
+        parts = split_piece(piece)
         assert inked("".join(parts)) == inked(piece)
         assert len(parts) == 1 or len(piece) > 200
         for part in parts if len(parts) > 1 else ():
@@ -71,7 +71,7 @@ def test_a_long_numerator_is_broken() -> None:
     """A fraction over a short denominator becomes a factor before its numerator, whose terms may stand on lines."""
     terms = [f"+{symbol}^{{2}} \\eta_{{l}}^{{2}} \\left(K-1\\right)^{{2}}" for symbol in "abcdefgh"]
     piece = rf"+\frac{{{''.join(terms)[1:]}}}{{\bar q}}"
-    first, *middle, last = opened(piece)
+    first, *middle, last = split_piece(piece)
     assert first.startswith(r"+\frac{1}{\bar q} \Big(a^{2}")
     assert middle == terms[1:-1]
     assert last == terms[-1] + r"\Big)"

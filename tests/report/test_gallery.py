@@ -13,7 +13,7 @@ from fedtheory.sources.lecture27.exhibits import TOTAL, budget_cases
 from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, speed_ups
 from report import gallery
 from report.exhibits import collect_exhibits
-from report.figures.rates import draw_over_clients, ladder
+from report.figures.rates import draw_over_clients, draw_rate
 from verify.check.climbs import Climb
 from verify.check.rates import RateCheck, Rung
 
@@ -65,18 +65,18 @@ def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, 
     """Rungs on which the quantity is exactly zero are told in words, and drawn where all are."""
     claim = find("vlaski2023:claim.effective-step")
     rungs = tuple(Rung(fmpq(1, 2**n), fmpq(value), fmpq(1, 4**n)) for n, value in enumerate(measured))
-    figure = ladder(claim, RateCheck(True, rungs, 0.0, None))
+    figure = draw_rate(claim, RateCheck(True, rungs, 0.0, None))
     assert said in figure.caption
     assert figure.caption.count("zero") == (0 in measured)
 
 
 def test_other_figures_name_what_is_zero() -> None:
     """Without local steps there is no drift; types that are always represented alike add nothing to a bound."""
-    drift, *_ = gallery._sharper_figures(find("liu2022:thm-3.drift"))
+    drift, *_ = gallery._draw_tightened(find("liu2022:thm-3.drift"))
     assert drift.caption.endswith(
         "Zero, below these axes: the exact value (local steps: 1); sharpened (thm-3.drift.sharp) (local steps: 1)."
     )
-    assert "Zero" not in gallery._sharper_figures(find("renard2022:lemma-2.3"))[0].caption
+    assert "Zero" not in gallery._draw_tightened(find("renard2022:lemma-2.3"))[0].caption
     _, terms = gallery._stale_bound_figures(find("fraboni2022:thm-2"))
     assert r"Zero here, and not drawn: $8 L \frac1N" in terms.caption
     assert terms.caption.endswith(r"(\bar\theta^n)-F_j(\theta_j^*)]$.")
@@ -136,7 +136,7 @@ def test_a_rate_that_an_explicit_bound_tightens_has_no_figure_beside_it() -> Non
     rate = find("vlaski2023:thm-5.1.limit")
     assert rate.rate is not None
     assert [claim.id for claim in sharper_claims(rate)] == ["vlaski2023:thm-5.1.limit.explicit"]
-    assert gallery._sharper_figures(rate) == []
+    assert gallery._draw_tightened(rate) == []
 
 
 def test_a_rate_in_the_number_of_clients_begins_with_the_error_over_it() -> None:

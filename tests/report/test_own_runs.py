@@ -16,7 +16,7 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, read_run
 from report import worst_case
 from report.figures import drift, errors
-from report.own_runs import OwnRun, own_runs, run_figures
+from report.own_runs import OwnRun, read_runs, run_figures
 from report.site import write_site
 from verify.check import check
 
@@ -88,7 +88,7 @@ def test_the_files(site: Path) -> None:
 
 def test_a_run_travels(site: Path) -> None:
     """Pages of several claims are drawn by other processes, to which a user-defined run goes as data."""
-    (own,) = own_runs([str(site / "planned.toml")])
+    (own,) = read_runs([str(site / "planned.toml")])
     there = pickle.loads(pickle.dumps(own))
     assert (there.name, there.page) == (own.name, own.page)
     assert there.run.algorithm.rounds == own.run.algorithm.rounds
@@ -176,4 +176,4 @@ def test_runs_of_one_name(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "run.toml").write_text(RUN.format(step="0.1"))
     with pytest.raises(InputError, match="twice"):
-        own_runs([str(tmp_path / folder / "run.toml") for folder in ("a", "b")])
+        read_runs([str(tmp_path / folder / "run.toml") for folder in ("a", "b")])

@@ -7,7 +7,7 @@ import pytest
 from fedtheory.language.registry import find
 from report.drawing import SlackTask, environment_for
 from report.slack import SLACK_PAGE, SlackEntry, slack_tables
-from report.slack_overview import Overview, overview, printed_form
+from report.slack_overview import Overview, find_published_form, overview
 from verify.slack import shares
 
 
@@ -47,9 +47,9 @@ def test_a_bound_of_one_term_and_one_that_is_attained() -> None:
 
 def test_where_a_bound_comes_from() -> None:
     """A repair corrects what is printed; a result of our own has no printed form."""
-    assert printed_form(find("fraboni2022:eq-94.random-weights")) is find("fraboni2022:eq-94")
-    assert printed_form(find("liu2022:thm-3")) is find("liu2022:thm-3")
-    assert printed_form(find("comparator:average-error")) is None
+    assert find_published_form(find("fraboni2022:eq-94.random-weights")) is find("fraboni2022:eq-94")
+    assert find_published_form(find("liu2022:thm-3")) is find("liu2022:thm-3")
+    assert find_published_form(find("comparator:average-error")) is None
     assert not any(line.printed for line in of("comparator:average-error").lines)
 
 

@@ -52,7 +52,8 @@ class ShownAlgorithm:
     shares: Sequence[float] = _SHARES
 
 
-def _shown() -> dict[str, ShownAlgorithm]:
+def _list_algorithms() -> dict[str, ShownAlgorithm]:
+    """List the algorithms of the figures, each with its settings on the common problem."""
     local = {"local_steps": LOCAL_STEPS, "rounds": ROUNDS}
     single = {"rounds": ROUNDS * LOCAL_STEPS}
     return {
@@ -93,7 +94,7 @@ def _problem() -> Problem:
 @cache
 def curve(name: str) -> Curve:
     """The step size with the smallest error at the end, of those that are tried."""
-    shown = _shown()[name]
+    shown = _list_algorithms()[name]
     found = [Curve(shown, share, errors_at(name, share)) for share in shown.shares]
     return min(found, key=lambda one: float(one.errors[-1]) if len(one.errors) > ROUNDS else np.inf)
 
@@ -106,7 +107,7 @@ def errors_at(name: str, share: float) -> Array:
 
 
 def _keys(name: str, size: float) -> dict[str, Any]:
-    return {"name": name, "local_step_size": size} | _shown()[name].keys
+    return {"name": name, "local_step_size": size} | _list_algorithms()[name].keys
 
 
 def _charts(curves: list[Curve]) -> list[Chart]:
@@ -160,10 +161,11 @@ def _assigned(pairs: list[tuple[Any, Any]]) -> str:
 
 def about(name: str) -> list[str]:
     """Ids of the landmarks about an algorithm."""
-    return [claim.id for claim in CLAIMS if any(_is_about(one, name) for one in claim.assumptions)]
+    return [claim.id for claim in CLAIMS if any(_concerns_algorithm(one, name) for one in claim.assumptions)]
 
 
-def _is_about(assumption: Assumption, name: str) -> bool:
+def _concerns_algorithm(assumption: Assumption, name: str) -> bool:
+    """Return whether an assumption names an algorithm."""
     return isinstance(assumption, OfAlgorithm) and name in assumption.names
 
 
@@ -244,9 +246,9 @@ def page(name: str) -> Page:
     )
 
 
-def all_of_them() -> Page:
+def compare_algorithms() -> Page:
     """All algorithms on one problem; `MissingExtra` without scikit-learn."""
-    curves = [curve(name) for name in _shown()]
+    curves = [curve(name) for name in _list_algorithms()]
     return Page(
         name="algorithms",
         title="Algorithms side by side",
@@ -265,4 +267,4 @@ def _run_file(name: str) -> str:
     return run_toml({"problem": DATA | {"batch": 8}, "algorithm": _keys(name, 0.02)})
 
 
-PAGES = (*(partial(page, name) for name in _shown() if name != "fedavg"), all_of_them)
+PAGES = (*(partial(page, name) for name in _list_algorithms() if name != "fedavg"), compare_algorithms)

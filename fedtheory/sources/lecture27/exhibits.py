@@ -65,7 +65,7 @@ def budget_chart(cases: Sequence[BudgetCase]) -> Chart:
         parts=[part for number, case in enumerate(cases) for part in _parts(case, number)],
         caption=(
             f"Final loss at equal cost ({costs}): points for each fixed $\\tau$, thick levels for the controller, "
-            f"drawn from the smallest to the largest $\\tau$ it chose.  {' '.join(_words(case) for case in cases)}"
+            f"drawn from the smallest to the largest $\\tau$ it chose.  {' '.join(_describe(case) for case in cases)}"
         ),
         legend=Legend(size=8),
     )
@@ -78,7 +78,8 @@ def _parts(case: BudgetCase, number: int) -> Iterator[Part]:
     yield Span(min(adaptive.local_steps), max(adaptive.local_steps), plain_float(adaptive.final), number)
 
 
-def _words(case: BudgetCase) -> str:
+def _describe(case: BudgetCase) -> str:
+    """Describe the loss of the adaptive schedule against that of the best fixed number of local steps."""
     comparison = case.comparison
     adaptive, best = comparison.adaptive, comparison.best_fixed
     ratio = plain_float(adaptive.final) / plain_float(comparison.fixed[best].final)

@@ -143,12 +143,13 @@ _FROM_STEP = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUN
 
 
 # 1 - y = (1 - y^2)/(1 + y) for y = N^(3/2) K^2/sqrt(T), and 1 - x = (1 - x^4)/((1 + x)(1 + x^2)) for x = 6 L s K.
-def _few(moment: sp.Symbol) -> list[Part]:
+def _use_few_steps(moment: sp.Symbol) -> list[Part]:
+    """Return the part that uses the condition on the number of local steps."""
     spared = sp.sqrt(N) * sp.sqrt(T) * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))
     return [Part(4 * moment**2 / spared, FEW_LOCAL_STEPS)]
 
 
-_FEW = _few(G)
+_FEW = _use_few_steps(G)
 _PLAIN = own.PLAIN_SPEEDUP_STEP
 _NINE = 9 * L**2 * K**2 * spread**2
 _ELEVEN_TWELFTHS = sp.Rational(11, 12)
@@ -160,7 +161,7 @@ def _from_plain_step(drift: sp.Expr) -> sp.Expr:
     return 2 * gap / (T * s * _TUNED) - L * sigma**2 / N - drift * (s + _TUNED)
 
 
-def _within_speedup(factor: sp.Expr) -> list[Part]:
+def _use_speedup_condition(factor: sp.Expr) -> list[Part]:
     """Parts of factor/sqrt(N T) - factor K^2 N/T >= 0, by K^4 N^3 <= T."""
     return [Part(factor / (_ROOT * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS)]
 
@@ -327,7 +328,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim="liu2022:cor-2.loop",
-        links=[[Part(_ONE, "liu2022:cor-2.loop.step"), *_few(G_loop)]],
+        links=[[Part(_ONE, "liu2022:cor-2.loop.step"), *_use_few_steps(G_loop)]],
     ),
     Combination(
         claim="liu2022:cor-2.speedup.fixed",
@@ -366,8 +367,8 @@ CERTIFICATES = [
         links=[
             [
                 Part(_ONE, "liu2022:cor-4.K1.explicit"),
-                *_within_speedup(9 * L**2 * spread**2),
-                *_within_speedup(4 * G**2 * L**2 / K),
+                *_use_speedup_condition(9 * L**2 * spread**2),
+                *_use_speedup_condition(4 * G**2 * L**2 / K),
                 Part(4 * G**2 * L**2 * (1 - 1 / K) / _ROOT, facts.ONE),
             ]
         ],
@@ -382,7 +383,7 @@ CERTIFICATES = [
         links=[
             [
                 Part(_ONE, "liu2022:cor-4.K1.explicit.sharp"),
-                *_within_speedup(_ELEVEN_TWELFTHS * L**2 * (2 * spread**2 + sigma**2)),
+                *_use_speedup_condition(_ELEVEN_TWELFTHS * L**2 * (2 * spread**2 + sigma**2)),
                 Part(
                     _ELEVEN_TWELFTHS * L**2 * N / T * (2 * spread**2 + sigma**2 * (K**2 - (K - 1) * (1 - 1 / N))),
                     facts.ONE,

@@ -118,7 +118,7 @@ _STRONG_STEP = [replace(term, coefficient=2 * eta * term.coefficient) for term i
 _SHARE = 1 / (2 * eta * tau * T)
 
 
-def towards_y(all_steps: str) -> list[Part]:
+def sum_distances(all_steps: str) -> list[Part]:
     """From all local steps: the distance from y telescopes, and is not negative at the end."""
     return [
         Part(_ONE, all_steps),
@@ -134,15 +134,15 @@ CERTIFICATES = [
     MeanCertificate(
         claim="comparator:shares.all-steps", step="comparator:shares.one-step", span="run", potential=potential
     ),
-    Combination(claim="comparator:shares.average-error", links=[towards_y("comparator:shares.all-steps")]),
+    Combination(claim="comparator:shares.average-error", links=[sum_distances("comparator:shares.all-steps")]),
     Certificate(claim="comparator:drift.one-step", links=[_step_with_drift(1)]),
     MeanCertificate(claim="comparator:drift.all-steps", step="comparator:drift.one-step", span="run"),
-    Combination(claim="comparator:drift.average-error", links=[towards_y("comparator:drift.all-steps")]),
+    Combination(claim="comparator:drift.average-error", links=[sum_distances("comparator:drift.all-steps")]),
     Certificate(claim="comparator:drift.less-noise.one-step", links=[_step_with_drift(4)]),
     MeanCertificate(
         claim="comparator:drift.less-noise.all-steps", step="comparator:drift.less-noise.one-step", span="run"
     ),
-    Combination(claim="comparator:drift.less-noise", links=[towards_y("comparator:drift.less-noise.all-steps")]),
+    Combination(claim="comparator:drift.less-noise", links=[sum_distances("comparator:drift.less-noise.all-steps")]),
     Certificate(claim="comparator:strongly-convex.one-step", links=[_STRONG_STEP]),
     Contraction(
         claim="comparator:strongly-convex.last-model",
@@ -152,5 +152,5 @@ CERTIFICATES = [
         potential=strong.drift_potential,
         offset=2 * eta * strong.floor,
     ),
-    Combination(claim="comparator:average-error", links=[towards_y("comparator:all-steps")]),
+    Combination(claim="comparator:average-error", links=[sum_distances("comparator:all-steps")]),
 ]

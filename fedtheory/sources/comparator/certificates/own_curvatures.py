@@ -18,7 +18,7 @@ from fedtheory.proofs.comparators import (
     noise_at_y,
 )
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.sources.comparator.certificates.full_rounds import towards_y
+from fedtheory.sources.comparator.certificates.full_rounds import sum_distances
 from fedtheory.sources.comparator.statements import own_curvatures as own
 from fedtheory.sources.comparator.statements.full_rounds import left_to_pay
 from fedtheory.sources.comparator.statements.notation import *
@@ -110,7 +110,7 @@ def _gaps() -> Iterator[Term]:
 CERTIFICATES = [
     Certificate(claim="comparator:curvatures.one-step", links=[_STEP]),
     MeanCertificate(claim="comparator:curvatures.all-steps", step="comparator:curvatures.one-step", span="run"),
-    Combination(claim="comparator:curvatures.average-error", links=[towards_y("comparator:curvatures.all-steps")]),
+    Combination(claim="comparator:curvatures.average-error", links=[sum_distances("comparator:curvatures.all-steps")]),
     Certificate(claim="comparator:curvatures.rounds.one-step", links=[[*_step_of_round()]]),
     MeanCertificate(
         claim="comparator:curvatures.rounds.all-steps",
@@ -118,5 +118,5 @@ CERTIFICATES = [
         span="run",
         potential=own.L_i * own.potential,
     ),
-    Combination(claim="comparator:curvatures.rounds", links=[towards_y("comparator:curvatures.rounds.all-steps")]),
+    Combination(claim="comparator:curvatures.rounds", links=[sum_distances("comparator:curvatures.rounds.all-steps")]),
 ]

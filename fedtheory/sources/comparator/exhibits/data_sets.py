@@ -79,7 +79,9 @@ class OnData:
         y = run.comparator
         first = y.suboptimality + y.distance_sq / (2 * step_size * self.local_steps * rounds)
         error = plain_float(q.average_suboptimality.on(run))
-        return Point(step_size, rounds, error, promised(THEOREM, run), promised(WITH_DRIFT, run), plain_float(first))
+        return Point(
+            step_size, rounds, error, evaluate_bound(THEOREM, run), evaluate_bound(WITH_DRIFT, run), plain_float(first)
+        )
 
     @cached_property
     def over_step_sizes(self) -> Sequence[Point]:
@@ -96,7 +98,7 @@ class OnData:
         """The point at which the theorem promises most; exact errors are computed there only."""
         scale = plain_float(self.planned.smoothness) * self.local_steps
         sizes = [float(length) / scale for length in _LENGTHS]
-        found = {size: promised(THEOREM, self.planned.with_step_factor(size / 0.001)) for size in sizes}
+        found = {size: evaluate_bound(THEOREM, self.planned.with_step_factor(size / 0.001)) for size in sizes}
         return self.point(min(sizes, key=lambda size: np.inf if (bound := found[size]) is None else bound))
 
     @cached_property
@@ -120,7 +122,7 @@ class OnData:
         return [*(self.point(self.best.step_size, rounds) for rounds in HORIZONS[:-1]), self.best]
 
 
-def promised(claim: Claim, run: Run) -> float | None:
+def evaluate_bound(claim: Claim, run: Run) -> float | None:
     """The right side of a bound on a run; None where a condition fails."""
     slacks, right = _compiled(claim)
     if min(_number(slack(whole_run(run))) for slack in slacks) < 0:

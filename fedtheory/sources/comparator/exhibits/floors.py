@@ -16,7 +16,7 @@ from fedtheory.language.exhibits import BLUE, GREEN, ORANGE, PURPLE, SKY, Axis, 
 from fedtheory.language.numbers import decimal
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
-from fedtheory.sources.comparator.exhibits.data_sets import promised
+from fedtheory.sources.comparator.exhibits.data_sets import evaluate_bound
 from fedtheory.sources.comparator.statements import last_model, last_rounds
 
 
@@ -35,7 +35,7 @@ class Ending:
 
     def divide_by_error(self, run: Run) -> float | None:
         """The floor over the exact error; None where a condition of the bound fails."""
-        if promised(self.claim, run) is None:
+        if evaluate_bound(self.claim, run) is None:
             return None
         return float(plain_floats(self._value(whole_run(run))).ravel()[0] / plain_float(self.settled.on(run)))
 
@@ -135,13 +135,17 @@ def floors_page() -> Page:
         charts=[_draw_over_lengths()],
         table=Table(
             [rf"$\eta L\tau={decimal(length, 3)}$" for length in _IN_TABLE],
-            [(name, [_shown(replace(one, length=length)) for length in _IN_TABLE]) for name, one in SETTLING.items()],
+            [
+                (name, [_format_ratio(replace(one, length=length)) for length in _IN_TABLE])
+                for name, one in SETTLING.items()
+            ],
         ),
         program=_PROGRAM,
     )
 
 
 def _draw_over_lengths() -> Chart:
+    """Draw the ratio of floors to exact errors over the length of a round."""
     return Chart(
         name="comparator-floors",
         x=Axis(r"length of a round, $\eta L\tau$", "log"),
@@ -160,6 +164,7 @@ def _curve(problem: str, colour: int) -> Line:
     return Line(list(known), list(known.values()), problem, colour)
 
 
-def _shown(settling: Settling) -> str:
+def _format_ratio(settling: Settling) -> str:
+    """Write the ratio with three digits, or a dash."""
     ratio = floor_over_error(settling)
     return "-" if ratio is None else decimal(ratio, 3)

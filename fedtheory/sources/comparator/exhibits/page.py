@@ -43,6 +43,7 @@ def data_page() -> Page:
 
 
 def _draw_over_step_sizes(found: OnData) -> Chart:
+    """Draw the exact error and the theorem over step sizes."""
     return Chart(
         name=f"comparator-step-sizes-{_slug(found)}",
         x=Axis(r"step size $\eta$", "log"),
@@ -56,6 +57,7 @@ def _draw_over_step_sizes(found: OnData) -> Chart:
 
 
 def _draw_over_rounds(found: OnData) -> Chart:
+    """Draw the exact error and the theorem over rounds."""
     return Chart(
         name=f"comparator-rounds-{_slug(found)}",
         x=Axis("rounds $T$", "log"),
@@ -82,38 +84,47 @@ _OTHERS = ((1, 1), (1, 20), (32, 1), (32, 20))
 """Other batches and local steps."""
 
 
-def _elsewhere(batch: int, local_steps: int) -> tuple[str, Callable[[OnData], str]]:
+def _make_ratio_column(batch: int, local_steps: int) -> tuple[str, Callable[[OnData], str]]:
+    """Return a column of the table: its heading, and the ratio for other batches and local steps."""
+
     def ratio(found: OnData) -> str:
         point = OnData(found.name, batch, local_steps).most_promised
-        return _shown(point.bound, point.error)
+        return _format_value(point.bound, point.error)
 
     return rf"theorem over exact error for batches of {batch}, $\tau={local_steps}$", ratio
 
 
-def _shown(value: float | None, over: float = 1) -> str:
+def _format_value(value: float | None, over: float = 1) -> str:
+    """Write a value with three digits, or a dash."""
     return "-" if value is None else decimal(value / over, 3)
 
 
 _ROWS: Sequence[tuple[str, Callable[[OnData], str]]] = (
     ("clients, split", lambda found: f"{DATA[found.name]['clients']}, {DATA[found.name]['split']}"),
-    ("initial gap $F(x^{(0)})-F^*$", lambda found: _shown(found.planned.initial_gap)),
-    ("smoothness $L$ of the clients", lambda found: _shown(found.planned.smoothness)),
-    (r"$\ell$, how rough the noise is", lambda found: _shown(found.planned.noise_smoothness)),
-    ("best step size of the theorem, of those drawn", lambda found: _shown(found.best.step_size)),
-    ("the theorem there", lambda found: _shown(found.best.bound)),
-    ("exact error there", lambda found: _shown(found.best.error)),
-    ("theorem over exact error", lambda found: _shown(found.best.bound, found.best.error)),
-    ("first two terms over exact error", lambda found: _shown(found.best.first_terms, found.best.error)),
-    ("with the drift of the run, over exact error", lambda found: _shown(found.best.with_drift, found.best.error)),
-    ("step size of the smallest exact error, of those drawn", lambda found: _shown(found.best_run.step_size)),
-    ("the theorem's best step size over it", lambda found: _shown(found.best.step_size, found.best_run.step_size)),
+    ("initial gap $F(x^{(0)})-F^*$", lambda found: _format_value(found.planned.initial_gap)),
+    ("smoothness $L$ of the clients", lambda found: _format_value(found.planned.smoothness)),
+    (r"$\ell$, how rough the noise is", lambda found: _format_value(found.planned.noise_smoothness)),
+    ("best step size of the theorem, of those drawn", lambda found: _format_value(found.best.step_size)),
+    ("the theorem there", lambda found: _format_value(found.best.bound)),
+    ("exact error there", lambda found: _format_value(found.best.error)),
+    ("theorem over exact error", lambda found: _format_value(found.best.bound, found.best.error)),
+    ("first two terms over exact error", lambda found: _format_value(found.best.first_terms, found.best.error)),
+    (
+        "with the drift of the run, over exact error",
+        lambda found: _format_value(found.best.with_drift, found.best.error),
+    ),
+    ("step size of the smallest exact error, of those drawn", lambda found: _format_value(found.best_run.step_size)),
+    (
+        "the theorem's best step size over it",
+        lambda found: _format_value(found.best.step_size, found.best_run.step_size),
+    ),
     (
         "the same with the drift of the run",
-        lambda found: _shown(found.best_with_drift.step_size, found.best_run.step_size),
+        lambda found: _format_value(found.best_with_drift.step_size, found.best_run.step_size),
     ),
     (
         "what it promises there, over exact error",
-        lambda found: _shown(found.best_with_drift.with_drift, found.best_with_drift.error),
+        lambda found: _format_value(found.best_with_drift.with_drift, found.best_with_drift.error),
     ),
-    *(_elsewhere(batch, local_steps) for batch, local_steps in _OTHERS),
+    *(_make_ratio_column(batch, local_steps) for batch, local_steps in _OTHERS),
 )

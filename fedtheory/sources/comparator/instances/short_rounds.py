@@ -61,7 +61,7 @@ def long_short_rounds(number: int) -> Run:
 
 
 @family("short rounds, unequal shares", 90, meant_for=a.smooth_noise)
-def unequal_shares(number: int) -> Run:
+def run_with_unequal_weights(number: int) -> Run:
     """Quadratics of two or three clients of unequal importance, and least squares on three rows each, short rounds."""
     generator = np.random.default_rng([34, number])
     dimension, clients = 1 + number % 2, 2 + int(generator.integers(2))

@@ -21,7 +21,7 @@ kept = k * whole
 """Number of errors that are kept after k steps of a round."""
 
 
-def counted(average: Expr, local: Expr, steps: Expr) -> Expr:
+def potential(average: Expr, local: Expr, steps: Expr) -> Expr:
     """Return the potential after some steps of a round: distance from the optimum, errors, client drift."""
     error = Value(F, average) - Value(F, x_star)
     apart = Expectation(COSTS.drift_potential.subs(k, steps) * Average(norm_sq(local - average)))
@@ -32,8 +32,8 @@ CLAIMS = (
     claim_at_optimum.proved.step(
         "last-model.one-step", "One local step of strongly convex clients that keeps the error", "last models, 1"
     )(
-        lhs=counted(xbar_next, x_i_next, k + 1),
-        rhs=factor * counted(xbar, x_i, k) + gain * COSTS.step_floor,
+        lhs=potential(xbar_next, x_i_next, k + 1),
+        rhs=factor * potential(xbar, x_i, k) + gain * COSTS.step_floor,
         place="step",
         assumptions=STRONG,
         conditions=COSTS.conditions,

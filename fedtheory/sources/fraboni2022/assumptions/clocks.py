@@ -7,7 +7,7 @@ from fedtheory.federation.clock import FedFix
 from fedtheory.language.assumptions.assumption import Setting, expect
 
 
-def _whole_cycles(run: Run) -> None:
+def _require_whole_cycles(run: Run) -> None:
     """Check that all clients have reported in proportion to their speeds when the run ends."""
     schedule, policy = run.algorithm.schedule, run.algorithm.clock.policy
     times = run.algorithm.clock.times
@@ -18,24 +18,26 @@ def _whole_cycles(run: Run) -> None:
     expect(all(e == int(c) for e, c in zip(expected, counts, strict=True)), "the run does not end with a whole cycle")
 
 
-def _whole_times(run: Run) -> None:
+def _require_integer_times(run: Run) -> None:
+    """Require update times that are integers."""
     expect(all(time.q == 1 for time in run.algorithm.clock.times), "the update times are not whole numbers")
 
 
-def _identical_times(run: Run) -> None:
+def _require_equal_times(run: Run) -> None:
+    """Require one update time for all clients."""
     expect(len(set(run.algorithm.clock.times)) <= 1, "the clients' update times differ")
 
 
 def _half_of_one_time(run: Run) -> None:
     clock = run.algorithm.clock
-    _identical_times(run)
+    _require_equal_times(run)
     halved = isinstance(clock.policy, FedFix) and 2 * clock.policy.interval == clock.times[0]
     expect(halved, "the server does not update at intervals of half the clients' update time")
     whole = run.algorithm.rounds % 2 == 0 and not clock.is_random
     expect(whole, "the run does not end at a whole multiple of the clients' update time")
 
 
-identical_times = Setting("identical update times", r"$\tau_i=\tau_1$ for all clients", _identical_times)
+identical_times = Setting("identical update times", r"$\tau_i=\tau_1$ for all clients", _require_equal_times)
 
 
 half_of_one_time = Setting(
@@ -50,9 +52,9 @@ finite_answering_time = Setting(
 )
 
 
-whole_times = Setting("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
+whole_times = Setting("whole times", r"the update times $\tau_i$ are whole numbers", _require_integer_times)
 
 
 whole_cycles = Setting(
-    "whole cycles", r"the run ends when every client has reported in proportion to its speed", _whole_cycles
+    "whole cycles", r"the run ends when every client has reported in proportion to its speed", _require_whole_cycles
 )

@@ -20,7 +20,8 @@ def _one_at_a_time(run: Run) -> None:
     expect((reports == 1).all(), "some update has more than one report, or none")
 
 
-def _somebody_reports(run: Run) -> None:
+def _require_reports(run: Run) -> None:
+    """Require a report in every update."""
     expect((run.surrogate.totals > 0).all(), "no client reports in some update")
 
 
@@ -36,4 +37,4 @@ one_at_a_time = Setting(
 )
 
 
-somebody_reports = Setting("no empty update", r"$q(n)>0$ in every update", _somebody_reports)
+somebody_reports = Setting("no empty update", r"$q(n)>0$ in every update", _require_reports)

@@ -27,7 +27,8 @@ def _time_based(run: Run) -> None:
     expect((apart <= rounding).all(), "the aggregation weights are not those of the closed form")
 
 
-def _given_weights(run: Run) -> None:
+def _require_fixed_weights(run: Run) -> None:
+    """Require weights of synchronous updates that are not random."""
     law = run.algorithm.aggregation.moments(run.problem.weights)
     expect(law.is_fixed or not run.algorithm.clock.is_synchronous, "the weights of an update are random")
 
@@ -38,7 +39,8 @@ def _unbiased_updates(run: Run) -> None:
     expect(not (apart > rounding).any(), "the expected weights of some update are not the client weights")
 
 
-def _fair_types(run: Run) -> None:
+def _require_fair_types(run: Run) -> None:
+    """Require the client weights of each type, in total, as normalised weights in every update."""
     surrogate = run.surrogate
     apart = abs(surrogate.sum_by_type(surrogate.shares) - surrogate.sum_by_type(run.problem.weights))
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12
@@ -55,7 +57,9 @@ time_based = Setting(
 )
 
 
-given_weights = Setting("given weights", r"participation is deterministic: $\omega_i(n)=q_i(n)$", _given_weights)
+given_weights = Setting(
+    "given weights", r"participation is deterministic: $\omega_i(n)=q_i(n)$", _require_fixed_weights
+)
 
 
 weight_covariance = Setting(
@@ -68,4 +72,4 @@ weight_covariance = Setting(
 unbiased_updates = Setting("unbiased updates", r"$q_i(n)=p_i$ in every update", _unbiased_updates)
 
 
-fair_types = Setting("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _fair_types)
+fair_types = Setting("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _require_fair_types)

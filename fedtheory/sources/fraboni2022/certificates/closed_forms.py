@@ -80,7 +80,7 @@ def _delayed() -> Combination:
     return Combination(claim="fraboni2022:claim.literature.delay.fixed", links=[parts], roots=roots)
 
 
-def _together(name: str) -> Combination:
+def _combine_denominators(name: str) -> Combination:
     """The slack over one denominator: no term of it is negative."""
     claim = _CLAIMS[name]
     return Combination(claim=name, links=[[Part(sp.together(r.slack), ONE_FACT)] for r in claim.relations])
@@ -91,6 +91,6 @@ CERTIFICATES = [
     _bound_powers(),
     _not_vanishing(),
     _delayed(),
-    _together("fraboni2022:claim.literature"),
+    _combine_denominators("fraboni2022:claim.literature"),
     Combination(claim="fraboni2022:claim.literature.clients.fixed", links=[[]]),
 ]

@@ -80,14 +80,14 @@ def _average(terms: Sequence[Term]) -> list[Term]:
     return [replace(term, averaged=True) for term in terms]
 
 
-def _times(factor: Expr, terms: Sequence[Term]) -> list[Term]:
+def _multiply(factor: Expr, terms: Sequence[Term]) -> list[Term]:
     """A multiple of terms."""
     return [replace(term, coefficient=factor * term.coefficient) for term in terms]
 
 
 def _sum_over_steps(factor: Expr, terms: Sequence[Term]) -> list[Term]:
     """The sum over the local steps of a multiple of terms."""
-    return [replace(term, summed=True) for term in _times(factor, terms)]
+    return [replace(term, summed=True) for term in _multiply(factor, terms)]
 
 
 def _three_parts(u: Expr, v: Expr, w: Expr) -> list[Term]:
@@ -232,7 +232,7 @@ CERTIFICATES = [
     Certificate(claim="fraboni2022:lemma-1.remark.alpha.fixed", links=[SELECTED]),
     Certificate(
         claim="fraboni2022:lemma-2.fixed",
-        links=[[*STEP, *_times(tilde_eta, MIXING)], STEP, MIXING],
+        links=[[*STEP, *_multiply(tilde_eta, MIXING)], STEP, MIXING],
     ),
     *(
         Certificate(
@@ -252,7 +252,7 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="fraboni2022:lemma-2.eq-59.random-weights",
-        links=[BothWays(_times(tilde_eta**2, _CHOSEN), _times(tilde_eta**2, _CHOSEN_BACK))],
+        links=[BothWays(_multiply(tilde_eta**2, _CHOSEN), _multiply(tilde_eta**2, _CHOSEN_BACK))],
     ),
     Certificate(
         claim="fraboni2022:lemma-3.eq-64-66.fixed",
@@ -287,7 +287,7 @@ CERTIFICATES = [
     ),
     Certificate(claim="fraboni2022:lemma-4.proof", links=[_aligned(surrogate_optimum)]),
     Certificate(
-        claim="fraboni2022:thm-1.any-point.progress", links=[[*STEP, *_times(tilde_eta, _mixing(MOVED_FROM_Y))]]
+        claim="fraboni2022:thm-1.any-point.progress", links=[[*STEP, *_multiply(tilde_eta, _mixing(MOVED_FROM_Y))]]
     ),
     Certificate(claim="fraboni2022:thm-1.any-point.spread", links=[_aligned(comparator)]),
     Certificate(
@@ -306,7 +306,7 @@ CERTIFICATES = [
                 *_time_average(
                     [
                         *_three_parts(*map(Average, (STALE, virtual_noise, SLOPE))),
-                        *_times(sp.Integer(3), _STALENESS),
+                        *_multiply(sp.Integer(3), _STALENESS),
                         *_AT_VIRTUAL,
                     ]
                 ),
@@ -321,7 +321,7 @@ CERTIFICATES = [
                 *_time_average(
                     [
                         Term(sp.S.Half, square(Average(STALE - 2 * at_virtual))),
-                        *_times(sp.Rational(3, 2), _STALENESS),
+                        *_multiply(sp.Rational(3, 2), _STALENESS),
                         *_AT_VIRTUAL,
                     ]
                 ),

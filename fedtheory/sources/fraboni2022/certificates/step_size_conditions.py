@@ -20,7 +20,7 @@ ONE = sp.S.One
 _STEP, _DELAY = 6 * rho * tilde_eta * L, 24 * rho**2 * delay * L**2
 
 
-def _known(numbers: tuple[int, int, int], premises: Sequence[object]) -> list[Part]:
+def _combine_conditions(numbers: tuple[int, int, int], premises: Sequence[object]) -> list[Part]:
     """Combine fractions of the three conditions (97) with these denominators; zero leaves one out."""
     pairs = zip(numbers, premises, strict=True)
     return [Part(sp.Rational(1, number), premise) for number, premise in pairs if number]
@@ -36,16 +36,16 @@ def _mixed(premises: Sequence[object], of_alpha: Sequence[Part], of_beta: Sequen
     both = [*of_alpha, *of_beta, Part(rho - 1, ONE_FACT)]
     twice = [*_with(sp.Integer(2), of_alpha), *of_beta, Part(2 * (rho - 1), ONE_FACT)]
     return [
-        [*_with(_DELAY / 2, both), *_known((0, 0, 96), premises), Part(sp.Rational(47, 96), ONE_FACT)],
-        [*_with(_STEP / 2, both), *_known((0, 24, 0), premises), Part(sp.Rational(23, 24), ONE_FACT)],
+        [*_with(_DELAY / 2, both), *_combine_conditions((0, 0, 96), premises), Part(sp.Rational(47, 96), ONE_FACT)],
+        [*_with(_STEP / 2, both), *_combine_conditions((0, 24, 0), premises), Part(sp.Rational(23, 24), ONE_FACT)],
         _margin(bracket, twice, premises),
-        [*_known((0, 48, 0), premises), Part(sp.Rational(47, 48), ONE_FACT)],
-        [*_known((0, 0, 48), premises), Part(sp.Rational(47, 48), ONE_FACT)],
+        [*_combine_conditions((0, 48, 0), premises), Part(sp.Rational(47, 48), ONE_FACT)],
+        [*_combine_conditions((0, 0, 48), premises), Part(sp.Rational(47, 48), ONE_FACT)],
     ]
 
 
 def _margin(bracket: Expr, twice: Sequence[Part], premises: Sequence[object]) -> list[Part]:
-    return [*_with(12 * rho * L * bracket, twice), *_known((2, 4, 4), premises)]
+    return [*_with(12 * rho * L * bracket, twice), *_combine_conditions((2, 4, 4), premises)]
 
 
 _FIRST = [Part(sp.Rational(3, 8), ONE_FACT)]
@@ -61,21 +61,21 @@ CERTIFICATES = [
     Combination(
         claim="fraboni2022:A5.conditions.listed",
         links=[
-            [*_known((8, 0, 0), _FROM_98), *_FIRST],
+            [*_combine_conditions((8, 0, 0), _FROM_98), *_FIRST],
             *_mixed(_FROM_98, [Part(ONE, alpha <= 1)], _SMALL_BETA),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-97",
         links=[
-            [*_known((8, 0, 0), SUFFICIENT), *_FIRST],
+            [*_combine_conditions((8, 0, 0), SUFFICIENT), *_FIRST],
             *_mixed(SUFFICIENT, [Part(ONE, alpha <= 1)], _SMALL_BETA),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-97.larger-weights",
         links=[
-            [*_known((8, 0, 0), SUFFICIENT), *_FIRST],
+            [*_combine_conditions((8, 0, 0), SUFFICIENT), *_FIRST],
             *_mixed(SUFFICIENT, [Part(ONE, PAIRING)], [Part(ONE, REPORTING_EXCESS)]),
         ],
     ),

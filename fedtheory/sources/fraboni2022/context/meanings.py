@@ -66,7 +66,7 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     meanings = reading.meanings(symbol, _used(claim, relation))
     known = {symbol(quantity): meaning for quantity, meaning in meanings.items()} | _weights(symbol)
     weights = {symbol(weight): number for weight, number in reading.weights.items()}
-    written = relation.mapped(lambda side: _as_means(side.xreplace(known), weights))
+    written = relation.mapped(lambda side: _convert_to_means(side.xreplace(known), weights))
     if q.weight_share in reading.weights:
         _require_reports(claim, written.sides)
     return written
@@ -119,7 +119,7 @@ def _weights(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     return {symbol(q.expected_weight): weight, symbol(q.expected_square_weight): weight * square_of_weight}
 
 
-def _as_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
+def _convert_to_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
     """An expression whose sums over clients are means: every member has one of the weights as a factor."""
 
     def member(content: Expr) -> Expr:

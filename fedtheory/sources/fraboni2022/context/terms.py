@@ -48,7 +48,7 @@ def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
     stands = {of: known[one] if one in known else symbol(one) for of, one in term.where}
     written = term.expression.replace(Expectation, lambda inside: inside).xreplace(stands)
     written = written.replace(Selected, lambda vector: updates.applied(symbol, vector))
-    meaning = written.replace(ClientSum, lambda content: _sum_by_shares(content, symbol))
+    meaning = written.replace(ClientSum, lambda content: _weigh_by_shares(content, symbol))
     if term.over == (MEAN_OVER_STEPS,):
         return LocalSum(meaning) / symbol(q.local_steps)
     return LocalSum(meaning) if term.over == (SUM_BEFORE_STEP,) else meaning
@@ -64,7 +64,7 @@ def _at_earlier_steps(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     return {q.stochastic_gradient: updates.sample}
 
 
-def _after_all_steps(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+def _models_around_steps(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     """Return the models before all local steps, and after them."""
     size = symbol(q.local_step_size)
     moved = size * LocalSum(updates.at_local)
@@ -81,12 +81,12 @@ _VECTORS_OF: Mapping[tuple[Over, ...], Callable[[SymbolTable], Mapping[Quantity,
     (): _at_a_step,
     (MEAN_OVER_STEPS,): _at_a_step,
     (SUM_BEFORE_STEP,): _at_earlier_steps,
-    (LAST_STEP,): _after_all_steps,
+    (LAST_STEP,): _models_around_steps,
 }
 """The vectors of the context that stand for those of a term, by the local steps that it is made of."""
 
 
-def _sum_by_shares(content: Expr, symbol: SymbolTable) -> Expr:
+def _weigh_by_shares(content: Expr, symbol: SymbolTable) -> Expr:
     """A sum over clients with their expected or mean weights as a multiple of one with their shares in these.
 
     `Rejected` unless every member has the weight as a factor, once: a square of it would leave another sum behind.

@@ -23,10 +23,10 @@ from fedtheory.language.exhibits import (
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
 from fedtheory.sources.fraboni2022.experiments.figure_4 import SCENARIOS
 from fedtheory.sources.fraboni2022.experiments.findings import (
-    findings_2_over_splits,
-    findings_3_over_splits,
-    findings_4_over_splits,
-    findings_5_to_7_over_splits,
+    compare_splits_of_figure_2,
+    compare_splits_of_figure_3,
+    compare_splits_of_figure_4,
+    compare_splits_of_figures_5_to_7,
 )
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import TunedLocalWork
 from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme
@@ -40,7 +40,7 @@ _COLOURS = {"synchronous": BLUE, "FedFix-0.5": GREEN, "asynchronous": RED}
 
 def display_2() -> Display:
     """Figure 2 on several splits."""
-    return _display([], findings_2_over_splits(stored("weightings")))
+    return _display([], compare_splits_of_figure_2(stored("weightings")))
 
 
 def display_3() -> Display:
@@ -48,19 +48,19 @@ def display_3() -> Display:
     names = ("local-work", "tuned-local-work", "mitigations")
     works, tuned, changed = (stored(name) for name in names)
     charts = [_tuned_chart(tuned, split) for split in SPLITS]
-    return _display(charts, findings_3_over_splits(works, tuned, changed))
+    return _display(charts, compare_splits_of_figure_3(works, tuned, changed))
 
 
 def display_4() -> Display:
     """Figure 4 on several splits."""
     records = stored("schemes")
     charts = [_schemes_chart(records, split, slower) for split, slower in product(SPLITS, SCENARIOS)]
-    return _display(charts, findings_4_over_splits(records), fewer=True)
+    return _display(charts, compare_splits_of_figure_4(records), fewer=True)
 
 
 def display_5_to_7() -> Display:
     """Figures 5 to 7 on several splits."""
-    return _display([], findings_5_to_7_over_splits(stored("rises")))
+    return _display([], compare_splits_of_figures_5_to_7(stored("rises")))
 
 
 def _display(charts: Sequence[Chart], findings: Sequence[Finding], *, fewer: bool = False) -> Display:

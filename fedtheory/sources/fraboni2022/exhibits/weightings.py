@@ -111,7 +111,7 @@ def chart_3(result: LocalWorkCompared) -> Chart:
         parts=[
             line
             for colour, (name, curves) in zip((BLUE, ORANGE), weightings.items(), strict=True)
-            for line in _mean_and_deviation(name, curves, result.minimum, colour)
+            for line in _draw_mean_and_deviation(name, curves, result.minimum, colour)
         ],
         caption=(
             "Mean of the expected excess loss of problem (2) over the last 5% of the updates, and its standard "
@@ -122,7 +122,7 @@ def chart_3(result: LocalWorkCompared) -> Chart:
     )
 
 
-def _mean_and_deviation(name: str, curves: Mapping[int, Curve], minimum: float, colour: int) -> Iterator[Line]:
+def _draw_mean_and_deviation(name: str, curves: Mapping[int, Curve], minimum: float, colour: int) -> Iterator[Line]:
     stable = {steps: curve for steps, curve in curves.items() if not curve.diverges}
     means = [curve.final_loss - minimum for curve in stable.values()]
     deviations = [curve.fluctuation for curve in stable.values()]

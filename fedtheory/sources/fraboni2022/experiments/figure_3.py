@@ -49,14 +49,15 @@ def figure_3(
     }
     return LocalWorkCompared(
         step_size,
-        _until_divergence(works["Identical"], step_size),
-        _until_divergence(works["Time-based"], step_size),
+        _run_until_divergence(works["Identical"], step_size),
+        _run_until_divergence(works["Time-based"], step_size),
         works["Time-based"][0].weights,
         float(problem.optimal_value),
     )
 
 
-def _until_divergence(scenarios: Sequence[Scenario], step_size: float) -> dict[int, Curve]:
+def _run_until_divergence(scenarios: Sequence[Scenario], step_size: float) -> dict[int, Curve]:
+    """Run scenarios with more and more local steps up to the first one that diverges."""
     curves: dict[int, Curve] = {}
     for each in scenarios:
         curves[each.local_steps] = each.curve(step_size)

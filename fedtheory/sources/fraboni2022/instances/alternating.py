@@ -86,7 +86,8 @@ def _slow_run() -> Run:
     return Run(problem, fedavg(problem, local_step_size=fmpq(1, 144), **keys))
 
 
-def _fair_pairs(generator: np.random.Generator) -> Run:
+def _draw_alternating_pairs(generator: np.random.Generator) -> Run:
+    """Draw a run in which two pairs of clients take turns."""
     weights = RATIONAL.array([pick(generator, _WEIGHTS)] * 4)
     return _run(
         generator,
@@ -98,7 +99,8 @@ def _fair_pairs(generator: np.random.Generator) -> Run:
     )
 
 
-def _fair_sampling(generator: np.random.Generator) -> Run:
+def _draw_unbiased_run(generator: np.random.Generator) -> Run:
+    """Draw a run with unbiased sampling, or full participation."""
     clients = 1 + int(generator.integers(4))
     problem = _types(generator, list(range(clients)))
     law = Uniform(1 + int(generator.integers(clients))) if generator.integers(2) else Full()
@@ -112,7 +114,7 @@ def fair_clients(number: int) -> Run:
     if number == 0:
         return _slow_run()
     generator = np.random.default_rng([19, number])
-    return _fair_pairs(generator) if number % 2 else _fair_sampling(generator)
+    return _draw_alternating_pairs(generator) if number % 2 else _draw_unbiased_run(generator)
 
 
 def _unit_curvature(optima: Array, start: Array) -> Problem:
@@ -155,7 +157,7 @@ def _in_turn(problem: Problem, chosen: list[fmpq], step_size: fmpq, rounds: int,
     return Run(problem, algorithm)
 
 
-def _place_at_optimum() -> Run:
+def _build_shifted_objectives() -> Run:
     """Two objectives that differ by a constant, from their common minimiser."""
     zeros = RATIONAL.zeros(2, 1)
     problem = quadratic(zeros[..., None] + 1, zeros, zeros[0], constants=RATIONAL.array([0, 1]))
@@ -172,7 +174,7 @@ def _heavy_weights() -> Run:
 def clients_in_turn(number: int) -> Run:
     """Example 2: two clients report in turn, with equal or unequal weights."""
     if number < 2:
-        return _heavy_weights() if number else _place_at_optimum()
+        return _heavy_weights() if number else _build_shifted_objectives()
     generator = np.random.default_rng([21, number])
     dimension = 1 + number % 4 // 3
     optima = np.stack([random_vector(generator, dimension) for _ in range(2)])

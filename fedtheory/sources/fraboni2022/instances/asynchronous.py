@@ -55,7 +55,8 @@ def _data(generator: np.random.Generator, clients: int) -> Problem:
     return least_squares(ClientData(inputs, outputs), RATIONAL.array(generator.integers(-1, 2, 1)), batch=1)
 
 
-def whole_times(generator: np.random.Generator, clients: int, slowest: int) -> tuple[fmpq, ...]:
+def draw_integer_times(generator: np.random.Generator, clients: int, slowest: int) -> tuple[fmpq, ...]:
+    """Draw an integer update time for each client."""
     return tuple(fmpq(int(time)) for time in generator.integers(1, slowest + 1, clients))
 
 
@@ -95,7 +96,7 @@ def at_admissible_step(problem: Problem, fraction: fmpq, rounds: int, **algorith
     return _with_steps(plain, fraction)
 
 
-def _alike(clients: int, importances: Array | None = None) -> Problem:
+def _build_equal_clients(clients: int, importances: Array | None = None) -> Problem:
     """Clients with the objective x^2/2, from 1, no noise."""
     array = RATIONAL.array
     return quadratic(array([[[1]]] * clients), array([[0]] * clients), array([1]), weights=importances)
@@ -104,18 +105,23 @@ def _alike(clients: int, importances: Array | None = None) -> Problem:
 def _overtaken() -> Run:
     """One client takes the server to the optimum, another reports from the start, with a weight of 1/16."""
     clock, weights = Clock(Asynchronous(), (fmpq(2), fmpq(3))), RATIONAL.array(["1", "1/16"])
-    return Run(_alike(2), fedavg(_alike(2), rounds=2, local_step_size=fmpq(1), clock=clock, aggregation=weights))
+    return Run(
+        _build_equal_clients(2),
+        fedavg(_build_equal_clients(2), rounds=2, local_step_size=fmpq(1), clock=clock, aggregation=weights),
+    )
 
 
 def _overshooting() -> Run:
     """One client, two local steps, a server step of 20."""
-    algorithm = fedavg(_alike(1), rounds=1, local_step_size=fmpq(1, 4), local_steps=2, server_step_size=fmpq(20))
-    return Run(_alike(1), algorithm)
+    algorithm = fedavg(
+        _build_equal_clients(1), rounds=1, local_step_size=fmpq(1, 4), local_steps=2, server_step_size=fmpq(20)
+    )
+    return Run(_build_equal_clients(1), algorithm)
 
 
-def _one_of_many() -> Run:
+def _build_sampled_run() -> Run:
     """One of 16 clients in a round, with very unequal importances, at the step size of the theorem."""
-    problem = _alike(16, RATIONAL.array(["15/16", *["1/240"] * 15]))
+    problem = _build_equal_clients(16, RATIONAL.array(["15/16", *["1/240"] * 15]))
     return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 144), participation=Uniform(1)))
 
 
@@ -137,7 +143,7 @@ def rare_sample(samples: int, rounds: int) -> Run:
 _BY_HAND: tuple[Callable[[], Run], ...] = (
     _overtaken,
     _overshooting,
-    _one_of_many,
+    _build_sampled_run,
     lambda: one_of_two(64, 1, fmpq(1, 4096), 64),
     lambda: one_of_two(8, 1, fmpq(1, 8000), 1),
     lambda: rare_sample(40, 1),
@@ -161,7 +167,7 @@ def small_schedules(number: int) -> Run:
     policy = _POLICIES[number % len(_POLICIES)]
     if isinstance(policy, FedBuff):
         policy = replace(policy, buffer=min(policy.buffer, clients))
-    clock = Clock(policy, whole_times(generator, clients, 1 if number % 5 == 0 else 3))
+    clock = Clock(policy, draw_integer_times(generator, clients, 1 if number % 5 == 0 else 3))
     chosen = _weights(generator, clock, problem)
     law: Participation = Full()
     if isinstance(policy, Synchronous) and generator.integers(3):
@@ -189,7 +195,7 @@ def asynchronous_cycles(number: int) -> Run:
     generator = np.random.default_rng([14, number])
     clients = 2 + int(generator.integers(3))
     ties = Asynchronous("one-by-one" if number % 2 else "together")
-    clock = Clock(ties, whole_times(generator, clients, 1 if number % 7 == 0 else 4))
+    clock = Clock(ties, draw_integer_times(generator, clients, 1 if number % 7 == 0 else 4))
     problem = clients_of_types(generator, clients, 1)
     if number % 6:
         problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
@@ -205,7 +211,7 @@ def fixed_intervals(number: int) -> Run:
     generator = np.random.default_rng([15, number])
     clients = 2 + int(generator.integers(3))
     length = pick(generator, (fmpq(1, 2), fmpq(1), fmpq(1), fmpq(3, 2), fmpq(2), fmpq(4)))
-    clock = Clock(FedFix(length), whole_times(generator, clients, 1 if number % 7 == 0 else 4))
+    clock = Clock(FedFix(length), draw_integer_times(generator, clients, 1 if number % 7 == 0 else 4))
     problem = clients_of_types(generator, clients, 1)
     if number % 6:
         problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
@@ -231,6 +237,6 @@ def sampled_weights(number: int) -> Run:
         pick(generator, _FRACTIONS),
         1 + int(generator.integers(4)),
         local_steps=1 + int(generator.integers(2)),
-        clock=Clock(Synchronous(), whole_times(generator, clients, 4)),
+        clock=Clock(Synchronous(), draw_integer_times(generator, clients, 4)),
         participation=laws[number % 3],
     )

@@ -15,9 +15,9 @@ from fedtheory.language.families import NOISES, SPREADS, Choices, family, pick
 from fedtheory.sources.fraboni2022.instances.asynchronous import (
     at_admissible_step,
     clients_of_types,
+    draw_integer_times,
     one_of_two,
     rare_sample,
-    whole_times,
 )
 
 _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(6))
@@ -28,7 +28,7 @@ def one_client(number: int) -> Run:
     """One client, up to three local steps and four rounds."""
     generator = np.random.default_rng([18, number])
     problem = clients_of_types(generator, 1, 1 + number % 5 // 4)
-    clock = Clock(Synchronous(), whole_times(generator, 1, 4))
+    clock = Clock(Synchronous(), draw_integer_times(generator, 1, 4))
     steps, rounds = 1 + int(generator.integers(3)), 1 + int(generator.integers(4))
     return at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
 
@@ -39,7 +39,7 @@ def full_rounds(number: int) -> Run:
     generator = np.random.default_rng([19, number])
     clients = 1 + int(generator.integers(4))
     problem = clients_of_types(generator, clients, 1)
-    clock = Clock(Synchronous(), whole_times(generator, clients, 4))
+    clock = Clock(Synchronous(), draw_integer_times(generator, clients, 4))
     steps, rounds = 1 + int(generator.integers(2)), 1 + int(generator.integers(4))
     return at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
 
@@ -55,7 +55,7 @@ def drawn_with_replacement(number: int) -> Run:
         pick(generator, _FRACTIONS),
         1 + int(generator.integers(3)),
         local_steps=1 + int(generator.integers(2)),
-        clock=Clock(Synchronous(), whole_times(generator, clients, 4)),
+        clock=Clock(Synchronous(), draw_integer_times(generator, clients, 4)),
         participation=Multinomial(1 + int(generator.integers(3))),
     )
 
@@ -80,7 +80,7 @@ def _steady(number: int, seed: int, policy: Policy) -> Run:
     problem = random_quadratics(
         generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=pick(generator, NOISES)
     )
-    clock = Clock(policy, whole_times(generator, clients, 3))
+    clock = Clock(policy, draw_integer_times(generator, clients, 3))
     weights = time_based_weights(clock, problem.weights)
     steps = 1 + int(generator.integers(2))
     return Run(

@@ -14,7 +14,7 @@ from fedtheory.federation.clock import Asynchronous, Clock, FedFix
 from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import Choices, family, pick
-from fedtheory.sources.fraboni2022.instances.asynchronous import whole_times
+from fedtheory.sources.fraboni2022.instances.asynchronous import draw_integer_times
 
 _CURVATURES: Choices = (fmpq(1, 2), fmpq(1), fmpq(2))
 _STEPS: Choices = (fmpq(1, 64), fmpq(1, 8), fmpq(1, 4))
@@ -30,7 +30,7 @@ def _distinct(generator: np.random.Generator, clients: int) -> Problem:
 
 def _waiting(generator: np.random.Generator, clients: int) -> Run:
     """FedFix with the weights (40) and an interval that no client exceeds."""
-    problem, times = _distinct(generator, clients), whole_times(generator, clients, 3)
+    problem, times = _distinct(generator, clients), draw_integer_times(generator, clients, 3)
     clock = Clock(FedFix(max(times) * pick(generator, (fmpq(1), fmpq(3, 2)))), times)
     return Run(
         problem,
@@ -74,7 +74,7 @@ def unlike_clients_one_at_a_time(number: int) -> Run:
     problem = _distinct(generator, 2 + number % 2)
     if number % 7 == 0:
         return Run(problem, fedavg(problem, rounds=2, local_step_size=pick(generator, _STEPS)))
-    clock = Clock(Asynchronous("one-by-one"), whole_times(generator, problem.clients, 3))
+    clock = Clock(Asynchronous("one-by-one"), draw_integer_times(generator, problem.clients, 3))
     weights = time_based_weights(clock, problem.weights)
     size, rounds = pick(generator, _STEPS), 2 + int(generator.integers(4))
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, clock=clock, aggregation=weights))

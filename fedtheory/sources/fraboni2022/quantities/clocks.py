@@ -41,7 +41,7 @@ interval = constant(
 )
 
 
-def _update_times(run: Run) -> list[Any]:
+def _measure_update_times(run: Run) -> list[Any]:
     """t^0 .. t^N."""
     times = run.algorithm.times(run.problem.weights)
     return [times[0] - times[0], *times]
@@ -51,7 +51,7 @@ clock_time = RunQuantity(
     "clock_time",
     "T",
     "clock time of the last update, expected where participants are drawn",
-    lambda run: clock_number(run, _update_times(run)[-1]),
+    lambda run: clock_number(run, _measure_update_times(run)[-1]),
 )
 
 
@@ -88,13 +88,13 @@ round_duration = per_round(
     "round_duration",
     r"\Delta t^n",
     "Delta t^n = t^{n+1} - t^n, expected where participants are drawn",
-    lambda run: place_on_rounds(clock_numbers(run, np.diff(np.array(_update_times(run), dtype=object)))),
+    lambda run: place_on_rounds(clock_numbers(run, np.diff(np.array(_measure_update_times(run), dtype=object)))),
 )
 round_start = per_round(
     "round_start",
     "t^n",
     "clock time at which round n starts, expected where participants are drawn",
-    lambda run: place_on_rounds(clock_numbers(run, _update_times(run)[:-1])),
+    lambda run: place_on_rounds(clock_numbers(run, _measure_update_times(run)[:-1])),
 )
 
 

@@ -16,12 +16,12 @@ from fedtheory.sources.fraboni2022.quantities.surrogate import residual_at, star
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     COMPARATOR,
     NEXT_VIRTUAL,
-    each_step,
+    define_at_each_step,
+    define_step_average,
     gap,
-    mean_of_steps,
     square,
 )
-from fedtheory.sources.fraboni2022.quantities.virtual_iterates import gap_above
+from fedtheory.sources.fraboni2022.quantities.virtual_iterates import measure_gap_above
 
 
 def _point(run: Run) -> Array:
@@ -39,7 +39,7 @@ final_surrogate_comparator_distance_sq = define(
     "final_surrogate_comparator_distance_sq",
     r"\mathbb E\|\theta^N-y\|^2",
     "E|theta^N - y|^2 after the last update, y the comparator of the updates",
-    each_step(square(NEXT_VIRTUAL - COMPARATOR), LAST_STEP, LAST_ROUND),
+    define_at_each_step(square(NEXT_VIRTUAL - COMPARATOR), LAST_STEP, LAST_ROUND),
 )
 comparator_progress = define(
     "comparator_progress",
@@ -57,8 +57,8 @@ comparator_gap = per_round(
     "comparator_gap",
     r"\Xi_y(n)",
     "Xi_y(n): mean over k of E L^n(theta^{n,k}) - L^n(y)",
-    gap_above(_point),
-    term=mean_of_steps(gap(COMPARATOR)),
+    measure_gap_above(_point),
+    term=define_step_average(gap(COMPARATOR)),
 )
 mean_comparator_progress = mean_over_rounds(comparator_progress, r"\bar\Delta_y(N)")
 mean_comparator_gap = mean_over_rounds(comparator_gap, r"\bar\Xi_y(N)")

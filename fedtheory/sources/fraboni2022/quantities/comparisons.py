@@ -24,7 +24,7 @@ _INTERVALS = 2
 _SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
 
 
-def _other_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> Run:
+def _replace_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> Run:
     """Replace the policy of a run, with its closed-form weights and a multiple of eta_g."""
     run.require_single_clients("another policy has other weights of single clients")
 
@@ -48,7 +48,7 @@ def _other_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> Run
 
 def _twin(run: Run, policy: Policy) -> Run:
     """Another policy with 2 eta_g and half the updates."""
-    return _other_policy(run, policy, run.algorithm.rounds // _INTERVALS, _INTERVALS)
+    return _replace_policy(run, policy, run.algorithm.rounds // _INTERVALS, _INTERVALS)
 
 
 def _moment_gap(run: Run) -> Any:
@@ -98,7 +98,7 @@ doubled_asynchronous_suboptimality = RunQuantity(
 
 def _final_suboptimality_with(run: Run, policy: Policy) -> Any:
     """E L(theta^N) - L* after the run's number of updates with another policy."""
-    return _other_policy(run, policy, run.algorithm.rounds).trajectory.final_suboptimality
+    return _replace_policy(run, policy, run.algorithm.rounds).trajectory.final_suboptimality
 
 
 synchronous_final_suboptimality = RunQuantity(

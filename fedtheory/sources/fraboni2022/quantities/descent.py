@@ -19,8 +19,8 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     SERVER,
     SURROGATE_OPTIMUM,
     VIRTUAL,
-    each_step,
-    mean_of_steps,
+    define_at_each_step,
+    define_step_average,
     product,
     square,
     weighted_sum,
@@ -30,7 +30,7 @@ step_length_sq = define(
     "step_length_sq",
     "Q(n)",
     "Q(n) = E|theta^{n+1} - theta^n|^2",
-    each_step(square(NEXT_VIRTUAL - SERVER), LAST_STEP),
+    define_at_each_step(square(NEXT_VIRTUAL - SERVER), LAST_STEP),
 )
 
 
@@ -51,13 +51,13 @@ virtual_step_sq = define(
     "virtual_step_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^{n,k}\|^2",
     "E|theta^{n,k+1} - theta^{n,k}|^2",
-    each_step(square(NEXT_VIRTUAL - VIRTUAL)),
+    define_at_each_step(square(NEXT_VIRTUAL - VIRTUAL)),
 )
 
 
 def progress_towards(point: Expr) -> Term:
     """Define the change of the squared distance from a point in a step, as a time average over the steps."""
-    return mean_of_steps(square(NEXT_VIRTUAL - point) - square(VIRTUAL - point))
+    return define_step_average(square(NEXT_VIRTUAL - point) - square(VIRTUAL - point))
 
 
 progress = define(
@@ -71,7 +71,7 @@ mean_progress = mean_over_rounds(progress, r"\bar\Delta(N)")
 
 def alignment_with(point: Expr) -> Term:
     """Define the inner product of the average gradient and the way from a point, as a time average over the steps."""
-    return mean_of_steps(product(weighted_sum(AT_LOCAL), VIRTUAL - point))
+    return define_step_average(product(weighted_sum(AT_LOCAL), VIRTUAL - point))
 
 
 alignment = define(
@@ -84,23 +84,23 @@ selected_alignment = define(
     "selected_alignment",
     r"D_\omega(\bar\theta,n)",
     "mean over k of E<sum_i w_i(n) grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>, the random weights inside",
-    mean_of_steps(product(Selected(AT_LOCAL), VIRTUAL - SURROGATE_OPTIMUM)),
+    define_step_average(product(Selected(AT_LOCAL), VIRTUAL - SURROGATE_OPTIMUM)),
 )
 mixed_descent = define(
     "mixed_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^{n,k} - theta^*>",
-    each_step(product(weighted_sum(SAMPLE), VIRTUAL - OPTIMUM)),
+    define_at_each_step(product(weighted_sum(SAMPLE), VIRTUAL - OPTIMUM)),
 )
 selected_descent = define(
     "selected_descent",
     r"\mathbb E\langle\sum_i\omega_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i w_i(n) g_i, theta^{n,k} - theta^*>, the random weights inside",
-    each_step(product(Selected(SAMPLE), VIRTUAL - OPTIMUM)),
+    define_at_each_step(product(Selected(SAMPLE), VIRTUAL - OPTIMUM)),
 )
 server_descent = define(
     "server_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^n - theta^*>",
-    each_step(product(weighted_sum(SAMPLE), SERVER - OPTIMUM)),
+    define_at_each_step(product(weighted_sum(SAMPLE), SERVER - OPTIMUM)),
 )

@@ -22,44 +22,50 @@ from fedtheory.language.quantities.measuring.expectations import square as squar
 from fedtheory.language.quantities.measuring.reductions import LAST_STEP, SUM_BEFORE_STEP, SUM_OVER_STEPS
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import Over, Weights, supremum
-from fedtheory.sources.fraboni2022.quantities.vectors import SAMPLE, each_step, mean_of_steps, share_mean, square
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    SAMPLE,
+    define_at_each_step,
+    define_step_average,
+    square,
+    weigh_by_shares,
+)
 
-_LENGTH, _MEAN_LENGTH = square(SAMPLE), share_mean(square(SAMPLE))
+_LENGTH, _MEAN_LENGTH = square(SAMPLE), weigh_by_shares(square(SAMPLE))
 mean_square_gradient = define(
     "mean_square_gradient",
     "S(n)",
     "S(n): mean over k of sum_i q_i/q E|g_i(theta_i^{rho,k})|^2",
-    mean_of_steps(_MEAN_LENGTH),
+    define_step_average(_MEAN_LENGTH),
 )
 square_mean_gradient = define(
     "square_mean_gradient",
     r"R(n)",
     "R(n): mean over k of E|sum_i q_i/q g_i(theta_i^{rho,k})|^2",
-    mean_of_steps(square(share_mean(SAMPLE))),
+    define_step_average(square(weigh_by_shares(SAMPLE))),
 )
 square_mean_gradient_at_step = define(
     "square_mean_gradient_at_step",
     "R(n,k)",
     "R(n,k) = E|sum_i q~_i g_i(theta_i^{rho,k})|^2",
-    each_step(square(share_mean(SAMPLE))),
+    define_at_each_step(square(weigh_by_shares(SAMPLE))),
 )
 selected_gradient_sq = define(
     "selected_gradient_sq",
     r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2",
     "E|sum_i w_i(n) g_i(theta_i^{rho,k})|^2, over all outcomes of the weights",
-    each_step(square(Selected(SAMPLE))),
+    define_at_each_step(square(Selected(SAMPLE))),
 )
 stochastic_gradient_sq = define(
     "stochastic_gradient_sq",
     r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2",
     "E|g_i(theta_i^{rho,k})|^2 of each client",
-    each_step(_LENGTH),
+    define_at_each_step(_LENGTH),
 )
 past_mean_square_gradient = define(
     "past_mean_square_gradient",
     r"\sum_{l<k}S(n,l)",
     "sum over l < k of S(n,l)",
-    each_step(_MEAN_LENGTH, SUM_BEFORE_STEP),
+    define_at_each_step(_MEAN_LENGTH, SUM_BEFORE_STEP),
 )
 
 
@@ -69,19 +75,19 @@ weighted_past_sum = define(
     "weighted_past_sum",
     r"\sum_kk\sum_{l<k}S(n,l)",
     "sum over k of k sum_{l<k} S(n,l)",
-    each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, _TIMES_NUMBER),
+    define_at_each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, _TIMES_NUMBER),
 )
 past_sum_of_sums = define(
     "past_sum_of_sums",
     r"\sum_k\sum_{l<k}S(n,l)",
     "sum over k of sum_{l<k} S(n,l)",
-    each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, SUM_OVER_STEPS),
+    define_at_each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, SUM_OVER_STEPS),
 )
 sum_without_last = define(
     "sum_without_last",
     r"\sum_{k\le K-2}S(n,k)",
     "sum over k up to K - 2 of S(n,k)",
-    each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, LAST_STEP),
+    define_at_each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, LAST_STEP),
 )
 
 

@@ -18,8 +18,8 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     CLIENT_OPTIMUM,
     OBJECTIVE,
     ROUND_OPTIMUM,
-    each_step,
-    share_mean,
+    define_at_each_step,
+    weigh_by_shares,
 )
 
 type_count = constant(
@@ -58,7 +58,7 @@ mean_type_weight = reduce_entries(
 )
 
 
-def _unrepresented_importances(run: Run) -> Array:
+def _measure_missing_weights(run: Run) -> Array:
     """p_i of the clients of types with s_j(n) = 0, zero for the others, (N, M)."""
     surrogate = run.surrogate
     missing = surrogate.sum_by_type(surrogate.weights)[:, surrogate.types] == 0
@@ -70,7 +70,7 @@ unrepresented_importance = per_round(
     "unrepresented_importance",
     r"p_i\mathbb I(i\notin W_n)",
     "p_i of the clients whose type has no weight in the update, zero for the others",
-    lambda run: place_on_rounds_and_clients(_unrepresented_importances(run)),
+    lambda run: place_on_rounds_and_clients(_measure_missing_weights(run)),
 )
 
 
@@ -91,7 +91,7 @@ chi_sq = per_round(
 )
 
 
-def _mean_chi_sq(run: Run) -> Any:
+def _average_chi_sq(run: Run) -> Any:
     return _pearson(run, run.surrogate.sum_by_type(run.surrogate.mean_shares))[()]
 
 
@@ -99,7 +99,7 @@ mean_chi_sq = RunQuantity(
     "mean_chi_sq",
     r"\chi^2",
     "chi^2 = sum_j (r_j - s_j)^2 / s_j with the shares s_j of the types over all updates",
-    _mean_chi_sq,
+    _average_chi_sq,
 )
 largest_chi_sq = reduce_entries("largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", chi_sq, LARGEST_ROUND)
 
@@ -142,7 +142,9 @@ misrepresentation = per_round(
     r"\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
     "sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
     lambda run: place_on_rounds(_misrepresentation(run)),
-    term=each_step(share_mean(Expectation(Value(OBJECTIVE, ROUND_OPTIMUM) - Value(OBJECTIVE, CLIENT_OPTIMUM)))),
+    term=define_at_each_step(
+        weigh_by_shares(Expectation(Value(OBJECTIVE, ROUND_OPTIMUM) - Value(OBJECTIVE, CLIENT_OPTIMUM)))
+    ),
 )
 mean_misrepresentation = define_in_numbers(
     "mean_misrepresentation",

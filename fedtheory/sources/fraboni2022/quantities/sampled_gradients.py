@@ -26,11 +26,17 @@ from fedtheory.language.quantities.measuring.expectations import (
 )
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step
-from fedtheory.sources.fraboni2022.quantities.vectors import AT_VIRTUAL, FULL_OBJECTIVE, VIRTUAL, each_step, share_mean
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    AT_VIRTUAL,
+    FULL_OBJECTIVE,
+    VIRTUAL,
+    define_at_each_step,
+    weigh_by_shares,
+)
 from fedtheory.sources.fraboni2022.quantities.vectors import square as square_of
 
 
-def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
+def _gradient_change(frame: Frame, at: Vector, other: Vector) -> Vector:
     """grad L_i(u) - grad L_i(v) of each client."""
     objectives = frame.client_objectives
     return minus(objectives.gradient(frame, at), objectives.gradient(frame, other), frame)
@@ -49,7 +55,7 @@ def _noise_curvatures(run: Run) -> LinearMaps:
 
 def _change(frame: Frame, at: Vector, other: Vector) -> Array:
     """E|grad L_i(u, xi) - grad L_i(v, xi)|^2 of each client, (M,)."""
-    return square(frame, _mean_change(frame, at, other)) + _random_change(frame, at, other)
+    return square(frame, _gradient_change(frame, at, other)) + _random_change(frame, at, other)
 
 
 def _stale_change(frame: Frame) -> Array:
@@ -67,7 +73,7 @@ stale_gradient_change = per_step(
 def _mixed_stale_change(frame: Frame) -> Array:
     """E|sum_i q~_i A_i u_i|^2: the mean curvatures mix, what is random of them is independent from client to client."""
     shares, points = shares_at(frame), (frame.local, frame.virtual)
-    mixed = square(frame, _mean_change(frame, *points).averaged(shares))
+    mixed = square(frame, _gradient_change(frame, *points).averaged(shares))
     random = _random_change(frame, *points)
     return mixed + sum_over_clients(shares * shares, random)
 
@@ -137,25 +143,25 @@ mean_gradient_at_virtual_sq = define(
     "mean_gradient_at_virtual_sq",
     r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|sum_i q~_i grad L_i(theta^{n,k})|^2",
-    each_step(square_of(share_mean(AT_VIRTUAL))),
+    define_at_each_step(square_of(weigh_by_shares(AT_VIRTUAL))),
 )
 virtual_gradient_lengths = define(
     "virtual_gradient_lengths",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|grad L_i(theta^{n,k})|^2 of each client",
-    each_step(square_of(AT_VIRTUAL)),
+    define_at_each_step(square_of(AT_VIRTUAL)),
 )
 objective_gradient_sq = define(
     "objective_gradient_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k})|^2, L the objective of the federated problem",
-    each_step(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
+    define_at_each_step(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
 )
 gradient_deviation_sq = define(
     "gradient_deviation_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k}) - grad L~^n(theta^{n,k})|^2, L~^n = L^n / q(n)",
-    each_step(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL) - share_mean(AT_VIRTUAL))),
+    define_at_each_step(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL) - weigh_by_shares(AT_VIRTUAL))),
 )
 second_moment_at_round_optimum = per_round(
     "second_moment_at_round_optimum",
@@ -171,7 +177,7 @@ second_moment_at_surrogate_optimum = RunQuantity(
 )
 
 
-def _change_between_optima(run: Run) -> Array:
+def _measure_change_between_optima(run: Run) -> Array:
     """E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2, (N, M)."""
     clients = range(run.problem.clients)
     points, fixed = (
@@ -188,5 +194,5 @@ change_between_optima = per_round(
     "change_between_optima",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)-\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",
     "E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2 of each client, the same draw at both points",
-    lambda run: place_on_rounds_and_clients(_change_between_optima(run)),
+    lambda run: place_on_rounds_and_clients(_measure_change_between_optima(run)),
 )

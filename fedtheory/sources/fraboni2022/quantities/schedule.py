@@ -68,7 +68,7 @@ buffer = constant(
 )
 
 
-def _whole_times(run: Run) -> list[int]:
+def _integer_times(run: Run) -> list[int]:
     """The clients' update times, once they are known to be whole numbers."""
     run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
@@ -77,9 +77,11 @@ def _whole_times(run: Run) -> list[int]:
     return [int(time.p) for time in times]
 
 
-def _count_whole_times(measure: Callable[[list[int]], int | list[int]]) -> Callable[[Run], Any]:
+def _measure_on_times(measure: Callable[[list[int]], int | list[int]]) -> Callable[[Run], Any]:
+    """Turn a function of integer update times into a measure of a run."""
+
     def measured(run: Run) -> Any:
-        found = measure(_whole_times(run))
+        found = measure(_integer_times(run))
         return place_on_clients(clock_numbers(run, found)) if isinstance(found, list) else clock_number(run, found)
 
     return measured
@@ -89,13 +91,13 @@ common_period = constant(
     "common_period",
     r"\nu",
     "nu, least common multiple of the clients' whole update times",
-    _count_whole_times(lambda times: math.lcm(*times)),
+    _measure_on_times(lambda times: math.lcm(*times)),
 )
 reports_in_a_period = constant(
     "reports_in_a_period",
     r"\sum_i\nu/\tau_i",
     "sum_i nu / tau_i",
-    _count_whole_times(lambda times: sum(math.lcm(*times) // time for time in times)),
+    _measure_on_times(lambda times: sum(math.lcm(*times) // time for time in times)),
 )
 
 
@@ -126,7 +128,7 @@ longest_report_interval = reduce_entries(
 )
 
 
-def _most_other_reports(run: Run) -> Any:
+def _bound_other_reports(run: Run) -> Any:
     """max_i sum_{j != i} ceil(tau_i / tau_j)."""
     run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
@@ -138,5 +140,5 @@ most_other_reports = constant(
     "most_other_reports",
     r"\max_i\sum_{j\ne i}\lceil\tau_i/\tau_j\rceil",
     "max_i sum_{j != i} ceil(tau_i/tau_j), reports of the others that fit into one update time of a client",
-    _most_other_reports,
+    _bound_other_reports,
 )

@@ -120,7 +120,7 @@ def _one_objective(run: Run, weights: Array) -> QuadraticObjectives:
     return QuadraticObjectives(hessian, linear, weights @ centred.constants)
 
 
-def _mean_of_round_objectives(run: Run) -> QuadraticObjectives:
+def _average_round_objectives(run: Run) -> QuadraticObjectives:
     """The mean of the coefficients of L^0, ..., L^{N-1}."""
     rounds = [_one_objective(run, weights) for weights in run.surrogate.weights]
     hessians, linear, constants = zip(*((one.hessians, one.linear, one.constants) for one in rounds), strict=True)
@@ -137,7 +137,7 @@ mean_round_objective = ObjectiveQuantity(
     "mean_round_objective",
     r"\frac1N\sum_n\mathcal L^n",
     "the mean over the updates of the objectives L^n, each as one objective",
-    _mean_of_round_objectives,
+    _average_round_objectives,
 )
 
 
@@ -161,28 +161,29 @@ surrogate_at_start = RunQuantity(
 )
 
 
-def _slope_sq(run: Run, weights: Array, point: Array) -> Any:
+def _gradient_sq(run: Run, weights: Array, point: Array) -> Any:
     """|grad|^2 of sum_i weights_i L_i as one objective, at a point."""
     slope = run.surrogate.mixed_slope(weights, point)
     return slope @ slope
 
 
-def _round_slopes_sq(run: Run) -> Array:
+def _measure_round_gradients(run: Run) -> Array:
+    """|grad|^2 of each update's objective at its minimiser, (N, 1, 1)."""
     pairs = zip(run.surrogate.weights, run.surrogate.round_optima, strict=True)
-    return place_on_rounds(np.stack([_slope_sq(run, weights, point) for weights, point in pairs]))
+    return place_on_rounds(np.stack([_gradient_sq(run, weights, point) for weights, point in pairs]))
 
 
 round_optimum_slope_sq = per_round(
     "round_optimum_slope_sq",
     r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2",
     "|grad L^n|^2 at the optimum of L^n",
-    _round_slopes_sq,
+    _measure_round_gradients,
 )
 surrogate_optimum_slope_sq = RunQuantity(
     "surrogate_optimum_slope_sq",
     r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2",
     "|grad Lbar|^2 at the optimum of Lbar",
-    lambda run: _slope_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
+    lambda run: _gradient_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
 )
 
 

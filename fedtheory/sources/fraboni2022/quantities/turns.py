@@ -122,7 +122,8 @@ def _require_client(run: Run, client: int) -> None:
         raise NotApplicable(f"there is no client number {client + 1}")
 
 
-def _apart_sq(run: Run) -> Any:
+def _measure_optima_distance(run: Run) -> Any:
+    """Squared distance between the minimisers of the first two clients."""
     _require_client(run, 1)
     optima = run.problem.client_optima
     return _sq(optima[0] - optima[1])
@@ -132,7 +133,7 @@ optima_apart_sq = constant(
     "optima_apart_sq",
     r"\|\theta_1^*-\theta_2^*\|^2",
     "squared distance of the first two clients' optima",
-    _apart_sq,
+    _measure_optima_distance,
 )
 
 

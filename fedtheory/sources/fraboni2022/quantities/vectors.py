@@ -58,14 +58,14 @@ AT_LOCAL, AT_VIRTUAL = Gradient(OBJECTIVE, LOCAL), Gradient(OBJECTIVE, VIRTUAL)
 """Full gradients of a client at its iterate and at the virtual iterate."""
 
 
-def each_step(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:
+def define_at_each_step(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:
     """Define a value at each local step, and what becomes of the values; `also` are further quantities."""
     return term_at_steps(expression, *_VOCABULARY, *also, over=over)
 
 
-def mean_of_steps(expression: Expr) -> Term:
+def define_step_average(expression: Expr) -> Term:
     """Define a mean over the K local steps of each update."""
-    return each_step(expression, MEAN_OVER_STEPS)
+    return define_at_each_step(expression, MEAN_OVER_STEPS)
 
 
 def square(vector: Expr) -> Expr:
@@ -80,7 +80,7 @@ def product(vector: Expr, other: Expr) -> Expr:
     return found
 
 
-def share_mean(content: Expr) -> Expr:
+def weigh_by_shares(content: Expr) -> Expr:
     """sum_i q~_i(n) of numbers or vectors of clients."""
     found: Expr = ClientSum(SHARE * content)
     return found

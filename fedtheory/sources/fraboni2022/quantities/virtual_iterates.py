@@ -36,9 +36,9 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     ROUND_OPTIMUM,
     SURROGATE_OPTIMUM,
     VIRTUAL,
-    each_step,
+    define_at_each_step,
+    define_step_average,
     gap,
-    mean_of_steps,
 )
 from fedtheory.sources.fraboni2022.quantities.vectors import square as square_of
 
@@ -65,7 +65,7 @@ def _weighted(run: Run, weights: Array) -> Array:
     return np.stack([each[:, kind] for each, kind in zip(values, kinds, strict=True)])
 
 
-def _mean_of_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
+def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
     """Means over the local steps, (N, 1, 1), of numbers (N, K) made of E L_i(theta^{n,k})."""
 
     def measure(run: Run) -> Array:
@@ -87,22 +87,22 @@ round_gap = per_round(
     "round_gap",
     "Z(n)",
     "Z(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar^n)",
-    _mean_of_values(_round_gap),
-    term=mean_of_steps(gap(ROUND_OPTIMUM)),
+    _average_values(_round_gap),
+    term=define_step_average(gap(ROUND_OPTIMUM)),
 )
 
 
-def gap_above(point: Callable[[Run], Array]) -> Callable[[Run], Array]:
+def measure_gap_above(point: Callable[[Run], Array]) -> Callable[[Run], Array]:
     """Mean over k of E L^n(theta^{n,k}) less L^n at a point, (N, 1, 1)."""
-    return _mean_of_values(lambda run: run.once(_of_round) - run.surrogate.values_at(point(run))[:, None])
+    return _average_values(lambda run: run.once(_of_round) - run.surrogate.values_at(point(run))[:, None])
 
 
 surrogate_gap = per_round(
     "surrogate_gap",
     r"\Xi(n)",
     "Xi(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar)",
-    gap_above(surrogate_optimum_of),
-    term=mean_of_steps(gap(SURROGATE_OPTIMUM)),
+    measure_gap_above(surrogate_optimum_of),
+    term=define_step_average(gap(SURROGATE_OPTIMUM)),
 )
 
 
@@ -117,7 +117,7 @@ virtual_gradient_sq = per_round(
     r"\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "mean over k of E|grad F(theta^{n,k})|^2",
     _virtual_gradient_sq,
-    term=mean_of_steps(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
+    term=define_step_average(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
 )
 
 
@@ -129,8 +129,8 @@ virtual_suboptimality = per_round(
     "virtual_suboptimality",
     r"\frac1K\sum_k\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)",
     "mean over k of E F(theta^{n,k}) - F*",
-    _mean_of_values(_virtual_suboptimality),
-    term=mean_of_steps(Expectation(Value(FULL_OBJECTIVE, VIRTUAL) - Value(FULL_OBJECTIVE, OPTIMUM))),
+    _average_values(_virtual_suboptimality),
+    term=define_step_average(Expectation(Value(FULL_OBJECTIVE, VIRTUAL) - Value(FULL_OBJECTIVE, OPTIMUM))),
 )
 
 
@@ -144,8 +144,8 @@ surrogate_suboptimality = per_round(
     "surrogate_suboptimality",
     r"\frac1K\sum_k\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "mean over k of E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
-    _mean_of_values(_surrogate_suboptimality),
-    term=mean_of_steps(_ABOVE_SURROGATE_OPTIMUM),
+    _average_values(_surrogate_suboptimality),
+    term=define_step_average(_ABOVE_SURROGATE_OPTIMUM),
 )
 
 
@@ -161,8 +161,8 @@ unrepresented_gap = per_round(
     "unrepresented_gap",
     r"\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
     "mean over k of the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]",
-    _mean_of_values(_unrepresented),
-    term=each_step(
+    _average_values(_unrepresented),
+    term=define_at_each_step(
         ClientSum(symbol_of(representation.unrepresented_importance) * _OWN_GAP),
         MEAN_OVER_STEPS,
         also=(representation.unrepresented_importance,),
@@ -188,32 +188,32 @@ virtual_distance_sq = define(
     "virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k}-\theta^*\|^2",
     "E|theta^{n,k} - theta^*|^2, theta^* the optimum of the federated problem",
-    each_step(square_of(VIRTUAL - OPTIMUM)),
+    define_at_each_step(square_of(VIRTUAL - OPTIMUM)),
 )
 next_virtual_distance_sq = define(
     "next_virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^*\|^2",
     "E|theta^{n,k+1} - theta^*|^2",
-    each_step(square_of(NEXT_VIRTUAL - OPTIMUM)),
+    define_at_each_step(square_of(NEXT_VIRTUAL - OPTIMUM)),
 )
 virtual_start_distance_sq = define(
     "virtual_start_distance_sq",
     r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
     "E|theta^{n,0} - x*|^2 of the virtual iterate",
-    each_step(square_of(VIRTUAL - OPTIMUM), FIRST_STEP),
+    define_at_each_step(square_of(VIRTUAL - OPTIMUM), FIRST_STEP),
 )
 virtual_end_distance_sq = define(
     "virtual_end_distance_sq",
     r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
     "E|theta^{n,K} - x*|^2 of the virtual iterate",
-    each_step(square_of(NEXT_VIRTUAL - OPTIMUM), LAST_STEP),
+    define_at_each_step(square_of(NEXT_VIRTUAL - OPTIMUM), LAST_STEP),
 )
 virtual_client_gap = per_step(
     "virtual_client_gap",
     r"\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)",
     "E L_i(theta^{n,k}) - L_i* of each client",
     measure_at_each_step(lambda frame: virtual_values(frame) - frame.run.surrogate.least_client_values),
-    term=each_step(_OWN_GAP),
+    term=define_at_each_step(_OWN_GAP),
 )
 
 
@@ -221,7 +221,7 @@ virtual_loss_change = define(
     "virtual_loss_change",
     r"\mathbb E\mathcal L_i(\theta^{n,k+1})-\mathbb E\mathcal L_i(\theta^{n,k})",
     "E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}) of each client at each local step",
-    each_step(Expectation(Value(OBJECTIVE, NEXT_VIRTUAL) - Value(OBJECTIVE, VIRTUAL))),
+    define_at_each_step(Expectation(Value(OBJECTIVE, NEXT_VIRTUAL) - Value(OBJECTIVE, VIRTUAL))),
 )
 
 
@@ -247,7 +247,7 @@ round_gap_at_step = per_step(
     "Z(n,k)",
     "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)",
     measure_at_each_step(_round_gap_at_step),
-    term=each_step(gap(ROUND_OPTIMUM)),
+    term=define_at_each_step(gap(ROUND_OPTIMUM)),
 )
 
 
@@ -263,7 +263,7 @@ surrogate_suboptimality_at_step = per_step(
     r"\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
     measure_at_each_step(_surrogate_suboptimality_at_step),
-    term=each_step(_ABOVE_SURROGATE_OPTIMUM),
+    term=define_at_each_step(_ABOVE_SURROGATE_OPTIMUM),
 )
 
 
@@ -271,5 +271,5 @@ final_surrogate_distance_sq = define(
     "final_surrogate_distance_sq",
     r"\mathbb E\|\theta^N-\bar\theta\|^2",
     "E|theta^N - thetabar|^2 after the last update, thetabar the optimum of the surrogate problem",
-    each_step(square_of(NEXT_VIRTUAL - SURROGATE_OPTIMUM), LAST_STEP, LAST_ROUND),
+    define_at_each_step(square_of(NEXT_VIRTUAL - SURROGATE_OPTIMUM), LAST_STEP, LAST_ROUND),
 )

@@ -16,7 +16,7 @@ from fedtheory.language.quantities.quantity import Over, constant, per_round
 from fedtheory.sources.fraboni2022.quantities import clocks
 
 
-def _weights_when_reporting(run: Run) -> Array:
+def _measure_reported_weights(run: Run) -> Array:
     """d_i(n), (M,): the value of w_i(n) where it is not zero, by E[w_i^2] = d_i q_i for sampled clients."""
     if reason := run.algorithm.clock.policy.changes_weights:
         raise NotApplicable(f"clients have no weights of their own: {reason}")
@@ -31,7 +31,7 @@ aggregation_weight = constant(
     "aggregation_weight",
     "d_i",
     "weight of each client when it reports",
-    lambda run: place_on_clients(_weights_when_reporting(run)),
+    lambda run: place_on_clients(_measure_reported_weights(run)),
 )
 largest_aggregation_weight = reduce_entries(
     "largest_aggregation_weight",
@@ -113,7 +113,8 @@ mean_weight_share = define_in_numbers(
 )
 
 
-def _exponential_shares(run: Run) -> Array:
+def _measure_exponential_weights(run: Run) -> Array:
+    """Normalised weights of clients with exponential update times, (M,)."""
     with precise_enclosures():
         weights = aggregation_weight.measure(run)[0, 0] * clocks.report_chance.measure(run)[0, 0]
         shares: Array = weights / weights.sum()
@@ -124,5 +125,5 @@ exponential_share = constant(
     "exponential_share",
     r"\tilde q_i^{\exp}",
     "share of each client in an update of FedFix when the run's update times are the means of exponential ones",
-    lambda run: place_on_clients(_exponential_shares(run)),
+    lambda run: place_on_clients(_measure_exponential_weights(run)),
 )

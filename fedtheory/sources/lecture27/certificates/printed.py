@@ -29,7 +29,7 @@ from fedtheory.proofs.parts import Part
 from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.squares import Squared
-from fedtheory.sources.lecture27.statements.assumptions import above_tangent, apart_sq
+from fedtheory.sources.lecture27.statements.assumptions import apart_sq, gap_above_tangent
 from fedtheory.sources.lecture27.statements.lemmas import (
     distance_after_sq,
     distance_sq,
@@ -77,7 +77,7 @@ _CLIENT, _MEAN = "lecture27:thm-1.g", "lecture27:thm-1"
 _TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(PULL))), Term(eta, length_of_mean(PULL))]
 
 
-def pulled(distance: sp.Expr, lemma: str = _CLIENT) -> list[Term]:
+def contract_distance(distance: sp.Expr, lemma: str = _CLIENT) -> list[Term]:
     """One step of the mean, where by a lemma each client is no farther away than this."""
     return [
         *_TRIANGLE,
@@ -91,7 +91,7 @@ _MEAN_AWAY = Induction(
     measured=norm(w_t - v),
     factor=_ONE,
     offset=eta * beta * Average(_GROWN),
-    terms=pulled(_GROWN),
+    terms=contract_distance(_GROWN),
     bound=h(x),
     base=_BASE,
 )
@@ -201,7 +201,7 @@ def _tangent(objective: sp.Symbol) -> list[Link]:
     """Derive convexity and smoothness at another point: squared, and both."""
     above, below = [Term(_ONE, convexity(objective, w, w_other))], [Term(_ONE, smoothness(objective, w, w_other))]
     within = Products(
-        scalars={_gap: above_tangent(objective), _apart_sq: apart_sq},
+        scalars={_gap: gap_above_tangent(objective), _apart_sq: apart_sq},
         facts={
             "above": Nonnegative(_gap, above),
             "below": Nonnegative(beta / 2 * _apart_sq - _gap, below),
@@ -243,8 +243,8 @@ CERTIFICATES = [
             _TRIANGLE,
             [Term(_ONE, lipschitz_gradient(F_i, w_i, v))],
             [Term(_ONE, assumption(f"{_CLIENT}, relation 2"))],
-            pulled(g(x)),
-            pulled(g(x)),
+            contract_distance(g(x)),
+            contract_distance(g(x)),
         ],
         lemmas=[_CLIENT],
     ),

@@ -16,7 +16,7 @@ from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion, k
-from fedtheory.sources.lecture27.certificates.printed import APART, DIVERGENCE, pulled
+from fedtheory.sources.lecture27.certificates.printed import APART, DIVERGENCE, contract_distance
 from fedtheory.sources.lecture27.statements.any_point import sigma_G, y
 from fedtheory.sources.lecture27.statements.notation import *
 
@@ -25,7 +25,7 @@ _CLIENT, _MEAN = "lecture27:thm-1.g.linear", "lecture27:thm-1.quadratic"
 _STEP, _STEPS, _DRIFT = (f"lecture27:thm-2.any-point.{name}" for name in ("step", "steps", "drift"))
 
 
-def _apart_after_a_step(model: sp.Expr, steps: sp.Expr) -> list[Term]:
+def _bound_divergence(model: sp.Expr, steps: sp.Expr) -> list[Term]:
     """A client's distance from another model after a gradient step of both, but for the divergence there.
 
     Young's inequality has the number of steps so far as its weight, so that the distance grows by the same in each.
@@ -45,7 +45,7 @@ _AWAY = Induction(
     measured=norm_sq(APART),
     factor=1 + 1 / x,
     offset=(1 + x) * eta**2 * delta_i**2,
-    terms=[*_apart_after_a_step(v, x), Term((1 + x) * eta**2, assumption(DIVERGENCE))],
+    terms=[*_bound_divergence(v, x), Term((1 + x) * eta**2, assumption(DIVERGENCE))],
     bound=(eta * delta_i * x) ** 2,
     first=[Term(eta**2, assumption(DIVERGENCE))],
 )
@@ -53,7 +53,7 @@ _MEAN_AWAY = Induction(
     measured=norm(w_t - v),
     factor=_ONE,
     offset=eta * beta * Average(eta * delta_i * x),
-    terms=pulled(eta * delta_i * x, _CLIENT),
+    terms=contract_distance(eta * delta_i * x, _CLIENT),
     bound=eta**2 * beta * delta * x * (x - 1) / 2,
 )
 
@@ -81,7 +81,7 @@ CERTIFICATES = [
         factor=1 + 1 / k,
         offset=(1 + k) * eta**2 * sigma_G**2,
         terms=[
-            *(replace(term, averaged=True) for term in _apart_after_a_step(w_t, k)),
+            *(replace(term, averaged=True) for term in _bound_divergence(w_t, k)),
             Term((1 + k) * eta**2, _MEAN_DIVERGENCE),
             Term(_ONE, square(Average(_MOVED))),
         ],

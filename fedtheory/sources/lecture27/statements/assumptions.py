@@ -9,7 +9,7 @@ from fedtheory.sources.lecture27.statements.notation import *
 apart_sq = norm_sq(w - w_other)
 
 
-def above_tangent(objective: Expr) -> Expr:
+def gap_above_tangent(objective: Expr) -> Expr:
     """f(w) - f(w') - <grad f(w'), w - w'>."""
     difference = Value(objective, w) - Value(objective, w_other)
     return difference - inner(Gradient(objective, w_other), w - w_other)
@@ -25,7 +25,7 @@ def gradient_change_sq(objective: Expr) -> Expr:
     return norm_sq(Gradient(objective, w) - Gradient(objective, w_other))
 
 
-def below_tangent_there(objective: Expr) -> Relation:
+def gap_below_tangent(objective: Expr) -> Relation:
     """Smoothness of a convex f, as property (1) has it."""
     left = Value(objective, w) - Value(objective, w_other)
     right = inner(Gradient(objective, w), w - w_other) - gradient_change_sq(objective) / (2 * beta)
@@ -36,7 +36,7 @@ _SQUARED = "Both sides are squared, so that they are rational numbers.  "
 
 CLAIMS = [
     claim.assumption("assumption-1", "Convexity", "p. 2, assumption 1)")(
-        chain=(above_tangent(F_i), ">=", 0),
+        chain=(gap_above_tangent(F_i), ">=", 0),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"F_i(w)\text{ is convex}",
@@ -66,21 +66,21 @@ CLAIMS = [
     claim.proved.inequality(
         "smooth-property-1", "Smoothness of a convex function, at the other end", "p. 2, property (1)"
     )(
-        chain=(below_tangent_there(F_i).left, "<=", below_tangent_there(F_i).right),
-        also=(below_tangent_there(F),),
+        chain=(gap_below_tangent(F_i).left, "<=", gap_below_tangent(F_i).right),
+        also=(gap_below_tangent(F),),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"f(w)-f(w')\le\nabla f(w)^T(w-w')-\frac{1}{2\beta}\|\nabla f(w)-\nabla f(w')\|^2",
         note="Checked for f = F_i and for f = F.",
     ),
     claim.proved.inequality("smooth-property-2", "The error of a linear approximation", "p. 2, property (2)")(
-        chain=(above_tangent(F_i) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
+        chain=(gap_above_tangent(F_i) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
         also=(
-            Relation(above_tangent(F_i), ">=", 0),
-            Relation(above_tangent(F_i), "<=", beta / 2 * apart_sq),
-            Relation(above_tangent(F) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
-            Relation(above_tangent(F), ">=", 0),
-            Relation(above_tangent(F), "<=", beta / 2 * apart_sq),
+            Relation(gap_above_tangent(F_i), ">=", 0),
+            Relation(gap_above_tangent(F_i), "<=", beta / 2 * apart_sq),
+            Relation(gap_above_tangent(F) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
+            Relation(gap_above_tangent(F), ">=", 0),
+            Relation(gap_above_tangent(F), "<=", beta / 2 * apart_sq),
         ),
         place="points",
         assumptions=ASSUMPTIONS,

@@ -100,7 +100,7 @@ def speed_up_chart(*, alike: bool) -> Chart:
         parts=[*curves, Line(first.clients, ideal, r"slope $-1/2$", BLACK, DOTTED, width=1.2)],
         caption=(
             f"Exact error at $s=\\sqrt N/(L\\sqrt T)$, $T={ITERATIONS}$, {kind}.  Filled marks keep to "
-            f"$K\\le T^{{1/4}}/N^{{3/4}}$, hollow ones do not.  {' '.join(_words(curve) for curve in measured)}"
+            f"$K\\le T^{{1/4}}/N^{{3/4}}$, hollow ones do not.  {' '.join(_describe(curve) for curve in measured)}"
         ),
     )
 
@@ -113,7 +113,7 @@ def _lines(curve: SpeedUp, number: int) -> Iterator[Line]:
         yield Line(clients[chosen], errors[chosen], colour=number, dash=None, marker="o", size=5, hollow=hollow)
 
 
-def _words(curve: SpeedUp) -> str:
+def _describe(curve: SpeedUp) -> str:
     """The fitted slopes of a curve, within the limit and beyond it."""
     inside, beyond = curve.slope(0, curve.inside), curve.slope(curve.inside, None)
     parts = [

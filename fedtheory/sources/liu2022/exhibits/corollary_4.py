@@ -44,10 +44,11 @@ class Measurement:
 def measurements(*, most_local_steps: bool) -> tuple[Measurement, ...]:
     """The measurements for each N, at K = 1 or at the largest K that the corollary allows."""
     steps = MOST_LOCAL_STEPS if most_local_steps else (1,) * len(CLIENTS)
-    return tuple(_measured(clients, count) for clients, count in zip(CLIENTS, steps, strict=True))
+    return tuple(_measure(clients, count) for clients, count in zip(CLIENTS, steps, strict=True))
 
 
-def _measured(clients: int, local_steps: int) -> Measurement:
+def _measure(clients: int, local_steps: int) -> Measurement:
+    """Measure the exact error of a number of clients and of local steps, and its bound."""
     problem = federation(clients)
     size = FLOAT.number((clients / ITERATIONS) ** 0.5, "step size")
     rounds = ITERATIONS // local_steps
@@ -68,8 +69,8 @@ def _value(expression: Expr, claim: Claim, run: Run) -> float:
     return float(sp.sympify(expression).subs(values))
 
 
-def slope_in_clients(measured: Sequence[Measurement]) -> float:
-    """Least-squares slope of log(error) over log(N)."""
+def fit_slope(measured: Sequence[Measurement]) -> float:
+    """Fit the slope of log(error) over log(N) by least squares."""
     clients, errors = (np.log([getattr(one, name) for one in measured]) for name in ("clients", "error"))
     return float(np.polyfit(clients, errors, 1)[0])
 
@@ -94,7 +95,7 @@ def speed_up_chart() -> Chart:
         caption=(
             f"Exact error at $s=\\sqrt{{N/T}}$, $T={ITERATIONS}$, for one objective $f$ that is split over $N$ clients "
             f"of two kinds.  Largest $K$ with $K^4N^3\\le T$ among powers of two: {steps}.  Slope in $N$: "
-            f"{slope_in_clients(one):.4f} for $K=1$, {slope_in_clients(most):.4f} for the largest $K$; linear speed-up "
+            f"{fit_slope(one):.4f} for $K=1$, {fit_slope(most):.4f} for the largest $K$; linear speed-up "
             f"is $-1/2$.  The error is at most {share:.2f} of the bound, whose dissimilarity term is zero at $N=1$."
         ),
     )

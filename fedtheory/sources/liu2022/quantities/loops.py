@@ -6,17 +6,17 @@ from fedtheory.arithmetic.enclosures import largest
 from fedtheory.language.quantities.measuring.axes import mean_over_updates
 from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.sources.liu2022.quantities.restarted import (
-    as_printed,
     largest_deviation_sq,
     loop_moments,
     restarting_first,
+    simulate_as_published,
 )
 
 restarted_deviation = RunQuantity(
     "restarted_deviation",
     r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
     "largest distance between the iterates of the printed loop over t and those of FedAvg, with the same draws",
-    lambda run: largest_deviation_sq(run, as_printed),
+    lambda run: largest_deviation_sq(run, simulate_as_published),
     root=True,
 )
 restarting_first_deviation = RunQuantity(

@@ -24,7 +24,7 @@ Observe = Callable[[Array], Array]
 """One stochastic gradient of each client at its point, (M, d) from (M, d)."""
 
 
-def as_printed(run: Run, seed: int = 0) -> Iterator[Array]:
+def simulate_as_published(run: Run, seed: int = 0) -> Iterator[Array]:
     """Clients' iterates (M, d), centred, for t = 1 .. T: observe, then restart where t mod K = 0, then step."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
@@ -128,7 +128,7 @@ def loop_moments(run: Run) -> LoopMoments:
             joint = product(product(change, joint), change.T) + _noise(run, joint)
         if run.arithmetic is FLOAT and not np.isfinite(joint).all():
             raise Diverging(f"the loop diverges at iteration {t}: its second moments leave double precision")
-        after.append(_apart(run, joint))
+        after.append(_measure_consensus_error(run, joint))
     gradient_sq, stochastic, noise = (np.array(column) for column in zip(*before, strict=True))
     return LoopMoments(gradient_sq, np.array(after), stochastic, noise)
 
@@ -195,7 +195,7 @@ def _average_map(run: Run) -> Array:
     return found
 
 
-def _apart(run: Run, joint: Array) -> list[Number]:
+def _measure_consensus_error(run: Run, joint: Array) -> list[Number]:
     """E|x_i - xbar|^2 of each client."""
     average, found = _average_map(run), []
     for block in _blocks(run):

@@ -10,7 +10,7 @@ from fedtheory.sources.renard2022.exhibits.toy_problem import ToyRun
 _ROUNDS = Axis("rounds $n$")
 
 
-def loss_over_rounds(runs: Sequence[ToyRun]) -> Chart:
+def draw_loss(runs: Sequence[ToyRun]) -> Chart:
     """Exact expected loss over rounds, with the Monte-Carlo interval on top."""
     sampled = runs[0].sampled_loss
     return Chart(
@@ -50,7 +50,7 @@ def _relative(toy: ToyRun, colour: int) -> Band:
     return Band(range(len(toy.loss)), low, high, toy.name, colour, opacity=0.35)
 
 
-def accuracy_over_rounds(runs: Sequence[ToyRun]) -> Chart:
+def draw_accuracy(runs: Sequence[ToyRun]) -> Chart:
     """Expected train and test accuracy with their intervals."""
     estimate = runs[0].train_accuracy
     return Chart(

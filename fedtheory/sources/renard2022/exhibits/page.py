@@ -6,7 +6,7 @@ from fedtheory.engine.sampling import ReplicaMeans
 from fedtheory.errors import NotApplicable
 from fedtheory.language.exhibits import Coverage, Page, RunFile, Table
 from fedtheory.language.numbers import decimal
-from fedtheory.sources.renard2022.exhibits.charts import accuracy_over_rounds, loss_over_rounds, sampling_error
+from fedtheory.sources.renard2022.exhibits.charts import draw_accuracy, draw_loss, sampling_error
 from fedtheory.sources.renard2022.exhibits.toy_problem import (
     BATCH,
     CLIENTS,
@@ -55,7 +55,7 @@ def toy_page() -> Page:
         contents="exact loss, sampled loss, and accuracy",
         locator="section 3.1",
         introduction=_INTRODUCTION,
-        charts=[loss_over_rounds(runs), sampling_error(runs), accuracy_over_rounds(runs)],
+        charts=[draw_loss(runs), sampling_error(runs), draw_accuracy(runs)],
         table=Table([toy.name for toy in runs], [(name, [value(toy) for toy in runs]) for name, value in _ROWS]),
         coverage=[_coverage(runs)],
         program=_PROGRAM,

@@ -45,7 +45,7 @@ def _dissimilarity(at: Expr) -> list[Term]:
     ]
 
 
-def _own_minimisers(at: Expr) -> list[Term]:
+def _split_at_minimisers(at: Expr) -> list[Term]:
     """The distance from one's own minimiser is split at the common one."""
     share = beta_k**2 / (E_k * L) + 2 * SAMPLING * delta_k**2
     return [
@@ -54,7 +54,7 @@ def _own_minimisers(at: Expr) -> list[Term]:
     ]
 
 
-FEDERATED = [_BATCHES, *_dissimilarity(w), *_own_minimisers(w)]
+FEDERATED = [_BATCHES, *_dissimilarity(w), *_split_at_minimisers(w)]
 """The variance of the federated gradient."""
 _SETTLING_DOWN = Induction(
     measured=norm_sq(w_o_k - phi),
@@ -136,7 +136,7 @@ CERTIFICATES = [
     Certificate(claim="vlaski2023:eq-5.38.lemma-step", links=[[_BATCHES]]),
     Certificate(
         claim="vlaski2023:eq-5.38.steps-a-d.fixed",
-        links=[[], _dissimilarity(x), _own_minimisers(x)],
+        links=[[], _dissimilarity(x), _split_at_minimisers(x)],
     ),
     Certificate(claim="vlaski2023:eq-5.38.final", links=[FEDERATED]),
     Certificate(claim="vlaski2023:claim.heterogeneity-in-noise", links=[FEDERATED, []]),

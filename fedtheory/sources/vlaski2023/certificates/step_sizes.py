@@ -25,7 +25,7 @@ _ONE = sp.S.One
 
 
 # How strongly weighted agents pull at a point, by its distance from the one where their pulls balance.
-def _pulled(weight: Expr, pull: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
+def _bound_along_pull(weight: Expr, pull: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
     """The least: the pull is along the way to the other point."""
     least = Average(weight * nu_k)
     return [
@@ -35,7 +35,7 @@ def _pulled(weight: Expr, pull: Expr, at: sp.Symbol, balance: sp.Symbol) -> list
     ]
 
 
-def _lengths_of_pulls(weight: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
+def _bound_by_norms(weight: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
     """The most, by the lengths of the agents' pulls."""
     return [
         Term(_ONE, length_of_mean(weight * (Gradient(J_k, at) - Gradient(J_k, balance)))),
@@ -47,13 +47,13 @@ _STEPS, _MEAN_GRADIENT = mu_k * E_k / step, Expectation(federated_gradient(step)
 _OTHER_COST = Squared(
     length=sp.sqrt(norm_sq(_MEAN_GRADIENT)),
     bound=Average(_STEPS * delta_k) * sp.sqrt(norm_sq(w - w_bar)),
-    terms=_lengths_of_pulls(_STEPS, w, w_bar),
+    terms=_bound_by_norms(_STEPS, w, w_bar),
 )
 _BIAS = Squared(
     length=sp.sqrt(norm_sq(weighted_gradient)),
     bound=Average(E_k * delta_k) * bias,
     terms=[
-        *_lengths_of_pulls(E_k, w_o, w_bar),
+        *_bound_by_norms(E_k, w_o, w_bar),
         Term(Average(E_k * delta_k), root("small-step bias", bias, w_bar - w_o)),
     ],
 )
@@ -67,7 +67,7 @@ CERTIFICATES = [
     Certificate(
         claim="vlaski2023:eq-5.26.other-cost",
         links=[
-            _pulled(_STEPS, _MEAN_GRADIENT, w, w_bar),
+            _bound_along_pull(_STEPS, _MEAN_GRADIENT, w, w_bar),
             _OTHER_COST,
         ],
     ),
@@ -75,7 +75,7 @@ CERTIFICATES = [
         claim="vlaski2023:claim.common-step-bias",
         links=[
             [
-                *_pulled(E_k, weighted_gradient, w_o, w_bar),
+                *_bound_along_pull(E_k, weighted_gradient, w_o, w_bar),
                 Term(Average(E_k * nu_k) ** 2, assumption("small-step bias, from below")),
             ],
             _BIAS,

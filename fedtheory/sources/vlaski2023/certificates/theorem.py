@@ -33,7 +33,8 @@ _ROUND = [
 ]
 
 
-def _times(factor: Expr, terms: list[Term]) -> list[Term]:
+def _multiply(factor: Expr, terms: list[Term]) -> list[Term]:
+    """Multiply each term of a list with a factor."""
     return [Term(factor * t.coefficient, t.reason, t.averaged, t.summed) for t in terms]
 
 
@@ -77,11 +78,11 @@ _POSITIVE = Root(_r_positive, rate, [Part(_ONE, rate > 0)])
 
 
 def _error_recursion(weight: Expr) -> list[Term]:
-    return [_young(weight), *_times(1 / weight, [*_ROUND, *_times(mu**2, FEDERATED)])]
+    return [_young(weight), *_multiply(1 / weight, [*_ROUND, *_multiply(mu**2, FEDERATED)])]
 
 
 def _evaluate_at_root(weight: sp.Symbol) -> list[Term]:
-    return [*_error_recursion(weight), *_times(1 / (1 - weight), _SHARP)]
+    return [*_error_recursion(weight), *_multiply(1 / (1 - weight), _SHARP)]
 
 
 _KEPT, _DOUBLED = mu**4 * travel / (1 + _r_positive), 2 * mu**4 * travel / (1 - _r_positive**2)
@@ -100,7 +101,7 @@ _ADDED = mu**4 * one_over_rest * travel
 _LEFT_OF_TWO_THIRDS = mu**4 * one_over_rest * (3 * E_k - 1) / (3 * E_k**2) * hat_delta_k**2
 _SMALL_STEPS = [
     *_error_recursion(_WEIGHT),
-    *_times(1 / (1 - _WEIGHT), _SHARP),
+    *_multiply(1 / (1 - _WEIGHT), _SHARP),
     Term(_ADDED * curvature_k, square((w_o_k - w_o) - (w_o - w)), averaged=True),
     Term(2 * _ADDED * curvature_k, assumption("distance of the minimisers"), averaged=True),
     Term(_LEFT_OF_TWO_THIRDS * curvature_k, square(w_o - w), averaged=True),
@@ -111,12 +112,12 @@ _SMALL_STEPS = [
 CERTIFICATES = [
     Certificate(
         claim="vlaski2023:eq-5.59-5.60",
-        links=[_times(1 / alpha, [*_ROUND, *_times(mu**2, FEDERATED)])],
+        links=[_multiply(1 / alpha, [*_ROUND, *_multiply(mu**2, FEDERATED)])],
     ),
     Certificate(claim="vlaski2023:eq-5.58.fixed", links=[[], [_young(share)]]),
     Certificate(
         claim="vlaski2023:eq-5.61.fixed",
-        links=[_error_recursion(share), _times(1 / (1 - share), _SHARP)],
+        links=[_error_recursion(share), _multiply(1 / (1 - share), _SHARP)],
         lemmas=[_SHARP_ID],
     ),
     Certificate(

@@ -30,7 +30,7 @@ def _sampled(problem: Problem, selected: int, steps: tuple[int, ...], effective:
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=sizes, local_steps=steps, participation=law))
 
 
-def _few_steps(generator: np.random.Generator, clients: int, most: int) -> tuple[int, ...]:
+def _draw_few_steps(generator: np.random.Generator, clients: int, most: int) -> tuple[int, ...]:
     """Local steps of each client, one to three, at most so many in total (and one each)."""
     steps = [1] * clients
     for client in generator.permutation(clients):
@@ -54,7 +54,7 @@ def sampled_clients(number: int) -> Run:
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
         problem = random_quadratics(generator, spectra, shared=number % 5 == 0, heterogeneity=spread, noise=noise)
     smoothness = smoothness_of(problem)
-    steps = _few_steps(generator, problem.clients, 5 if number % 4 != 3 else 4)
+    steps = _draw_few_steps(generator, problem.clients, 5 if number % 4 != 3 else 4)
     selected = 1 + int(generator.integers(problem.clients))
     effective = pick(generator, _EFFECTIVE) / smoothness
     return _sampled(problem, selected, steps, effective, 1 + int(generator.integers(3)))
@@ -79,7 +79,7 @@ def steady_sampled_clients(number: int) -> Run:
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
         problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
     smoothness = smoothness_of(problem)
-    steps = _few_steps(generator, clients, 4)
+    steps = _draw_few_steps(generator, clients, 4)
     return _sampled(problem, 1 + int(generator.integers(clients)), steps, fmpq(1, 16) / smoothness, 2)
 
 
@@ -91,7 +91,7 @@ def sampled_clients_bold_and_timid(number: int) -> Run:
     noise, spread = pick(generator, NOISES[:3]), pick(generator, SPREADS)
     problem = random_quadratics(generator, spectra, shared=number % 4 < 2, heterogeneity=spread, noise=noise)
     smoothness = smoothness_of(problem)
-    steps = _few_steps(generator, 2, 4)
+    steps = _draw_few_steps(generator, 2, 4)
     bold = pick(generator, (fmpq(1), fmpq(3, 2), fmpq(2), fmpq(3))) * max(steps)
     effective = (bold if number % 2 else pick(generator, (fmpq(1, 16), fmpq(1, 64)))) / smoothness
     return _sampled(problem, 1 + int(generator.integers(2)), steps, effective, 1)
@@ -104,7 +104,7 @@ def _unequal_steps(generator: np.random.Generator, clients: int) -> tuple[int, .
     return tuple(int(count) for count in generator.permutation(steps))
 
 
-def _balanced_pulls(generator: np.random.Generator) -> tuple[Problem, tuple[int, ...]]:
+def _build_balanced_clients(generator: np.random.Generator) -> tuple[Problem, tuple[int, ...]]:
     """Three clients: two with equal work and opposite pulls, and one between them that works more."""
     curvature, middle, reach = (fmpq(int(generator.integers(1, 4))) for _ in range(3))
     minimisers = RATIONAL.array([middle - reach, middle + reach, middle])
@@ -117,7 +117,7 @@ def _sampled_with_common_step(generator: np.random.Generator, number: int, dimen
     """Sampled clients that differ and take unequal numbers of steps, all of one size."""
     clients = 2 + int(generator.integers(2))
     if number % 10 == 9:
-        problem, steps = _balanced_pulls(generator)
+        problem, steps = _build_balanced_clients(generator)
     else:
         spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES[:2]), pick(generator, SPREADS[1:])

@@ -24,7 +24,7 @@ class _Pair:
         return float(getattr(self.identical, measure) - getattr(self.time_based, measure))
 
 
-def findings_2_over_splits(records: Sequence[WeightingOnSplit]) -> tuple[Finding, ...]:
+def compare_splits_of_figure_2(records: Sequence[WeightingOnSplit]) -> tuple[Finding, ...]:
     """Figure 2 on several splits of each kind."""
     pairs = {split: _pairs(records, split) for split in SPLITS}
     return (

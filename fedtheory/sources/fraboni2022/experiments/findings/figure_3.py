@@ -15,8 +15,8 @@ def findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
     return (
         _falls_then_rises(result),
         _variance_increases(result),
-        _more_sensitive(result),
-        _identical_ahead(result),
+        _compare_sensitivity(result),
+        _compare_with_identical(result),
         _weights_by_speed(result),
     )
 
@@ -53,7 +53,7 @@ def _variance_increases(result: LocalWorkCompared) -> Finding:
     return Finding(statement, holds, f"Over the last 5% of the updates, {'; '.join(texts)}.")
 
 
-def _more_sensitive(result: LocalWorkCompared) -> Finding:
+def _compare_sensitivity(result: LocalWorkCompared) -> Finding:
     """Sensitive is who diverges first; else whose loss increases more, up to the most local steps of both."""
     fewest, most = min(result.identical), max(_stable_in_both(result))
     increase, failing, texts = {}, {}, []
@@ -85,7 +85,8 @@ def _overtaking(result: LocalWorkCompared) -> str:
     return f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"
 
 
-def _identical_ahead(result: LocalWorkCompared) -> Finding:
+def _compare_with_identical(result: LocalWorkCompared) -> Finding:
+    """Finding: the numbers of local steps at which Identical has the lower loss."""
     shared = [steps for steps in result.identical if steps in result.time_based]
     ahead = [k for k in shared if result.identical[k].final_loss < result.time_based[k].final_loss]
     where = f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"

@@ -27,7 +27,7 @@ _HALVED, _OTHERS = CHANGES[1:4], CHANGES[4:]
 Runs = Sequence[LocalWorkOnSplit]
 
 
-def findings_3_over_splits(
+def compare_splits_of_figure_3(
     works: Runs, tuned: Sequence[TunedLocalWork], changed: Sequence[Mitigation]
 ) -> tuple[Finding, ...]:
     """Figure 3 on several splits of each kind."""
@@ -35,7 +35,7 @@ def findings_3_over_splits(
         _identical_similar(works),
         *_overtaking(works),
         *_mitigating(changed),
-        _due_to_heterogeneity(works, changed),
+        _check_heterogeneity(works, changed),
         _slow_moves(works),
         _tuned(tuned),
     )
@@ -61,7 +61,7 @@ def _identical_similar(works: Runs) -> Finding:
         holds = holds and all(_growth(runs, measure, _FIRST, _LAST) <= _SIMILAR for runs in splits for measure in _BOTH)
         averages, deviations = ([_growth(runs, measure, 2, 4) for runs in splits] for measure in _BOTH)
         texts.append(
-            f"{split}: Identical diverges from $K={_listed(limits)}$; from $K=2$ to $K=4$ the mean grows by factors "
+            f"{split}: Identical diverges from $K={_join(limits)}$; from $K=2$ to $K=4$ the mean grows by factors "
             f"of {min(averages):.3g} to {max(averages):.3g} and the deviation by {min(deviations):.3g} to "
             f"{max(deviations):.3g}"
         )
@@ -83,14 +83,14 @@ def _overtaking(works: Runs) -> tuple[Finding, Finding]:
     """After how many local steps Time-based stays behind Identical."""
     texts, ordered, as_published = [], True, True
     for split, splits in _group_by_split(works):
-        deviation = [_last_ahead(runs, "deviation") for runs in splits]
-        average = [_last_ahead(runs, "excess") for runs in splits]
+        deviation = [_find_last_lead(runs, "deviation") for runs in splits]
+        average = [_find_last_lead(runs, "excess") for runs in splits]
         ordered = ordered and all(0 < one <= other for one, other in zip(deviation, average, strict=True))
         as_published = as_published and set(deviation) == {_DEVIATION_AFTER} and set(average) == {_MEAN_AFTER}
         limits = [_diverging_from(runs, "time_based_excess") for runs in splits]
         texts.append(
-            f"{split}: higher deviation after $K={_listed(deviation)}$, higher mean after $K={_listed(average)}$, "
-            f"divergence from $K={_listed(limits)}$"
+            f"{split}: higher deviation after $K={_join(deviation)}$, higher mean after $K={_join(average)}$, "
+            f"divergence from $K={_join(limits)}$"
         )
     evidence = f"Time-based, split by split: {'; '.join(texts)}."
     return (
@@ -108,7 +108,7 @@ def _overtaking(works: Runs) -> tuple[Finding, Finding]:
     )
 
 
-def _last_ahead(runs: Runs, measure: str) -> int:
+def _find_last_lead(runs: Runs, measure: str) -> int:
     """Largest number of local steps with which Time-based is not behind; zero where it always is."""
     ahead = [
         each.local_steps
@@ -118,7 +118,8 @@ def _last_ahead(runs: Runs, measure: str) -> int:
     return max(ahead, default=0)
 
 
-def _listed(numbers: Sequence[float]) -> str:
+def _join(numbers: Sequence[float]) -> str:
+    """List numbers, separated by commas."""
     return ", ".join(f"{number:g}" for number in numbers)
 
 
@@ -163,10 +164,10 @@ def _rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
     diverging = [runs for runs in _cases(changed).values() if runs["none"].deviation == inf]
     saved = [sum(runs[change].deviation < inf for runs in diverging) for change in changes]
     order = " (in this order)" if len(changes) > 1 else ""
-    return f"Of the {len(diverging)} runs that diverge without a change, {_listed(saved)} converge with it{order}."
+    return f"Of the {len(diverging)} runs that diverge without a change, {_join(saved)} converge with it{order}."
 
 
-def _due_to_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
+def _check_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
     """Finding: the instability is missing on IID splits, where the clients' data are alike."""
     limits = {
         split: [_diverging_from(runs, "time_based_excess") for runs in splits]
@@ -182,8 +183,8 @@ def _due_to_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding
         for split in SPLITS
     }
     evidence = (
-        f"Time-based diverges from $K={_listed(limits['IID'])}$ on the IID splits and from "
-        f"$K={_listed(limits['Dirichlet'])}$ on the Dirichlet ones, so that "
+        f"Time-based diverges from $K={_join(limits['IID'])}$ on the IID splits and from "
+        f"$K={_join(limits['Dirichlet'])}$ on the Dirichlet ones, so that "
         f"stale models {'suffice to' if max(limits['IID']) < inf else 'alone do not'} cause it. "
         f"Where it converges with $K={min(fewest)}$, the deviation is {mean(finite['IID']):.2g} on the IID splits and "
         f"{mean(finite['Dirichlet']):.2g} on the Dirichlet ones."
@@ -221,7 +222,7 @@ def _tuned(tuned: Sequence[TunedLocalWork]) -> Finding:
             f"in {ahead} of {len(chosen)} cases on the {split} splits, where Identical has {min(ratios):.3g} to "
             f"{max(ratios):.3g} times its excess loss"
         )
-    steps = _listed(sorted({each.local_steps for each in tuned}))
+    steps = _join(sorted({each.local_steps for each in tuned}))
     interior = sum(each.is_interior for each in tuned)
     evidence = (
         f"Excess loss with the best step size of each weighting, $K={steps}$: Time-based is better {'; '.join(texts)}. "

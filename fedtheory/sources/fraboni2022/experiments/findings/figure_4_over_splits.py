@@ -19,7 +19,7 @@ Excess = dict[tuple[str, int, int], float]
 """By scheme, time budget and seed."""
 
 
-def findings_4_over_splits(records: Sequence[BestScheme]) -> tuple[Finding, ...]:
+def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, ...]:
     """Figure 4 on several splits of each kind."""
     found = settings(records, is_scaled=False)
     alike = {setting: excess for setting, excess in found.items() if setting[-1] == 0}
@@ -71,7 +71,7 @@ def _ordered(
         counts = "; ".join(
             f"{split}, F{slower}: {_counts(each, *schemes)}" for (_, split, slower), each in chosen.items()
         )
-        texts.append(f"{clients} clients, $t={_times(chosen.values())}$: {counts}")
+        texts.append(f"{clients} clients, $t={_list_times(chosen.values())}$: {counts}")
     holds = all(outcomes) if always else any(outcomes)
     evidence = (
         f"{schemes[0]} has the lower final loss in {sum(outcomes)} of {len(outcomes)} comparisons. By time budget $t$, "
@@ -96,7 +96,8 @@ def _counts(excess: Excess, better: str, worse: str) -> str:
     return f"{counts} of {len(ratios[times[0]])} splits (ratios {medians})"
 
 
-def _times(found: Iterable[Excess]) -> str:
+def _list_times(found: Iterable[Excess]) -> str:
+    """List the times at which a loss is too high."""
     return ", ".join(str(time) for time in sorted({time for excess in found for _, time, _ in excess}))
 
 
@@ -139,7 +140,7 @@ def _smaller_step_sizes(records: Sequence[BestScheme]) -> str:
     return " and ".join(texts)
 
 
-def findings_5_to_7_over_splits(records: Sequence[Rises]) -> tuple[Finding, ...]:
+def compare_splits_of_figures_5_to_7(records: Sequence[Rises]) -> tuple[Finding, ...]:
     """Figures 5 to 7: synchronous FedAvg at each step size."""
     return (_not_monotone(records),)
 
@@ -149,7 +150,7 @@ def _not_monotone(records: Sequence[Rises]) -> Finding:
     texts, holds = [], True
     for split in SPLITS:
         chosen = [each for each in records if each.split == split]
-        average = {size: _share(chosen, size) for size in sorted({each.step_size for each in chosen})}
+        average = {size: _average_share(chosen, size) for size in sorted({each.step_size for each in chosen})}
         shares = list(average.values())
         holds = holds and shares[0] < shares[-1] and shares == sorted(shares)
         shown = [f"{100 * share:.2g}% at $\\eta_l={size:.2g}$" for size, share in list(average.items())[-_SHOWN:]]
@@ -163,6 +164,7 @@ def _not_monotone(records: Sequence[Rises]) -> Finding:
     return Finding("even for synchronous FedAvg convergence is not monotone at large step sizes", holds, evidence)
 
 
-def _share(records: Sequence[Rises], step_size: float) -> float:
+def _average_share(records: Sequence[Rises], step_size: float) -> float:
+    """Average the share of rises at a step size over the splits."""
     shares = [each.sampled for each in records if each.step_size == step_size]
     return sum(shares) / len(shares)
