@@ -66,7 +66,7 @@ def test_other_local_steps_are_tried_where_they_cost_little() -> None:
             steps=steps,
             planned="planned",
             is_cheap=lambda count, asked=asked, cheap=cheap: asked.append(count) or cheap,
-            better_local_steps=lambda: "better",
+            find_better_local_steps=lambda: "better",
             scaffold=lambda: "scaffold",
         )
         beside: Any = Alternatives.beside(known)
