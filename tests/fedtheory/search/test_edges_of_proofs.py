@@ -97,7 +97,7 @@ def test_facts_with_a_condition_need_an_equation_for_it() -> None:
     steps = names[q.local_steps]
 
     def is_where(where: sp.Expr, *conditions: sp.Expr, quantities: Any = frozenset()) -> bool:
-        fact: Any = SimpleNamespace(where=where, quantities=frozenset(quantities), where_zero=lambda _: where)
+        fact: Any = SimpleNamespace(where=where, quantities=frozenset(quantities), zero_condition=lambda _: where)
         given: Any = SimpleNamespace(conditions=conditions, where=claim.where, notation=claim.notation)
         return premises._is_where(fact, None, given)  # type: ignore[arg-type]
 
