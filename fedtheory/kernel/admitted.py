@@ -36,7 +36,7 @@ _RELATIONS = {sp.Le, sp.Lt, sp.Ge, sp.Gt, sp.Eq}
 def require_admitted(expression: Expr) -> None:
     """Raise `Rejected` where an expression has anything but symbols, rationals, sums, products, powers and `HEADS`.
 
-    An exponent is a whole number, half of one, or a symbol plus a whole number.
+    An exponent is a whole number, half of one, or a positive multiple of a symbol plus a whole number.
     """
     for part in subexpressions(sp.sympify(expression)):
         if isinstance(part, sp.Float):
@@ -44,7 +44,7 @@ def require_admitted(expression: Expr) -> None:
         if type(part) not in _ADMITTED:
             raise Rejected(f"{part} is not a symbol, rational, sum, product, power or head of the language")
         if isinstance(part, sp.Pow) and not _is_exponent(part.exp):
-            raise Rejected(f"{part} has an exponent that is not a multiple of 1/2 or a symbol plus an integer")
+            raise Rejected(f"{part} has an exponent that is not a multiple of 1/2 or of a symbol plus an integer")
 
 
 def require_admitted_condition(condition: Expr) -> None:
@@ -61,8 +61,9 @@ def require_admitted_condition(condition: Expr) -> None:
 def _is_exponent(exponent: Expr) -> bool:
     if exponent.is_Rational:
         return exponent.q in (1, 2)
-    whole, symbol = exponent.as_coeff_Add()
-    return bool(whole.is_Integer and symbol.is_Symbol)
+    whole, multiple = exponent.as_coeff_Add()
+    factor, symbol = multiple.as_coeff_Mul()
+    return bool(whole.is_Integer and factor.is_Integer and factor > 0 and symbol.is_Symbol)
 
 
 def require_finite(expressions: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:

@@ -216,7 +216,7 @@ def _split_exponent(power: Expr) -> tuple[int, int, Expr]:
     whole, rest = power.exp.as_coeff_Add()
     factor, symbol = rest.as_coeff_Mul()
     if not (whole.is_Integer and factor.is_Integer and symbol.is_Symbol):
-        raise Rejected(f"{power} has an exponent that is not a multiple of 1/2 or a symbol plus an integer")
+        raise Rejected(f"{power} has an exponent that is not a multiple of 1/2 or of a symbol plus an integer")
     return int(whole), int(factor), symbol
 
 

@@ -37,7 +37,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.claim_context import count_steps
 from fedtheory.proofs.means import build_steps_sum_context, ends_with, sampled, sampling_cost, statement_at_steps
-from fedtheory.proofs.numbers import numbers_of, symbols_of
+from fedtheory.proofs.numbers import numbers_of, power_of, symbols_of
 from fedtheory.proofs.proof import Prover
 
 
@@ -80,7 +80,8 @@ def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> 
     yield from require_contraction(claim, certificate, prove, weight=certificate.weight)
     factor, weight, offset = constants_of_steps(claim, certificate.factor, certificate.weight, certificate.offset)
     symbol = symbols_of(claim)
-    bound = factor ** count_steps(claim) * symbol(q.initial_distance) ** 2 + offset / (weight * (1 - factor))
+    start = power_of(factor, count_steps(claim)) * symbol(q.initial_distance) ** 2
+    bound = start + offset / (weight * (1 - factor))
     yield from conclude_bound(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
 
 

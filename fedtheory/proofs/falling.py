@@ -19,7 +19,7 @@ from fedtheory.kernel.expressions import Expectation, Expr, Value
 from fedtheory.kernel.quotients import is_zero, linear
 from fedtheory.language import quantities as q
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.numbers import NUMBERS, ROUNDS, SymbolTable
+from fedtheory.proofs.numbers import NUMBERS, ROUNDS, SymbolTable, power_of
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class LastOfContracting(Derived):
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
         factor, added = _errors_before_and_added(symbol, slack)
-        last = factor ** _count(symbol) * symbol(q.initial_gap) - symbol(q.final_suboptimality)
+        last = power_of(factor, _count(symbol)) * symbol(q.initial_gap) - symbol(q.final_suboptimality)
         return (1 - factor) * last + added
 
     def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:

@@ -294,6 +294,13 @@ _CURVATURES = (
 )
 """Constants of strong convexity and of smoothness of the same objectives."""
 _AT_STEPS = ("step", "path", "round")
+def power_of(factor: Expr, count: Expr) -> Expr:
+    """A power with a count as exponent, which is a whole number: of a square the power of its base."""
+    base, exponent = sp.sympify(factor).as_base_exp()
+    power: Expr = base ** (exponent * count) if exponent.is_Integer else factor**count
+    return power
+
+
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
 """Assumptions under which a round ends at the average of its clients, after local steps of the update rule."""
 SAMPLED_ROUNDS = (a.same_local_work, a.unit_server_step, a.averaged_participants)

@@ -11,7 +11,6 @@ F' <= F + b holds as well, the last model has at most the mean error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 import sympy as sp
 
@@ -24,7 +23,7 @@ from fedtheory.proofs.claim_context import are_together, count_steps
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.numbers import ROUNDS, SymbolTable, symbols_of
+from fedtheory.proofs.numbers import ROUNDS, SymbolTable, power_of, symbols_of
 from fedtheory.proofs.proof import check_assumed
 from fedtheory.search.terms import find_terms
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
@@ -66,7 +65,7 @@ def find_steps_together(workspace: Workspace) -> Iterator[str]:
     smaller, larger = claim.relations[0].ordered
     quantity = claim.notation[smaller]
     if quantity is q.final_distance_sq:
-        found: Iterator[str | None] = chain(_by_contraction(workspace), _by_nearness(workspace))
+        found = _by_contraction(workspace) if any(_factors(claim)) else _by_nearness(workspace)
     elif quantity is q.average_local_gradient_sq:
         found = _by_descent(workspace, larger)
     else:
@@ -114,11 +113,9 @@ def _by_contraction(workspace: Workspace) -> Iterator[str | None]:
         step = _step(workspace, f"contracting-{number}", after, factor * Expectation(before), offset)
         if step is None:
             continue
-        power = factor**count * symbol(q.initial_distance) ** 2
+        power = power_of(factor, count) * symbol(q.initial_distance) ** 2
         whole = le(symbol(q.final_distance_sq), power + offset / (1 - factor))
-        # By the smallest curvature of all, which is at most the largest: the claim's conditions bound only that.
-        conditions = [*claim.conditions, sp.Le(sp.expand(1 - factor), sp.S.One, evaluate=False)]
-        statement = LemmaGoal(f"last-distance-{number}", "run", whole, conditions)
+        statement = LemmaGoal(f"last-distance-{number}", "run", whole, [*claim.conditions, _is_no_jump(claim, factor)])
         contraction = Contraction(
             claim=workspace.claim_of(statement).id,
             step=step,
@@ -128,6 +125,18 @@ def _by_contraction(workspace: Workspace) -> Iterator[str | None]:
             weight=sp.S.One,
         )
         yield workspace.add(statement, contraction)
+
+
+def _is_no_jump(claim: Claim, factor: Expr) -> Expr:
+    """That the base of a factor, such as 1 - eta mu, is not negative, as a bound on the step size where it is one.
+
+    Conditions bound the step size by the largest curvature only.
+    """
+    size = symbols_of(claim)(q.local_step_size)
+    rate = sp.cancel((1 - factor.as_base_exp()[0]) / size)
+    if rate == 0 or rate.has(size):
+        return sp.Ge(factor.as_base_exp()[0], 0, evaluate=False)
+    return sp.Le(size, 1 / rate, evaluate=False)
 
 
 def _by_nearness(workspace: Workspace) -> Iterator[str | None]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fedtheory.kernel import Numbers, is_nonnegative
+from fedtheory.kernel import Numbers, Rejected, is_nonnegative
+from fedtheory.kernel.admitted import require_admitted
+from fedtheory.kernel.quotients import is_zero
+from fedtheory.proofs.numbers import power_of
 
 a, b = sp.symbols("a b", nonnegative=True)
 d = sp.Symbol("d", real=True)
@@ -35,3 +42,36 @@ def test_powers_of_which_nothing_is_known(number: sp.Expr) -> None:
 def test_the_condition_is_needed() -> None:
     """Without it the base may be negative, and an odd power as well."""
     assert not is_nonnegative((1 - a) ** n, NUMBERS)
+
+
+def test_even_powers_of_any_number() -> None:
+    """A square is never negative, and times its base it may be."""
+    assert is_nonnegative((1 - 2 * a) ** (2 * n), NUMBERS)
+    assert is_nonnegative(d ** (2 * n), NUMBERS)
+    assert not is_nonnegative(d ** (2 * n + 1), NUMBERS)
+    assert not is_nonnegative(d ** (3 * n), NUMBERS)
+
+
+@pytest.mark.parametrize("exponent", [n, 2 * n, 3 * n + 1, n - 1])
+def test_exponents_of_the_language(exponent: sp.Expr) -> None:
+    require_admitted((1 - a) ** exponent)
+
+
+@pytest.mark.parametrize("exponent", [-n, n / 2, a * n, n**2, 2 * n + a, sp.Rational(1, 2) + n, -2 * n + 1])
+def test_other_exponents(exponent: sp.Expr) -> None:
+    """Negative and broken multiples, products and sums of symbols."""
+    with pytest.raises(Rejected, match="exponent"):
+        require_admitted((1 - a) ** exponent)
+
+
+@given(base=st.fractions(-3, 3, max_denominator=5), twice=st.integers(1, 3), count=st.integers(1, 5))
+def test_powers_of_powers(base: Fraction, twice: int, count: int) -> None:
+    """(u^m)^n is u^(m n) for whole n, of whatever sign u is."""
+    u = sp.Symbol("u", real=True)
+    at = {u: sp.Rational(base), n: sp.Integer(count)}
+    assert power_of(u**twice, n).xreplace(at) == sp.Rational(base ** (twice * count))
+    assert power_of(u + 1, n) == (u + 1) ** n
+    assert power_of(1 / u, n) == u**-n
+    assert power_of(sp.sqrt(a), n) == sp.sqrt(a) ** n
+    assert is_zero(power_of(u**2, n) - (u**n) ** 2)
+    assert not is_zero(power_of(u**2, n) - u**n)
