@@ -42,7 +42,7 @@ def test_a_proof_without_a_failing_step() -> None:
 
 def test_a_step_without_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has no certificate is not called proved: an O(.) is shown on ladders of runs only."""
-    monkeypatch.setattr("verify.printed.printed_steps", lambda _claim_id: ("vlaski2023:eq-5.62",))
+    monkeypatch.setattr("verify.printed.list_printed_steps", lambda _claim_id: ("vlaski2023:eq-5.62",))
     (step,) = printed_proof(find("vlaski2023:thm-5.1.recursion"))
     assert step.verdict == "not certified"
     assert "asymptotic" in step.why

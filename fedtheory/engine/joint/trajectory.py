@@ -78,14 +78,14 @@ class JointTrajectory(Trajectory):
         self.problem = problem
         self.algorithm = algorithm
         problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
-        self.parameters = RoundParameters(problem, algorithm, self._kinds(problem, algorithm))
+        self.parameters = RoundParameters(problem, algorithm, self._group_clients(problem, algorithm))
         self.definition = self.parameters.definition
         self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.parameters, self.layout)
         self._known: dict[tuple[int, tuple[tuple[int, int], ...] | None], list[tuple[Number, Transition]]] = {}
         self.noise = []
 
-    def _kinds(self, problem: Problem, algorithm: Algorithm) -> Kinds:
+    def _group_clients(self, problem: Problem, algorithm: Algorithm) -> Kinds:
         """Group equal clients into kinds."""
         return group_clients(problem, algorithm)
 
