@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from claim_symbols import WHERE, eta
 
+from fedtheory import quantities
+from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
+from fedtheory.runfile import parse_run
+from verify.check import check
 from verify.falsify.regimes import confirmation, violations
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import BASE
@@ -173,3 +177,18 @@ def test_gaps_and_kinds_of_violations() -> None:
     assert not _has_zero_side(Seen({}, 1.0, {}, False, (1.0, 2.0)))
     assert _kind(seen) == (True, "n", *["None"] * 7)
     assert _kind(Seen({"sources": "n", "clock": "buffer"}, 1.0, {}, False))[-2] == "buffer"
+
+
+@pytest.mark.parametrize(("centres", "stands"), [(["0", "0", "0"], False), (["0", "0", "1024"], True)])
+def test_models_one_unit_in_the_last_place_apart_are_a_tie(centres: list[str], stands: bool) -> None:
+    """Equal clients end a step at one model; with floats they may be a unit apart, whatever else is perturbed."""
+    terms = [[{"coordinate": 0, "weight": "1", "centre": centre, "width": "1"}] for centre in centres]
+    table = {
+        "problem": {"kind": "huber", "terms": terms, "start": ["64"]},
+        "algorithm": {"local_step_size": "1/512", "rounds": 4, "local_steps": 8},
+    }
+    drift = Claim(id="mine:drift", lhs=quantities.max_drift, rhs=0)
+    found = check(drift, parse_run(table, FLOAT))
+    assert found.worst is not None
+    assert found.worst.lhs > found.worst.rhs
+    assert violations._is_steady(drift, table) is stands

@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 
+import numpy as np
+
 from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
@@ -29,6 +31,8 @@ _STEADY = 100
 """Required ratio of a violation's gap to its change at perturbed runs."""
 _AT_ONCE, _OF_TIES = 0.5, 0.2
 """Part of the work for violations that are decided as they are met, and for ties."""
+_ROUNDED_STEPS = 16
+"""Units in the last place that the steps of a run may put two equal models apart."""
 _LEAST = 0.02
 """Seconds of work below which runs take no time worth saving."""
 _EASY = 0.2
@@ -148,9 +152,14 @@ def _relative_gap(seen: Seen) -> float:
 
 
 def _is_steady(claim: Claim, table: Table) -> bool:
-    """Whether runs nearby violate a claim by nearly the same gap: what rounding makes changes from one to another."""
+    """Whether runs nearby violate a claim by nearly the same gap: what rounding makes changes from one to another.
+
+    A gap of squared distances can be one squared unit in the last place of a model, at each of them.
+    """
     run = parse_run(table, FLOAT)
     gap = _gap(claim, run)
+    if abs(gap) <= (_ROUNDED_STEPS * math.ulp(float(np.abs(run.problem.start).max()))) ** 2:
+        return False
     return all(
         _STEADY * abs(_gap(claim, near) - gap) <= abs(gap) and math.isfinite(gap) for near in perturbed_runs(run)
     )
