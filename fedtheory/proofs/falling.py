@@ -34,10 +34,12 @@ class LastOfFalling(Derived):
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        kept, added = _errors_before_and_added(symbol, slack)
+        kept, added = _read_contraction(symbol, slack)
         if kept != 1:
             raise Rejected("expected E F(xbar') <= E F(xbar) + b at every local step")
-        return symbol(q.average_suboptimality) - symbol(q.final_suboptimality) + added * (_count(symbol) - 1) / 2
+        return (
+            symbol(q.average_suboptimality) - symbol(q.final_suboptimality) + added * (count_iterations(symbol) - 1) / 2
+        )
 
 
 @dataclass(frozen=True)
@@ -52,17 +54,17 @@ class LastOfContracting(Derived):
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        factor, added = _errors_before_and_added(symbol, slack)
-        last = power_of(factor, _count(symbol)) * symbol(q.initial_gap) - symbol(q.final_suboptimality)
+        factor, added = _read_contraction(symbol, slack)
+        last = power_of(factor, count_iterations(symbol)) * symbol(q.initial_gap) - symbol(q.final_suboptimality)
         return (1 - factor) * last + added
 
     def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
         """Require that the factor lies between zero and one, and that nothing negative is added."""
-        factor, added = _errors_before_and_added(symbol, slack)
+        factor, added = _read_contraction(symbol, slack)
         return (factor, 1 - factor, added)
 
 
-def _errors_before_and_added(symbol: SymbolTable, slack: Expr) -> tuple[Expr, Expr]:
+def _read_contraction(symbol: SymbolTable, slack: Expr) -> tuple[Expr, Expr]:
     """Return q and b of a relation e' <= q e + b between expected errors; `Rejected` where it is another one."""
     names = now, later, least = sp.symbols("now later least", cls=sp.Dummy)
     models: Sequence[q.VectorQuantity] = (q.average_iterate, q.next_average_iterate, q.optimum)
@@ -85,8 +87,8 @@ def _errors_before_and_added(symbol: SymbolTable, slack: Expr) -> tuple[Expr, Ex
     return factor, added
 
 
-def _count(symbol: SymbolTable) -> Expr:
-    """The local steps of a run."""
+def count_iterations(symbol: SymbolTable) -> Expr:
+    """Return the number of local steps of a run: K, or tau T."""
     known = symbol.has(q.iterations)
     counted: Expr = symbol(q.iterations) if known else symbol(q.local_steps) * symbol(q.rounds)
     return counted

@@ -294,6 +294,8 @@ _CURVATURES = (
 )
 """Constants of strong convexity and of smoothness of the same objectives."""
 _AT_STEPS = ("step", "path", "round")
+
+
 def power_of(factor: Expr, count: Expr) -> Expr:
     """A power with a count as exponent, which is a whole number: of a square the power of its base."""
     base, exponent = sp.sympify(factor).as_base_exp()

@@ -42,11 +42,11 @@ from fedtheory.search.premises import (
 from fedtheory.search.remainders import Goal, Remainder, goal_of, remainders, search_products, show_remainder
 from fedtheory.search.restated import AT_OPTIMUM, quantities_behind, restate
 from fedtheory.search.together import (
-    counts_by_powers,
     find_last_errors,
     find_steps_together,
+    has_power_of_rounds,
     is_together,
-    needed_together,
+    list_needed_together,
 )
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
@@ -97,8 +97,8 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     if is_contracting(claim):
         wanted |= dict.fromkeys(NEEDED)
     if is_together(claim):
-        wanted |= dict.fromkeys(needed_together(claim))
-    if counts_by_powers(claim):
+        wanted |= dict.fromkeys(list_needed_together(claim))
+    if has_power_of_rounds(claim):
         wanted |= {q.iterations.name: None}
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     goal = goal_of(claim, [name for name in wanted if name not in own], missing)

@@ -21,7 +21,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs import Certificate
 from fedtheory.proofs.claim_context import are_together, count_steps
 from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
+from fedtheory.proofs.falling import LastOfContracting, LastOfFalling, count_iterations
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, power_of, symbols_of
 from fedtheory.proofs.proof import check_assumed
@@ -40,13 +40,13 @@ _NEEDED = tuple(
 """Quantities that the steps of these chains are about."""
 
 
-def needed_together(claim: Claim) -> Sequence[str]:
-    """The names of the quantities that the steps of these chains are about, for a claim."""
+def list_needed_together(claim: Claim) -> Sequence[str]:
+    """List the names of the quantities that the steps of these chains are about, for a claim."""
     counted = [] if q.iterations in claim.notation.values() else [q.iterations.name]
     return [*_NEEDED, *counted, *([] if a.one_client in claim.assumptions else [q.clients.name])]
 
 
-def counts_by_powers(claim: Claim) -> bool:
+def has_power_of_rounds(claim: Claim) -> bool:
     """Whether a claim has a power of the number of rounds, for which its certificate counts local steps."""
     rounds = symbols_of(claim)(q.rounds)
     return any(power.exp.has(rounds) for relation in claim.relations for power in relation.atoms(sp.Pow))
@@ -60,39 +60,39 @@ def is_together(claim: Claim) -> bool:
 
 
 def find_steps_together(workspace: Workspace) -> Iterator[str]:
-    """The ids of lemmas on a run, each from a step with numbers that the claimed bound suggests."""
+    """Yield the ids of lemmas on a run, each from a step with numbers that the claimed bound suggests."""
     claim = workspace.claim
     smaller, larger = claim.relations[0].ordered
     quantity = claim.notation[smaller]
     if quantity is q.final_distance_sq:
-        found = _by_contraction(workspace) if any(_factors(claim)) else _by_nearness(workspace)
+        found = _bound_last_distance(workspace) if any(_find_factors(claim)) else _bound_growth(workspace)
     elif quantity is q.average_local_gradient_sq:
-        found = _by_descent(workspace, larger)
+        found = _bound_mean_gradient(workspace, larger)
     else:
-        found = _by_progress(workspace, larger if quantity is q.average_suboptimality else None)
+        found = _bound_mean_error(workspace, larger if quantity is q.average_suboptimality else None)
     yield from (name for name in found if name is not None)
 
 
 def find_last_errors(workspace: Workspace) -> Iterator[LastOfFalling | LastOfContracting]:
-    """Bounds on the error of the last model: by factors that the claimed bound has powers of, and by the mean error."""
+    """Yield bounds on the last error: by factors that the claimed bound has powers of, and by the mean error."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     objective, best = symbol(q.objective), symbol(q.optimum)
     before, after = (Value(objective, symbol(one)) for one in (q.average_iterate, q.next_average_iterate))
     least = Value(objective, best)
-    for number, (factor, offset) in enumerate(_factors(claim), start=1):
+    for number, (factor, offset) in enumerate(_find_factors(claim), start=1):
         larger = factor * Expectation(before - least)
-        name = _step(workspace, f"errors-{number}", after - least, larger, offset)
+        name = _prove_step(workspace, f"errors-{number}", after - least, larger, offset)
         if name is not None:
             yield LastOfContracting(name)
-    added = symbol(q.smoothness) * symbol(q.local_step_size) ** 2 * _noise(claim) / 2
-    name = _step(workspace, "falling", after, Expectation(before), added)
+    added = symbol(q.smoothness) * symbol(q.local_step_size) ** 2 * _variance_of_mean(claim) / 2
+    name = _prove_step(workspace, "falling", after, Expectation(before), added)
     if name is not None:
         yield LastOfFalling(name)
 
 
-def _factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
-    """The bases q of powers q^K in the bound of a claim, each with b = (1 - q) times what the bound has besides."""
+def _find_factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
+    """Find the bases q of powers q^K in the bound of a claim, each with b = 1 - q times the rest of it."""
     bound = claim.relations[0].ordered[1]
     count = count_steps(claim)
     powers = [one for one in parts_of(bound, sp.Pow) if (one.exp / count).is_Integer]
@@ -102,20 +102,22 @@ def _factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
             yield factor, sp.expand(sp.cancel(rest * (1 - factor)))
 
 
-def _by_contraction(workspace: Workspace) -> Iterator[str | None]:
-    """The last distance, by each factor that the bound has a power of."""
+def _bound_last_distance(workspace: Workspace) -> Iterator[str | None]:
+    """Bound the last distance, by each factor that the claimed bound has a power of."""
     claim = workspace.claim
     symbol, count = symbols_of(claim), count_steps(claim)
-    before, after = _distances(symbol)
-    least = symbol(q.local_step_size) ** 2 * _noise(claim)
-    pairs = ((factor, offset) for factor, own in _factors(claim) for offset in dict.fromkeys((own, least)))
+    before, after = _square_distances(symbol)
+    least = symbol(q.local_step_size) ** 2 * _variance_of_mean(claim)
+    pairs = ((factor, offset) for factor, own in _find_factors(claim) for offset in dict.fromkeys((own, least)))
     for number, (factor, offset) in enumerate(pairs, start=1):
-        step = _step(workspace, f"contracting-{number}", after, factor * Expectation(before), offset)
+        step = _prove_step(workspace, f"contracting-{number}", after, factor * Expectation(before), offset)
         if step is None:
             continue
         power = power_of(factor, count) * symbol(q.initial_distance) ** 2
         whole = le(symbol(q.final_distance_sq), power + offset / (1 - factor))
-        statement = LemmaGoal(f"last-distance-{number}", "run", whole, [*claim.conditions, _is_no_jump(claim, factor)])
+        statement = LemmaGoal(
+            f"last-distance-{number}", "run", whole, [*claim.conditions, _require_base(claim, factor)]
+        )
         contraction = Contraction(
             claim=workspace.claim_of(statement).id,
             step=step,
@@ -127,8 +129,8 @@ def _by_contraction(workspace: Workspace) -> Iterator[str | None]:
         yield workspace.add(statement, contraction)
 
 
-def _is_no_jump(claim: Claim, factor: Expr) -> Expr:
-    """That the base of a factor, such as 1 - eta mu, is not negative, as a bound on the step size where it is one.
+def _require_base(claim: Claim, factor: Expr) -> Expr:
+    """Return the condition that the base of a factor, such as 1 - eta mu, is not negative: a bound on step sizes.
 
     Conditions bound the step size by the largest curvature only.
     """
@@ -139,47 +141,47 @@ def _is_no_jump(claim: Claim, factor: Expr) -> Expr:
     return sp.Le(size, 1 / rate, evaluate=False)
 
 
-def _by_nearness(workspace: Workspace) -> Iterator[str | None]:
-    """The last distance, by what noise adds to it in a step."""
+def _bound_growth(workspace: Workspace) -> Iterator[str | None]:
+    """Bound the last distance, by what noise adds to it in a step."""
     symbol = symbols_of(workspace.claim)
-    count, added = _count(symbol), symbol(q.local_step_size) ** 2 * _noise(workspace.claim)
-    before, after = _distances(symbol)
-    step = _step(workspace, "nearer", after, Expectation(before), added)
-    yield _mean(workspace, "mean-nearer", le(-added, symbol(q.total_progress) / count), step)
+    count, added = count_iterations(symbol), symbol(q.local_step_size) ** 2 * _variance_of_mean(workspace.claim)
+    before, after = _square_distances(symbol)
+    step = _prove_step(workspace, "nearer", after, Expectation(before), added)
+    yield _average_over_steps(workspace, "mean-nearer", le(-added, symbol(q.total_progress) / count), step)
 
 
-def _by_progress(workspace: Workspace, bound: Expr | None) -> Iterator[str | None]:
-    """The mean error, by the progress towards the optimum: with the numbers of a bound, and with those of the proof."""
+def _bound_mean_error(workspace: Workspace, bound: Expr | None) -> Iterator[str | None]:
+    """Bound the mean error by the progress towards the optimum: with numbers of the claimed bound, and the smallest."""
     claim = workspace.claim
-    symbol, count = symbols_of(claim), _count(symbols_of(claim))
+    symbol, count = symbols_of(claim), count_iterations(symbols_of(claim))
     size = symbol(q.local_step_size)
-    numbers = [(1 / (2 * size), size * _noise(claim))]
+    numbers = [(1 / (2 * size), size * _variance_of_mean(claim))]
     if bound is not None:
-        numbers.insert(0, _shares(bound, symbol(q.initial_distance) ** 2, count))
-    before, after = _distances(symbol)
+        numbers.insert(0, _split_bound(bound, symbol(q.initial_distance) ** 2, count))
+    before, after = _square_distances(symbol)
     objective, best = symbol(q.objective), symbol(q.optimum)
     error = Value(objective, symbol(q.next_average_iterate)) - Value(objective, best)
     for number, (share, added) in enumerate(dict.fromkeys(numbers), start=1):
-        step = _step(workspace, f"progress-{number}", error, share * Expectation(before - after), added)
+        step = _prove_step(workspace, f"progress-{number}", error, share * Expectation(before - after), added)
         right = share * symbol(q.total_progress) / count + added
-        yield _mean(workspace, f"mean-error-{number}", le(symbol(q.average_suboptimality), right), step)
+        yield _average_over_steps(workspace, f"mean-error-{number}", le(symbol(q.average_suboptimality), right), step)
 
 
-def _by_descent(workspace: Workspace, bound: Expr) -> Iterator[str | None]:
-    """The mean squared gradient, by the decrease of the objective."""
+def _bound_mean_gradient(workspace: Workspace, bound: Expr) -> Iterator[str | None]:
+    """Bound the mean squared gradient by the decrease of the objective."""
     symbol = symbols_of(workspace.claim)
-    count = _count(symbol)
-    share, added = _shares(bound, symbol(q.initial_gap), count)
+    count = count_iterations(symbol)
+    share, added = _split_bound(bound, symbol(q.initial_gap), count)
     objective = symbol(q.objective)
     before, after = (symbol(one) for one in (q.average_iterate, q.next_average_iterate))
     fallen = Value(objective, before) - Value(objective, after)
-    step = _step(workspace, "descent", norm_sq(Gradient(objective, before)), share * Expectation(fallen), added)
+    step = _prove_step(workspace, "descent", norm_sq(Gradient(objective, before)), share * Expectation(fallen), added)
     right = share * symbol(q.total_descent) / count + added
-    yield _mean(workspace, "mean-gradient", le(symbol(q.average_local_gradient_sq), right), step)
+    yield _average_over_steps(workspace, "mean-gradient", le(symbol(q.average_local_gradient_sq), right), step)
 
 
-def _mean(workspace: Workspace, name: str, whole: Relation, step: str | None) -> str | None:
-    """A lemma on a mean over all local steps, by one on each of them."""
+def _average_over_steps(workspace: Workspace, name: str, whole: Relation, step: str | None) -> str | None:
+    """Add a lemma on a mean over all local steps, by one on each of them."""
     if step is None:
         return None
     statement = LemmaGoal(name, "run", whole)
@@ -187,33 +189,28 @@ def _mean(workspace: Workspace, name: str, whole: Relation, step: str | None) ->
     return workspace.add(statement, certificate)
 
 
-def _shares(bound: Expr, start: Expr, count: Expr) -> tuple[Expr, Expr]:
-    """How often a bound counts what a run starts with, times the number of steps, and what it has besides."""
+def _split_bound(bound: Expr, start: Expr, count: Expr) -> tuple[Expr, Expr]:
+    """Return how often a bound counts what a run starts with, times the number of steps, and what it has besides."""
     share = sp.expand(bound).coeff(start)
     rest = sp.expand(bound) - sp.expand(share * start)
     return sp.cancel(share * count), sp.factor_terms(rest)
 
 
-def _count(symbol: SymbolTable) -> Expr:
-    """The local steps of a run: means over steps are over rounds, too."""
-    return symbol(q.iterations) if symbol.has(q.iterations) else symbol(q.local_steps) * symbol(q.rounds)
-
-
-def _distances(symbol: SymbolTable) -> tuple[Expr, Expr]:
+def _square_distances(symbol: SymbolTable) -> tuple[Expr, Expr]:
     before, after, best = (symbol(one) for one in (q.average_iterate, q.next_average_iterate, q.optimum))
     return norm_sq(before - best), norm_sq(after - best)
 
 
-def _noise(claim: Claim) -> Expr:
-    """The variance of the clients' mean gradient, in the numbers of a claim."""
+def _variance_of_mean(claim: Claim) -> Expr:
+    """Return the variance of the clients' mean gradient, in the numbers of a claim."""
     symbol = symbols_of(claim)
     if a.unbiased_bounded_variance not in claim.assumptions or not symbol.has(q.noise_deviation):
         return sp.S.Zero
     return symbol(q.noise_deviation) ** 2 / (symbol(q.clients) if symbol.has(q.clients) else 1)
 
 
-def _step(workspace: Workspace, name: str, left: Expr, right: Expr, added: Expr) -> str | None:
-    """A lemma on the expectations at one local step, by named inequalities and squares."""
+def _prove_step(workspace: Workspace, name: str, left: Expr, right: Expr, added: Expr) -> str | None:
+    """Add a lemma on the expectations at one local step, by named inequalities and squares."""
     statement = LemmaGoal(name, "step", le(Expectation(left), right + added))
     claim = workspace.claim_of(statement)
     terms = find_terms(claim, statement.relation)
