@@ -136,4 +136,18 @@ def _shorten(value: Any) -> str:
         # An enclosure: its first digits say enough for a terminal.
         return f"{float(value[1:].partition('+/-')[0].strip() or 0):.6g}"
     text = short(value) if isinstance(value, float) else str(value)
-    return text if len(text) <= 24 else f"{text[:20]}... ({len(text)} characters; --json shows all)"
+    if len(text) <= _LONGEST or not isinstance(value, str):
+        return text
+    return f"about {_round(text)} (a fraction of {len(text)} characters, in --json)"
+
+
+_LONGEST = 24
+"""Characters of a fraction that a terminal shows as it is."""
+
+
+def _round(fraction: str) -> str:
+    """Six digits of a fraction, however large or small it is."""
+    from decimal import Decimal
+
+    numerator, _, denominator = fraction.partition("/")
+    return f"{Decimal(numerator) / Decimal(denominator or 1):.6g}"
