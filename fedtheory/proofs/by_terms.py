@@ -45,6 +45,5 @@ def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Ite
             yield found
             if not found.holds:
                 return
-    for _ in check_terms(claim, terms_of_mean(claim, certificate, prove), prove):
-        pass
-    yield Step("the mean over the steps", True)
+    steps = [*check_terms(claim, terms_of_mean(claim, certificate, prove), prove)]
+    yield Step("the mean over the steps", all(one.holds for one in steps))
