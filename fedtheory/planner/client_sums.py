@@ -20,20 +20,20 @@ _BLOCK = 2**21
 """Numbers of the vectors of some clients that are multiplied together."""
 
 
-def change(moved: Array, steps: Array | int) -> Array:
-    """What so many steps change, ``(1 - moved)^steps - 1``, without cancellation where steps are small."""
+def evaluate_change(moved: Array, steps: Array | int) -> Array:
+    """Evaluate f, ``(1 - moved)^steps - 1`` at ``moved = eta h``, without cancellation where steps are small."""
     small = np.expm1(steps * np.log1p(-np.minimum(moved, 0.5)))
     return np.where(moved < 0.5, small, (1 - moved) ** steps - 1)
 
 
-def pull(moved: Array, curvatures: Array, sizes: Array, steps: Array | int) -> Array:
-    """g at the curvatures, with ``moved = sizes * curvatures``."""
-    return np.where(moved * steps != 0, -change(moved, steps) / curvatures, sizes * steps)
+def evaluate_drift(moved: Array, curvatures: Array, sizes: Array, steps: Array | int) -> Array:
+    """Evaluate g at the curvatures, with ``moved = sizes * curvatures``."""
+    return np.where(moved * steps != 0, -evaluate_change(moved, steps) / curvatures, sizes * steps)
 
 
-def spread(moved: Array, steps: Array | int) -> Array:
-    """s at ``moved = eta h``."""
-    return np.where(moved * (2 - moved) != 0, -change(moved, 2 * steps) / (moved * (2 - moved)), steps * 1.0)
+def evaluate_noise(moved: Array, steps: Array | int) -> Array:
+    """Evaluate s at ``moved = eta h``."""
+    return np.where(moved * (2 - moved) != 0, -evaluate_change(moved, 2 * steps) / (moved * (2 - moved)), steps * 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class SumsOverClients:
         return np.ascontiguousarray(self._all_vectors[:, self._curved])
 
     @cached_property
-    def _pulls(self) -> Array:
+    def _linear_in_eigenvectors(self) -> Array:
         """b_i in the eigenvectors, (M, d)."""
         return np.asarray(np.einsum("mji,mj->mi", self.vectors, self.linear))
 
@@ -83,14 +83,16 @@ class SumsOverClients:
         """The sums of f(H_i), (S, d, d), and of g(H_i) b_i, (S, d), at each of the factors of the step sizes (S,)."""
         moved, sizes, steps = self._at(factors)
         weights = self.weights[None, :, None]
-        moves = (weights * change(moved, steps)).reshape(len(factors), -1)[:, self._curved]
-        pulled = weights * pull(moved, self.curvatures[None], sizes, steps) * self._pulls[None]
-        return _conjugate(self._curved_vectors, moves), pulled.reshape(len(factors), -1) @ self._all_vectors.T
+        moves = (weights * evaluate_change(moved, steps)).reshape(len(factors), -1)[:, self._curved]
+        shifts = (
+            weights * evaluate_drift(moved, self.curvatures[None], sizes, steps) * self._linear_in_eigenvectors[None]
+        )
+        return _conjugate(self._curved_vectors, moves), shifts.reshape(len(factors), -1) @ self._all_vectors.T
 
     def compute_noise(self, factors: Array) -> Array:
         """The sums of eta^2 s(H_i), (S, d, d)."""
         moved, sizes, steps = self._at(factors)
-        fresh = self.variances[None, :, None] * sizes * sizes * spread(moved, steps)
+        fresh = self.variances[None, :, None] * sizes * sizes * evaluate_noise(moved, steps)
         return _conjugate(self._all_vectors, fresh.reshape(len(factors), -1))
 
 
@@ -149,14 +151,14 @@ class SumsByPolynomials:
         for first in range(0, clients, step):
             some = slice(first, first + step)
             vectors = np.ascontiguousarray(self.vectors[some].transpose(1, 0, 2).reshape(size, -1))
-            pulls = np.einsum("mji,mj->mi", self.vectors[some], self.linear[some]).ravel()
+            linear = np.einsum("mji,mj->mi", self.vectors[some], self.linear[some]).ravel()
             shifted = ((2 * self.curvatures[some] - least - most) / max(most - least, 1e-300)).ravel()
             counted = np.repeat(weights[some], size)
             before, now = shifted, np.ones_like(shifted)
             for k in range(degree + 1):
                 each = counted * now
                 maps[k] += (vectors * each) @ vectors.T
-                drifts[k] += vectors @ (each * pulls)
+                drifts[k] += vectors @ (each * linear)
                 before, now = now, 2 * shifted * now - before
         return maps, drifts
 
@@ -169,15 +171,15 @@ class SumsByPolynomials:
         maps, drifts = self._of_moves
         nodes = self._nodes(self.steps)
         moved, sizes = self._moved(factors, nodes)
-        changes = self._coefficients(change(moved, self.steps))
-        pulled = self._coefficients(pull(moved, nodes, sizes, self.steps))
-        return np.tensordot(changes, maps, axes=1), pulled @ drifts
+        changes = self._coefficients(evaluate_change(moved, self.steps))
+        shifts = self._coefficients(evaluate_drift(moved, nodes, sizes, self.steps))
+        return np.tensordot(changes, maps, axes=1), shifts @ drifts
 
     def compute_noise(self, factors: Array) -> Array:
         """As `SumsOverClients.compute_noise`."""
         nodes = self._nodes(len(self._of_noise) - 1)
         moved, sizes = self._moved(factors, nodes)
-        fresh = self._coefficients(sizes * sizes * spread(moved, self.steps))
+        fresh = self._coefficients(sizes * sizes * evaluate_noise(moved, self.steps))
         return np.tensordot(fresh, self._of_noise, axes=1)
 
 

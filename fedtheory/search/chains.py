@@ -160,7 +160,7 @@ def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPre
 
 
 def _last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
-    """What follows for the last model from lemmas on the error after a step."""
+    """List the premises on the last model that follow from lemmas on the error after a step."""
     found = []
     for part in find_last_errors(workspace):
         slack_of_step = workspace.proofs[part.claim].claim.relations[0].slack

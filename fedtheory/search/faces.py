@@ -18,7 +18,7 @@ from fedtheory.search.samples import Samples
 
 _PROGRAM = 20_000
 _TOLERANCES = (1e-10, 1e-8, 1e-7)
-"""Of programs: where one point alone is feasible, rounding may hide it from a program that is too exact."""
+"""Tolerance of programs: where one point alone is feasible, rounding may hide it from a program that is too exact."""
 _SMALL = 1e-6
 """Eigenvalues of scaled matrices that count as zero."""
 Matrix = NDArray[np.float64]

@@ -173,7 +173,7 @@ def test_what_is_random_in_a_round_is_followed_round_by_round() -> None:
 
 
 def test_rationals_of_so_many_rounds_are_refused() -> None:
-    """A run may be read in rationals; asking for its expectations there is told the limit."""
+    """A run may be read in rationals; the refusal to compute its expectations there names the limit."""
     run = plain(rounds=10**6, size=fmpq(1, 100))
     with pytest.raises(InputError, match="at most 20000 rounds times local steps in rationals, got 1000000"):
         _ = run.trajectory

@@ -219,7 +219,7 @@ def test_clients_together_have_gradients_of_their_own() -> None:
     ],
 )
 def test_exponents_count_iterations(exponent: Expr, conditions: Sequence[Expr], expected: Expr) -> None:
-    """Where K = tau T: with as many local steps in all rounds, of which one is a round only where tau = 1."""
+    """K is tau T, and T only where a round is one local step."""
     claim = _claim((1 - mu) ** exponent * K, [SMALL, *conditions])
     (found,) = with_iterations_in_powers(claim, claim.conditions).relations
     assert found.right == (1 - mu) ** expected * K

@@ -67,7 +67,7 @@ def test_one_map_is_the_noise_of_all_rows(dimension: int, replacement: bool, ste
 
 @pytest.mark.parametrize("participation", [Full(), Uniform(4), Multinomial(3)])
 def test_rounds_of_many_clients_go_by_one_map(participation: Participation) -> None:
-    """Where the rounds are many enough to pay for it; it is no larger for more clients."""
+    """The map is taken when the rounds are many enough to pay for it; it is no larger for more clients."""
     problem = _problem(4, True)
     algorithm = fedavg(problem, rounds=100, local_step_size=0.002, local_steps=5)
     algorithm = replace(algorithm, aggregation=replace(algorithm.aggregation, participation=participation))

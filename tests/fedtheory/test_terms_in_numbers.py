@@ -182,7 +182,7 @@ def test_a_quantity_without_a_value_is_named() -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 33])
 @pytest.mark.parametrize("index", ["clients", "steps", "rounds"])
 def test_extremes_are_those_of_all_entries(index: str, count: int) -> None:
-    """Of any number of entries, in floats and in rationals, wherever the extreme one stands."""
+    """The extreme of any number of entries is found, in floats and in rationals, at whatever place it is."""
     run = Instance("full gradients", 1).run()
     axis = ("rounds", "steps", "clients").index(index)
     for shift in range(count):

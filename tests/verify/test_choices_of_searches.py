@@ -232,7 +232,7 @@ def test_edges_of_claims_without_conditions(fails: bool, depends: bool, monkeypa
 
 @pytest.mark.parametrize(("here", "expected"), [(1.0, None), (-1.0, "along"), (0.0, "along")])
 def test_conditions_that_fail_for_every_step_size(here: float, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a condition without the step size fails no factor helps; slopes are those of a doubled step size."""
+    """No factor helps if a condition without the step size fails; slopes are those of a doubled step size."""
     monkeypatch.setattr(edge, "premises", lambda _: ())
     monkeypatch.setattr(edge, "failures_among", lambda *_: [])
     given, run = _edge([lambda _: here, lambda power: 3.0 * power])

@@ -172,7 +172,7 @@ def test_a_broken_table(tmp_path: Path) -> None:
 
 
 def test_the_reason_stands_beside_the_answer(tmp_path: Path) -> None:
-    """Where the machine leaves an answer to a person; for a proof, which a person reads anyway, nothing is said."""
+    """A reason is given if an answer is left to a person, but not for a proof, which a person reads anyway."""
     odd = AnswerRow("bound", "Bound", None, 6, "a person reads this answer: var is not a symbol of it", answer="var")
     proof = AnswerRow("proof", "Proof", None, 4, "read by a person", answer="Expand.")
     page = _reading_page([Result("ana", "x", (odd, proof), ())], tmp_path)

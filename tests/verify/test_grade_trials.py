@@ -53,7 +53,7 @@ def test_violations_on_long_runs_are_confirmed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_runs_to_which_a_claim_does_not_apply_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the small ones by an exact check, of the long ones by their table."""
+    """Small runs are described by an exact check, long ones by their table."""
     few = Claim(id="t:few", lhs=q.final_distance_sq, rhs=1, where={T: q.rounds}, conditions=[T <= 3])
     monkeypatch.setattr(battery, "is_allowed", lambda claim, table: claim is few and table == _table("5", rounds=7))
     small = [parse_run(_table("1", rounds=rounds), RATIONAL) for rounds in (2, 4, 3)]

@@ -81,7 +81,7 @@ def test_a_knob_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_can_vanish_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the score rises; what cannot vanish stays."""
+    """Numbers vanish if the score rises by it; numbers that cannot vanish stay."""
     _use_numbers(monkeypatch, local, vanishing=("a", "b"))
     climb = _climb(lambda table: float(table["b"] - table["a"] - table["c"]), {n: fmpq(1) for n in "abc"})
     climb.without()

@@ -186,8 +186,8 @@ class FunctionsOfCoordinate:
             plain = np.maximum(abs(least), abs(most)) ** 2 @ positive + nearest**2 @ negative
             # On a short interval the mean value theorem is much closer; at its ends slopes may be limits.
             ends = [np.clip(end, *self._reach) for end in (left, right)]
-            bends = self._bound_curvatures(*ends)
-            corners = [slope * bend for slope in (least, most) for bend in bends]
+            curvatures = self._bound_curvatures(*ends)
+            corners = [slope * curvature for slope in (least, most) for curvature in curvatures]
             low, high = 2 * np.minimum.reduce(corners), 2 * np.maximum.reduce(corners)
             steepest = np.maximum(high @ positive + low @ negative, -(low @ positive + high @ negative))
             close = value((ends[0] + ends[1]) / 2) + steepest * (ends[1] - ends[0]) / 2

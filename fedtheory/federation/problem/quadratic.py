@@ -339,9 +339,9 @@ class Problem(Shown):
         if not self.has_convex_clients:
             raise NotApplicable("a client's objective is not convex and has no minimiser")
         at = self.optimum
-        pulls = self.arithmetic.difference(self.linear, product(self.hessians, at), lambda: self._gradient_scale(at))
+        descents = self.arithmetic.difference(self.linear, product(self.hessians, at), lambda: self._gradient_scale(at))
         try:
-            moves = map_equal_rows(self.arithmetic.solve, self.hessians, pulls)
+            moves = map_equal_rows(self.arithmetic.solve, self.hessians, descents)
         except InputError:
             raise unanswered(self.arithmetic, "a client's objective has no minimiser") from None
         optima: Array = self.optimum + np.stack(moves)
