@@ -7,8 +7,11 @@ import shutil
 
 import pytest
 from hypothesis import settings
+from resuming import pytest_addoption, pytest_configure
 
 from fedtheory.process import collect_rarely
+
+__all__ = ["pytest_addoption", "pytest_configure", "pytest_runtest_setup"]
 
 os.environ["FEDTHEORY_CACHE"] = ""  # what a test sees is computed by the code that it tests
 collect_rarely()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from functools import cache
-
 import pytest
 from known_errors import KnownError, fold, known_errors, unfold
 from labels import follows
@@ -20,6 +17,8 @@ SHARE = 0.97
 """Of the errors that are false, at least so many are refuted."""
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
 """Of the search that a verdict has by default."""
+MISSED = ("planted:vlaski2023:eq-5.62.explicit:a-lost-number-of-clients-generous:2",)
+"""Those of the false ones that it does not refute."""
 LONGER = 10
 """Searches so much longer than the default one refute no true claim."""
 
@@ -34,6 +33,13 @@ def test_folded_runs_are_the_same() -> None:
 def of_truth(truth: str, *, quick: bool = False) -> list[KnownError]:
     """The errors of this truth; perhaps those of the sample alone."""
     return [known for known in known_errors() if known.truth == truth and known.is_quick >= quick]
+
+
+def test_few_of_the_false_ones_are_missed() -> None:
+    """Those that are listed are false, and at most 3 % of all that are."""
+    false = {known.id for known in of_truth("false")}
+    assert set(MISSED) <= false
+    assert len(MISSED) <= (1 - SHARE) * len(false)
 
 
 @pytest.mark.slow
@@ -86,26 +92,16 @@ def test_a_true_one_is_not_refuted(known: KnownError) -> None:
     assert search_regimes(resolve(known.error.claim), EVALUATIONS).counterexample is None
 
 
-@cache
-def _is_found(known: KnownError) -> bool:
-    return is_refuted(known.error.claim)
+@pytest.mark.slow
+@pytest.mark.parametrize("known", of_truth("false"), ids=lambda known: known.id)
+def test_a_false_one_is_refuted_by_default(known: KnownError) -> None:
+    """The verdict on it says so, and one that is known to be missed is listed."""
+    assert is_refuted(known.error.claim) is (known.id not in MISSED)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(30000)
-def test_nearly_all_false_ones_are_refuted(capsys: pytest.CaptureFixture[str]) -> None:
-    """The share is printed, and what is missed is listed by kind."""
-    false = of_truth("false")
-    missed = [known.id for known in false if not _is_found(known)]
-    unknown = Counter("refuted" if _is_found(known) else "not refuted" for known in of_truth("unknown"))
-    with capsys.disabled():
-        print(f"\nrefuted: {len(false) - len(missed)} of {len(false)} false planted errors; unknown truth: {unknown}")
-        print("\n".join(["missed:", *missed]))
-    assert len(missed) <= (1 - SHARE) * len(false)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(30000)
-def test_no_true_one_is_refuted() -> None:
+@pytest.mark.parametrize("known", of_truth("true"), ids=lambda known: known.id)
+def test_no_true_one_is_refuted(known: KnownError) -> None:
     """However long the search."""
-    assert [known.id for known in of_truth("true") if is_refuted(known.error.claim, longer=LONGER)] == []
+    assert not is_refuted(known.error.claim, longer=LONGER)
