@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from comparator_runs import line_run
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import FLOAT, RATIONAL, parse_run
+from fedtheory import FLOAT, RATIONAL
 from fedtheory.engine import gradient_forms
 from fedtheory.engine.comparator import Comparator
 from fedtheory.engine.multiples import least_multiple
@@ -24,10 +25,8 @@ from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import smooth, smooth_noise
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificate_of, check_certificate
-from fedtheory.sources.comparator.exhibits.data_sets import OnData
 from fedtheory.sources.comparator.statements import full_rounds as full
 from fedtheory.sources.comparator.statements import strong_convexity as strong
 from fedtheory.sources.comparator.statements.notation import (
@@ -62,26 +61,6 @@ def data_run(**algorithm: Any) -> Run:
     )
     problem = least_squares(clients, RATIONAL.array([3, -2]), **batches)
     return Run(problem, fedavg(problem, **{"rounds": 2, "local_step_size": fmpq(1, 60), "local_steps": 2, **algorithm}))
-
-
-def line_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Clients on a line, pulled apart."""
-    problem = {
-        "kind": "quadratic",
-        "hessians": [[["1"]], [["3"]]],
-        "linear": [["2"], ["-1"]],
-        "start": ["2"],
-        "noise": "1/2",
-        "weights": ["1/2", "1/2"],
-    }
-    algorithm = {"local_step_size": "1/20", "local_steps": 3, "rounds": 2}
-    return parse_run(
-        {
-            "problem": problem | {key: changes.pop(key) for key in problem if key in changes},
-            "algorithm": algorithm | changes,
-        },
-        arithmetic,
-    )
 
 
 def value_at(run: Run, y: Comparator) -> Any:
@@ -237,39 +216,6 @@ def test_a_contraction_says_what_the_step_says(change: dict[str, Any]) -> None:
     assert check_certificate(LAST, replace(certificate, **change)).verdict == "broken"
 
 
-STRONGLY_CONVEX: dict[str, dict[str, Any]] = {
-    "one curvature": {"hessians": [[["1"]], [["1"]]], "local_step_size": "1/50", "local_steps": 1},
-    "two curvatures": {"hessians": [[["1"]], [["6/5"]]], "linear": [["1/10"], ["-1/10"]], "local_step_size": "1/200"},
-    "two dimensions": {
-        "hessians": [[["1", "0"], ["0", "6/5"]]] * 2,
-        "linear": [["1/10", "0"], ["-1/10", "1/10"]],
-        "start": ["1", "1"],
-        "local_step_size": "1/200",
-    },
-}
-
-
-@pytest.mark.parametrize("changes", STRONGLY_CONVEX.values(), ids=STRONGLY_CONVEX)
-def test_the_floor_is_near_the_error_at_which_runs_settle(changes: dict[str, Any]) -> None:
-    """Within a factor of four, and never below it."""
-    assert 1 < floor_over_settled(line_run(FLOAT, **changes)) < 4
-
-
-def test_the_floor_of_ridge_regression() -> None:
-    """Diabetes data in batches of eight."""
-    problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": 20}
-    algorithm = {"local_step_size": 0.0003, "local_steps": 3, "rounds": 100}
-    run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
-    assert check(LAST, run).holds
-    assert 1 < floor_over_settled(run) < 4
-
-
-def floor_over_settled(run: Run) -> float:
-    """What the bound tends to for ever more rounds, over what the exact error tends to."""
-    floor = compile_expression(3 * strong.floor / (2 * mu), LAST.notation)(whole_run(run))
-    return float(np.ravel(floor)[0] / q.limiting_distance_sq.on(run))
-
-
 SHARES = find("comparator:shares.one-step")
 SHARES_CHANGES: dict[str, dict[str, Any]] = {
     "half the noise": {"rhs": SHARES.rhs - full.UNEQUAL.batch_noise / 2},
@@ -284,18 +230,6 @@ def test_no_stronger_step_for_unequal_shares_is_proved(change: dict[str, Any]) -
     """Smaller constants, a condition less, and 1/M for the largest share."""
     assert is_proved(SHARES)
     assert not is_proved(replace(SHARES, **change))
-
-
-@pytest.mark.parametrize("weights", [["1/3", "2/3"], ["9/10", "1/10"], ["1/2", "1/2"]])
-def test_unequal_shares(weights: list[str]) -> None:
-    """The theorem for equal shares does not apply, the other one does; for equal ones it promises a little less."""
-    run = line_run(weights=weights)
-    found = check(find("comparator:shares.average-error"), run)
-    assert found.holds
-    equal = check(AVERAGE, run)
-    assert equal.applicable == (weights[0] == weights[1])
-    if equal.worst is not None and found.worst is not None:
-        assert equal.worst.rhs <= found.worst.rhs
 
 
 DRIFT = find("comparator:drift.one-step")
@@ -328,41 +262,6 @@ def test_no_stronger_step_with_less_noise_is_proved(change: dict[str, Any]) -> N
     """Smaller constants, and the conditions of the bound with more noise."""
     assert is_proved(LESS_NOISE)
     assert not is_proved(replace(LESS_NOISE, **change))
-
-
-@pytest.mark.parametrize(("ridge", "step_size"), [(0.1, 1e-3), (1, 1e-3), (1, 1e-4), (20, 1e-4)])
-def test_the_noise_in_the_mean_error_is_near_that_of_ridge_regression(ridge: float, step_size: float) -> None:
-    """Diabetes data, one local step: what the bound tends to is within a factor of four, small curvatures or not."""
-    problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": ridge}
-    algorithm = {"local_step_size": step_size, "local_steps": 1, "rounds": 100}
-    run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
-    assert check(find("comparator:drift.less-noise"), run).holds
-    at_optimum = {**LESS_NOISE.notation, sigma_y: q.noise_at_optimum}
-    floor = float(np.ravel(compile_expression(full.QUIET_NOISE, at_optimum)(whole_run(run)))[0])
-    assert 1 < floor / q.limiting_suboptimality.on(run) < 4
-
-
-def test_points_of_the_page() -> None:
-    """What the page draws is what a check of the claims says, and a condition that fails leaves a point out."""
-    found = OnData("diabetes")
-    point = found.point(0.005, 10)
-    run = found.run(0.005, 10)
-    for claim, promised in ((AVERAGE, point.bound), (find("comparator:drift.average-error"), point.with_drift)):
-        worst = check(claim, run).worst
-        assert worst is not None
-        assert promised == pytest.approx(worst.rhs)
-        assert point.error == pytest.approx(worst.lhs)
-    assert point.first_terms < point.bound
-    assert found.point(0.05, 10).bound is None
-
-
-def test_other_batches_and_steps_of_the_page() -> None:
-    """At the step size where the theorem promises most it is less than the initial gap, and at most five errors."""
-    found = OnData("diabetes", 32, 1)
-    point = found.most_promised
-    assert point.bound is not None
-    assert point.error <= point.bound <= min(5 * point.error, found.planned.initial_gap)
-    assert point.bound <= min(one for one in (found.point(f * point.step_size).bound for f in (0.7, 0.5)) if one)
 
 
 AVERAGE = find("comparator:average-error")

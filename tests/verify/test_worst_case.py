@@ -5,8 +5,6 @@ What needs a solver is skipped without the extra `worst-case`.
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +13,10 @@ import numpy as np
 import pytest
 import sympy as sp
 from flint import fmpq
+from worst_cases import LAST_ITERATE, WHERE, D, L, eta, needs_solver, tau
 
-from fedtheory import cli
 from fedtheory.arithmetic import plain_float
-from fedtheory.errors import InputError, NotApplicable
+from fedtheory.errors import NotApplicable
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -28,43 +26,11 @@ from fedtheory.language.families import with_fedavg
 from fedtheory.language.registry import all_claims, find
 from verify.cache import VARIABLE
 from verify.check import check
-from verify.worst_case import Case, WorstCase, worst_case
+from verify.worst_case import Case, worst_case
 from verify.worst_case.solvers import SOLVERS, SolverAnswer
 from verify.worst_case.statement import statements
-from verify.worst_case.vocabulary import MEASURED, SCALES
 
 DRIFT, THEOREM = find("renard2022:lemma-2.3"), find("renard2022:thm-2.1")
-SYMBOLS = sp.symbols("eta L D tau M zeta", positive=True)
-eta, L, D, tau, M, zeta = SYMBOLS
-WHERE = dict(
-    zip(
-        SYMBOLS,
-        (
-            q.local_step_size,
-            q.smoothness,
-            q.initial_distance,
-            q.local_steps,
-            q.clients,
-            q.gradient_dissimilarity,
-        ),
-        strict=True,
-    )
-)
-LAST_ITERATE = Claim(
-    id="mine:last",
-    lhs=q.final_suboptimality,
-    rhs=L * D**2 / (4 * tau + 2),
-    where=WHERE,
-    assumptions=[a.convex_and_smooth],
-    conditions=[eta <= 1 / L],
-)
-"""Drori and Teboulle 2014: gradient descent on convex functions, attained."""
-
-
-@pytest.fixture
-def solver() -> None:
-    """Skips a test where PEPit is not installed."""
-    pytest.importorskip("PEPit")
 
 
 def only_case(claim: Claim, clients: int, local_steps: int) -> Case:
@@ -83,7 +49,7 @@ def largest(claim: Claim, clients: int, local_steps: int) -> float:
     return value
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 @pytest.mark.parametrize("local_steps", [1, 2, 4])
 def test_one_client_is_gradient_descent(local_steps: int) -> None:
     """F(x_tau) - F* = L D^2 / (4 tau + 2) at the step size 1/L, as is known and attained."""
@@ -93,7 +59,7 @@ def test_one_client_is_gradient_descent(local_steps: int) -> None:
     assert case.constants["local_step_size"] == "1"
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 @pytest.mark.parametrize("assumption", [a.one_client, a.one_type], ids=["client", "type"])
 def test_one_client_may_be_assumed(assumption: Assumption) -> None:
     """With one client the assumption holds, and with more it is named."""
@@ -122,22 +88,13 @@ def test_strongly_convex_clients_contract() -> None:
     assert [case.ratio for case in found.cases] == pytest.approx([1, 1], rel=1e-3)
 
 
-def test_what_is_outside_is_told_with_what_is_known(capsys: pytest.CaptureFixture[str]) -> None:
-    """A claim with another assumption is answered with the assumptions that a worst case knows."""
-    assert cli.run(["worst-case", "fraboni2022:thm-1"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "is outside" in told
-    assert "strongly convex clients" in told
-    assert "bounded gradient dissimilarity" in told
-
-
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_one_local_step_of_several_clients_is_gradient_descent() -> None:
     """Whatever the clients are, the average of their first steps is a step on F."""
     assert largest(LAST_ITERATE, 3, 1) == pytest.approx(1 / 6, rel=1e-4)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 @pytest.mark.parametrize("local_steps", [1, 2, 4])
 def test_two_clients_drift_at_most_as_far_as_lines_do(local_steps: int) -> None:
     """tau^2 eta^2 zeta^2, which two linear functions attain: the printed factor is 18."""
@@ -146,13 +103,13 @@ def test_two_clients_drift_at_most_as_far_as_lines_do(local_steps: int) -> None:
     assert case.ratio == pytest.approx(1 / 18, rel=1e-4)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_more_clients_can_drift_farther_than_lines_do() -> None:
     """Four clients reach 1.0526 tau^2 eta^2 zeta^2 with three local steps."""
     assert largest(DRIFT, 4, 3) == pytest.approx(1.05256 * 9 / 16, rel=1e-4)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_drift_inside_a_round_of_one_step_is_zero() -> None:
     """The sum over k = 1 .. tau - 1 is empty; with two steps it is half the drift of one step."""
     claim = find("renard2022:thm-2.1.proof.drift-term")
@@ -160,7 +117,7 @@ def test_drift_inside_a_round_of_one_step_is_zero() -> None:
     assert largest(claim, 2, 2) == pytest.approx(1 / 32, rel=1e-4)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_one_client_has_no_drift() -> None:
     """It is its own average, and its gradient that of F."""
     case = only_case(DRIFT, 1, 3)
@@ -169,7 +126,7 @@ def test_one_client_has_no_drift() -> None:
     assert case.worst_case == pytest.approx(0, abs=1e-5)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_clients_that_are_alike_are_one_client() -> None:
     """Without dissimilarity the error of two clients is that of gradient descent, 2 L D^2 / (tau + 5) at 1/(4L)."""
     alike = worst_case(THEOREM, 2, 2).cases[1]
@@ -179,7 +136,7 @@ def test_clients_that_are_alike_are_one_client() -> None:
     assert alone.worst_case == pytest.approx(2 / 7, rel=1e-4)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_functions_that_are_smooth_alone() -> None:
     """|grad F(x)|^2 <= 2 L (F(x) - F*), attained; the drift of bounded gradients is that of lines pulling apart."""
     s, gap = sp.symbols("s gap", positive=True)
@@ -195,7 +152,7 @@ def test_functions_that_are_smooth_alone() -> None:
     assert only_case(find("liu2022:lemma-1"), 2, 3).ratio == pytest.approx(1 / 4, rel=1e-4)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 @pytest.mark.parametrize("number", range(6))
 def test_no_exact_quadratic_exceeds_the_worst_case(number: int) -> None:
     """Two clients with one Hessian: the drift of every exact run is within that of the class, in its own units."""
@@ -210,7 +167,7 @@ def test_no_exact_quadratic_exceeds_the_worst_case(number: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_no_true_claim_is_exceeded() -> None:
     """Every claim that is recorded as proved or supported bounds the worst case, for three clients and two steps."""
     true = [claim for claim in all_claims().values() if claim.verdict in ("proved", "supported")]
@@ -220,7 +177,7 @@ def test_no_true_claim_is_exceeded() -> None:
     assert [claim_id for claim_id, value, bound in solved if value > bound * 1.0001 + 1e-5] == []
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_what_the_right_side_measures_counts_on_the_left() -> None:
     """The proved progress of a round leaves nothing above zero; with twice the gap on the left something is."""
     proved = find("renard2022:lemma-2.2.fixed")
@@ -229,13 +186,7 @@ def test_what_the_right_side_measures_counts_on_the_left() -> None:
     assert largest(doubled, 2, 2) > 0.1
 
 
-def test_rounds_that_no_solver_can_hold_are_refused() -> None:
-    """Before anything is computed, with the number that is too large."""
-    with pytest.raises(InputError, match="at most 32 local steps of all clients together, got 1000 times 3"):
-        worst_case(DRIFT, 1000, 3)
-
-
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_a_left_side_without_a_bound_is_said_to_be_unbounded() -> None:
     """Drift without dissimilarity in the claim: nothing keeps the clients together."""
     loose = Claim(id="mine:loose", lhs=q.max_drift, rhs=tau, where=WHERE)
@@ -245,7 +196,7 @@ def test_a_left_side_without_a_bound_is_said_to_be_unbounded() -> None:
     assert found.decisive.worst_case is None
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_solvers_that_fail_or_disagree_give_a_status_and_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """No number in silence."""
     monkeypatch.setenv(VARIABLE, "")
@@ -258,29 +209,6 @@ def test_solvers_that_fail_or_disagree_give_a_status_and_no_number(monkeypatch: 
     assert (case.status, case.worst_case, case.ratio) == ("inaccurate", None, None)
 
 
-@pytest.mark.usefixtures("solver")
-def test_the_document(capsys: pytest.CaptureFixture[str]) -> None:
-    """The decisive case stands on top; standard output is one JSON document and nothing else."""
-    assert cli.run(["worst-case", THEOREM.id, "--local-steps", "2", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["id"], document["clients"], document["local_steps"]) == (THEOREM.id, 2, 2)
-    assert (document["applicable"], document["status"]) == (True, "solved")
-    assert document["relaxed"] == ["gradient_dissimilarity"]
-    assert document["ratio"] == max(case["ratio"] for case in document["cases"])
-    assert document["ratio"] == document["worst_case"] / document["bound"]
-    scales = [(c["constants"]["initial_distance"], c["constants"]["gradient_dissimilarity"]) for c in document["cases"]]
-    assert scales == [("1", "1"), ("1", "0"), ("0", "1")]
-
-
-@pytest.mark.usefixtures("solver")
-def test_tables_for_people(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is relaxed is said."""
-    assert cli.run(["worst-case", DRIFT.id, "--local-steps", "1"]) == 0
-    shown = capsys.readouterr().out
-    assert "0.0625" in shown
-    assert "never too small" in " ".join(shown.split())
-
-
 def test_the_bound_is_evaluated_at_the_edge_of_the_conditions() -> None:
     """For every choice of the constants: the theorem at eta = 1/(4L), Theorem 3 of liu2022 at s = 1/(6LK)."""
     stated = list(statements(THEOREM, 2, 3))
@@ -289,95 +217,7 @@ def test_the_bound_is_evaluated_at_the_edge_of_the_conditions() -> None:
     assert {statement.step_size for statement in statements(find("liu2022:thm-3"), 2, 4)} == {1 / 24}
 
 
-OUTSIDE = {
-    "fraboni2022:thm-1": "assumption 'aggregation scheme'",
-    "renard2022:eq-8": "not about a run as a whole",
-    "renard2022:thm-2.1.rate": "not a single inequality",
-    "renard2022:thm-2.1.proof.telescope": "not a single inequality",
-    "renard2022:thm-2.1.proof.assemble.fixed": "not a single inequality",
-    "lecture27:thm-2": "smallest_gap",
-    "liu2022:cor-2.step": "not a single inequality",
-    "vlaski2023:claim.steady-state-noise": "assumption 'uniform sampling'",
-    "liu2022:eq-8.condition.fixed": "nothing in the statement is measured",
-}
-
-
-@pytest.mark.parametrize("claim_id", OUTSIDE)
-def test_claims_outside_get_a_reason(claim_id: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """With or without a solver, the answer says which assumption or quantity is outside."""
-    found = worst_case(find(claim_id))
-    assert found.reason is not None
-    assert OUTSIDE[claim_id] in found.reason
-    assert (found.cases, found.decisive, found.status) == ((), None, None)
-    assert cli.run(["worst-case", claim_id, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["applicable"], document["reason"], document["worst_case"]) == (False, found.reason, None)
-
-
-def test_statements_that_are_not_linear_or_fail_their_conditions_are_outside() -> None:
-    """Squares of errors, drift from below, and conditions that no step size meets."""
-    square = Claim(id="mine:square", lhs=q.final_suboptimality.symbol**2, rhs=D**4, where=_named(q.final_suboptimality))
-    below = Claim(id="mine:below", lhs=zeta**2, rhs=q.max_drift, where=WHERE)
-    impossible = replace(LAST_ITERATE, id="mine:impossible", conditions=[eta <= 1 / L, tau <= 2])
-    for claim, reason in ((square, "not linear"), (below, "from below"), (impossible, "the condition")):
-        found = worst_case(claim, 2, 3)
-        assert found.reason is not None
-        assert reason in found.reason
-
-
-def _named(quantity: q.RunQuantity) -> dict[sp.Symbol, q.Quantity]:
-    return {**WHERE, quantity.symbol: quantity}
-
-
-def test_every_claim_is_stated_or_refused() -> None:
-    """No claim of the sources breaks the translation; those of one noiseless round are translated."""
-    translated = set()
-    for claim in all_claims().values():
-        try:
-            if list(statements(claim, 2, 2)):
-                translated.add(claim.id)
-        except NotApplicable:
-            continue
-    assert {DRIFT.id, THEOREM.id, "liu2022:thm-1", "liu2022:lemma-1", "lecture27:thm-2.explicit"} <= translated
-    assert all(not claim_id.startswith(("fraboni2022", "vlaski2023")) for claim_id in translated)
-
-
-def test_the_tables_do_not_overlap() -> None:
-    """A quantity is measured or sets the scale, not both."""
-    assert not MEASURED.keys() & SCALES.keys()
-
-
-@pytest.mark.parametrize(("option", "count"), [("--clients", 0), ("--local-steps", -1)])
-def test_counts_are_positive(option: str, count: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line, with the option."""
-    assert cli.run(["worst-case", DRIFT.id, option, str(count)]) == 2
-    assert capsys.readouterr().err == f"fedtheory: {option}: expected at least 1, got {count}\n"
-    keys = {"clients": count} if option == "--clients" else {"local_steps": count}
-    with pytest.raises(InputError, match="expected at least 1"):
-        worst_case(DRIFT, **keys)
-
-
-def test_without_the_extra_one_line_names_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing is solved without PEPit."""
-    monkeypatch.setitem(sys.modules, "PEPit", None)
-    assert cli.run(["worst-case", DRIFT.id]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == (
-        "fedtheory: a worst case over a class of functions needs the optional extra: "
-        "pip install 'fedtheory[worst-case]'\n"
-    )
-
-
-def test_a_result_without_cases_decides_nothing() -> None:
-    """Only the reason is left."""
-    outside = WorstCase(DRIFT, 2, 3, "for a reason")
-    assert (outside.decisive, outside.status, outside.cases) == (None, None, ())
-
-
-@pytest.mark.usefixtures("solver")
+@needs_solver
 @pytest.mark.parametrize("solver_name", SOLVERS)
 def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
     """Each solver finds the value that PEPit finds with CVXPY, which gets every constraint alone."""
@@ -399,7 +239,7 @@ def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
     assert [answer.above, answer.below] == pytest.approx([expected, expected], rel=1e-4)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate:UserWarning")
 def test_cases_of_a_theorem_are_those_that_pepit_solves_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same worst cases as with PEPit's own wrapper, which hands CVXPY every constraint alone."""
@@ -417,7 +257,7 @@ def test_cases_of_a_theorem_are_those_that_pepit_solves_itself(monkeypatch: pyte
     assert [case.worst_case for case in found.cases] == pytest.approx(values, rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.usefixtures("solver")
+@needs_solver
 def test_claims_that_differ_in_their_bounds_share_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A second claim with the same left side asks no solver again."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))

@@ -1,0 +1,319 @@
+"""Samples, remainders and systems of coefficients in the search for proofs, against values by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from search_numbers import NUMBERS, L, M, eta, sigma, tau
+
+from fedtheory.kernel import Numbers, Rejected
+from fedtheory.kernel.quotients import quotient
+from fedtheory.search import (
+    blocks,
+    chains,
+    conic,
+    exact,
+    positivity,
+    premises,
+    remainders,
+    restated,
+    samples,
+    tightening,
+)
+from fedtheory.search.conic import _suffices
+from fedtheory.search.exact import System, _equations, _powers
+from fedtheory.search.outcome import NotFound
+from fedtheory.search.positivity import (
+    SignFacts,
+    split_into_products,
+    split_with_squares,
+)
+from fedtheory.search.samples import Samples, _drawn, is_met
+
+z = sp.Symbol("z", real=True)
+SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
+ONE: Any = quotient(sp.S.One)
+
+
+def test_points_of_symbols() -> None:
+    """Counts from their least on, powers of two up and down, zero where it may be."""
+    random = np.random.default_rng(0)
+    counts = _drawn(tau, NUMBERS, random, 999)
+    assert set(counts) == {1 + count for count in (0, 1, 2, 3, 4, 7, 16, 63, 999)}
+    powers = _drawn(eta, NUMBERS, random, 999)
+    assert set(np.log2(powers)) == set(range(-7, 8))
+    zeros = _drawn(sigma, NUMBERS, random, 999)
+    assert 150 < (zeros == 0).sum() < 350
+    divided = Numbers(symbols=frozenset({sigma}), maybe_zero=frozenset({sigma}), divisors=frozenset({sigma}))
+    assert (_drawn(sigma, divided, random, 99) > 0).all()
+
+
+def test_moves_of_points() -> None:
+    """A symbol that stands alone is moved to the edge or beyond; strict conditions keep away from it."""
+    places = {L: 0, eta: 1}
+    for condition, edge in ((eta <= 1 / L, True), (eta < 1 / L, False), (eta <= 1 / L, True)):
+        at = np.array([[2.0] * 200, [7.0] * 100 + [0.25] * 100])
+        samples._mover(condition, places, NUMBERS, np.random.default_rng(0))(at)
+        assert (at[0] == 2).all()
+        assert (at[1, 100:] == 0.25).all()
+        assert set(at[1, :100]) == {*([0.5] if edge else []), *(0.5 / 2**n for n in range(1, 5))}
+    at = np.array([[2.0] * 100, [0.125] * 100])
+    samples._mover(eta >= 1 / L, places, NUMBERS, np.random.default_rng(0))(at)
+    assert set(at[1]) == {0.5 * 2**n for n in range(5)}
+    at = np.array([[2.0] * 100, [0.125] * 50 + [7.0] * 50])
+    samples._mover(eta * L <= 1, places, NUMBERS, np.random.default_rng(0))(at)
+    assert (at[:, :50] == [[2.0] * 50, [0.125] * 50]).all()
+    assert set(at[0, 50:]) <= {0.5, 1.0, 2.0, 4.0}
+    assert (at[:, 50:] != [[2.0] * 50, [7.0] * 50]).any(axis=0).all()
+
+
+def test_conditions_and_least_counts_at_points() -> None:
+    one, two = sp.S.One, sp.Integer(2)
+    assert is_met({eta: one, tau: one, M: two}, NUMBERS, [])
+    assert not is_met({eta: one, tau: one, M: one}, NUMBERS, [])
+    assert not is_met({M: one, eta: one}, NUMBERS, [])
+    assert not is_met({eta: one}, NUMBERS, [eta >= 1, eta > 1])
+    assert is_met({eta: one}, NUMBERS, [eta >= 1])
+
+
+def _premise(name: str, **form: int) -> Any:
+    return SimpleNamespace(
+        name=name, form={sp.Symbol(row): quotient(sp.Integer(n)) for row, n in form.items()}, given=()
+    )
+
+
+def test_eliminations_end() -> None:
+    """At six premises; a row that is gone does not come back."""
+    ring = [_premise(f"p{n}", **{f"r{n}": 1, f"r{n + 1}": -1}) for n in range(9)]
+    for length, count in ((5, 1), (6, 1), (7, 0)):
+        premises = [*ring[: length - 1], _premise("last", **{f"r{length - 1}": 1})]
+        found = list(remainders._eliminated({sp.Symbol("r0"): ONE}, premises, SIGNS, frozenset()))
+        assert len(found) == count
+        assert all(len(parts) == length for parts in found)
+    back = [_premise("there", a=1, b=-1), _premise("back", b=1, a=-1)]
+    assert list(remainders._eliminated({sp.Symbol("a"): ONE}, back, SIGNS, frozenset())) == []
+    assert remainders._taken({eta: ONE}, ONE, {eta: ONE, L: ONE}) == {L: quotient(sp.S.NegativeOne)}
+
+
+def test_the_remainder_that_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that the fewest samples refute is named."""
+
+    def remainder(name: str, number: sp.Expr) -> Any:
+        goal = SimpleNamespace(signs=SIGNS)
+        return SimpleNamespace(goal=goal, number=number, parts=[(None, SimpleNamespace(name=name))])
+
+    monkeypatch.setattr(remainders, "_below_all", lambda _: None)
+    always, sometimes = remainder("always", -eta), remainder("sometimes", eta - 1)
+    for order in ([always, sometimes], [sometimes, always]):
+        found = remainders.search_products(order)
+        assert isinstance(found, NotFound)
+        assert found.nearest == "sometimes"
+
+
+def test_powers_of_symbols() -> None:
+    """Few and small ones first: what is divided by counts half as much again; at most three symbols, up to squares."""
+    assert _powers(1) == [(0,), (1,), (-1,), (2,), (-2,)]
+    assert _powers(2)[:3] == [(0, 0), (0, 1), (1, 0)]
+    assert len(_powers(3)) == 125
+    assert all(sum(power != 0 for power in powers) <= 3 for powers in _powers(4))
+    assert (1, 1, 1, 0) in _powers(4)
+    assert _powers(0) == [()]
+
+
+def test_systems_of_coefficients() -> None:
+    """Equations are solved for the first free coefficient, and inserted; one without any has to vanish."""
+    system = System(blocks.Blocks({}, {}), [None, None, None], {})  # type: ignore[list-item]
+    assert system.free == [0, 1, 2]
+    two, minus = quotient(sp.Integer(2)), quotient(sp.S.NegativeOne)
+    assert system.impose({0: two, 1: ONE, -1: minus})
+    assert (system.free, {free: str(n.expression) for free, n in system.known[0].items()}) == (
+        [1, 2],
+        {1: "-1/2", -1: "1/2"},
+    )
+    assert system.impose({1: ONE, 2: minus})
+    assert {free: str(n.expression) for free, n in system.known[0].items()} == {2: "-1/2", -1: "1/2"}
+    assert not system.impose({-1: ONE})
+    assert system.impose({})
+    assert not system.impose({0: quotient(sp.S.Zero), -1: ONE})
+
+
+def test_what_has_to_cancel() -> None:
+    """Values, and inner products with a vector that has no square."""
+    a, b = sp.symbols("a b")
+    parts = {
+        -1: blocks.Blocks({a: ONE}, {("shared", a, b): ONE, ("shared", b, b): ONE}),
+        0: blocks.Blocks({}, {("shared", a, b): ONE}),
+    }
+    found = list(_equations(parts))
+    assert [sorted(one) for one in found] == [[-1], [-1, 0]]
+    parts[0] = blocks.Blocks({}, {("shared", a, b): ONE, ("shared", a, a): ONE})
+    assert [sorted(one) for one in _equations(parts)] == [[-1]]
+    with pytest.raises(Rejected):
+        blocks._require_small(blocks._LARGEST + 1)
+    blocks._require_small(blocks._LARGEST)
+
+
+def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them; what is left has no value, and is a sum of squares."""
+    monkeypatch.setattr(exact, "squares_of", lambda matrices, *_: None if matrices else ["squares"])
+    chosen = [SimpleNamespace(term=lambda c, n=n: (n, str(c.expression))) for n in range(3)]
+
+    def finished(numbers: list[int], rest: Any) -> Any:
+        known = {n: {-1: quotient(sp.Integer(number))} for n, number in enumerate(numbers)}
+        system: Any = SimpleNamespace(known=known, chosen=chosen, rest=lambda: {-1: rest})
+        choice: Any = SimpleNamespace(samples=SimpleNamespace(values=lambda number: np.array([float(number)])))
+        return exact._finished(system, choice, None, SIGNS)  # type: ignore[arg-type]
+
+    nothing = blocks.Blocks({}, {})
+    assert finished([1, 0, 2], nothing) == [(0, "1"), (2, "2"), "squares"]
+    assert finished([1, -1, 2], nothing) is None
+    assert finished([-1, -1, -2], nothing) is None
+    assert finished([1, 1, 2], blocks.Blocks({eta: ONE}, {})) is None
+    assert finished([1, 1, 2], blocks.Blocks({}, {("shared", eta, eta): ONE})) is None
+
+
+def test_candidates_suffice_at_every_sample() -> None:
+    programs: Any = SimpleNamespace(candidates=np.zeros((1, 1, 2)), count=2)
+    for solved, suffices in (((1, 1), True), ((1, None), False), ((None, 1), False)):
+        programs.solve = lambda sample, *_, solved=solved: solved[sample]
+        assert _suffices(programs, [0]) is suffices
+    assert not _suffices(programs, [])
+
+
+def test_claims_that_are_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chains, "_rows_of", lambda claim: claim.rows)
+    usual: dict[str, Any] = {"rate": None, "for_all": {}, "relations": [SimpleNamespace(operator="<=")], "rows": {1}}
+    fit = SimpleNamespace(**usual)
+    assert chains._is_fit(fit)  # type: ignore[arg-type]
+    for changes in (
+        {"rate": 1},
+        {"for_all": {1: 1}},
+        {"relations": []},
+        {"relations": [SimpleNamespace(operator="<=")] * 2},
+        {"relations": [SimpleNamespace(operator="==")]},
+        {"rows": set()},
+        {"rows": {1, 2}},
+    ):
+        assert not chains._is_fit(SimpleNamespace(**{**usual, **changes}))  # type: ignore[arg-type]
+
+
+def test_documents_in_other_words() -> None:
+    """Names of claims, and words that stand alone; assumptions keep their names, and numbers stay."""
+    entry = {"claim": "old", "name": "final", "parts": ["2*final_x + final(1)", 3, {"step": "final_x"}]}
+    found = restated._rewritten(entry, {"old": "new"}, {"final_x": "last", "final": "no"})
+    assert found == {"claim": "new", "name": "final", "parts": ["2*last + final(1)", 3, {"step": "last"}]}
+    assert restated._relied_on(
+        {"claim": "a", "lemmas": ["b", 1], "inner": [{"step": "c"}, {"claim": "own"}]}, "own"
+    ) == [
+        *("a", "b", "c"),
+    ]
+
+
+def test_numbers_are_lowered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each where the others stay as they are: to zero where that is proved, else by halving."""
+    asked: list[list[sp.Rational]] = []
+
+    def prove(_self: Any, numbers: list[sp.Rational]) -> Any:
+        asked.append(numbers)
+        return "found" if numbers[1] >= sp.Rational(1, 3) else None
+
+    monkeypatch.setattr(tightening._Search, "prove", prove)
+    search = tightening._Search(None, 1, [sp.Integer(5), sp.Integer(1), sp.Integer(7)], [])  # type: ignore[arg-type]
+    assert search.lower(1, "first") == "found"  # type: ignore[arg-type,comparison-overlap]
+    assert all((numbers[0], numbers[2]) == (5, 7) for numbers in asked)
+    assert asked[0][1] == 0
+    assert sp.Rational(1, 3) <= search.numbers[1] < sp.Rational(1, 2)
+    assert search.lower(0, "first") == "found"  # type: ignore[arg-type,comparison-overlap]
+    assert search.numbers[0] == 0
+
+
+def test_supports_prefer_small_weights() -> None:
+    """A product that a sample needs stays; others leave from the least weight on; later attempts are random."""
+    costs_of: list[Any] = []
+
+    class Found(SimpleNamespace):
+        """Programs with given weights at two samples."""
+
+        def solve(self, sample: int, chosen: Any, costs: Any) -> Any:
+            costs_of.append(costs)
+            return self.weights[sample] if {1, 2} <= set(chosen) or {0, 3} <= set(chosen) else None
+
+        def only(self, samples: Any) -> Any:
+            assert samples == [0, 1]
+            return self
+
+    weights = [np.array([1e-9, 0.5, 0.0, 0.0]), np.array([0.0, 0.0, 0.2, 0.0])]
+    programs: Any = Found(candidates=np.zeros((1, 1, 4)), count=2, inner=2, weights=weights)
+    assert conic.least_support(programs) == [1, 2]
+    assert (costs_of[0] == 1).all()
+    costs_of.clear()
+    assert conic.least_support(programs, 1) == [1, 2]
+    assert not (costs_of[0] == 1).all()
+    programs.weights = [np.array([0.3, 0.0, 0.0, 0.0]), np.array([0.0, 0.1, 0.0, 0.0])]
+    assert conic.least_support(programs) in ([0, 3], [1, 2])
+    programs.weights = [None, np.ones(4)]
+    assert conic.least_support(programs) is None
+
+
+def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The goal that knows most of them says what is known of each."""
+    few = SimpleNamespace(signs=SignFacts(Numbers(symbols=frozenset({eta})), []), original_symbols={eta, tau})
+    most = SimpleNamespace(signs=SignFacts(NUMBERS, []), original_symbols={eta, tau})
+    drawn: list[Any] = []
+
+    def draw(symbols: Any, numbers: Any, _conditions: Any, _count: int) -> Samples:
+        drawn.append(numbers)
+        return Samples(symbols, np.array([[2.0, 1.0], [3.0, 4.0]]))
+
+    monkeypatch.setattr(remainders, "draw_samples", draw)
+    for order in ((few, most), (most, few)):
+        below: Any = [
+            SimpleNamespace(goal=goal, number=number) for goal, number in zip(order, (1 - eta, eta - tau), strict=True)
+        ]
+        assert remainders._below_all(below) == {eta: 2, tau: 3}
+        below[0].number = -eta
+        below[1].number = tau - eta
+        assert remainders._below_all(below) is None
+    assert all(numbers is NUMBERS for numbers in drawn)
+
+
+def test_every_summand_has_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number of either sign in one of them is enough to refuse them all."""
+    signs = SignFacts(Numbers(symbols=frozenset({eta, L, sigma, tau, z})), [])
+    number = sp.expand(z * (eta - L) ** 2 + (sigma - tau) ** 2)
+    assert split_with_squares(number, signs) is None
+    assert split_with_squares(number.subs(z, 2), signs) is not None
+    monkeypatch.setattr(positivity, "_products", lambda *_: [eta, z])
+    assert split_into_products(eta + z, signs) is None
+    monkeypatch.setattr(positivity, "_products", lambda *_: [eta, L])
+    assert split_into_products(eta - L, signs) is not None
+
+
+def test_conditions_of_a_known_claim_all_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And its assumptions; strict relations are no premises, and of several each has a place."""
+    follows = {eta: True, L: True, tau: False}
+    monkeypatch.setattr(premises, "follows", lambda condition, *_: follows[condition])
+    monkeypatch.setattr(premises, "conditions_of_run", lambda _: [])
+    monkeypatch.setattr(premises, "match_symbols", lambda *_: {})
+    monkeypatch.setattr(premises, "rename_symbols", lambda known, _: known)
+    monkeypatch.setattr(premises, "_premises", lambda part, *_: [part])
+
+    def used(conditions: list[sp.Symbol], *signs: str, holds: bool = True, for_all: Any = None) -> list[str]:
+        monkeypatch.setattr(premises, "check_assumed", lambda *_: SimpleNamespace(holds=holds))
+        relations = [SimpleNamespace(operator=sign, slack=None) for sign in signs]
+        known: Any = SimpleNamespace(
+            id="k", for_all=for_all or {}, assumptions=(), conditions=conditions, relations=relations
+        )
+        return [str(part) for part in premises.premises_from(None, known)]  # type: ignore[arg-type]
+
+    assert used([eta, L], "<=") == ["k"]
+    assert used([], "==") == used([], ">=") == ["k"]
+    assert used([], "<") == []
+    assert len(used([], "<=", "<", "==")) == 2
+    for conditions in ([tau], [eta, tau], [tau, L]):
+        assert used(conditions, "<=") == []
+    assert used([], "<=", holds=False) == used([], "<=", for_all={1: 1}) == []

@@ -1,0 +1,253 @@
+"""Order of a search by hand: seeds, kinds of clients, short searches, its end, and the refutation it shows."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from claim_symbols import WHERE, L, eta
+from falsify_tables import EIGHTH, _table
+from flint import fmpq
+
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.language.claim import Claim
+from verify.falsify import finding, generation, mixed, search, starts
+from verify.falsify.finding import Finding
+from verify.falsify.generation import (
+    InstanceKind,
+    _clients_of,
+    _curvature,
+    _is_small,
+    _may_become,
+    _pick,
+    _with_clients_of,
+)
+from verify.falsify.mixed import _drawing, _with_problem
+from verify.falsify.tables import Table, get
+
+CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
+
+
+def test_kinds_of_clients() -> None:
+    problem = {"hessians": [1, 1, 2], "linear": [3, 3, 3]}
+    assert [_clients_of(problem, count) for count in (1, 2, 3)] == [
+        *("one client", "clients that are alike", "curvatures that differ"),
+    ]
+    assert _clients_of({"hessians": [1, 1], "linear": [3, 4]}, 2) == "pulls that differ"
+    assert _clients_of({"inputs": [1, 1], "outputs": [3, 4]}, 2) == "pulls that differ"
+    for steps, rounds, small in ((2, 12, True), (2, 13, False), ([1, 2], 12, True), ([3, 1], 12, False)):
+        assert _is_small(_table(2, steps, rounds)) is small
+    loss: Table = {"problem": {"terms": [1], "noise": ["0"]}, "algorithm": {}}
+    alike = InstanceKind("clients that are alike", False, False, False)
+    assert _may_become(loss, alike)
+    assert not _may_become(loss, InstanceKind("clients that are alike", True, False, False))
+    assert not _may_become(loss, InstanceKind("pulls that differ", False, False, False))
+    assert _may_become(_table(), InstanceKind("pulls that differ", True, True, True))
+    quiet = _table()
+    quiet["problem"]["hessians"] = [[[fmpq(-3)]], [[fmpq(2)]]]
+    assert _curvature(quiet) == 3
+    quiet["problem"]["hessians"] = [[[fmpq(0)]]] * 2
+    assert _curvature(quiet) == 1
+
+
+def test_clients_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them, copies of one, or all in turn."""
+    generator: Any = SimpleNamespace(integers=lambda count: count - 1)
+    monkeypatch.setattr(generation, "with_clients", lambda _, kept: kept)
+    for clients, expected in (
+        ("one client", [2]),
+        ("clients that are alike", [2] * 4),
+        ("pulls that differ", [2] * 4),
+        ("curvatures that differ", [0, 1, 2, 0]),
+    ):
+        kind: Any = SimpleNamespace(clients=clients)
+        assert _with_clients_of(_table(3), kind, 4, generator) == expected
+    assert (_pick(generator, "abc"), _pick(generator, "a")) == ("c", "a")
+
+
+def test_runs_in_which_everything_plays_a_part() -> None:
+    shape: Any = SimpleNamespace(curvatures=[[64, 1], [8, 0]], pulls=(1, -1), clients=3, start=[0, 2])
+    found = _with_problem(_table(2), shape, fmpq(1))["problem"]
+    assert found["hessians"][:2] == [[[1, 0], [0, fmpq(1, 64)]], [[EIGHTH, 0], [0, 0]]]
+    assert found["hessians"][2] == found["hessians"][0]
+    assert (found["linear"], found["start"], found["noise"]) == ([[1, 1], [-1, -1], [1, 1]], [0, 2], [1, 1, 1])
+    assert len(_with_problem(_table(5), shape, None)["problem"]["hessians"]) == 5
+    assert "noise" not in _with_problem(_table(5), shape, None)["problem"]
+    shape.clients = 1
+    assert len(_with_problem(_table(5), shape, None)["problem"]["hessians"]) == 1
+    for kind, drawn, count, left in (
+        ("uniform", 3, 3, 2),
+        ("uniform", 2, 3, 2),
+        ("uniform", 1, 1, 1),
+        ("multinomial", 3, 3, 3),
+        ("uniform", 5, 3, 2),
+    ):
+        table = _table(3, participation={"kind": kind, "clients": drawn})
+        assert get(_drawing(table, count), "algorithm.participation.clients") == left
+
+
+def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless another one is asked for."""
+    regimes = import_module("verify.falsify.regimes.search")
+    seeds: list[int] = []
+    monkeypatch.setattr(
+        regimes, "_Searching", lambda _, __, seed, ___: seeds.append(seed) or SimpleNamespace(search=list)
+    )
+    regimes.search_regimes(CLAIM, 1)
+    regimes.search_regimes(CLAIM, 1, 3)
+    monkeypatch.setattr(search, "_hunted", lambda _, __, seed: seeds.append(seed))
+    search.short_search(CLAIM, 1.0)
+    search.short_search(CLAIM, 1.0, 3)
+
+    class Over(Exception):
+        """The seed is known."""
+
+    def easily(_claim: Claim, _until: float, _end: float, seed: int, _on_tick: Any) -> Any:
+        seeds.append(seed)
+        raise Over
+
+    monkeypatch.setattr(finding, "_easily", easily)
+    for more in ({}, {"seed": 3}):
+        with pytest.raises(Over):
+            finding.falsify(CLAIM, 1.0, **more)  # type: ignore[arg-type]
+    assert seeds == [0, 3] * 3
+
+
+def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of what is left, or eight seconds at most; progress never passes its end."""
+    monkeypatch.setattr(finding, "worked", lambda: 10.0)
+    assert [finding._deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
+    assert [finding._share(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
+    reported: list[tuple[int, int]] = []
+    for begin in (7.0, 0.0):
+        finding._tell(lambda done, whole: reported.append((done, whole)), begin, 5)
+    assert reported == [(3, 5), (5, 5)]
+    assert finding._search_by_regimes.__defaults__ is None
+    asked: list[int] = []
+    monkeypatch.setattr(finding, "search_regimes", lambda _, count, *__: asked.append(count))
+    for rate in (None, 1):
+        claim: Any = SimpleNamespace(rate=rate)
+        monkeypatch.setattr(finding, "require_testable", lambda _: None)
+        finding._search_by_regimes(claim, 2.0, 0, lambda: None)
+    assert asked == [300, 0]
+
+
+def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lighter one of the simplest violation and of the one found, which is left out where the first is clear."""
+    weights = {"found": (2,), "simple": (1,), "clear": (3,), "none": None}
+    monkeypatch.setattr(finding, "shrink", lambda _, table, *__: table)
+    monkeypatch.setattr(finding, "burden", lambda _, table: weights[table])
+    monkeypatch.setattr(finding, "is_clear", lambda _, table: table == "clear")
+    monkeypatch.setattr(finding, "check", lambda _, run: f"check of {run}")
+    monkeypatch.setattr(finding, "decidable", lambda run: run)
+    monkeypatch.setattr(finding, "parse_run", lambda table, _: table)
+
+    def shown(simplest: str | None) -> Any:
+        monkeypatch.setattr(finding, "simplest_violation", lambda *_: SimpleNamespace(table=simplest))
+        violation: Any = ("found", "its check")
+        return finding._refutation(CLAIM, violation, 1e9, 0, lambda: None)
+
+    assert shown(None) == ("found", "its check")
+    assert shown("simple") == ("simple", "check of simple")
+    assert shown("clear") == ("clear", "check of clear")
+    assert shown("none") == ("found", "its check")
+    weights["found"] = None
+    assert shown("none") == ("found", "its check")
+    assert finding._refutation(CLAIM, None, 1e9, 0, lambda: None) is None
+
+
+def test_short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By regimes, and along rays where none applies; beyond a proof what applies counts alone."""
+    monkeypatch.setattr(finding, "resolve", lambda claim: claim)
+    monkeypatch.setattr(
+        finding, "_refutation", lambda _, violation, *__: None if violation is None else ({"n": 1}, None)
+    )
+    monkeypatch.setattr(finding, "_violation_of", lambda hunt: hunt.violation)
+    monkeypatch.setattr(
+        finding, "short_search", lambda *_: SimpleNamespace(looked=7, applicable=5, violation=(), left_open=2)
+    )
+
+    def found(applicable: int) -> Any:
+        regimes = SimpleNamespace(
+            evaluations=9, applicable=applicable, counterexample=None, left_open=1, regimes=(1,), pairs="pairs"
+        )
+        monkeypatch.setattr(finding, "_search_by_regimes", lambda *_: regimes)
+        return finding.glance(CLAIM, 1.0), finding.glance_beyond(CLAIM, 1.0)
+
+    glance, beyond = found(3)
+    assert (glance.looked, glance.applicable, glance.counterexample, glance.left_open) == (9, 3, None, 1)
+    assert (beyond.looked, beyond.applicable, beyond.regimes, beyond.left_open) == (3, 3, (1,), 1)
+    glance, beyond = found(0)
+    assert (glance.looked, glance.applicable, glance.counterexample, glance.left_open) == (16, 5, {"n": 1}, 3)
+    assert (beyond.looked, beyond.regimes, beyond.left_open) == (0, (), 0)
+
+
+def test_findings_that_contradict_what_is_recorded() -> None:
+    check: Any = SimpleNamespace(arithmetic=RATIONAL, rate=None, ratio=2.0)
+    for recorded, found, contradicts in (
+        ("proved", "refuted", True),
+        ("refuted", "refuted", False),
+        (None, "refuted", False),
+        ("proved", "not refuted", False),
+    ):
+        claim: Any = SimpleNamespace(verdict=recorded)
+        assert Finding(claim, found, None, None, 1, 1, 0.0).contradicts is contradicts  # type: ignore[arg-type]
+    exact = Finding(CLAIM, "refuted", None, check, 1, 1, 0.0)
+    assert (exact.is_exact, exact.best_ratio) == (True, 2.0)
+    check.rate = SimpleNamespace(constant=3.0)
+    assert exact.best_ratio == 3.0
+    check.arithmetic = FLOAT
+    assert not exact.is_exact
+    assert Finding(CLAIM, "refuted", None, None, 1, 1, 0.0).best_ratio is None
+
+
+def test_programs_with_full_participation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Are added where none of a claim's families has it."""
+    drawn, full = _table(2, participation={"kind": "uniform", "clients": 1}), _table(2)
+    for known, count in (([drawn], 2), ([drawn, full], 2), ([full], 1), ([full, drawn], 2), ([drawn, drawn], 4)):
+        monkeypatch.setattr(mixed, "algorithms", lambda _, known=known: known)
+        found = mixed._programs(CLAIM)
+        assert len(found) == count
+        assert any(get(table, "algorithm.participation") is None for table in found)
+
+
+def test_families_of_other_claims_start_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None that are for rates, or meant for an assumption that the claim does not make; a rate has its own alone."""
+    family = lambda name, rates, meant: SimpleNamespace(name=name, for_rates=rates, meant_for=meant)  # noqa: E731
+    families = {
+        f.name: f for f in (family("own", False, None), family("other", False, None), family("rate", True, None))
+    }
+    families |= {f.name: f for f in (family("meant", False, "x"), family("else", False, "y"))}
+    monkeypatch.setattr(starts, "FAMILIES", families)
+    monkeypatch.setattr(starts, "families_for", lambda _: ("own",))
+    monkeypatch.setattr(starts, "_shuffled", lambda names, _: list(names))
+    for rate, names in ((None, ["own", "other", "meant"]), (1, ["own"])):
+        claim: Any = SimpleNamespace(rate=rate, assumptions=("x",))
+        assert list(starts.starts(claim, None)) == names  # type: ignore[arg-type]
+
+
+def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After all instances and local searches; a place that is reached is polished, from far as well."""
+    seen: list[str] = []
+    places = iter([None, "place", None, None])
+    more = iter([True, True, True, False])
+    monkeypatch.setattr(search, "_begin", lambda *_: seen.append("begin"))
+    monkeypatch.setattr(search, "_try_kinds", lambda *_: seen.append("kinds"))
+    monkeypatch.setattr(search, "own_size", lambda _: 33)
+    monkeypatch.setattr(search, "_try", lambda *_: next(more, False))
+    monkeypatch.setattr(search, "_climb", lambda *_: next(places, None))
+    monkeypatch.setattr(search, "_go_far", lambda *_: seen.append("far"))
+    monkeypatch.setattr(search, "polish", lambda *_: seen.append("polish"))
+    hunt: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
+    search._go(hunt, iter(()), None)  # type: ignore[arg-type]
+    assert seen == ["begin", "kinds"]
+    seen.clear()
+    more, places = iter([True, True, True, True]), iter([None, None, "place", None])
+    search._go(hunt, iter(()), None)  # type: ignore[arg-type]
+    assert seen == ["begin", "kinds", "far", "far", "polish"]
+    seen.clear()
+    hunt.claim.rate = 1
+    search._go(hunt, iter(()), None)  # type: ignore[arg-type]
+    assert seen == ["begin"]

@@ -1,0 +1,190 @@
+"""Ladders, units and looseness of the grader at their edges: exponents, corners, quotas, sizes."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import quantities as q
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.runfile import parse_run
+from verify.check.together import CheckResult
+from verify.falsify.tables import working_table
+from verify.grade.battery import Battery, _quota
+from verify.grade.bound import _is_at_least, _is_proved, _proved_bounds
+from verify.grade.confinement import Limits
+from verify.grade.counterexample import _size_of, work_of
+from verify.grade.dimensions import _exponent
+from verify.grade.ladders import _corners, _evaluate_rung, _rungs
+from verify.grade.looseness import _common_denominator, _Range, measure_looseness
+from verify.grade.same import are_equal, has_units_of
+from verify.grade.sandbox import _run
+
+x, y = sp.symbols("x y", positive=True)
+eta, tau, L, sigma, M, T, D = sp.symbols("eta tau L sigma M T D", positive=True)
+
+
+@pytest.mark.parametrize(("ratio", "exponent"), [(9.0, 2), (1 / 3, -1), (math.sqrt(3), Fraction(1, 2)), (1.0, 0)])
+def test_exponents_of_units(ratio: float, exponent: Fraction | int) -> None:
+    assert _exponent(ratio, 3) == exponent
+    assert _exponent(ratio * 1.01, 3) is None
+
+
+def test_unknown_units_are_no_wrong_units() -> None:
+    claim = Claim(id="mine:units", lhs=D, rhs=eta * sigma, where={eta: q.local_step_size, sigma: q.noise_deviation})
+    assert has_units_of(2 * eta * sigma, eta * sigma, claim) is True
+    assert has_units_of(eta * sigma**2, eta * sigma, claim) is False
+    assert has_units_of(x, eta * sigma, claim) is None
+    assert has_units_of(sp.S.Zero, eta * sigma, claim) is False
+
+
+def test_numbers_without_a_value_are_equal_to_none() -> None:
+    assert are_equal(x + y, y + x)
+    assert not are_equal(sp.sqrt(-x), x)
+    assert not are_equal(sp.log(-x), x)
+
+
+TABLE: dict[str, Any] = {
+    "problem": {
+        "kind": "quadratic",
+        "hessians": [[["2"]], [["1"]]],
+        "linear": [["1"], ["-1"]],
+        "start": ["3"],
+        "noise": "1",
+    },
+    "algorithm": {"name": "fedavg", "local_step_size": "1/8", "local_steps": 2, "rounds": 3},
+}
+
+
+def _algorithm(**changes: Any) -> dict[str, Any]:
+    return {**TABLE, "algorithm": TABLE["algorithm"] | changes}
+
+
+def _table(table: dict[str, Any]) -> dict[str, Any]:
+    """The table of a run as a search has it, in rationals."""
+    return working_table(parse_run(table, RATIONAL))
+
+
+def test_rungs_of_a_ladder() -> None:
+    """Doubling reaches any number of rounds; other algorithms have 512 of them, and single steps stay single."""
+    rungs = ((1, 4, 512, 1), (2, 8, 513, 16))
+    assert list(_rungs(TABLE, rungs)) == list(rungs)
+    assert list(_rungs(_algorithm(name="scaffold"), rungs)) == [rungs[0]]
+    clock = {"policy": "async", "times": ["1", "2"]}
+    assert list(_rungs(_algorithm(clock=clock), rungs)) == [rungs[0]]
+    assert list(_rungs(_algorithm(local_steps=1), rungs)) == [(1, 1, 512, 1), (2, 1, 513, 16)]
+
+
+def test_a_rung_of_a_ladder() -> None:
+    """Three times the clients, eight steps, five rounds, a fourth of the step size; own counts of steps stay."""
+    found = _evaluate_rung(_table(TABLE), 3, 8, 5, 4)
+    assert len(found["problem"]["hessians"]) == 6
+    assert [found["algorithm"][key] for key in ("local_steps", "rounds")] == [8, 5]
+    assert Fraction(str(found["algorithm"]["local_step_size"])) == Fraction(1, 32)
+    own = _evaluate_rung(_table(_algorithm(local_steps=[1, 2])), 1, 8, 5, 4)
+    assert own["algorithm"]["local_steps"] == [1, 2]
+
+
+def test_corners_of_causes() -> None:
+    """Each cause alone, each pair, and all of them."""
+    kept = [causes for causes, _ in _corners(_table(TABLE))]
+    present = max(kept, key=len)
+    assert set(present) <= {"noise", "start", "spread", "residuals"}
+    assert len(present) >= 3
+    count = len(present)
+    assert [len(causes) for causes in kept] == [1] * count + [2] * math.comb(count, 2) + [count]
+    quiet = next(table for causes, table in _corners(_table(TABLE)) if causes == ("start",))
+    assert quiet["problem"]["noise"] == [0, 0]
+
+
+def test_a_quota_of_each_kind() -> None:
+    """In their order, at most so many; runs of one round and of several are of two kinds."""
+    runs = [parse_run(_algorithm(rounds=rounds), RATIONAL) for rounds in (2, 3, 1, 4, 5, 1)]
+    assert list(_quota(runs, 2)) == [runs[0], runs[1], runs[2], runs[5]]
+
+
+def test_work_and_size_of_a_counterexample() -> None:
+    table = _table(_algorithm(local_steps=1, rounds=1, server_step_size="1/2"))
+    assert _size_of(table) == "a run with 2 clients, 1 local step, 1 round, step size 1/8, server step size 1/2"
+    assert work_of(_table(_algorithm(rounds=100))) > 100 * work_of(table)
+
+
+def test_sizes_of_symbols() -> None:
+    counts, momentum = _Range((0, 1), sp.Integer(2)), _Range((0, -1), sp.Rational(1, 2), is_complement=True)
+    assert [counts.at(power, sp.Integer(256)) for power in (0, 1)] == [2, 512]
+    assert [momentum.at(power, sp.Integer(256)) for power in (0, -1)] == [sp.Rational(1, 2), 1 - sp.Rational(1, 512)]
+    assert [counts.change(1), counts.change(-1), momentum.change(-1)] == ["grows", "falls", "tends to 1"]
+    assert _common_denominator(sp.sqrt(x) + 1, x ** sp.Rational(2, 3)) == 6
+
+
+def test_looseness_over_values() -> None:
+    """sqrt(M) too much grows without bound with M; a factor of three is three; own quantities say nothing."""
+    where = {eta: q.local_step_size, sigma: q.noise_deviation, M: q.clients, L: q.smoothness}
+    sides = {"lhs": q.final_suboptimality, "rhs": eta * sigma**2 / M}
+    claim = Claim(id="mine:loose", where=where, conditions=[eta <= 1 / L], **sides)
+    found = measure_looseness(claim, eta * sigma**2 / sp.sqrt(M))
+    assert found is not None
+    assert (found.excess, found.growth) == (math.inf, ((M, "grows"),))
+    thrice = measure_looseness(claim, 3 * eta * sigma**2 / M)
+    assert thrice is not None
+    assert (thrice.excess, thrice.growth) == (pytest.approx(3.0), ())
+    assert measure_looseness(claim, x * eta * sigma**2 / M) is None
+    # Of the sizes that are tried eta L is 1/32 at most, where it may be one.
+    more = measure_looseness(claim, eta * sigma**2 / M + eta**2 * L * sigma**2 / M)
+    assert more is not None
+    assert more.excess == pytest.approx(33 / 32)
+
+
+def test_a_bound_is_proved_by_any_sharper_one_and_by_none_that_is_not_proved() -> None:
+    """The growing form of Lemma 2.3 is below the printed one, which no answer between them reaches."""
+    claim = find("renard2022:lemma-2.3")
+    growing = find("renard2022:lemma-2.3.growing").relations[0].right
+    assert _is_proved(claim, growing)
+    assert not _is_at_least(claim, growing, claim.relations[0].right)
+    assert not _is_proved(claim, growing / 2)
+    own = replace(claim, id="mine:drift", is_published=False)
+    assert own not in _proved_bounds(own)
+
+
+@pytest.mark.long
+def test_code_that_waits_is_told_from_code_that_computes() -> None:
+    """And so is code that answers more than it may."""
+
+    def started(command: str) -> Any:
+        def launch(_program: str, _limits: Limits) -> subprocess.Popen[bytes]:
+            pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+            return subprocess.Popen(["sh", "-c", command], start_new_session=True, **pipes)
+
+        return launch
+
+    def ending(command: str, limits: Limits) -> str:
+        return _run(started(command), b"", limits)[1]
+
+    assert ending("sleep 600", Limits(waiting=1)) == "the code was stopped after 1 seconds of waiting"
+    assert ending("yes", Limits(output=100)) == "the code answers more than it may"
+    assert ending("exit 3", Limits()) == "the code crashed the process (exit code 3)"
+    assert ending("kill -9 $$", Limits(seconds=7)).startswith("the code was stopped after 7 seconds")
+    assert ending("exit 0", Limits()) == "the code ended the process"
+
+
+def test_rungs_that_are_left_open_together_are_checked_alone() -> None:
+    """The ladder as a whole decides first; a single rung that takes too long stays undecided."""
+    claim = Claim(id="mine:zero", lhs=0, rhs=q.final_distance_sq, where={})
+    short, long = _table(TABLE), _table(_algorithm(rounds=100_000))
+    tried = Battery([], [short, long])
+    runs = [parse_run(TABLE, FLOAT)] * 2
+    together = {0: CheckResult(True, ratio=0.25)}
+    tried.__dict__["_floats"] = SimpleNamespace(runs=runs, answers=lambda _: {})
+    alone, undecided = tried._long_answers(claim)
+    assert (alone.holds, undecided.holds) == (True, None)
+    tried.__dict__["_floats"] = SimpleNamespace(runs=runs, answers=lambda claims: {claims[0]: together})
+    assert next(iter(tried._long_answers(claim))) is together[0]
