@@ -33,6 +33,7 @@ class Workers:
         self._pool = ProcessPoolExecutor(count, get_context("spawn"), _prepare_worker)
         self._processes: set[BaseProcess] = set()
         self._unfinished: set[Future[Any]] = set()
+        self._is_broken = False
 
     @property
     def is_busy(self) -> bool:
@@ -42,7 +43,8 @@ class Workers:
     @property
     def has_lost_one(self) -> bool:
         """Whether a worker was killed from outside, after which the pool takes no more tasks."""
-        return any(not process.is_alive() for process in self._processes)
+        # A process whose end the pool's own thread is just asking for counts as alive for a moment.
+        return self._is_broken or any(not process.is_alive() for process in self._processes)
 
     def submit(self, work: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """Begin a task in a worker.
@@ -55,11 +57,20 @@ class Workers:
     def submit_packed(self, packed: bytes) -> Future[Any]:
         """Begin a task whose function and arguments are pickled already."""
         others = set(active_children()) - self._processes
-        future: Future[Any] = self._pool.submit(_call, packed)
+        try:
+            future: Future[Any] = self._pool.submit(_call, packed)
+        except BrokenProcessPool:
+            self._is_broken = True
+            raise
         self._processes.update(set(active_children()) - others)
         self._unfinished.add(future)
-        future.add_done_callback(self._unfinished.discard)
+        future.add_done_callback(self._end_task)
         return future
+
+    def _end_task(self, future: Future[Any]) -> None:
+        self._unfinished.discard(future)
+        if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
+            self._is_broken = True
 
     def run(self, work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Result]]:
         """Yield the number and the result of each task as it is ready.

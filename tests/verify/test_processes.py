@@ -8,10 +8,12 @@ import signal
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
+from fedtheory.workers import workers
 from verify.processes import as_finished, in_order
 
 pytestmark = pytest.mark.long
@@ -127,6 +129,17 @@ def test_the_loss_of_a_worker_is_told_and_others_come() -> None:
     """Its result is not waited for."""
     with pytest.raises(BrokenProcessPool):
         list(as_finished(end_a_worker, [(os.getpid(),)] * 100, 2))
+    assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
+
+
+def test_a_lost_pool_is_replaced_while_its_workers_seem_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a process is not seen while another thread waits for it."""
+    pool = workers(1)
+    with pytest.raises(BrokenProcessPool):
+        pool.submit(end_a_worker, os.getpid()).result()
+    while pool.is_busy:
+        time.sleep(0.01)
+    monkeypatch.setattr(BaseProcess, "is_alive", lambda _: True)
     assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
 
 
