@@ -21,7 +21,8 @@ import pytest
 
 from fedtheory.language.registry import papers
 from tests.verify.attacks import ATTACKS, FRAMES
-from verify.grade import Launch, Limits, NoSandbox, assignments, confinement, find_launch, grade_folder, run_code
+from tests.verify.sandboxes import require_sandbox
+from verify.grade import Launch, Limits, assignments, confinement, grade_folder, run_code
 from verify.grade import notebooks as n
 from verify.grade.confinement import USUAL, launch_confined
 from verify.grade.sandbox import Answers
@@ -41,11 +42,8 @@ CALLS = {
 
 @pytest.fixture(scope="module")
 def launch() -> Launch:
-    """The sandbox; without it these tests say nothing."""
-    found = find_launch()
-    if isinstance(found, NoSandbox):
-        pytest.skip(f"there is no sandbox: {found.reason}")
-    return found
+    """The sandbox, where the machine can have one."""
+    return require_sandbox()
 
 
 @dataclass

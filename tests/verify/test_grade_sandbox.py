@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.verify.sandboxes import missing_part, require_sandbox
 from verify.grade import Limits, NoSandbox, confinement, find_launch, run_code
 from verify.grade.confinement import USUAL, launch_plain
 from verify.grade.literals import bound_names, literal_answers
@@ -17,7 +18,8 @@ SHORT = Limits(seconds=1, waiting=3)
 
 def run(*units: str, limits: Limits = USUAL) -> Answers:
     """Units that may answer `a` and `b`, and the function `f`; in the sandbox where there is one."""
-    return run_code(units, ["a", "b"], {"f": [["1"], ["3/2"]]}, find_launch(unsafe=True), limits)
+    launch = launch_plain if missing_part() else require_sandbox()
+    return run_code(units, ["a", "b"], {"f": [["1"], ["3/2"]]}, launch, limits)
 
 
 def test_fractions_are_known_and_objects_have_no_address() -> None:
@@ -113,9 +115,7 @@ def test_what_takes_the_process_down_is_left_out(code: str, told: str) -> None:
 @pytest.mark.long
 def test_code_that_computes_without_end() -> None:
     """Units and functions are left out, and the trouble of a function is filed under its name."""
-    launch = find_launch()
-    if isinstance(launch, NoSandbox):
-        pytest.skip(f"there is no sandbox: {launch.reason}")
+    launch = require_sandbox()
     units, limits = ("a = 1", "while True: pass", "def f(x):\n    while True: pass"), Limits(seconds=1)
     found = run_code(units, ["a"], {"f": [["1"]]}, launch, limits)
     assert (found.values, found.calls) == ({"a": "1"}, {})
@@ -203,6 +203,15 @@ def test_a_sandbox_that_does_not_start(
     launch = find_launch()
     assert isinstance(launch, NoSandbox)
     assert reason in launch.reason
+
+
+@pytest.mark.skipif(missing_part() is not None, reason=f"there is no sandbox: {missing_part()}")
+@pytest.mark.parametrize("rules", [b"", b"\0" * 7])
+def test_a_broken_sandbox_is_no_missing_one(rules: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bubblewrap starts and the filter of system calls is broken: tests that need the sandbox fail."""
+    monkeypatch.setattr(confinement, "_filter", lambda: rules)
+    with pytest.raises(AssertionError, match="bubblewrap starts, the sandbox does not"):
+        require_sandbox()
 
 
 def test_a_process_that_does_not_start() -> None:
