@@ -1,4 +1,4 @@
-"""How the site is built: Sphinx, with notebooks that run while it is built, and a reference made from the code."""
+"""Configuration of the documentation: Sphinx, notebooks that run during the build, and a reference made from code."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def _quantity(entry: Any) -> str:
 
 
 def assumptions() -> str:
-    """What claims can assume, chapter by chapter."""
+    """List the assumptions of claims, chapter by chapter."""
     from fedtheory.language.vocabulary import assumed
 
     parts = [_ASSUMPTIONS]
@@ -196,7 +196,7 @@ What a claim can assume of a run. In Python: `from fedtheory import assumptions 
 
 
 def json_shapes() -> str:
-    """What the commands print with --json, from the schema."""
+    """List the keys that commands print with --json, from the schema."""
     schema = json.loads((HERE / "schemas" / "outputs.schema.json").read_text(encoding="utf-8"))
     parts = [_JSON]
     for name, shape in schema["$defs"].items():

@@ -1,4 +1,4 @@
-"""Where a wheel puts `verify` and `report`: in a folder of its own, as other distributions may have these names.
+"""Put `verify` and `report` into a folder of their own in a wheel, as other distributions may have these names.
 
 A line in a .pth file puts that folder at the end of the import path, so that
 scripts find both packages where nobody else has them.  An editable install

@@ -46,7 +46,7 @@ class ErratumEntry:
     """The link that fails, where the print has several, or words."""
     repairs: Sequence[Repair]
     sides: Sequence[tuple[str, str, str]]
-    """For each side its name, its exact value where that is short, and a few digits."""
+    """Name, exact value where that is short, and a few digits of each side."""
     run_file: str
     check_with: str
     """The command that decides on the counterexample."""

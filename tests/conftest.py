@@ -22,6 +22,6 @@ if os.environ.get("CI"):
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """What Rocq judges is left out where it is missing."""
+    """Skip the tests of Rocq where it is not installed."""
     if item.get_closest_marker("rocq") is not None and shutil.which("coqc") is None:
         pytest.skip("Rocq (the command coqc) is not installed")

@@ -17,7 +17,7 @@ from fedtheory.language.paper_parts import modules_in, modules_of_papers
 
 PAGE = ROOT / "docs/explanation/structure.md"
 FREE = {"errors", "plain_names", "process", "shown", "workers"}
-"""What every chapter may use."""
+"""Modules that every chapter may import."""
 ABOVE = {"api", "cli"}
 """The chapters that know all floors: the commands as functions, and the command line."""
 
@@ -85,7 +85,7 @@ def test_floors_do_not_look_up(number: int) -> None:
 
 
 def test_nobody_imports_a_paper_by_name() -> None:
-    """What is in a paper's folder is found, not named: another paper has the same rights."""
+    """Content of a paper's folder is found, not named: another paper has the same rights."""
     outside = [name for name in modules() if _chapter(name) != "sources"]
     named = {name: {f for f in imports(name, hints=True) if f.startswith("fedtheory.sources.")} for name in outside}
     assert not {name: found for name, found in named.items() if found}

@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 HOMES = {"fedtheory": "fedtheory", "verify": "fedtheory/_floors/verify", "report": "fedtheory/_floors/report"}
-"""Where a wheel has the three packages."""
+"""Places of the three packages in a wheel."""
 VERSIONS = ("3.11", "3.12", "3.13")
 RUN = """
 [problem]
@@ -116,7 +116,7 @@ def command(request: pytest.FixtureRequest, built: Path, tmp_path_factory: pytes
 
 
 def typed(command: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What the command does outside of the project's own folder."""
+    """Return the output of the command outside of the project's own folder."""
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
         [command, *arguments], cwd=command.parents[2], env=alone, capture_output=True, text=True, check=False

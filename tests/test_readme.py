@@ -25,7 +25,7 @@ def block(language: str, marker: str) -> str:
 
 
 def test_it_fits_on_a_few_screens() -> None:
-    """What is longer belongs into the documentation."""
+    """The README is short; more belongs into the documentation."""
     assert len(README.splitlines()) <= 120
 
 

@@ -86,7 +86,7 @@ def runs() -> dict[str, dict[str, Any]]:
 
 
 def test_the_schemas_are_schemas() -> None:
-    """Of the draft that they name."""
+    """The schemas are valid in the draft that they name."""
     for schema in SCHEMAS.values():
         Draft202012Validator.check_schema(schema)
 

@@ -1,4 +1,4 @@
-"""What a "proved" and a "refuted" rest on, counted from the imports, and why supported claims are not proved.
+"""Modules behind "proved" and "refuted", counted from the imports, and reasons why supported claims are not proved.
 
 Run it to write both into docs/trust.md.
 """
@@ -28,7 +28,7 @@ _SHOWN = (
     "rule_labels",
 )
 SHOWN_ONLY = frozenset(("fedtheory.kernel.collected", *(f"fedtheory.proofs.{name}" for name in _SHOWN)))
-"""What people are shown of a proof: no verdict depends on it."""
+"""Modules that only display proofs: no verdict depends on them."""
 TERMS = "fedtheory.proofs.terms"
 """Modules of proof terms: verdicts rest on those that check the terms of the kinds in `proofs/by_terms`."""
 TACTICS = f"{TERMS}.tactics"

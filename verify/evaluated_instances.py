@@ -254,7 +254,7 @@ class _Together:
 
     answers: Mapping[Claim, Mapping[_Member, CheckResult]]
     seconds: float
-    """For each answer."""
+    """Seconds for each answer."""
 
     @classmethod
     def of(cls, claims: Sequence[Claim], members: Sequence[_Member]) -> _Together:

@@ -12,7 +12,7 @@ from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, product
 
 @dataclass(frozen=True, eq=False)
 class ClientData:
-    """For each of M clients its inputs, (n_i, d), and its outputs, (n_i,).
+    """Inputs (n_i, d) and outputs (n_i,) of each of M clients.
 
     Every client's objective is ``(1/n_i) sum_j (w'x_ij - y_ij)^2 + ridge/2 |w|^2``; where the last column is an
     intercept that is `free`, the ridge leaves its coefficient out.

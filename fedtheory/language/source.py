@@ -25,7 +25,7 @@ class Source:
     printed_proofs: Mapping[str, str] = field(default_factory=dict)
     """For the name of a claim, without the key, the names of the claims that are the steps of its printed proof."""
     unproved: Mapping[str, str] = field(default_factory=dict)
-    """For each reason why there is no certificate, the names of the claims that are only supported because of it."""
+    """Names of the claims that are only supported, by the reason why they have no certificate."""
     main: str = ""
     """The name of the theorem that a reader looks for first."""
     reading: int = 100

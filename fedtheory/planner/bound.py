@@ -81,7 +81,7 @@ class NumericBound:
     conditions: tuple[Expr, ...]
     """Conditions in which each symbol stands for a number."""
     names: Mapping[sp.Symbol, str]
-    """For each symbol the name of its number."""
+    """Name of the number that each symbol stands for."""
     values: Mapping[str, float]
     """Numbers by name; a step size or a number of rounds that is still to be chosen has none."""
     comparators: Comparators | None = None

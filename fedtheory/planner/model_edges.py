@@ -17,7 +17,7 @@ from fedtheory.federation.problem import Problem, quadratic
 _LEAST, _MOST = 1e-3, 1e3
 """Step sizes that are looked at: from this part of the first one that could be an edge to this multiple of the last."""
 _COUNT, _FEW = 601, 61
-"""How many are looked at, and how many where each takes the map of a definition."""
+"""Numbers of step sizes that are tried: in general, and where each takes the map of a definition."""
 _HALVINGS = 40
 _SLACK = 1e-6
 """Growth above one that may be rounding where a map has no basis of eigenvectors."""

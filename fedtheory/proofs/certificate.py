@@ -46,7 +46,7 @@ class Certificate:
     claim: str
     """Id of the claim."""
     links: Sequence[Link]
-    """For each relation why it holds: the terms that add up to its slack, none for an identity; or something else."""
+    """For every relation, its proof: terms that add up to its slack (none for an identity), or another link."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
     lemmas: Sequence[str] = ()

@@ -24,7 +24,7 @@ class Combination:
     claim: str
     """Id of the claim."""
     links: Sequence[Sequence[Part]]
-    """For each relation the parts that add up to its slack."""
+    """Parts that add up to the slack of each relation."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the parts suffice; None for the claim's own."""
     known: Sequence[Derived] = ()

@@ -29,7 +29,7 @@ def value(point: np.ndarray) -> float:
 
 
 def table() -> pd.DataFrame:
-    """The same in a frame."""
+    """Return the same table as a data frame."""
     return pd.DataFrame({"u": X[:, 0], "y": Y, "who": CLIENT, "v": X[:, 1]})
 
 

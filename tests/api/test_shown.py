@@ -1,4 +1,4 @@
-"""What objects show in a terminal and in a notebook: short, well formed, escaped."""
+"""Displays of objects in a terminal and in a notebook: short, well formed, escaped."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_notebook_shows_well_formed_html(objects: dict[str, Any]) -> None:
 
 
 def test_statements_are_typeset(objects: dict[str, Any]) -> None:
-    """What states something has its formula; what does not has none."""
+    """Objects with a statement show its formula; others show none."""
     assert objects["claim"].statement in objects["claim"]._repr_latex_()
     assert objects["simulation"]._repr_latex_() is None
     assert r"\(\eta \leq \frac{1}{4 L}\)" in objects["own claim"]._repr_html_()
@@ -74,14 +74,14 @@ def test_numbers_are_shown(objects: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["simulation", "check", "proof", "plan", "verdicts"])
 def test_results_have_a_small_figure(name: str, objects: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Matplotlib is there; cards do without it."""
+    """Results show a small figure where Matplotlib is installed; cards have none."""
     assert "data:image/svg+xml;base64," in objects[name]._repr_html_()
     monkeypatch.setattr(fedtheory.shown, "find_spec", lambda _name: None)
     assert "data:image/svg+xml" not in objects[name]._repr_html_()
 
 
 def test_figures_show_what_they_should() -> None:
-    """Of a synchronous run rounds, of an asynchronous one clock time; of a rate its ladder."""
+    """Figures show rounds for a synchronous run, clock time for an asynchronous one, and the ladder of a rate."""
     alike = fedtheory.shown.PICTURES
     drawn: list[str] = []
     with pytest.MonkeyPatch.context() as patch:

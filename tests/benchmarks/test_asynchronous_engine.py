@@ -1,4 +1,4 @@
-"""What asynchronous runs cost: fifty clients, each on a model of its own."""
+"""Cost of asynchronous runs: fifty clients, each with a model of its own."""
 
 from __future__ import annotations
 

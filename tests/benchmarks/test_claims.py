@@ -1,4 +1,4 @@
-"""What it costs to prove and to verify: certificates against semidefinite programs, and all claims at once."""
+"""Cost of proving and verifying: certificates against semidefinite programs, and all claims at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs on data cost: mini-batches of clients with their own rows, and what clients with few rows save."""
+"""Cost of runs on data: mini-batches of clients with their own rows, and savings for clients with few rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What algorithms that are definitions cost: one whose clients keep vectors, and one whose clients keep nothing."""
+"""Cost of algorithms given by definitions: one with stateful clients, and one with stateless clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exact expectations cost: against Monte-Carlo, and against the sizes of a run. Ratios within one run only."""
+"""Cost of exact expectations: against Monte-Carlo, and against the sizes of a run. Ratios within one run only."""
 
 from __future__ import annotations
 

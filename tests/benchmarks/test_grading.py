@@ -1,4 +1,4 @@
-"""What it costs to grade a class: right, wrong and hostile submissions to assignments whose answers are bounds."""
+"""Cost of grading a class: right, wrong and hostile submissions to assignments whose answers are bounds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ABOUT_BOUNDS = [
     if any(isinstance(question, BoundQuestion) for question in found.copy("class").questions)
 ]
 FACTORS = {5: "3/2", 6: "3", 7: "1/2", 8: "1/100"}
-"""What the bounds of some are multiplied by: they are looser than the reference, or false."""
+"""Factors of the bounds of some students: looser than the reference, or false."""
 
 
 def handed_in(assignment: Assignment, student: str, number: int) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What runs of many clients cost: once for each client, and then no more for many than for few."""
+"""Cost of runs of many clients: once for each client, and then the same for many as for few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exact rationals and enclosures cost, beside floats."""
+"""Cost of exact rationals and of enclosures, relative to floats."""
 
 from __future__ import annotations
 

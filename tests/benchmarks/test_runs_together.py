@@ -1,4 +1,4 @@
-"""What many small runs cost together: against plain NumPy, and against the sizes of a batch."""
+"""Cost of many small runs in one batch: against plain NumPy, and against the sizes of the batch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def settings_of(runs: int, rounds: int) -> list[Setting]:
 
 
 def plain_numpy(settings: list[Setting]) -> Array:
-    """The same moments by a sketch for two clients with equal weights and full participation alone."""
+    """Compute the same moments in NumPy, for two clients with equal weights and full participation only."""
     centred = [problem.centred for problem, _ in settings]
     hessians, linear = np.stack([one.hessians for one in centred]), np.stack([one.linear for one in centred])
     sizes = np.stack([algorithm.work.step_sizes for _, algorithm in settings])[..., None]

@@ -1,4 +1,4 @@
-"""How long a user waits before anything happens, against the import of SymPy in the same run."""
+"""Time that a user waits before anything happens, relative to the import of SymPy in the same process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs on many rows cost: against plain NumPy that builds each client's fourth moments first."""
+"""Cost of runs on many rows: against plain NumPy that builds each client's fourth moments first."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def errors_of(problem: Problem, rounds: int) -> Array:
 
 
 def errors_in_plain_numpy(problem: Problem, rounds: int) -> Array:
-    """The same, once more: fourth moments on pairs of coordinates, then step by step for each client."""
+    """Compute the same errors from fourth moments on pairs of coordinates, then step by step for each client."""
     assert problem.data is not None
     inputs, outputs = np.concatenate(problem.data.inputs), np.concatenate(problem.data.outputs)
     optimum = np.linalg.lstsq(inputs, outputs, rcond=None)[0]

@@ -1,4 +1,4 @@
-"""What runs on more features than rows cost: against plain NumPy that follows the models alone."""
+"""Cost of runs with more features than rows: against plain NumPy that follows the models only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def errors_of(data: ClientData) -> Array:
 
 
 def errors_in_plain_numpy(data: ClientData) -> Array:
-    """The same from the models, with F* from the Gram matrix of the rows."""
+    """Compute the same errors from the models, with F* from the Gram matrix of the rows."""
     model, models = np.zeros(data.inputs[0].shape[1]), []
     for _ in range(ROUNDS + 1):
         models.append(model)

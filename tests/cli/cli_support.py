@@ -1,4 +1,4 @@
-"""What the tests of the command line share: run files as text, and the outcome of a command."""
+"""Shared parts of the tests of the command line: run files as text, and the outcome of a command."""
 
 from __future__ import annotations
 

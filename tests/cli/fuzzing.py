@@ -22,7 +22,7 @@ PATIENCE = 20.0
 """Seconds that an answer to a small file may take on a busy machine; most take milliseconds."""
 
 TIMES = int(os.environ.get("FUZZ", "1"))
-"""How many times the usual number of cases."""
+"""Factor of the usual number of cases."""
 
 
 def fuzz(max_examples: int) -> settings:

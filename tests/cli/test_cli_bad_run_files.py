@@ -308,7 +308,7 @@ NOT_TOML = {
 
 @pytest.mark.parametrize("content", NOT_TOML.values(), ids=[name.replace(" ", "-") for name in NOT_TOML])
 def test_not_toml(content: bytes, command, tmp_path: Path) -> None:
-    """What is not TOML, or not even text, is said in one line with the file."""
+    """A file that is not TOML, or not even text, gives one line with its name."""
     path = tmp_path / "letter.toml"
     path.write_bytes(content)
     assert command("simulate", path, "--json").complaint().startswith(f"fedtheory: {path}: ")

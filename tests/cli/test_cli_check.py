@@ -48,7 +48,7 @@ def check(command, mine: Path, write_run) -> Checked:
 
 
 def assert_reasoned(document: dict[str, Any]) -> None:
-    """What is left open says why, and conditions that are decided say nothing."""
+    """Check that undecided conditions have a reason, and decided ones have none."""
     assert document["holds"] is not None or document["reason"] is not None
     for condition in document["conditions"]:
         assert (condition["holds"] is None) == (condition["reason"] is not None)
@@ -122,7 +122,7 @@ def test_conditions_with_slack(check: Checked) -> None:
 
 
 def test_diverging_run(check: Checked) -> None:
-    """Where a run leaves double precision rationals decide; where it is too long for them, the reason says where."""
+    """Rationals decide where a run exceeds double precision; where it is too long for them, the reason says where."""
     short = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "60"})
     assert (short["applicable"], short["holds"], short["settled_by"]) == (True, False, "decided in rationals")
     long = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "20_000"})

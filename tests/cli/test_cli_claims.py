@@ -174,7 +174,7 @@ MISTAKES = [(n, c) for n in ("show", "check", "verify") for c in BAD_TARGETS if 
 
 @pytest.mark.parametrize(("name", "case"), MISTAKES, ids=lambda name: name.replace(" ", "-"))
 def test_bad_targets(name: str, case: str, command, folder: Path, write_run) -> None:
-    """What is named on the command line does not exist or does not work: one line with a hint."""
+    """A name on the command line that does not exist or does not work gives one line with a hint."""
     target, words = BAD_TARGETS[case]
     extra = {"show": [], "check": [write_run()], "verify": ["--jobs", "1"]}[name]
     try:
@@ -187,7 +187,7 @@ def test_bad_targets(name: str, case: str, command, folder: Path, write_run) -> 
 
 @pytest.mark.parametrize("claim", all_claims().values(), ids=list(all_claims()))
 def test_statements_and_notes_are_unicode(claim: Claim) -> None:
-    """What `show`, `prove` and `errata` print has no LaTeX left: no commands, no dollars."""
+    """Output of `show`, `prove` and `errata` has no LaTeX left: no commands, no dollars."""
     texts = [unicode_math(claim.statement), unicode_math(claim.encoded)]
     texts += map(unicode_prose, (claim.title, claim.note, *(a.statement for a in claim.assumptions)))
     assert not re.search(r"\\|\$|mathbb|operatorname|quad\b", " ".join(texts))

@@ -92,7 +92,7 @@ def test_asynchronous_run_by_hand(arithmetic: str, command, write_run) -> None:
 
 @pytest.mark.parametrize("clock", [ASYNC, ONE_BY_ONE, FEDFIX, OFTEN, FEDBUFF])
 def test_no_common_step_no_local_numbers(clock: str, command, write_run) -> None:
-    """Where local step counts differ, `local` is null, and the server's numbers are there."""
+    """With different numbers of local steps `local` is null, and the server's numbers are there."""
     path = write_run({"algorithm.clock": clock, "algorithm.local_steps": "[1, 2]"}, base=HAND)
     found = command("simulate", path, "--json").document
     assert found["local"] is None
@@ -124,7 +124,7 @@ def test_a_budget_of_time(clock: str, time: str, updates: int, arithmetic: Arith
 @pytest.mark.parametrize("weights", ['["1/2", "1/2"]', '["1/10", "9/10"]', '["1/3", "2/3"]', '["1/6", "5/6"]'])
 @pytest.mark.parametrize("law", ["uniform", "multinomial"])
 def test_ten_rounds_of_one_unit(law: str, weights: str, arithmetic: Arithmetic, write_run) -> None:
-    """Where every client needs one unit of time, ten units are ten rounds, whatever the weights' rounding."""
+    """If every client needs one unit of time, ten units are ten rounds, whatever the weights' rounding."""
     changes = {
         "problem.weights": weights,
         "algorithm.rounds": None,

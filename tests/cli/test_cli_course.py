@@ -52,7 +52,7 @@ def test_new_writes_for_both_sides(command, tmp_path: Path) -> None:
 
 
 def test_from_new_to_points(command, tmp_path: Path) -> None:
-    """What `new` writes for the instructor earns all points when it is handed in, what it writes for students none."""
+    """The instructor's file of `new` earns all points when it is handed in, the students' file none."""
     folder = tmp_path / "in"
     folder.mkdir()
     for student in ("ana", "bob"):
@@ -181,7 +181,7 @@ def test_lists_with_mistakes(command, tmp_path: Path, roster: str, complaint: st
 def test_mistakes_are_one_line(
     command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], complaint: str
 ) -> None:
-    """What makes no sense is answered with exit code 2 and one line."""
+    """Senseless options give exit code 2 and one line."""
     monkeypatch.chdir(tmp_path)
     assert complaint in command("course", *arguments).complaint()
 

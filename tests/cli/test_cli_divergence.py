@@ -139,7 +139,7 @@ def test_growing_noise_is_flagged(arithmetic: str, command, write_run) -> None:
     "changes", [{"problem.start": "[1e120, 0]"}, {"problem.noise": "1e300"}], ids=["start", "noise"]
 )
 def test_huge_inputs_are_not_blamed_on_the_step_size(changes: Changes, command, write_run) -> None:
-    """Where the run contracts and only its numbers are too large for floats, the step size is not to blame."""
+    """If the run contracts and only its numbers are too large for floats, the message does not blame the step size."""
     outcome = command("simulate", write_run(changes), "--json")
     if outcome.code:
         outcome.complaint()

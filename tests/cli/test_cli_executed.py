@@ -1,4 +1,4 @@
-"""What is executed and what is not: text on the command line and in files is data."""
+"""Code that is executed, and text that is not: text on the command line and in files is data."""
 
 from __future__ import annotations
 

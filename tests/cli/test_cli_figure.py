@@ -25,7 +25,7 @@ def test_simulate(command, write_run, tmp_path: Path, changes: dict[str, str]) -
 
 
 def test_check(command, write_run, tmp_path: Path) -> None:
-    """The same for a claim on a run."""
+    """Draw the figure of a claim on a run."""
     run, picture = write_run(), tmp_path / "bound.pdf"
     drawn = command("check", CLAIM, run, "--figure", picture, "--json")
     assert picture.read_bytes().startswith(b"%PDF")

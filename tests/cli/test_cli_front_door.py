@@ -16,7 +16,7 @@ COMMAND = [sys.executable, "-m", "fedtheory"]
 
 
 def test_one_thread_unless_the_environment_says_how_many(monkeypatch) -> None:
-    """What is given stays."""
+    """An environment variable that is set is not changed."""
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "environ", os.environ.copy())
@@ -43,7 +43,7 @@ def test_the_exit_code_is_that_of_the_command() -> None:
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_told_in_a_line() -> None:
-    """What cannot be written is no success."""
+    """Output that cannot be written is an error."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*COMMAND, "claims"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2

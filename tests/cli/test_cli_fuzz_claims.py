@@ -91,7 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def target(folder: Path, text: str) -> str:
-    """What to write on the command line for the claim of a file with this text."""
+    """Return the command-line target for the claim of a file with this text."""
     (folder / "mine.py").write_text(text, encoding="utf-8", errors="surrogatepass")
     resolve.cache_clear()
     return f"{folder / 'mine.py'}:claim"
@@ -134,7 +134,7 @@ def test_strings_are_never_run_as_python(folder: Path) -> None:
 
 
 def test_output_of_a_claim_file_stays_out_of_the_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a file prints goes to standard error."""
+    """Prints of a claim file go to standard error."""
     from fedtheory.cli import run
 
     named = target(folder, f"{HEADER}print('hello')\nclaim = Claim(id='mine:claim', lhs=0, rhs=eta, where=where)\n")

@@ -121,7 +121,7 @@ def assert_parses_or_complains(content: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("content", VALID.values(), ids=VALID)
 def test_starting_points_are_valid(content: dict[str, Any]) -> None:
-    """What is mutated below is a good run file."""
+    """The run file that is mutated below is valid."""
     for arithmetic in (FLOAT, RATIONAL):
         parse_run(copy.deepcopy(content), arithmetic)
 

@@ -109,7 +109,7 @@ def names_the_place(complaint: str, path: Path) -> bool:
 
 @pytest.mark.parametrize("name", VALID)
 def test_starting_points_are_answered(name: str, run_file: Path) -> None:
-    """What is mutated below is a good run file."""
+    """The run file that is mutated below is valid."""
     assert answer("simulate", written(run_file, document(VALID[name])), "--json").code == 0
 
 
@@ -129,7 +129,7 @@ def test_simulate(run_file: Path, text: str) -> None:
 @fuzz(max_examples=187)
 @given(run_files())
 def test_simulate_in_rationals_for_people(run_file: Path, text: str) -> None:
-    """The same in exact arithmetic, as a table."""
+    """Simulation in exact arithmetic is printed as a table."""
     outcome = answer("simulate", written(run_file, text), "--arithmetic", "rational")
     assert outcome.code == 0 or names_the_place(outcome.err, run_file)
 
@@ -141,7 +141,7 @@ CLAIMS = ["renard2022:thm-2.1", "renard2022:lemma-2.3", "renard2022:property-2.4
 @fuzz(max_examples=150)
 @given(run_files(), st.sampled_from(CLAIMS))
 def test_check_never_holds_wrongly(run_file: Path, text: str, claim: str) -> None:
-    """What floats say holds, rationals do not find violated; what does not apply has no verdict."""
+    """A comparison that holds in floats is not violated in rationals; a claim that does not apply has no verdict."""
     path = written(run_file, text)
     outcome = answer("check", claim, path, "--json")
     if outcome.code == 2:

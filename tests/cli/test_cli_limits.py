@@ -60,7 +60,7 @@ def test_a_million_rounds_of_a_small_problem(write_run) -> None:
 
 
 def test_lists_of_all_rounds_have_an_end(write_run) -> None:
-    """What simulate would have to print is refused where it does not fit into memory."""
+    """Simulate refuses to print more numbers than fit into memory."""
     path = write_run({"algorithm.rounds": "10_000_000"}, QUADRATIC)
     assert "algorithm.rounds: " in answer("simulate", path, "--json").complaint()
 

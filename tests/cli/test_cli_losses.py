@@ -133,7 +133,7 @@ def test_violations_in_floats_are_settled_in_enclosures(command, write_run) -> N
 
 
 def test_quadratics_only(command, write_run) -> None:
-    """What needs constant Hessians is not applicable, and says so."""
+    """Methods for constant Hessians are not applicable to other losses, and say so."""
     document = command("check", "liu2022:noniid.bgd", write_run(base=HUBER), "--json").document
     assert document["holds"] is not False
     strong = command("check", "vlaski2023:thm-5.1.rate", write_run(base=HUBER), "--json").document

@@ -56,7 +56,7 @@ def certificate(claim: str) -> str:
 
 @pytest.fixture
 def touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What Python in the present folder leaves behind where it is executed."""
+    """Return the files that Python code in the present folder leaves behind where it is executed."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "touched"
     Path("mine.py").write_text(CLAIMS.format(touched=str(file), id="mine:sum"))
@@ -107,7 +107,7 @@ def test_options_that_do_not_go_together(touched: Path, command: Command) -> Non
 
 
 def refused(outcome: Outcome, touched: Path, file: str) -> None:
-    """That a command says which file it does not execute, and does not."""
+    """Check that a command names the file that it does not execute, and does not execute it."""
     complaint = outcome.complaint()
     assert "--no-code" in complaint
     assert file in complaint
@@ -138,7 +138,7 @@ def test_run_files_that_name_python(arguments: tuple[str, ...], touched: Path, c
 @pytest.mark.parametrize("name", ["show", "verify", "falsify", "prove", "rocq", "errata", "worst-case", "report"])
 @pytest.mark.parametrize("target", ["mine.py:mine", "paper:sum"])
 def test_targets_that_are_python(name: str, target: str, touched: Path, command: Command) -> None:
-    """The same of files and folders that are named as claims."""
+    """Files and folders that are named as claims are not executed."""
     resolve.cache_clear()
     refused(command(name, target, "--no-code"), touched, target.partition(":")[0])
 
@@ -146,7 +146,7 @@ def test_targets_that_are_python(name: str, target: str, touched: Path, command:
 @pytest.mark.parametrize("name", ["claims", "verify", "prove", "report"])
 @pytest.mark.parametrize("target", ["mine.py", "./paper"])
 def test_targets_of_many_claims(name: str, target: str, touched: Path, command: Command) -> None:
-    """The same of a file or a folder alone, which stand for all of their claims."""
+    """A file or a folder alone, which stands for all of its claims, is not executed."""
     refused(command(name, target, "--no-code"), touched, Path(target).name)
 
 

@@ -39,7 +39,7 @@ def test_simulate_with_a_minimiser(command, write_run) -> None:
 
 
 def test_simulate_without_a_minimiser(command, write_run) -> None:
-    """What is measured from x* is null, with a note; gradients and drift are there."""
+    """Distances to x* are null, with a note; gradients and drift are there."""
     document = command("simulate", write_run(SADDLE), "--arithmetic", "rational", "--json").document
     for missing in ("optimum", "optimal_value"):
         assert document[missing] is None
@@ -68,7 +68,7 @@ def test_check_names_the_client_that_is_not_convex(command, write_run) -> None:
 
 
 def test_check_names_the_quantity_that_does_not_exist(command, write_run, tmp_path: Path) -> None:
-    """Of a claim on the suboptimality, where F is unbounded below; one on the descent says something."""
+    """A claim on the suboptimality does not apply where F is unbounded below; one on the descent does."""
     run, own = write_run(SADDLE), tmp_path / "mine.py"
     own.write_text(CLAIM)
     found = command("check", f"{own}:gap", run, "--json").document

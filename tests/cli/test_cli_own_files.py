@@ -68,7 +68,7 @@ def test_mistakes_of_own_claims_are_one_line(command, tmp_path: Path) -> None:
 
 
 def test_an_assumption_may_return_whether_it_holds(command, tmp_path: Path) -> None:
-    """Where it returns False the claim does not apply; conditions may be joined by `And`."""
+    """If an assumption returns False, the claim does not apply; conditions may be joined by `And`."""
     run = tmp_path / "run.toml"
     run.write_text(RUN)
     for body, verdict in (("return False", "not applicable"), ("return True", "holds")):
@@ -99,7 +99,7 @@ def test_a_quantity_of_ones_own_that_raises_is_one_line(command, tmp_path: Path)
 
 
 def test_an_unknown_argument_is_answered_by_the_known_ones(command, tmp_path: Path) -> None:
-    """Of the class or function that was called, however it was imported."""
+    """The message lists the arguments of the class or function that was called, however it was imported."""
     run, file = tmp_path / "run.toml", tmp_path / "mine.py"
     run.write_text(RUN)
     for code, expected in (

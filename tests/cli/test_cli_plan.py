@@ -309,7 +309,7 @@ def test_limits_have_no_rounds(command, write_run) -> None:
 
 
 def test_a_promise_nearer_to_the_question(command, write_run) -> None:
-    """Where the bound at the best step size is on another error, the best one nearer to the wanted error is named."""
+    """If the bound at the best step size is on another error, the best one nearer to the wanted error is named."""
     alike = {"problem.hessians": '[[["2"]], [["2"]]]', "problem.linear": '[["1"], ["-1"]]', "problem.start": '["3"]'}
     path = write_run({**alike, "problem.noise": '"1/100"', "algorithm.local_steps": "2", "algorithm.rounds": "2"})
     arguments = ("plan", path, "--claim", "liu2022:thm-1.sharp", "--claim", "comparator:average-error")

@@ -73,7 +73,7 @@ def test_every_chapter_says_what_it_is_about() -> None:
 
 
 def test_names_of_the_contract() -> None:
-    """What scripts outside the project use."""
+    """Names that scripts outside the project use are there."""
     assert set(CONTRACT.split()) <= {entry.quantity.name for entry in vocabulary()}
 
 

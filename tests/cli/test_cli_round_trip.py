@@ -50,7 +50,7 @@ def keeps_vectors(run: Run) -> bool:
 
 
 def assert_same(first: Run, second: Run, local: bool) -> None:
-    """The same trajectory, to the last digit."""
+    """Check that two trajectories are equal to the last digit."""
     assert first.algorithm.rounds == second.algorithm.rounds
     assert first.algorithm.work.steps == second.algorithm.work.steps
     assert same(moments(first), moments(second))

@@ -1,4 +1,4 @@
-"""What is printed of the setting that is supposed of a user-defined claim."""
+"""Output about the setting that is assumed of a user-defined claim."""
 
 from __future__ import annotations
 

@@ -226,14 +226,14 @@ def test_any_folder(command, data_folder: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_npz_and_csv_agree(command, data_folder: Path) -> None:
-    """The same rows in both formats give the same run."""
+    """Equal rows in both formats give the same run."""
     by_name = {case.name: case for case in CASES}
     documents = [command("simulate", written(by_name[name], data_folder), "--json").document for name in ("npz", "csv")]
     assert documents[0] == documents[1]
 
 
 def test_seed_decides_the_split(command, write_run) -> None:
-    """The same seed gives the same split, another one another."""
+    """One seed gives one split, another seed another split."""
     base = {"problem.data": '"diabetes"', "problem.split": '"dirichlet"'}
     changes = [base | {"problem.seed": seed} for seed in ("1", "1", "2")]
     first, again, other = (command("simulate", write_run(c, DIGITS), "--json").document["server"] for c in changes)
@@ -264,7 +264,7 @@ def test_byte_order_mark(command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fedavg", "fedprox"])
 def test_ten_thousand_clients_are_simulated(name: str, tmp_path: Path, command: Any) -> None:
-    """What is listed of the server does not grow with the clients; lists of each client are left out, which is said."""
+    """Lists about the server do not grow with the clients; lists of each client are left out, with a remark."""
     clients = 10_000
     own = "proximal = 1\n" if name == "fedprox" else ""
     (tmp_path / "many.toml").write_text(

@@ -26,7 +26,7 @@ phrases = st.lists(words, min_size=1, max_size=3).map(" ".join)
 
 
 def printed(width: int, *arguments: Any, **options: Any) -> str:
-    """What `print_table` writes to a terminal of some width."""
+    """Return the text that `print_table` writes to a terminal of some width."""
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
         patch.setenv("COLUMNS", str(width))
@@ -57,7 +57,7 @@ def test_every_cell_is_there(data: st.DataObject, width: int, columns: int, rows
 
 
 def test_columns_that_are_left_out_are_named() -> None:
-    """Where the others fit without them; else all become lines of key and value."""
+    """A remark names the columns that were left out so that the others fit; else all become lines of key and value."""
     rows = [["renard2022:thm-2.1", "a title of many words", "11/13"]]
     options: dict[str, Any] = {"whole": ("id", "number"), "roomy": ("number",)}
     assert "11/13" in printed(60, "t", ["id", "title", "number"], rows, **options)

@@ -57,7 +57,7 @@ def test_for_people(command) -> None:
 
 
 def test_no_noise_on_standard_error(command) -> None:
-    """Where standard error is no terminal, the progress bar leaves nothing there."""
+    """If standard error is no terminal, the progress bar leaves nothing there."""
     assert command("verify", "renard2022:toy-problem", "--jobs", "1", "--json").err == ""
 
 
@@ -185,7 +185,7 @@ descent = Claim(id="mine:descent", lhs=q.final_suboptimality, rhs=D**2 / (2 * et
 
 
 def test_a_counterexample_is_simpler_than_its_instance(command, tmp_path: Path) -> None:
-    """Where gradient descent with a step size of 2/L is said to converge, one client in one dimension says enough."""
+    """One client in one dimension refutes that gradient descent with a step size of 2/L converges."""
     path = tmp_path / "mine.py"
     path.write_text(WIDE)
     claim = command("verify", f"{path}:descent", "--jobs", "1", "--json").document["claims"][0]
@@ -236,7 +236,7 @@ def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
 
 
 def test_few_instances_are_told(command, tmp_path: Path) -> None:
-    """Where few runs satisfy the conditions, the verdict says so, what was missing, and what to try."""
+    """If few runs satisfy the conditions, the verdict says so, with what is missing and what to try."""
     path = tmp_path / "mine.py"
     rare = "Claim(id='mine:rare', lhs=q.final_distance_sq, rhs=10**9 * T, where={T: q.rounds}, conditions=[T >= 30])"
     path.write_text(f"{FAULTY}rare = {rare}\n")

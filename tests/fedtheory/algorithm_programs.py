@@ -91,7 +91,7 @@ class Clients:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run file says of an algorithm."""
+    """Algorithm section of a run file."""
 
     clients: Clients
     rounds: int
@@ -157,7 +157,7 @@ def _sent(choose: Choose, vector: Point, kept: int) -> Point:
 
 
 Shown = Callable[[Sequence[Point]], Point]
-"""What is shown of the clients' models."""
+"""Transform the clients' models into those that are shown."""
 
 
 def spread(importance: Point) -> Shown:

@@ -21,7 +21,7 @@ class Attempt:
     claim: Claim
     certificate: Any
     because: str
-    """What is said against it."""
+    """Reason against the attempt."""
     problem: Any
     algorithm: Any
 

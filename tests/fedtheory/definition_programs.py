@@ -41,19 +41,19 @@ NODES = (Average, Compressed, Gradient, Mixed, Participants, Weighted)
 
 @dataclass
 class Round:
-    """What is known while a round runs."""
+    """State of a round while it runs."""
 
     definition: FederatedAlgorithm
     setting: Setting
     choose: Choose
     numbers: list[Mapping[Any, fmpq]]
-    """Of each client."""
+    """Numbers of each client."""
     server: dict[Any, Point]
     clients: list[dict[Any, Point]]
     turnout: list[tuple[fmpq, int]]
     mixing: list[Point]
     sent: dict[Any, Point] = field(default_factory=dict)
-    """What each client has sent of what is compressed."""
+    """Compressed messages of each client."""
 
     def value(self, expression: Any, i: int) -> Point:
         """An expression's value at client i; the server's expressions name no client's vector outside sums."""

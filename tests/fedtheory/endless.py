@@ -22,7 +22,7 @@ def fractions(count: int) -> str:
 
 
 def fractions_of_all(count: int) -> str:
-    """The same in all symbols, with large numbers."""
+    """Return fractions in all symbols, with large numbers."""
     parts = (f"{7**n}*{symbol}" for n, symbol in enumerate(SYMBOLS, count))
     one = "+".join(parts)
     return "+".join(f"1/({n}+{one}*{n})" for n in range(1, 19_000 // len(one)))
@@ -41,12 +41,12 @@ def sums_of_powers(power: int) -> str:
 
 
 def sums_of_powers_in_turn(power: int) -> str:
-    """The same, factor by factor."""
+    """Return sums of powers, factor by factor."""
     return "*".join(f"(({symbol}**{power}-1)/({symbol}-1))" for symbol in SYMBOLS)
 
 
 def sums_of_powers_of_products(power: int) -> str:
-    """The same with products of two symbols."""
+    """Return sums of powers of products of two symbols."""
     pairs = [f"{one}*{other}" for one, other in pairwise(SYMBOLS)]
     above, below = ("*".join(f"(({pair})**{exponent}-1)" for pair in pairs) for exponent in (power, 1))
     return f"{above}/({below})"
@@ -139,7 +139,7 @@ NUMBERS: dict[str, list[Callable[[], str]]] = {
     "roots": [lambda: roots(400)],
     "common factors": [lambda: common_factors(20)],
 }
-"""What an expression of a certificate may be, by what is large in it."""
+"""Expressions of a certificate, by the kind of their size."""
 
 
 @cache

@@ -59,7 +59,7 @@ def mixture(weights: Sequence[fmpq], points: Sequence[Point]) -> Point:
 
 
 def merged(law: Law) -> Law:
-    """The same law with equal outcomes written once."""
+    """Return the law with equal outcomes merged."""
     # Rationals are hashed slowly, and written fast; equal ones are written alike.
     together: dict[str, tuple[Any, list[fmpq]]] = {}
     for probability, outcome in law:
@@ -208,7 +208,7 @@ def expectation(law: Law, measure: Callable[[Any], fmpq]) -> fmpq:
 
 
 def server_truth(run: TinyRun) -> ServerTruth:
-    """What the engine must say about the server's model."""
+    """Moments of the server's model, for comparison with the engine."""
     best = run.minimiser()
     lowest = run.value(best)
     laws = run.server_laws
@@ -225,7 +225,7 @@ def server_truth(run: TinyRun) -> ServerTruth:
 
 
 def local_truth(run: TinyRun) -> LocalTruth:
-    """What the engine must say about local steps, where all clients take the same number."""
+    """Moments at local steps, for comparison with the engine where all clients take the same number of them."""
     best = run.minimiser()
     lowest = run.value(best)
     suboptimality, distance, drift = [], [], []

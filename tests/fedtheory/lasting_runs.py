@@ -34,7 +34,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "two draws": {"participation": {"kind": "multinomial", "clients": 2}, "weights": ["1/4", "3/4"]},
     "from the optimum": {"linear": [["11/5"], ["11/5"]], "start": ["2"]},
 }
-"""What is changed, within the conditions of the bounds."""
+"""Changes of the run, within the conditions of the bounds."""
 
 
 def is_proved(claim: Claim) -> bool:

@@ -1,4 +1,4 @@
-"""What the tests of scalar losses share: small problems, in either arithmetic."""
+"""Shared parts of the tests of scalar losses: small problems, in either arithmetic."""
 
 from __future__ import annotations
 

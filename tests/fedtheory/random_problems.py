@@ -46,7 +46,7 @@ def rotated(problem: Problem, turn: Array) -> Problem:
 
 
 def permuted(problem: Problem, order: Array) -> Problem:
-    """The same clients in another order, with their weights and noise."""
+    """Return the clients in another order, with their weights and noise."""
     return quadratic(
         problem.hessians[order],
         problem.linear[order],

@@ -101,7 +101,7 @@ class StaleRun:
         return law
 
     def _begun(self, law: Law, clients: Sequence[int]) -> Law:
-        """The same law after some clients have drawn the noise of new work on the server's model."""
+        """Return the law after some clients have drawn the noise of new work on the server's model."""
         for client in clients:
             law = merged(
                 [
@@ -135,7 +135,7 @@ class StaleRun:
         return laws
 
     def server_truth(self) -> ServerTruth:
-        """What the engine must say about the server's model."""
+        """Moments of the server's model, for comparison with the engine."""
         best = self.tiny.minimiser()
         lowest = self.tiny.value(best)
         laws = [merged([(chance, model) for chance, (model, _) in law]) for law in self.laws]

@@ -1,4 +1,4 @@
-"""What has deceived a prover, and forgeries of that kind: each is refused; what comes with a run fails on it."""
+"""Attempts that once deceived a prover, and similar forgeries: each is refused, and fails on its run if it has one."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def symbol_of_a_root() -> Attempt:
 
 
 def quiet(number: Any, because: str, rhs: Any = ONE) -> Attempt:
-    """What is zero, times what may be infinite."""
+    """Return a product of zero and a possibly infinite number."""
     where = {sigma: q.noise_deviation}
     parts = {"links": [[Part(-rhs * number, facts.QUIET)]]}
     return sums(parts, because, lhs=rhs, rhs=0, where=where, assumptions=(a.full_gradients,))
@@ -161,7 +161,7 @@ def test_what_is_false_is_refused(name: str) -> None:
 
 
 def assert_refused(claim: Claim, certificate: Any, because: str = "", **prover: Any) -> Proof:
-    """That a certificate is refused, in words of one line of which one has the reason."""
+    """Check that a certificate is refused, in one line that has the reason."""
     proof = check_certificate(claim, certificate, **prover)
     failing = [step.text for step in proof.steps if not step.holds]
     assert proof.verdict == "broken"
@@ -221,7 +221,7 @@ def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 class OwnDerived(Derived):
-    """What is said to follow from a claim."""
+    """Derivation from a claim, of a class that the prover does not know."""
 
     def slack(self, _symbol: Any, _slack: Any) -> Any:
         """Minus one is not negative."""
@@ -347,7 +347,7 @@ def stranger(**certificate: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("symbol", "bound"), [("2", 2), ("2*clients", 2 * M), ("clients", M), ("point", ONE)])
 def test_symbols_of_products_are_symbols(symbol: str, bound: Any) -> None:
-    """Where |x|^2 may go by the name of 2, it is at most 2."""
+    """Even if |x|^2 is named 2, it is at most 2."""
     link = {"kind": "products", "scalars": {symbol: "inner(point, point)"}, "facts": {}, "parts": []}
     document = stranger(kind="identities", links=[link])
     tried = terms({"links": [[]]}, "", {"start": ["30"]}, **{**BY_X, "rhs": bound})

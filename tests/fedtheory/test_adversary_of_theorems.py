@@ -1,4 +1,4 @@
-"""What has deceived a prover becomes no theorem of the independent judge."""
+"""Attempts that once deceived a prover become no theorem in Rocq."""
 
 from __future__ import annotations
 

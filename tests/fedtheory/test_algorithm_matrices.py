@@ -74,7 +74,7 @@ class Round:
         return known | {step.vector: sp.sympify(step.start).xreplace(own) for step in self.definition.steps}
 
     def end(self, i: int) -> Numbers:
-        """What the vectors become, for client i."""
+        """Return the vectors of client i at the end of the step."""
         return self._apply(round_end(self.definition), i)
 
     def _apply(self, found: BlockMap, i: int) -> Numbers:

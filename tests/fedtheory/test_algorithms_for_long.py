@@ -72,7 +72,7 @@ def test_many_clients_that_keep_nothing(name: str) -> None:
 
 
 def test_local_iterates_that_are_too_many() -> None:
-    """What would not fit into memory is refused when it is asked for."""
+    """Iterates that would not fit into memory are refused."""
     problem = ft.quadratic(np.ones((10_000, 1, 1)), np.ones((10_000, 1)), np.zeros(1))
     run = ft.run_on(problem, name="fedprox", proximal=1, local_step_size=0.01, local_steps=9, rounds=1100)
     with pytest.raises(NotApplicable, match="local iterates"):

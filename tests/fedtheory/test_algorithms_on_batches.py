@@ -1,4 +1,4 @@
-"""What `simulate` prints of algorithms on mini-batches, against all outcomes of programs in their standard form.
+"""Output of `simulate` for algorithms on mini-batches, against all outcomes of programs in their standard form.
 
 Batches of two rows, drawn with replacement and without, with everybody and with
 drawn participants: the same rationals, to the last digit.

@@ -1,4 +1,4 @@
-"""What is the same for clients that are alike is found once, and is what each of them has."""
+"""Quantities of identical clients are computed once, and equal those of each client."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_suprema_are_found_once_for_each_kind(arithmetic: Arithmetic, monkeypatc
 
 
 def test_values_at_virtual_iterates() -> None:
-    """Of alike clients they are found together, and are those of each form on its own."""
+    """Values at virtual iterates are computed together for identical clients, and equal those of each form."""
     copies = run().with_copies(COPIES)
     forms, trajectory = copies.gradient_forms.stochastic, copies.trajectory
     each = [trajectory.evaluate_at_virtual_iterates(form[None]) for form in forms]

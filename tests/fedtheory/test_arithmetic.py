@@ -70,7 +70,7 @@ def test_numbers_are_read(given_value: object, meant: Fraction) -> None:
 @BOTH
 @pytest.mark.parametrize("refused", REFUSED, ids=repr)
 def test_garbage_is_refused(arithmetic: Arithmetic, refused: object) -> None:
-    """What is not a finite number is an input error that names the key."""
+    """A value that is not a finite number is an input error that names the key."""
     with pytest.raises(InputError) as error:
         arithmetic.number(refused, "algorithm.local_step_size")
     assert error.value.key == "algorithm.local_step_size"
@@ -118,7 +118,7 @@ def test_arrays_from_numpy() -> None:
 
 
 def test_text() -> None:
-    """What JSON carries: numbers, "p/q", enclosures in brackets, null for what is not finite."""
+    """Format numbers as JSON does: numbers, "p/q", enclosures in brackets, null for what is not finite."""
     assert FLOAT.text(np.float64(0.5)) == 0.5
     assert type(FLOAT.text(np.float64(0.5))) is float
     assert FLOAT.text(math.inf) is None
@@ -346,7 +346,7 @@ def test_simplest_near(value: float, relative: float, expected: str) -> None:
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0.0, 1e-9, 1e-7, 0.02]))
 def test_the_simplest_near_number_has_the_first_denominator_that_will_do(value: float, relative: float) -> None:
-    """Of the closest fractions with denominators up to 1, 10, 100, ... the first that is near enough, else itself."""
+    """The simplest near number is the first near one of the closest fractions of denominators up to 1, 10, 100, ..."""
     exact, distance = Fraction(value), Fraction(relative * abs(value))
     closest = (exact.limit_denominator(10**power) for power in range(16))
     expected = next((near for near in closest if abs(near - exact) <= distance), exact)

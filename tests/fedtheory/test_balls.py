@@ -104,7 +104,7 @@ def test_supremum_in_the_hard_case() -> None:
 def test_the_multiplier_is_that_of_another_root_finder(
     curvatures: list[float], slope: list[float], radius: float
 ) -> None:
-    """Where the length of (m I - Q)^-1 q falls to the radius, SciPy's bracketing search finds the same m."""
+    """SciPy's bracketing search finds the same m, where the norm of (m I - Q)^-1 q falls to the radius."""
     values, linear = np.array(curvatures), np.array(slope)
     lowest, width = max(values.max(), 0.0), float(np.linalg.norm(linear)) / radius
     found = _best_multiplier(np.diag(values), linear, radius)

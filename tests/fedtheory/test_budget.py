@@ -43,7 +43,7 @@ def equal_clients() -> Problem:
 
 
 def estimates(lipschitz: float = 1, smoothness: float = 1, divergence: float = 1, distance_sq: float = 1) -> Estimates:
-    """What a run may have shown."""
+    """Return estimates that a run may have shown."""
     return Estimates(lipschitz, smoothness, divergence, distance_sq)
 
 
@@ -111,7 +111,7 @@ def fmpq_of(text: str) -> fmpq:
 
 
 def assert_accounts(run: BudgetedRun) -> None:
-    """What was spent is the cost of the intervals, and no further interval could have been paid."""
+    """Check that the budget spent is the cost of the intervals, and that no further interval could have been paid."""
     budget = run.budget
     for n, spent in enumerate(run.spent, start=1):
         assert spent == budget.local_cost * sum(run.local_steps[:n]) + budget.aggregation_cost * n
@@ -122,7 +122,7 @@ def assert_accounts(run: BudgetedRun) -> None:
 
 
 def test_last_interval_is_cut() -> None:
-    """What is left after two intervals of five pays for two more steps."""
+    """After two intervals of five steps, the rest of the budget pays for two more steps."""
     run = descend_fixed(problem(), ETA, Budget(1, "5/2", "199/10"), 5)
     assert run.local_steps == (5, 5, 2)
     assert run.spent == (fmpq(15, 2), fmpq(15), fmpq(39, 2))

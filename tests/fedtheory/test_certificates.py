@@ -127,7 +127,7 @@ CHANGED: dict[type, Any] = {
     Positive: lambda _items: (),
     PrefixSum: lambda _items: (),
 }
-"""How the links of certificates that are no sums of terms are changed."""
+"""Changes of links that are no sums of terms."""
 
 
 LONG = {
@@ -248,7 +248,7 @@ def test_no_mutated_mean_is_proved(claim_id: str) -> None:
     "claim_id", some(claim_id for claim_id in MEANS | SUMS | RECURSIONS if find(claim_id).conditions)
 )
 def test_conditions_of_the_premises_are_needed(claim_id: str) -> None:
-    """What relies on a proved claim needs its conditions, and a drift that is not amplified needs a small step."""
+    """Uses of a proved claim need its conditions, and a drift that is not amplified needs a small step."""
     claim, certificate = find(claim_id), certificates()[claim_id]
     if getattr(certificate, "relaxed", None) == []:
         return
@@ -291,7 +291,7 @@ CLOSER = Term(1 / L - eta, square(x))
 
 
 def verdict(*links: list[Term], relaxed: Any = None, where: Any = None, **stated: Any) -> str:
-    """What the kernel says of a small claim, about points unless said otherwise."""
+    """Return the kernel verdict on a small claim, about points unless stated otherwise."""
     given = {"place": "points", **stated}
     claim = Claim(id="t:claim", where=NOTATION if where is None else {**NOTATION, **where}, **given)
     return check_certificate(claim, Certificate(claim=claim.id, links=links, relaxed=relaxed)).verdict
@@ -361,7 +361,7 @@ def test_links_of_another_claim() -> None:
 
 
 def mean_verdict(claim: Claim, step: Claim) -> str:
-    """What becomes of the repaired Lemma 2.2 where it or its step is another claim."""
+    """Return the verdict on the corrected Lemma 2.2 with another claim for it or its step."""
     by_step = replace(TERMS["renard2022:lemma-2.2.proof.last.fixed"], claim=step.id)
     certificate = MeanCertificate(claim=claim.id, step=step.id, span="round")
     return check_certificate(claim, certificate, lambda _step: check_certificate(step, by_step)).verdict

@@ -110,7 +110,7 @@ def test_what_has_no_rule_is_not_answered() -> None:
 
 
 def test_what_underflows_is_enclosed() -> None:
-    """What gets lost below the smallest floats is not lost where a large number multiplies or a small one divides."""
+    """Numbers that underflow are enclosed where a large number multiplies them or a small one divides them."""
     small, large = RATIONAL.array([[fmpq(2**43 + 5) / fmpq(2) ** 1074]]), RATIONAL.array([[fmpq(2**52 + 1) * 2**850]])
     assert contains(CERTIFIED.array(large) @ CERTIFIED.array(small), large @ small)
     divided, by = RATIONAL.array([1 / fmpq(2) ** 1060]), fmpq(1, 2**900) + fmpq(1, 2**930)
@@ -119,7 +119,7 @@ def test_what_underflows_is_enclosed() -> None:
 
 
 def test_what_has_no_eigenvalues_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where LAPACK finds none the intervals contain everything."""
+    """If LAPACK finds no eigenvalues, the intervals contain everything."""
 
     def fails(_matrix: Array) -> None:
         raise np.linalg.LinAlgError
@@ -142,7 +142,7 @@ def test_there_is_no_truth_of_arrays_and_open_numbers() -> None:
 
 
 def test_floats_that_are_enclosed_are_copied() -> None:
-    """What is written into the intervals later changes no array of somebody else."""
+    """Values written into the intervals later change no other array."""
     given = np.array([1.0, 2.0])
     CERTIFIED.array(given)[0] = fmpq(7)
     assert given[0] == 1
@@ -290,7 +290,7 @@ def test_long_runs_stay_narrow() -> None:
 
 @pytest.mark.long
 def test_momentum_stays_narrow() -> None:
-    """Where a round contracts in no units of single coordinates, units are made that it contracts in."""
+    """If a round contracts in no scaling of single coordinates, another scaling is found in which it contracts."""
     problem = data(np.random.default_rng(3), 4, 6, fmpq(1, 3))
     keys = {"name": "fedavgm", "momentum": "9/10", "local_step_size": "1/100", "rounds": 150, "local_steps": 2}
     run = run_with(problem, keys)
@@ -302,7 +302,7 @@ def test_momentum_stays_narrow() -> None:
 
 @pytest.mark.parametrize("name", ["fedavg", "fedavgm"])
 def test_runs_that_diverge_are_enclosed_as_far_as_floats_go(name: str) -> None:
-    """What is said is true, and nothing is said of what leaves the floats."""
+    """Enclosures are true as far as floats reach, and nothing is claimed beyond."""
     keys = {"name": name, "local_step_size": "1000", "rounds": 120} | ({"momentum": "1/2"} if name == "fedavgm" else {})
     run = parse_run({"problem": PROBLEMS["quadratic"], "algorithm": keys}, RATIONAL)
     distances = CertifiedRun(run.problem, run.algorithm).trajectory.server_distance_sq

@@ -118,7 +118,7 @@ def test_many_local_steps_stay_narrow() -> None:
 
 
 def test_runs_that_diverge() -> None:
-    """What leaves the floats is anything; what does not is enclosed."""
+    """Numbers beyond the floats are enclosed by everything; others are enclosed."""
     assert contains(certified(plain(rounds=40, size=fmpq(3))).final_distance_sq, _distance(40, fmpq(3)))
     with pytest.raises(Unresolved):
         _ = certified(plain(rounds=10**6, size=fmpq(3))).final_distance_sq > 1
@@ -152,7 +152,7 @@ def test_the_largest_of_midpoints_and_radii() -> None:
 
 @pytest.mark.parametrize("quantity", LIMITS, ids=lambda each: each.name)
 def test_limits_are_those_of_rationals(quantity: q.RunQuantity) -> None:
-    """How long a run is has no influence on its limit; where its maps are too long nothing is said."""
+    """The length of a run has no influence on its limit; where its maps are too long there is none."""
     problem = random_problem(np.random.default_rng(2), 3, 2)
     algorithm = fedavg(problem, rounds=10**6, local_step_size=fmpq(1, 9), local_steps=3)
     run = Run(problem, algorithm)

@@ -83,7 +83,7 @@ def test_noise_constants_in_one_dimension(name: str) -> None:
 
 
 def test_interpolated_data_have_no_absolute_noise() -> None:
-    """Where one model fits all samples, the variance is symmetric about it and vanishes there."""
+    """If one model fits all samples, the variance is symmetric about it and vanishes there."""
     run = PAIRS["interpolated"].engine
     assert _values(q.absolute_noise, run) == [0]
     assert _values(q.relative_noise, run)[0] > 0

@@ -248,7 +248,7 @@ def _within_five_errors(values: Array, expected: float) -> bool:
 
 
 def test_a_seed_decides_a_random_schedule() -> None:
-    """The same seed gives the same schedule, another seed another one; a fixed clock draws its only schedule."""
+    """One seed gives one schedule, another seed another one; a fixed clock has one schedule."""
     means = (fmpq(1), fmpq(2), fmpq(5))
     first, again, other = (_draws(Asynchronous(), means, 20, seed) for seed in (1, 1, 2))
     assert _seen(first) == _seen(again)
@@ -289,7 +289,7 @@ def test_exponential_fedfix_reports() -> None:
 
 
 def test_random_times_have_no_schedule() -> None:
-    """What needs the schedule is refused, and so is a number of updates in a time budget."""
+    """Quantities that need the schedule are refused, and so is a number of updates in a time budget."""
     clock = Clock(Asynchronous(), (fmpq(1),) * 3, "exponential")
     assert clock.is_random
     with pytest.raises(NotApplicable, match="random"):

@@ -37,7 +37,7 @@ def test_coefficients_may_be_symbols() -> None:
 
 
 def test_products_beside_squares() -> None:
-    """What co-coercivity says, without its values: a product with a difference, and a square of another one."""
+    """Co-coercivity without its values: a product with a difference, and a square of another one."""
     form = {
         Inner(x, z): -eta,
         Inner(y, z): eta,

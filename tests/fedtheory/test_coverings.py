@@ -39,7 +39,7 @@ def quartic(centre: arb) -> object:
 
 
 def test_largest_values_by_hand() -> None:
-    """Of the sine: 1 where the top is inside, the value at an end where it is not."""
+    """The largest value of the sine is 1 where the top is inside, and the value at an end where it is not."""
     assert largest_on(sine, arb(0), arb(7)).contains(1)
     assert largest_on(sine, arb(0), arb(7)).rad() < 1e-70
     short = largest_on(sine, arb(2), arb(3))
@@ -51,7 +51,7 @@ def test_largest_values_by_hand() -> None:
 @given(centres)
 @few
 def test_flat_tops(centre: arb) -> None:
-    """Where neither monotone nor concave pieces close it, the enclosure of a flat top is still tight."""
+    """If neither monotone nor concave pieces end the search, the enclosure of a flat top is still tight."""
     with precise_enclosures():
         found = largest_on(quartic(centre), arb(-3), arb(3))
     assert found.contains(0)

@@ -33,7 +33,7 @@ def _load(folder: Path, text: str, name: str = "mine.csv", choice: ColumnChoice 
     ],
 )
 def test_a_file_without_a_header_is_noticed(first: str, found: str, tmp_path: Path) -> None:
-    """Where most cells of its first line are numbers: else its first row would be lost."""
+    """If most cells of the first line are numbers, the file has no header: else its first row would be lost."""
     with pytest.raises(InputError, match=found):
         _load(tmp_path, f"{first}\n48.0,21.6,87,south\n")
 
@@ -82,7 +82,7 @@ def test_the_index_of_a_parquet_file(tmp_path: Path) -> None:
 
 
 def test_labels_of_clients_are_text(tmp_path: Path) -> None:
-    """What looks like one number may be four clients; they are sorted by number, then as text."""
+    """Labels that look like one number may be four clients; they are sorted by number, then as text."""
     labels = ["03", "10", "3", " 3 ", "3.0", "003", "007", "1E5", "100000"]
     data = _load(tmp_path, "a,y,client\n" + "".join(f"1,{n},{label}\n" for n, label in enumerate(labels)))
     assert data.clients is not None
@@ -105,7 +105,7 @@ def test_labels_that_are_numbers_in_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["mine.csv.gz", "mine.tsv", "mine.tsv.gz"])
 def test_compressed_files_and_tabs(name: str, tmp_path: Path) -> None:
-    """The same rows; in a tsv file commas are part of names and labels."""
+    """Compressed files give the same rows; in a tsv file commas are part of names and labels."""
     text = "a,y,client\n1,2,u\n3,4,v\n"
     if ".tsv" in name:
         text = text.replace(",", "\t").replace("u", "u,v,w,x")

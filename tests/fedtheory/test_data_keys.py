@@ -106,7 +106,7 @@ def test_a_ridge_is_a_number_that_is_not_negative(ridge: object) -> None:
 
 
 def _with_ones(arithmetic: Arithmetic, **keys: Any) -> Run:
-    """The same rows with an intercept, as the last column."""
+    """Return the rows with an intercept, as the last column."""
     inputs = [[[*row, "1"] for row in rows] for rows in INPUTS]
     return _given(arithmetic, inputs=inputs, shares="samples", ridge="2/7", **keys)
 
@@ -126,7 +126,7 @@ def test_an_intercept_without_penalty() -> None:
 
 
 def test_an_intercept_without_penalty_in_floats() -> None:
-    """The same numbers as in rationals: the optimum from the rows, curvatures, gradients, noise, and a whole run."""
+    """Floats agree with rationals: the optimum from the rows, curvatures, gradients, noise, and a whole run."""
     floats, exact = (_with_ones(arithmetic, penalize_intercept=False, batch=1) for arithmetic in (FLOAT, RATIONAL))
     for name in ("smoothness", "strong_convexity", "sample_smoothness", "initial_gap"):
         assert float(getattr(floats, name)) == pytest.approx(float(getattr(exact, name)), abs=1e-12)

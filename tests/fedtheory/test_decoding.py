@@ -34,7 +34,7 @@ class MyReason(InequalityRef):
     """A user-defined reason."""
 
     def instantiate(self, context: Context) -> Inequality:
-        """That a square is not positive."""
+        """Return the claim that a square is not positive."""
         return Inequality("mine", -super().instantiate(context).expression)
 
 
@@ -51,7 +51,7 @@ class MyDerived(Derived):
     """Something that follows from nothing."""
 
     def slack(self, _symbol: Any, _slack: Any) -> Any:
-        """That nothing is larger than zero."""
+        """Return the claim that nothing is larger than zero."""
         return -T
 
 
@@ -179,7 +179,7 @@ def test_symbols_of_a_certificate_stand_for_nothing_else(symbol: Any) -> None:
 
 
 def test_symbols_of_products_are_their_own() -> None:
-    """What they stand for is said of them, and Cauchy-Schwarz is about nothing else."""
+    """Symbols of products stand for the products alone, and Cauchy-Schwarz concerns nothing else."""
     facts_of = {"s": Nonnegative(s, [Term(ONE, square(x))]), "both": CauchySchwarz(s, r, r)}
     products = Products(scalars={s: Inner(x, x)}, facts=facts_of, parts=[Product(ONE, ["s"])])
     proof = check_certificate(

@@ -1,4 +1,4 @@
-"""What proofs take a round of a definition to be is what the engine takes it to be, of definitions made at random."""
+"""Proofs and the engine read a round of a definition in the same way, for definitions at random."""
 
 from __future__ import annotations
 

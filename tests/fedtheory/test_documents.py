@@ -53,7 +53,7 @@ def document(claim_id: str) -> Any:
 
 @cache
 def validator() -> Draft202012Validator:
-    """What says whether a document fits the schema."""
+    """Return the validator of documents against the schema."""
     return Draft202012Validator(schema())
 
 
@@ -118,7 +118,7 @@ print(json.dumps({name: digest(document_of(find(name), one)) for name, one in ce
 
 @pytest.mark.long
 def test_digests_are_those_of_the_content() -> None:
-    """The same in another process, whatever the order of keys; another one for another content."""
+    """Digests are equal in another process and for another order of keys; another content has another digest."""
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     found = subprocess.run([sys.executable, "-c", DIGESTS], env=environment, capture_output=True, text=True, check=True)
     digests = {claim_id: digest(document(claim_id)) for claim_id in IDS}
@@ -161,7 +161,7 @@ def changed(*path: Any, to: Any) -> Any:
 
 
 def refusal(whole: Any) -> str:
-    """What is said of a document that is refused: within a second, in one line, by every way of reading it."""
+    """Return the message with which a document is refused: within a second, in one line, by every reader."""
     begun = time.process_time()
     with pytest.raises(InputError) as refused:
         certificate_in(CLAIM, whole)
@@ -311,7 +311,7 @@ def test_texts_that_are_no_expressions(text: str) -> None:
 
 
 def test_a_key_says_one_thing(tmp_path: Path) -> None:
-    """Of two values some readers take the first, others the last."""
+    """A repeated key is refused: some readers take its first value, others its last."""
     file = tmp_path / "twice.json"
     file.write_text(json.dumps(document("liu2022:thm-1")).replace('"claim":', '"claim": "other:thm-1", "claim":', 1))
     with pytest.raises(InputError, match="claim: expected this key once"):

@@ -23,7 +23,7 @@ TABLE = np.arange(30.0).reshape(5, 6) % 7
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """The same five rows in each format."""
+    """Write the same five rows in each format."""
     text = "\n".join([",".join(NAMES), *(",".join(map(str, row)) for row in TABLE)]) + "\n"
     (tmp_path / "d.csv").write_text(text)
     (tmp_path / "d.csv.gz").write_bytes(gzip.compress(text.encode()))

@@ -64,7 +64,7 @@ def test_operations_enclose(x: Fraction, y: Fraction, wide: float, narrow: float
 @few
 @given(rationals, rationals, radii)
 def test_comparisons_are_certain_or_refused(x: Fraction, y: Fraction, radius: float) -> None:
-    """Where an enclosure says that it is smaller, larger, equal or not, the number in it is."""
+    """If enclosures compare as smaller, larger, equal or unequal, so do the numbers in them."""
     for compare in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
         try:
             said = compare(around(x, radius), exact(y))

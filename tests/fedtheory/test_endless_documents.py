@@ -30,7 +30,7 @@ ONE = RING.constant(1)
 
 
 def checked(document: Document) -> Proof:
-    """What the kernel says of a document, for the claim that it names."""
+    """Return the kernel verdict on a document, for the claim that it names."""
     return check_certificate(find(document["certificate"]["claim"]), document)
 
 
@@ -47,7 +47,7 @@ def test_large_numbers_are_refused(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in NUMBERS if name not in QUICK])
 def test_larger_numbers_are_refused(name: str) -> None:
-    """The same of those that take up to all of the work that a certificate may take."""
+    """Larger numbers, which take up to all of the allowed work, are refused."""
     test_large_numbers_are_refused(name)
 
 
@@ -70,7 +70,7 @@ def test_work_ends_at_its_limit() -> None:
 
 @pytest.mark.parametrize("claim", ["renard2022:lemma-2.3", "renard2022:lemma-2.3.mean", "renard2022:thm-2.1.sharp"])
 def test_work_does_not_depend_on_what_was_checked_before(claim: str) -> None:
-    """What was kept counts as if it was done again."""
+    """Cached results count as if they were computed again."""
     once, again = (check_certificate(find(claim), recorded(claim)).work for _ in range(2))
     assert once == again
     assert claim in once
@@ -142,7 +142,7 @@ def test_products_and_powers_of_polynomials() -> None:
 
 
 def test_common_factors_are_divided_out() -> None:
-    """Where the terms that come of it are few; where they may be too many nothing is begun."""
+    """A common factor is divided out if the result has few terms; where it may have too many, nothing is begun."""
     below = (x - 1) * (y - 1) * (z - 1)
     above = (x**4 - 1) * (y**4 - 1) * (z**4 - 1)
     assert polynomials.lowest(above * 2, below) == (
@@ -209,7 +209,7 @@ def test_quotients_of_sums_of_powers() -> None:
 
 
 def test_degrees_of_a_common_factor() -> None:
-    """Of (x + 1)(y + 2) and (x + 1)(y + 3) one in x and none in y, though each has a degree in both."""
+    """The polynomials (x + 1)(y + 2) and (x + 1)(y + 3) have a common factor of degree one in x and zero in y."""
     found = polynomials._degrees_of_common_factor((x + 1) * (y + 2), (x + 1) * (y + 3), {0: 1, 1: 1})
     assert found == {0: 1}
 
@@ -233,7 +233,7 @@ def test_the_work_of_a_quotient_is_that_of_both_its_parts() -> None:
 
 
 def test_terms_without_a_common_factor_are_at_least_as_many_as_there_are() -> None:
-    """Of x + 1 and (x + 1)(1 + x + y + z)^20 one keeps a term, and the other 23 over 3 of them."""
+    """Without its common factor x + 1 has one term, and (x + 1)(1 + x + y + z)^20 has 23 over 3 terms."""
     pair = (x + 1, (x + 1) * (1 + x + y + z) ** 20)
     for one, other in (pair, pair[::-1]):
         assert polynomials._terms_without_common_factor(one, other) >= 1771

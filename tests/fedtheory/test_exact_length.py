@@ -84,7 +84,7 @@ def test_a_refusal_says_what_fits(most: int, way_out: str, monkeypatch: pytest.M
 
 
 def test_short_runs_are_as_in_floats() -> None:
-    """The same errors, up to rounding."""
+    """Short runs have the errors of floats, up to rounding."""
     exact, near = (run.trajectory.server_suboptimality for run in (_run(), _run(FLOAT)))
     assert isinstance(exact[-1], fmpq)
     assert np.allclose([float(error) for error in exact], near, rtol=1e-12)

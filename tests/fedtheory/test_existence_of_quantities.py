@@ -50,7 +50,7 @@ def refused(one: RunQuantity, by: Run) -> bool:
     ],
 )
 def test_what_an_update_lacks_is_known_to_proofs(without: Any, having: Any) -> None:
-    """Where nobody reports there are no shares; lone clients, and what is not convex, may have no minimiser."""
+    """No weights are defined if no client reports; single clients, and nonconvex ones, may have no minimiser."""
     known = {quantity.name for kind in KINDS for quantity in kind.quantities}
     every = {one.name: one for one in vars(q).values() if isinstance(one, RunQuantity)}
     lacking, other = run(*without), run(*having)

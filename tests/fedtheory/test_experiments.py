@@ -127,7 +127,7 @@ def test_the_spread_is_a_standard_deviation_over_clients() -> None:
 
 
 def test_final_values_are_over_the_last_twentieth() -> None:
-    """Of forty values the last two count, and nothing of a diverging run does."""
+    """Final values are over the last two of forty values, and a diverging run has none."""
     values = np.arange(40.0)
     curve = Curve(0.1, values, values, values[:, None], 2 * values, diverges=False)
     assert (curve.final_loss, curve.fluctuation, curve.final_model_variance) == (38.5, 0.5, 77.0)

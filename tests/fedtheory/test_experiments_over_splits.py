@@ -48,7 +48,7 @@ def finding(findings: tuple[Finding, ...], words: str) -> Finding:
 
 
 def assert_close(record: Any, other: Any) -> None:
-    """The same words, and numbers that agree to the tolerance."""
+    """Check for the same words, and for numbers that agree to the tolerance."""
     values, others = asdict(record), asdict(other)
     numbers = [name for name, value in values.items() if isinstance(value, float)]
     assert {name: values.pop(name) for name in numbers} == pytest.approx(

@@ -229,7 +229,7 @@ def test_each_client_pays_its_potential_back(owed: Any) -> None:
 
 
 def _point_claim(of: q.ObjectiveQuantity, constant: sp.Symbol) -> tuple[Claim, Certificate]:
-    """That f is smooth with a constant, for free points."""
+    """Return the claim that f is smooth with a constant, for free points."""
     u, v = sp.symbols("u v", real=True)
     where = {u: q.point, v: q.second_point, F: q.objective, F_i: q.client_objective, own.L_i: q.client_smoothness}
     where |= {mu: q.strong_convexity, L: q.smoothness}

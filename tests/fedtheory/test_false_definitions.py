@@ -1,4 +1,4 @@
-"""What is proved from the definition of an algorithm, against exact runs of it and of definitions that are false."""
+"""Proofs from the definition of an algorithm, against exact runs of it and of false definitions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KEYS: dict[str, dict[str, Any]] = {
 
 
 def moved(keys: dict[str, Any], algorithm: FederatedAlgorithm | None = None) -> Any:
-    """How far a round moves an algorithm that starts where it is said to rest, exactly."""
+    """Return the exact distance by which a round moves an algorithm that starts at its fixed point."""
     run = parse_run({"problem": PROBLEM, "algorithm": {"local_step_size": "1/8", "rounds": 1} | keys}, RATIONAL)
     if algorithm is not None:
         assert run.algorithm.defined is not None

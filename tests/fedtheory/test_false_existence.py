@@ -1,4 +1,4 @@
-"""What is said of a run that has something is not said of one that has not, though it cancels."""
+"""Facts about runs that have a quantity are not used for runs without it, even if it cancels."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ OF_UPDATES: dict[str, Any] = {
 
 
 def no_slope(of: Any, at: Any, best: Any, constant: Any) -> list[Term]:
-    """Where no gradient changes, it is everywhere that of the minimiser."""
+    """If no gradient changes, it is everywhere that of the minimiser."""
     squares = ((-constant * (constant + 1), square(at - best)), (constant, square(at - best)))
     return [Term(ONE, lipschitz_gradient(of, at, best)), *(Term(number, why) for number, why in squares)]
 

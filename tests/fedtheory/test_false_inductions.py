@@ -1,4 +1,4 @@
-"""What induction does not show: iterates move, and so does every sum over the steps of a round."""
+"""False inductions: iterates move, and so does every sum over the steps of a round."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ SAMPLED = (a.same_local_work, a.unit_server_step, a.uniform_sampling, a.averaged
     ],
 )
 def test_who_is_together(claim: Claim, stands: bool) -> None:
-    """That a client is at the average of all is an identity for one client or one local step, and for no one else."""
+    """A client is at the average of all for one client or one local step, and in no other case."""
     proof = check_certificate(claim, Certificate(claim=claim.id, links=[[]]))
     assert (proof.verdict == "proved") is stands
 

@@ -41,7 +41,7 @@ s, t, u = sp.symbols("s t u", real=True)
 
 
 def failing(why: Any, left: Any, operator: Any, right: Any, lemmas: Any = (), **stated: Any) -> str:
-    """What fails in a certificate with one link; empty where the claim is proved."""
+    """Return the failing steps of a certificate with one link; empty if the claim is proved."""
     claim = Claim(id="t:false", lhs=left, relation=operator, rhs=right, **{"where": WHERE, "place": "points", **stated})
     steps = list(check_certificate(claim, Certificate(claim=claim.id, links=[why], lemmas=lemmas)).steps)
     return "; ".join(step.text for step in steps if not step.holds)
@@ -69,7 +69,7 @@ def test_squares_of_what_may_be_negative() -> None:
 
 @pytest.mark.parametrize("operator", ["==", "<", ">"])
 def test_squares_show_no_equation(operator: Any) -> None:
-    """That a length is bounded shows neither an equation nor a strict inequality."""
+    """A bounded norm proves neither an equation nor a strict inequality."""
     assert "does not show an equation" in failing(SQUARED, norm_sq(x + y), operator, norm_sq(x))
 
 
@@ -256,7 +256,7 @@ def test_relations_of_lemmas_are_numbered() -> None:
 
 
 def test_lemmas_about_a_round() -> None:
-    """What is proved of the mean is known in the mean, under its conditions, and not of every outcome."""
+    """Lemmas about a round hold in expectation, under their conditions, and not for every outcome."""
     lemma = find("vlaski2023:eq-5.53.way")
     mean = lemma.relations[0]
     use = Certificate(
@@ -283,7 +283,7 @@ MORE = {
         claim, also=tuple(Relation(r.left, r.operator, 2 if r.right == 1 else r.right) for r in claim.also)
     ),
 }
-"""What is proved of a gap, divided by it, made twice as strong."""
+"""A proved bound on a gap, divided by the gap and made twice as strong."""
 
 
 @pytest.mark.parametrize("name", MORE)

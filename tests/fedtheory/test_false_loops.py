@@ -104,12 +104,12 @@ def test_the_four_claims_are_proved() -> None:
 
 @pytest.mark.parametrize("share", [0, "1/2", "99/100"])
 def test_smaller_bounds_on_the_drift_are_not_proved(share: Any) -> None:
-    """Of the bound on two clients, and so of that on one in the limit of many."""
+    """Smaller bounds on the drift of two clients are not proved, nor those of one client in the limit of many."""
     assert verdict(about(LEMMA, loop_drift, sp.Rational(share) * BOUND), OF_LEMMA) == "broken"
 
 
 def test_the_drift_of_the_loop_is_no_other() -> None:
-    """That of FedAvg has a measure of its own, and no mean over local steps follows from the loop."""
+    """The drift of FedAvg has a measure of its own, and no average over local steps follows from the loop."""
     assert verdict(about(LEMMA, q.max_drift, BOUND), OF_LEMMA) == "broken"
     assert verdict(about(LEMMA, mean_drift, BOUND), OF_LEMMA) == "broken"
     assert verdict(LEMMA, OF_LEMMA, measure=PAIR) == "broken"
@@ -164,7 +164,7 @@ def test_the_theorem_needs_its_conditions_and_its_lemma() -> None:
 
 
 def test_an_iteration_knows_no_step_of_a_client() -> None:
-    """Where the loop restarts, no client steps from its iterate."""
+    """If the loop restarts, no client steps from its iterate."""
     terms = [Term(sp.S.One, square(x_i_next - x_i))]
     assert verdict(THEOREM, OF_THEOREM, terms=terms) == "broken"
     plain = use_plain_symbols(THEOREM)

@@ -41,7 +41,7 @@ def is_broken(claim: Claim, certificate: Any) -> bool:
 
 
 def judged(name: str) -> list[tuple[Claim, Lyapunov]]:
-    """What is proved by one function each: the claim, or the claim in each case."""
+    """Return the verdict on a claim, or on the claim in each case, by the function for its kind."""
     claim, found = find(name), certificates()[name]
     if not isinstance(found, Cases):
         return [(claim, found)]
@@ -179,7 +179,7 @@ def test_false_definitions_are_not_proved_about(what: str, monkeypatch: pytest.M
 
 
 def test_two_vectors_that_are_heard_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What neighbours say before and after a step differs: it does not cancel."""
+    """Messages of neighbours before and after a step differ: they do not cancel."""
     algorithm = _end(_G.algorithm, x=(_G.x + Mixed(_G.y) - Mixed(_G.x)) / 2)
     x_i, zero = state(_G.x), sp.S.Zero
     spread = Average(norm_sq(x_i - Average(x_i)))
@@ -189,7 +189,7 @@ def test_two_vectors_that_are_heard_are_not_one(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_is_heard_after_other_coins_is_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a coin makes what neighbours say a tenth of it, the rest of the time they are as far apart as ever."""
+    """If a coin scales messages by a tenth, the clients' drift does not change in the other rounds."""
     coin, p = _N.coin, _N.p
     step = (1 - sp.Rational(9, 10) * coin) * (_G.y - eta * Gradient(_G.y))
     local, of_coin = Local(_G.y, start=_G.x, step=step), {"coins": {coin: p}, "parameters": _N.algorithm.parameters}
@@ -305,7 +305,7 @@ def test_what_compression_leaves_out_is_not_forgotten() -> None:
 
 
 def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
-    """What a client hears depends on the noise of the step: their inner product need not vanish."""
+    """A message depends on the noise of the step: its inner product with the noise need not vanish."""
     heard, numbers = sp.Dummy("w", real=True), Numbers()
     context = Context(numbers=numbers, client_vectors=frozenset({heard, NOISE}), noise=frozenset({NOISE}))
     assert scalar(Inner(heard, NOISE), context) == {}

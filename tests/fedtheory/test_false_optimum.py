@@ -29,7 +29,7 @@ CLAIM, BOUND = find("vlaski2023:claim.steady-state-noise"), find("vlaski2023:eq-
 
 
 def test_at_the_optimum_its_distance_is_zero() -> None:
-    """What is left of the bound is its level, above 2 nu / mu times the error."""
+    """At the optimum the bound reduces to its level, above 2 nu / mu times the error."""
     found = AtOptimum(BOUND.id).slack(symbols_of(BOUND), BOUND.relations[0].slack)
     assert (found - sigma_fed_sq + 2 * nu * leading / mu).expand() == 0
 

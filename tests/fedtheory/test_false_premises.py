@@ -41,7 +41,7 @@ def is_false(claim: Claim) -> bool:
 
 
 def of_other_notations() -> Callable[[str], Proof]:
-    """That the descent is below the initial gap, and the mean drift below the largest one: both are called X."""
+    """The premises have other notations: in one X is the descent, in the other the mean drift."""
     below = Claim(id="t:below", lhs=shared, rhs=gap, where={shared: q.total_descent, gap: q.initial_gap})
     where = {shared: q.max_drift, drift: q.average_round_drift}
     above = Claim(id="t:above", lhs=drift, rhs=shared, where=where, assumptions=ROUNDS)
@@ -92,7 +92,7 @@ def _at_points(claim: Claim, premise: str | None = None) -> Certificate:
 
 @pytest.mark.parametrize(("place", "because"), [("run", _of_a_run), ("points", _at_points)])
 def test_what_holds_of_larger_values_is_not_used_of_smaller_ones(place: Any, because: Any) -> None:
-    """What is shown for every whole number from five on says nothing of one and two."""
+    """A fact about every whole number from five on implies nothing about one and two."""
     large, small = (
         Claim(id=name, lhs=sp.Integer(5), rhs=s, for_all={s: values}, place=place)
         for name, values in (("t:large", (5, 6)), ("t:small", (1, 2)))
@@ -137,7 +137,7 @@ def test_a_symbol_of_several_quantities_needs_a_symbol() -> None:
 
 
 def test_a_side_is_not_under_a_quantifier() -> None:
-    """That there are at most M clients is not that M <= M."""
+    """A statement about at most M clients is not M <= M."""
     own = sp.Symbol("M", real=True)
     with pytest.raises(InputError, match="M is the symbol of a side"):
         require_wellformed(Claim(id="t:false", lhs=q.clients, rhs=own, for_all={own: (1,)}))

@@ -73,7 +73,7 @@ LINKS = {"links": [[]]}
 
 
 def verdict(kind: Any, parts: dict[str, Any], prover: Any = None, because: str = "", **stated: Any) -> str:
-    """What the kernel says of a claim and a certificate of some kind; what fails has to name the given cause."""
+    """Return the verdict on a claim and a certificate; failing steps have to name the given cause."""
     claim = Claim(id="t:false", **{"where": WHERE, **stated})
     certificate = kind(claim=claim.id, **parts)
     proof = check_certificate(claim, certificate) if prover is None else check_certificate(claim, certificate, prover)
@@ -82,7 +82,7 @@ def verdict(kind: Any, parts: dict[str, Any], prover: Any = None, because: str =
 
 
 def about_a_round(left: Any, right: Any, terms: Any = (), **stated: Any) -> str:
-    """What the kernel says of an equation, or with terms of an inequality, about a round."""
+    """Return the verdict on an equation, or with terms on an inequality, about a round."""
     relation = "<=" if terms else "=="
     given = {"where": ROUND, "assumptions": SAMPLED, "place": "round", **stated}
     return verdict(Certificate, {"links": [terms]}, lhs=left, relation=relation, rhs=right, **given)
@@ -176,7 +176,7 @@ TRAVEL: dict[str, Any] = {
 
 
 def induction_verdict(changes: dict[str, Any], **stated: Any) -> str:
-    """What becomes of the bound on the way that a client travels, with other parts."""
+    """Return the verdict on the bound on the path of a client, with other parts."""
     return verdict(Certificate, {"links": [Induction(**{**TRAVELLED, **changes})]}, **{**TRAVEL, **stated})
 
 
@@ -195,7 +195,7 @@ def test_inductions() -> None:
 
 
 def test_lecture_27_with_stale_models() -> None:
-    """Where clients work on older models a round does not start with everybody in one place."""
+    """With stale models the clients of a round do not start from one model."""
     claim = find("lecture27:thm-1.g")
     fewer = tuple(assumption for assumption in claim.assumptions if assumption is not a.full_participation)
     assert check_certificate(replace(claim, assumptions=fewer), certificates()[claim.id]).verdict == "broken"
@@ -221,7 +221,7 @@ def test_a_mean_of_what_is_bounded_by_the_number_of_its_step() -> None:
 
 
 def test_zeros_are_not_divided_by() -> None:
-    """What is zero may be multiplied by what is finite only."""
+    """A zero number may be multiplied by finite numbers only."""
     quiet = {"assumptions": (a.full_gradients,)}
     by_zero = {"links": [[Part(-1 / sigma, facts.QUIET)]]}
     assert verdict(Combination, by_zero, lhs=sp.S.One, rhs=sp.S.Zero, because="may be zero", **quiet) == "broken"

@@ -54,7 +54,7 @@ def claim(left: Any, operator: Any, right: Any, **stated: Any) -> Claim:
 
 
 def failing(found: Claim, certificate: Any, prover: Any = None) -> str:
-    """What fails in an examine; empty where the claim is proved."""
+    """Return the failing steps of a check; empty if the claim is proved."""
     steps = (
         check_certificate(found, certificate).steps
         if prover is None
@@ -83,7 +83,7 @@ def test_importances_are_no_shares(why: Any, stated: Claim) -> None:
 
 @pytest.mark.parametrize("left", [Average(squared), Average(squared * own), Average(share)])
 def test_a_mean_over_clients_is_no_member(left: Expr) -> None:
-    """What a claim measures may differ from client to client, and then does not leave a mean."""
+    """Values of a client may differ between clients, and then stay inside the client average."""
     stated = claim(left, "==", left.args[0])
     assert "left over" in failing(stated, Combination(claim=stated.id, links=[[]]))
 
@@ -94,7 +94,7 @@ def test_a_mean_over_clients_is_no_member(left: Expr) -> None:
     ids=["sums over the past", "the last round"],
 )
 def test_a_bound_makes_no_equation(derived: type[Derived], given: sp.Symbol, made: Expr) -> None:
-    """Where something is replaced by more, an equation becomes an inequality."""
+    """If a side is replaced by a larger one, an equation becomes an inequality."""
     assumptions = (*SCHEME, *derived.needs)
     premise = replace(claim(0, "==", given, assumptions=assumptions), id="t:premise")
     proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))

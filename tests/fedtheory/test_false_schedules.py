@@ -237,7 +237,7 @@ def test_each_part_of_a_proof_is_needed(name: str) -> None:
 
 
 def test_weights_that_vanish_have_no_shares() -> None:
-    """Where nobody counts, a type has no share over all updates that could be another than it should be."""
+    """If no client counts, a type has no normalised weight that could differ from the right one."""
     problem = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["1"], ["0"]], "start": ["1"]}
     clock = {"policy": "async", "times": ["1", "2"]}
     keys = {"local_step_size": "1/4", "rounds": 2, "local_steps": 1, "clock": clock, "aggregation": ["0", "0"]}

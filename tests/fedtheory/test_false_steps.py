@@ -63,7 +63,7 @@ def known(**parts: Any) -> Proof:
 
 
 def failing(claim: Claim, certificate: Any, step: Proof | None = None) -> list[str]:
-    """What is wrong with a certificate."""
+    """Return the failing steps of a certificate."""
     proof = (
         check_certificate(claim, certificate)
         if step is None
@@ -267,7 +267,7 @@ def test_a_mean_of_bounds_is_not_smaller(changes: Any, right: Any, because: str)
 
 
 def test_a_negative_factor_bounds_no_drift() -> None:
-    """Where no two distances after each other have a sum above one, the second can be one, and above a half."""
+    """If no two successive distances add up to more than one, the second can still be one, above a half."""
     u, v = sp.symbols("u v", real=True)
     known_of_both = {"both": 1 - norm_sq(u) - norm_sq(v)}
     pair: Any = certificates()["renard2022:lemma-2.3"]

@@ -22,7 +22,7 @@ TREES = st.recursive(
 
 
 def value(tree: Any, h: Any) -> Any:
-    """What a tree of operations is with this h."""
+    """Return the value of a tree of operations at this h."""
     if tree == "h":
         return h
     if isinstance(tree, int):

@@ -139,7 +139,7 @@ def test_a_start_where_gradients_vanish() -> None:
 
 
 def test_run_files_name_the_kind() -> None:
-    """What is written is read again."""
+    """Run files that are written are read again."""
     run = loss_run(problem([(0, 0, 1, 0, 1), (1, 0, 2, 1, "1/2")], [2], kind="hampel", noise=["1/2", 1]))
     table = run_table(run)
     assert table["problem"]["kind"] == "hampel"

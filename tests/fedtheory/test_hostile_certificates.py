@@ -68,7 +68,7 @@ class Family:
     """Claims of one place, on one run."""
 
     stated: dict[str, Any]
-    """What all of its claims state."""
+    """Statements that all claims of the family share."""
     reasons: Sequence[Any]
     """Reasons of terms, or premises of parts."""
     vanishing: Sequence[Any]
@@ -87,7 +87,7 @@ class Family:
         return Claim(id="t:hostile", lhs=below, rhs=below + above, **self.stated)
 
     def worth(self, reason: Any) -> Any:
-        """What a reason says is not negative."""
+        """Return the nonnegative expression of an inequality."""
         if not self.is_sum:
             return reason.instantiate(build_context(self.claim(ONE))).expression
         return reason.slack(symbols_of(self.claim(ONE))) if isinstance(reason, facts.Fact) else slack(reason)
@@ -282,7 +282,7 @@ def _over(zero: Any, chance: random.Random) -> dict[str, Any]:
 
 
 def _filling(tried: Tried, chance: random.Random) -> list[Any]:
-    """What is put in the place of the gap."""
+    """Return the expression that fills the gap."""
     family, size, reason, zero = tried.family, tried.gap, tried.reason, chance.choice(tried.family.vanishing)
     scale, other = (_disguise(number, family, chance) for number in (-size, _positive(chance)))
     foreign = chance.choice(family.reasons)
@@ -423,7 +423,7 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 
 @pytest.mark.parametrize("name", families())
 def test_with_honest_pieces_claims_are_accepted(name: str) -> None:
-    """The same terms without a gap: what the families say can be proved, so that a refusal says something."""
+    """Claims with honest pieces and no gap are accepted, so that refusals mean something."""
     chance = random.Random(name)
     assert all(check_certificate(*true_claims(name, chance)).verdict == "proved" for _ in range(5))
     assert len(false_claims(name)) == CLAIMS

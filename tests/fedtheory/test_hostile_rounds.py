@@ -71,7 +71,7 @@ EDGES: Sequence[dict[str, Any]] = (
     {"probability": "1/50"},
     {"momentum": "9/10", "nesterov": True},
 )
-"""What is different on a run: its length, its steps, who takes part, coins that never fall or always do."""
+"""Changes of a run: its length, its steps, its participants, coins that never fall or always do."""
 
 
 @cache
@@ -249,7 +249,7 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 @pytest.mark.long
 @pytest.mark.parametrize("name", PROVED)
 def test_claims_are_false_that_were_true(name: str) -> None:
-    """What is changed was proved, and runs refute it then; the certificate as it was is among what is tried."""
+    """Changed claims were proved before, and runs refute them now; the original certificate is among the attempts."""
     claim, certificate = PROVED[name][1]()
     assert check_certificate(claim, certificate).verdict == "proved"
     assert not is_false(claim, PROVED[name][0])
@@ -273,7 +273,7 @@ AT_MOST = (tau <= 1, tau <= 2, K <= 1)
 
 
 def evaluate_at_optimum(chance: random.Random) -> tuple[Claim, FixedPoint]:
-    """That an algorithm stays at the optimum, under some assumptions and conditions."""
+    """Return the claim that an algorithm stays at the optimum, under some assumptions and conditions."""
     algorithms = [chance.choice(OF_ALGORITHMS) for _ in range(chance.choice([1, 1, 1, 2]))]
     claim = Claim(
         id="t:rest",

@@ -94,7 +94,7 @@ def test_no_certificate_shows_more_than_its_claim(name: str) -> None:
 @pytest.mark.parametrize("place", ["run", "path", "round", "points"])
 @pytest.mark.parametrize("name", ["comparator:curvatures.one-step", "comparator:drift.one-step"])
 def test_what_holds_in_expectation_holds_nowhere_else(name: str, place: Any) -> None:
-    """Of a local step: not on a path, nor for each outcome of a round."""
+    """Statements in expectation about a local step hold neither on a path nor for each outcome of a round."""
     assert verdict(replace(find(name), place=place), name) == "broken"
 
 
@@ -279,7 +279,7 @@ def test_what_vanishes_modulo_a_prime_is_no_zero(number: Any) -> None:
 
 
 def test_large_quotients_are_right_where_images_lose_a_factor() -> None:
-    """Of polynomials with many terms, whose common factor or leading coefficients vanish modulo the prime."""
+    """Quotients of long polynomials are right if a common factor or leading coefficients vanish modulo the prime."""
     ring = fmpq_mpoly_ctx.get(["x", "y", "z"], Ordering.lex)
     x, y, z = ring.gens()
     dense = (1 + x + 2 * y + 3 * z) ** 20

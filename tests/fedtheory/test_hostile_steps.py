@@ -130,7 +130,7 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 
 @pytest.mark.long
 def test_claims_are_false_that_are_true_as_they_were() -> None:
-    """Of all kinds some have smaller right sides that a run refutes, and the certificates prove them as they were."""
+    """Some claims of each kind have smaller right sides that a run refutes; certificates prove the original ones."""
     kinds = {type(certificates()[name]) for name in OF_STEPS if false_claims(name)}
     assert kinds == {Contraction, ExponentialAverage, LastIterate, LastRound, LoopMean, MeanCertificate, Recursion}
     assert all(check_certificate(find(name), certificates()[name]).verdict == "proved" for name in OF_STEPS)

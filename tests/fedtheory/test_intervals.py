@@ -93,7 +93,7 @@ def test_sums_over_rounds() -> None:
 
 
 def test_starts_of_rounds() -> None:
-    """What holds where each round starts holds where the first one does, and after the last if it holds there."""
+    """A relation at the start of each round holds for the first one, and after the last if it holds there."""
     assert AtFirstStart("a claim").slack(SYMBOLS, theta_start - epsilon) == theta_first - epsilon
     following = AtNextStart("a claim")
     assert following.slack(SYMBOLS, theta_start - epsilon) == theta_next_start - epsilon
@@ -103,7 +103,7 @@ def test_starts_of_rounds() -> None:
 
 
 def combined(left: Any, operator: Any, right: Any, *parts: Part, known: Any = ()) -> str:
-    """What fails in a combination; empty where it proves its claim."""
+    """Return the failing steps of a combination; empty if it proves its claim."""
     claim = replace(CLAIM, lhs=left, relation=operator, rhs=right, also=(), id="t:gaps")
     proof = check_certificate(claim, Combination(claim=claim.id, links=[parts], known=known))
     return "; ".join(step.text for step in proof.steps if not step.holds)
@@ -126,7 +126,7 @@ def test_nothing_is_divided_by_a_gap_that_may_vanish() -> None:
 
 
 def test_a_round_that_starts_at_the_minimum_is_not_summed_over() -> None:
-    """Of that round a relation between reciprocals says nothing, and the next round may leave the minimum."""
+    """A relation between reciprocals excludes a round that starts at the minimum, and the next round may leave it."""
     whole = certificates()["lecture27:thm-2.last"]
     assert isinstance(whole, Combination)
     less = replace(whole, known=[one for one in whole.known if type(one) is not Derived])
@@ -202,7 +202,7 @@ def test_other_quantities_of_a_round_stay_with_their_round(derived: Any) -> None
 
 
 def test_nothing_is_divided_by_what_a_claim_does_not_name() -> None:
-    """What a premise divides by has to be positive, also where it cancels."""
+    """Denominators of a premise have to be positive, also where they cancel."""
     where = {symbol: quantity for symbol, quantity in CLAIM.where.items() if quantity is not q.interval_start_gap}
     claim = replace(CLAIM, where=where, lhs=tau, relation="<=", rhs=2 * tau, also=(), id="t:unnamed")
     each = Part(eta, "lecture27:thm-2.each-interval")
@@ -211,7 +211,7 @@ def test_nothing_is_divided_by_what_a_claim_does_not_name() -> None:
 
 
 def test_symbols_that_a_claim_does_not_have_differ_all_the_same() -> None:
-    """What a premise names differs from round to round, whether or not the claim that relies on it names it."""
+    """Symbols of a premise differ from round to round, whether or not the claim that uses it has them."""
     premise = replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}, id="t:premise", conditions=(), also=())
     premise = replace(premise, lhs=theta_start, relation=">=", rhs=drift)
     proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))

@@ -1,4 +1,4 @@
-"""What may be written in a proof: the closed list of operations refuses the rest, wherever it stands."""
+"""Closed list of operations in proofs: others are refused, at every place."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ OTHERWISE: Mapping[str, Any] = {
     "definitions": {y: 2 * x},
     "assumed": {"a bound": L - norm_sq(x)},
 }
-"""For each thing that a context knows something else."""
+"""Another value for each entry of a context."""
 
 
 @pytest.mark.parametrize("what", [one.name for one in fields(Context)])

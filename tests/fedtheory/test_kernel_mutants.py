@@ -39,7 +39,7 @@ UNTRIED = (
 would be worked out without an end."""
 
 STEPS = ("signed", "same", "cancels", "balances")
-"""What makes a step that may not hold, wherever it is asked for."""
+"""Functions that make a possibly failing step, at every call."""
 
 RECORDER = """
 import collections, json, os, sys
@@ -122,7 +122,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def met(copy: Path) -> dict[str, list[str]]:
-    """For each check that fails the tests in which it does; as it is, the copy passes them all."""
+    """Return the tests that fail for each check; the unchanged copy passes them all."""
     here = Path(__file__).name
     files = [str(f) for p in PATTERNS for f in sorted((copy / "tests/fedtheory").glob(p)) if f.name != here]
     told = copy / "told.json"

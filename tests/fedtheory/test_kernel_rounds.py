@@ -117,7 +117,7 @@ def test_sums_of_powers_of_the_number_of_a_step(power: int) -> None:
     "content", [step * norm_sq(y_i), norm_sq(x_i) / (1 + step), sp.sqrt(step) * norm_sq(x_i), step * inner(p_i, x_i)]
 )
 def test_sums_that_are_not_known(content: Any) -> None:
-    """Of what changes in other ways as well, and of other functions of the number of a step."""
+    """Sums of expressions that change in other ways, and of other functions of the step index, are not known."""
     with pytest.raises(Rejected, match=r"is summed over the steps|under a sum"):
         scalar(LocalSum(content), NUMBERED)
     with pytest.raises(Rejected, match=r"is summed over the steps|under a sum"):
@@ -176,7 +176,7 @@ SAMPLED = (a.uniform_sampling, a.unit_server_step, a.uniform_shares, a.several_c
 
 
 def verdict(left: Any, right: Any, assumptions: Any = SAMPLED) -> str:
-    """What the kernel says of an equation about a round."""
+    """Return the kernel verdict on an equation about a round."""
     claim = Claim(
         id="t:round", lhs=left, relation="==", rhs=right, place="round", where=NOTATION, assumptions=assumptions
     )
@@ -222,7 +222,7 @@ def test_rounds_with_full_gradients() -> None:
 
 @pytest.mark.parametrize("extra", [phi, g, LocalSum(g)], ids=["an iterate", "a gradient", "all gradients"])
 def test_the_fluctuation_of_a_result_is_not_independent_of_how_it_came_about(extra: Any) -> None:
-    """Where the result of a client is a mean and a fluctuation, nothing that happens inside of the round is known."""
+    """If the result of a client is a mean and a fluctuation, nothing that happens inside of the round is known."""
     spread = Expectation(norm_sq(psi - Expectation(psi)))
     whole = Expectation(norm_sq(psi))
     claim = Claim(id="t:spread", lhs=spread, rhs=whole, place="round", where=NOTATION, assumptions=SAMPLED)

@@ -1,4 +1,4 @@
-"""What proofs take for granted of runs holds on runs at random as well: of any clock, law of participants and weights.
+"""Facts that proofs use about runs hold on random runs: any clock, participation law and weights.
 
 The claims are those that are tried at the edge; here few of them are tried on each of many runs.
 """
@@ -91,7 +91,7 @@ def settings(chance: random.Random) -> dict[str, Any]:
 
 
 def refuted(seed: int) -> dict[str, Any]:
-    """Of some claims those that fail on a run at random; none where there is no such run."""
+    """Return the claims that fail on a run at random; none if there is no such run."""
     chance = random.Random(seed)
     table = settings(chance)
     try:

@@ -1,4 +1,4 @@
-"""What proofs take for granted of runs holds on exact runs, where something is zero or one above all.
+"""Facts that proofs use about runs hold on exact runs, in particular where some quantity is zero or one.
 
 Facts, and what follows from the proved claims that certificates rely on, become
 claims of their own, which are checked in rationals like any other.
@@ -162,7 +162,7 @@ def test_facts_hold_on_runs_at_the_edge(fact: Fact) -> None:
 
 
 def derivations() -> dict[str, Derived]:
-    """What recorded certificates derive from other claims, by kind and claim."""
+    """Return the derivations of recorded certificates from other claims, by kind and claim."""
     sums = [found for found in certificates().values() if isinstance(found, Combination)]
     parts = [part.premise for found in sums for link in found.links for part in link]
     known = [*parts, *(one for found in sums for one in found.known)]
@@ -171,11 +171,11 @@ def derivations() -> dict[str, Derived]:
 
 
 DERIVED = {name: one for name, one in derivations().items() if not isinstance(one, AtEnd)}
-"""What is derived for the last step of a round is about its vectors, and no claim about a run."""
+"""Derivations for the last step of a round concern its vectors, and are no claims about a run."""
 
 
 def derived_claim(derived: Derived) -> Claim:
-    """What follows, as a claim about a run under everything that it needs."""
+    """Return the derived relation as a claim about a run, under all that it needs."""
     premise = prove(find(derived.claim)).statement
     symbol = Recorded({**premise.where, **premise.notation})
     relation = premise.relations[derived.link]

@@ -1,4 +1,4 @@
-"""What the theory of a local step takes for granted holds at every step of exact runs, in the mean and on each path.
+"""Facts of the context of a local step hold at every step of exact runs, in expectation and on each path.
 
 What a vector is in terms of others becomes an equation, and what an assumption says becomes an inequality; both are
 claims of their own, which are checked in rationals like any other.
@@ -83,7 +83,7 @@ def runs() -> Iterator[Run]:
 
 
 def stated(claim: Claim) -> Iterator[tuple[str, str, Expr]]:
-    """What the theory of a claim takes for granted: its name, a relation to zero, and what is in this relation."""
+    """Return the facts of a claim's context: name, relation to zero, and the quantities in it."""
     context = build_context(claim)
     for symbol, definition in context.definitions.items():
         if symbol in claim.where:

@@ -112,7 +112,7 @@ def test_the_nearest_of_many_minimisers() -> None:
 
 
 def test_a_coordinate_without_terms_stays() -> None:
-    """Where F does not depend on a coordinate, x* has the start's."""
+    """If F does not depend on a coordinate, x* has the coordinate of the start."""
     assert problem([(0, 1, 1, 3, 1)], [5, 0]).optimum.tolist() == [5, 3]
 
 

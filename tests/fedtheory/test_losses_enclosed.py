@@ -207,7 +207,7 @@ def test_noisy_runs_are_averages_over_all_coins(name: str) -> None:
 
 @every_kind
 def test_floats_are_near(name: str) -> None:
-    """The same run in double precision has the same expectations and constants, up to rounding."""
+    """Double precision has equal expectations and constants of the run, up to rounding."""
     run = run_of(name, problem={"noise": [1, "1/2"]})
     floats = run.as_floats()
     assert run.arithmetic is ENCLOSED

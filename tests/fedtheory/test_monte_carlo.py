@@ -124,7 +124,7 @@ def test_coverage_of_many_intervals() -> None:
 
 
 def test_seeds_decide() -> None:
-    """The same seed gives the same models, another seed others; rational problems are sampled in floats."""
+    """One seed gives the same models, another seed others; rational problems are sampled in floats."""
     run = _run("without replacement", Uniform(2))
     first, again, other = (np.stack(list(models(run.problem, run.algorithm, 20, seed))) for seed in (1, 1, 2))
     assert first.shape == (5, 20, 2)

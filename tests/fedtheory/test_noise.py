@@ -1,4 +1,4 @@
-"""What vectors have of the noises of a step, against maps of all noises written out."""
+"""Coefficients of the noises of a step in vectors, against explicit maps of all noises."""
 
 from __future__ import annotations
 

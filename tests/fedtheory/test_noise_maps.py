@@ -49,7 +49,7 @@ def test_moments_are_those_of_the_steps_one_by_one(policy, steps) -> None:
 
 
 def test_noise_is_what_steps_add_to_the_mean() -> None:
-    """For each client from a model of its own, some of them named."""
+    """Noise is the deviation of a step from its expectation, for each client from a model of its own."""
     run = _run(Synchronous(), (1, 4, 2))
     points = np.random.default_rng(1).standard_normal((2, DIMENSION + 1, DIMENSION + 1))
     bases, clients = points @ points.swapaxes(-1, -2), [2, 1]
@@ -87,7 +87,7 @@ def test_weights_above_one_do_not_let_rounding_grow() -> None:
 @pytest.mark.parametrize("participation", [Full(), Uniform(2), Multinomial(2)])
 @pytest.mark.parametrize("steps", [3, (1, 4, 2)])
 def test_the_noise_of_all_clients_is_one_map(participation, steps) -> None:
-    """Where all start from the newest model; it is no larger for more clients."""
+    """The noise of all clients is one map if all start from the newest model; it is no larger for more clients."""
     run = _run(Synchronous(), steps)
     algorithm = replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, participation=participation))
     found = Updates(run.problem, algorithm, is_for_many=True).recursion

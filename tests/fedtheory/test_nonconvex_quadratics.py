@@ -40,7 +40,7 @@ def run_of(problem: Keys, arithmetic: Arithmetic = RATIONAL, **algorithm: Any) -
 
 
 def followed(run: Run) -> list[list[tuple[Numbers, Numbers]]]:
-    """For each round and k the clients' iterates and their average, by the update rule alone."""
+    """Return the clients' iterates and their average for each round and k, by the update rule only."""
     problem, work = run.problem, run.algorithm.work
     model, rounds = list(problem.start), []
     for _ in range(run.algorithm.rounds):
@@ -68,7 +68,7 @@ def squared(vector: Sequence[Any]) -> Any:
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_gradients_drift_and_values_follow_the_update_rule(name: str) -> None:
-    """Of the server's models and of the averaged iterates, in rationals and in floats."""
+    """Gradients, drift and values of the server's models and averaged iterates agree, in rationals and in floats."""
     run = run_of(PROBLEMS[name])
     problem, rounds = run.problem, followed(run)
     hessian, linear = problem.hessian, problem.mean_linear
@@ -111,7 +111,7 @@ def test_every_engine_finds_the_same(name: str, keys: Keys) -> None:
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_enclosures_contain_the_exact_values(name: str) -> None:
-    """Of a run that is enclosed in floats."""
+    """Enclosures of a run contain its exact values."""
     run = run_of(PROBLEMS[name] | {"noise": "1"})
     enclosed = certified(run)
     for quantity in (q.average_gradient_sq, q.average_local_gradient_sq, q.total_descent, q.max_drift):
@@ -151,7 +151,7 @@ def test_a_minimiser_of_clients_that_are_not_convex() -> None:
 
 
 def test_smoothness_is_the_largest_modulus() -> None:
-    """Of the eigenvalues of the clients, rational or not, and of F."""
+    """The smoothness is the largest modulus of eigenvalues of clients, rational or not, and of F."""
     problem = {"hessians": [[["1"]], [["-3"]]], "linear": [["0"], ["0"]], "start": ["1"]}
     for arithmetic in (RATIONAL, FLOAT):
         run = run_of(problem, arithmetic)
@@ -205,7 +205,7 @@ FROM_OPTIMUM: tuple[RunQuantity, ...] = (
 @pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=["rational", "float"])
 @pytest.mark.parametrize("name", UNBOUNDED)
 def test_what_is_measured_from_a_minimiser_names_itself(name: str, arithmetic: Arithmetic) -> None:
-    """Where F is unbounded below."""
+    """Quantities measured from a minimiser name it where F is unbounded below."""
     run = run_of(UNBOUNDED[name], arithmetic)
     for quantity in FROM_OPTIMUM:
         with pytest.raises(NoMinimiser, match=f"{quantity.name} has no value: F is unbounded below"):

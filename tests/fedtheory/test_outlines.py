@@ -1,4 +1,4 @@
-"""What people are shown of a certificate is what was checked."""
+"""Outlines of certificates show the checked steps."""
 
 from __future__ import annotations
 

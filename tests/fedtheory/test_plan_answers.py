@@ -35,7 +35,7 @@ def _facts(*, promise: Any = None, diverges_from: float = math.inf, is_covered: 
 
 
 def test_facts_of_an_answer() -> None:
-    """What to run and its error; the edge of divergence and a promise where there is one."""
+    """An answer has the run to make and its error; the edge of divergence and a guarantee where there is one."""
     always = {"step size to use": "0.25", "rounds": "7", "exact final_suboptimality then": "0.5"}
     assert _facts() == always
     assert _facts(diverges_from=2.0) == always | {"diverges from the step size": "2"}
@@ -80,7 +80,7 @@ def test_conditions_at_their_edge() -> None:
 
 @pytest.mark.parametrize(("reached", "longer"), [([True, False], 0), ([False, True], 0), ([False, False], 2)])
 def test_more_rounds_than_planned(reached: list[bool], longer: int) -> None:
-    """Where one step size reaches the target in the planned rounds, no longer run is made."""
+    """If one step size reaches the target in the planned rounds, no longer run is simulated."""
     asked = []
 
     def outcome(step_size: float, rounds: int) -> ErrorAtStepSize:

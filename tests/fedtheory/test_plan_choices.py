@@ -54,7 +54,7 @@ def test_a_quotient_just_below_a_count_is_the_count() -> None:
 
 
 def test_rounds_and_iterations_that_are_both_given_stay() -> None:
-    """What is given follows from nothing: 100 rounds and 1000 iterations, whatever the local steps were."""
+    """Given numbers of rounds and iterations both stay: 100 and 1000, whatever the local steps were."""
     bound = bound_of_run(LIU, a_run(local_steps=5, rounds=50))
     both = bound.at({"iterations": 1000, "rounds": 100})
     assert (both.values["iterations"], both.values["rounds"]) == (1000, 100)
@@ -79,7 +79,7 @@ def test_the_planned_step_is_beaten_by_one_that_takes_fewer_rounds() -> None:
 
 
 def test_a_search_ends_where_the_error_is_flat_towards_small_steps() -> None:
-    """Of equal scores the one with the largest exponent is the best, so that nothing smaller is tried."""
+    """Among equal scores the largest exponent wins, so that no smaller one is tried."""
     asked: list[float] = []
 
     def score(exponent: float) -> float:

@@ -56,7 +56,7 @@ def test_the_time_of_the_rounds() -> None:
 
 
 def test_errors_of_whole_cycles() -> None:
-    """How far a target was followed; the largest error where none is reached, and it is another one."""
+    """The sentence says how far the target was followed; if none is reached, it gives the largest error."""
     followed = " then, and below the target up to round 28, the last one tried"
     assert words._cycle(_outcome(reached=True, followed=28)) == followed
     assert words._cycle(_outcome(reached=True, highest=0.9)) == ""

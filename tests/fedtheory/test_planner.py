@@ -237,7 +237,7 @@ def test_linear_speed_up(numbers: dict[str, float]) -> None:
 
 
 def test_no_step_size_is_best() -> None:
-    """Where the noise of a single round outweighs all progress a bound at any point only grows with the step size."""
+    """If the noise of a single round outweighs all progress, a bound at any point only grows with the step size."""
     claim = find("renard2022:thm-2.1.any-point")
     noisy, quiet = (bound_of_run(claim, a_run(rounds=1, noise=noise)) for noise in ("10000", "100"))
     assert StepSizes(noisy).optimum(largest(noisy, STEP)) is None
@@ -262,7 +262,7 @@ def test_regimes() -> None:
 
 
 def test_a_bound_that_promises_nothing() -> None:
-    """Where a bound is negative or undefined its value is infinite."""
+    """A negative or undefined bound has the value infinity."""
     eta = sp.Symbol("eta", positive=True)
     bound = NumericBound(THEOREM, (1 - eta, sp.Integer(0)), (), {eta: STEP}, {STEP: 2.0})
     assert bound.value() == math.inf

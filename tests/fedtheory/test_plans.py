@@ -95,7 +95,7 @@ def _ended(*_asked: object) -> None:
 
 
 def test_a_step_size_that_is_too_large() -> None:
-    """Where only the planned step size breaks an assumption, the plan is made for smaller ones."""
+    """If only the planned step size violates an assumption, the plan is for smaller ones."""
     claim = find("fraboni2022:cor-1.fixed")
     plan = planner.plan(a_run(step_size=0.05), claims=[claim]).claims[0]
     assert not plan.applicable

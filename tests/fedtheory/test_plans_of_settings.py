@@ -78,7 +78,7 @@ def test_more_local_steps_help_clients_that_agree() -> None:
 
 
 def test_costs_decide_how_many_rounds_a_setting_has() -> None:
-    """Where a local step costs as much as a round's messages, 5 local steps of 50 rounds cost 300."""
+    """If a local step costs as much as a round's messages, 5 local steps of 50 rounds cost 300."""
     found = {one.local_steps: one for one in alternatives(run_of(), costs=Costs(1, 1)).table(["steps"])}
     assert found[5].cost == 300
     assert found[1].outcome.rounds == 150

@@ -34,7 +34,7 @@ def run_of(**changes: Any) -> Run:
 
 
 def reached(run: Run, accuracy: float | None, error: str = "final", margin: float = 0.1) -> Reached:
-    """How far a run gets."""
+    """Return the error that a run reaches."""
     found = planned_and_best(ExactErrors(run), error, accuracy, margin)
     assert found is not None
     return found
@@ -109,7 +109,7 @@ def test_unequal_local_steps_stay_away_from_the_optimum() -> None:
 
 @pytest.mark.parametrize("changes", [{}, {"participation": {"kind": "uniform", "clients": 2}}, {"name": "scaffold"}])
 def test_no_step_size_of_a_fine_grid_needs_much_fewer_rounds(changes: dict[str, Any]) -> None:
-    """Of those within the margin that stay below the target."""
+    """No step size of a fine grid needs much fewer rounds, among those within the margin that reach the target."""
     run = run_of(**changes)
     found = reached(run, 0.05)
     assert found.best.reached

@@ -138,7 +138,7 @@ def test_equal_clients_divide_the_noise_by_their_number(seed: int, clients: int)
 @given(seeds, st.integers(2, 4), st.integers(1, 3))
 @few
 def test_identical_clients_without_noise_are_one_client(seed: int, clients: int, steps: int) -> None:
-    """The same run whatever the weights and the participation, and no drift."""
+    """The run is the same for all weights and participation laws, and has no drift."""
     generator = np.random.default_rng(seed)
     one = random_problem(generator, 1, 2, noisy=False)
     shares = fractions(generator, clients)

@@ -37,13 +37,13 @@ def _on_rows(steps: int, rounds: int) -> tuple[Run, StaleRun]:
 
 
 def _gradient(client: int, row: int, at: fmpq) -> fmpq:
-    """Of the square of one residual."""
+    """Gradient of the square of one residual."""
     x, y = INPUTS[client][row], OUTPUTS[client][row]
     return 2 * x * (x * at - y)
 
 
 def _change(at: Inside, client: int, row: int) -> fmpq:
-    """Of a client's gradient between its own model and the virtual one, by the same row."""
+    """Change of a client's gradient between its own model and the virtual one, by the same row."""
     return _gradient(client, row, at.local[client][0]) - _gradient(client, row, at.virtual[0])
 
 

@@ -116,7 +116,7 @@ def test_divergence_is_found_at_the_same_round() -> None:
 
 
 def test_long_lists_are_made_in_blocks(monkeypatch) -> None:
-    """The same numbers, with no more second moments in memory than those of a block."""
+    """Long lists are made in blocks: equal numbers, and the memory holds the second moments of one block."""
     problem = replace(
         _problem(2, 3, 2), oracle=quadratic(np.ones((3, 1, 1)), np.ones((3, 1)), np.ones(1), noise=np.ones(3)).oracle
     )

@@ -80,7 +80,7 @@ def sums(*parts: Any, **more: Any) -> Combination:
 
 
 def assert_stopped(claim: Claim, certificate: Any, because: str, prover: Any = None) -> None:
-    """That something is wrong with a certificate, in these words, and nothing else is."""
+    """Check that exactly one thing is wrong with a certificate, in these words."""
     steps = (
         check_certificate(claim, certificate).steps
         if prover is None
@@ -141,7 +141,7 @@ def test_a_symbol_is_what_all_of_its_values_are() -> None:
 
 
 class Forged:
-    """What says that minus one is not negative, as a reason would."""
+    """Forged inequality that says that minus one is not negative."""
 
     def instantiate(self, _context: Context) -> Inequality:
         """Minus the squared length of x."""
@@ -266,7 +266,7 @@ def test_what_is_equal_is_not_smaller() -> None:
 
 
 def test_a_sum_of_vectors_is_no_inner_product() -> None:
-    """Of two vectors that are added nothing is squared."""
+    """A sum of two vectors contains no inner product."""
     both = {"s": Nonnegative(s, [Term(ONE, square(x))]), "product": CauchySchwarz(s, t, u)}
     why = Products(scalars={s: norm_sq(x), t: norm_sq(y), u: x + y}, facts=both, parts=[Product(ONE, ["product"])])
     claim = stated(lhs=(x + y) ** 2, rhs=norm_sq(x) * norm_sq(y), place="points")
@@ -280,7 +280,7 @@ OF_UPDATES = {squared: q.stochastic_gradient_sq, share: q.weight_share, total: q
 
 
 def test_importances_are_no_shares() -> None:
-    """Of an update in which clients count otherwise."""
+    """Client weights are not the normalised weights of an update with other weights."""
     claim = stated(
         lhs=Average(squared), relation="==", rhs=ClientSum(share * squared), where=OF_UPDATES, assumptions=SCHEME
     )
@@ -289,7 +289,7 @@ def test_importances_are_no_shares() -> None:
 
 
 def test_shares_need_somebody_who_reports() -> None:
-    """Where nobody reports, shares that add up to one mean nothing."""
+    """If no client reports, normalised weights that add up to one are undefined."""
     claim = stated(lhs=ClientSum(share), relation="==", rhs=ONE, where={share: q.weight_share}, assumptions=SCHEME[:2])
     assert_stopped(claim, links([]), "in updates with a report")
 

@@ -45,7 +45,7 @@ def stated(**parts: Any) -> Claim:
 
 
 def assert_stopped(claim: Claim, certificate: Any, because: str, **prover: Any) -> None:
-    """That something is wrong with a certificate, in these words, and nothing else is."""
+    """Check that exactly one thing is wrong with a certificate, in these words."""
     failing = [step.text for step in check_certificate(claim, certificate, **prover).steps if not step.holds]
     assert len(failing) == 1, failing
     assert because in failing[0]
@@ -107,7 +107,7 @@ def test_a_recursion_is_one_upper_bound_on_the_drift(changes: Any) -> None:
 
 
 def test_a_mean_over_clients_bounds_no_single_one() -> None:
-    """What their mean drift is at most is less than what the largest is."""
+    """A bound on the average drift is no bound on the largest drift."""
     claim = replace(DRIFT, lhs=q.max_drift)
     assert_stopped(claim, SPREAD, "does not bound a single client")
 
@@ -145,7 +145,7 @@ def test_two_symbols_for_one_quantity() -> None:
 
 
 def test_two_quantities_of_one_name() -> None:
-    """What is known of one of them is not known of the other."""
+    """Facts about one of two quantities of one name do not hold for the other."""
     other = RunQuantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
     where = {sigma: q.noise_deviation, G: other}
     claim = stated(lhs=G, rhs=sigma, where=where, assumptions=(a.full_gradients,))
@@ -198,7 +198,7 @@ def test_the_last_model_is_no_start_of_a_round() -> None:
 
 
 def test_a_condition_that_does_not_follow_is_none() -> None:
-    """What is said to suffice has to follow from what the claim says."""
+    """A sufficient condition has to follow from the claim's conditions."""
     claim = stated(lhs=M, rhs=ONE)
     alone = Combination(claim=claim.id, links=[[Part(ONE, M <= 1)]], relaxed=[M <= 1])
     assert_stopped(claim, alone, "M <= 1 follows from the conditions of the claim")

@@ -40,7 +40,7 @@ def _fedavg(run: Run, seed: int) -> list[Any]:
 @pytest.mark.parametrize("key", ALL, ids=str)
 @pytest.mark.parametrize("seed", [0, 3])
 def test_restarting_first_is_fedavg(key: tuple[str, int], seed: int) -> None:
-    """The same iterates as rationals, draw for draw, for one local step and for several."""
+    """Restarting before each step gives the iterates of FedAvg as rationals, draw for draw."""
     run = ALL[key]
     found = [iterates.tolist() for iterates in restarting_first(run, seed)]
     assert len(found) == run.algorithm.rounds * key[1]

@@ -42,7 +42,7 @@ def exact(parts: list[tuple[int, Fraction, int]]) -> Any:
 
 
 def symbolic(parts: list[tuple[int, Fraction, int]]) -> sp.Expr:
-    """The same in SymPy."""
+    """Return the same number in SymPy."""
     return sp.Add(*(c * sp.Rational(r.numerator, r.denominator) ** sp.Rational(1, k) for c, r, k in parts))
 
 
@@ -91,7 +91,7 @@ def test_quotients_of_sums_of_square_roots(
 
 
 def test_known_identities() -> None:
-    """What a rational can say is a rational, and no more is."""
+    """Root sums with a rational value become rational, and no others do."""
     assert root(2) + root(8) == 3 * root(2)
     assert root(2) * root(3) == root(6)
     assert (root(2) + root(3)) ** 2 == 5 + 2 * root(6)
@@ -125,7 +125,7 @@ def root_below(value: int) -> fmpq:
 
 
 def test_largest_of_equal_roots() -> None:
-    """Of equal numbers one is chosen, known exactly."""
+    """The largest of equal roots is one of them, known exactly."""
     (found,) = {str(largest([root(2), root(8) / 2])), str(smallest([root(2), root(8) / 2]))}
     assert found == "sqrt(2)"
 

@@ -162,7 +162,7 @@ def test_quantities_over_rounds_are_refused_in_runs_of_one_round() -> None:
     ids=["next model", "participants", "participants of a run", "expected vector", "rounds", "centralised"],
 )
 def test_claims_at_the_wrong_place_are_input_errors(claim: Claim) -> None:
-    """What has no value at the claim's place is refused with the claim's id, not with a traceback."""
+    """A quantity without a value at the claim's place is refused with the claim's id, not with a traceback."""
     run = quadratics(**LINE, deviation=[1, 0], rounds=2).engine
     with pytest.raises(InputError, match="t:round"):
         check(claim, run)
@@ -211,7 +211,7 @@ def test_many_clients_without_noise() -> None:
 
 
 def test_floats_agree() -> None:
-    """The same rounds in double precision."""
+    """Double precision gives the same rounds."""
     exact, floats = (next(round_frames(run)) for run in (UNEQUAL, UNEQUAL.as_floats()))
     assert exact.next_server.values.shape == floats.next_server.values.shape
     wanted = [float(fmpq(v).p) / float(fmpq(v).q) for v in exact.next_server.values.ravel()]

@@ -79,7 +79,7 @@ def test_numbers_are_those_of_all_dimensions(setting, batch, is_zero) -> None:
 @pytest.mark.parametrize("ridge", ["0", "1/3"])
 @pytest.mark.parametrize("batch", [None, 1])
 def test_exact_numbers_are_equal(ridge, batch) -> None:
-    """Of a span with rational coordinates: two orthonormal vectors and a zero for everything outside."""
+    """A span with rational coordinates has two exact orthonormal vectors, and a zero for everything outside."""
     array = RATIONAL.array
     directions = array([["3/5", "4/5", 0, 0], [0, 0, "5/13", "12/13"]])
     weights = [array([[1, 2], [0, -1]]), array([["1/2", 1]])]
@@ -119,7 +119,7 @@ def test_rows_have_no_part_along_the_rest_of_the_start(seed) -> None:
 
 
 def test_faint_rows_stay_in_all_dimensions() -> None:
-    """Where it is not sure what the rows span, nothing is left out."""
+    """If the span of the rows is uncertain, no dimension is left out."""
     data = _data()
     data.inputs[0][1] = data.inputs[0][0] + 1e-9 * data.inputs[0][1]
     assert span_of(data, _start(True)) is None

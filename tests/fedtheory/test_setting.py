@@ -87,7 +87,7 @@ def test_a_quantity_lifts_the_default_beyond_which_it_has_a_meaning(quantity: Qu
 
 
 def test_quantities_lift_together() -> None:
-    """What one lifts does not come back with another."""
+    """Settings that one quantity lifts are not restored by another."""
     claim = with_setting(claim_about(q.participants, q.largest_importance, q.server_step_size))
     assert claim.supposed == (a.uniform_sampling, a.same_local_work, a.update_rule)
     both = with_setting(claim_about(q.client_local_steps, q.client_step_size))
@@ -100,7 +100,7 @@ def test_published_claims_keep_what_they_say() -> None:
 
 
 def test_points_depend_on_the_weights_alone() -> None:
-    """Of the objective, where the statement has one; an inequality between vectors depends on nothing."""
+    """Points depend on the weights of the objective, if the statement has one; an inequality of vectors on nothing."""
     x, y, f = sp.symbols("x y F", real=True)
     bare = Claim(id="mine:points", place="points", lhs=x, rhs=y, where={x: q.point, y: q.second_point})
     assert supposed(bare) == ()

@@ -52,7 +52,7 @@ def _same(left: Algorithm, right: Algorithm) -> bool:
 @pytest.mark.parametrize("name", ALLOWED)
 @pytest.mark.parametrize("problem", [NOISY, NOISY.as_floats()], ids=["exact", "floats"])
 def test_settings_are_fedavg(name: str, problem: Problem) -> None:
-    """The same algorithm under another name, with every key that is not fixed; the trajectories are the same."""
+    """Settings are FedAvg under another name, with every key that is not fixed; the trajectories are equal."""
     for given in ALLOWED[name]:
         keys = KEYS | given
         if problem.arithmetic is FLOAT:

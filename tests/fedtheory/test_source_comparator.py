@@ -138,7 +138,7 @@ def test_noise_smoothness_is_found_once_for_all_step_sizes(monkeypatch) -> None:
 
 
 def test_the_least_multiple() -> None:
-    """Of a form whose range is smaller, and of one that leaves it."""
+    """The least multiple of a form is found for a smaller range, and refused for a form that leaves the range."""
     base, form = np.diag([2.0, 0.0]), np.diag([3.0, 0.0])
     assert least_multiple(form, base, FLOAT) == pytest.approx(1.5)
     with pytest.raises(Exception, match="not bounded"):
@@ -303,7 +303,7 @@ def test_half_the_first_term_fails_on_a_run() -> None:
 
 
 def test_the_statement_is_the_formula() -> None:
-    """What the page shows, term by term."""
+    """The formula on the page is the statement, term by term."""
     expected = (
         q.comparator_suboptimality.symbol
         + D_y**2 / (2 * eta * tau * T)

@@ -158,7 +158,7 @@ ENDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", ENDS.values(), ids=ENDS)
 def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
-    """Where nobody is apart nothing is charged for it; where curvatures are equal, what it was before."""
+    """Without drift its charge is zero; with equal curvatures the bound is the simpler one."""
     given_ = {"curvatures": ["1", "3"], "pulls": ["2", "-1"], "step": "1/50", "noise": "1/2", "local_steps": 2}
     run = line_run(**given_ | changes)
     for claim in CLAIMS:

@@ -51,7 +51,7 @@ def test_the_floor_of_ridge_regression() -> None:
 
 
 def floor_over_settled(run: Run) -> float:
-    """What the bound tends to for ever more rounds, over what the exact error tends to."""
+    """Return the limit of the bound for many rounds, over the limit of the exact error."""
     floor = compile_expression(3 * strong.floor / (2 * mu), LAST.notation)(whole_run(run))
     return float(np.ravel(floor)[0] / q.limiting_distance_sq.on(run))
 
@@ -84,7 +84,7 @@ def test_the_noise_in_the_mean_error_is_near_that_of_ridge_regression(ridge: flo
 
 
 def test_points_of_the_page() -> None:
-    """What the page draws is what a check of the claims says, and a condition that fails leaves a point out."""
+    """Points on the page agree with checks of the claims; failing conditions leave a point out."""
     found = OnData("diabetes")
     point = found.point(0.005, 10)
     run = found.run(0.005, 10)

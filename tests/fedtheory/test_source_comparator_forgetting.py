@@ -50,7 +50,7 @@ def test_later_steps_count_more() -> None:
     "changes", [{"local_step_size": "2"}, {"local_step_size": ["1/100", "1/50"]}], ids=["long steps", "several sizes"]
 )
 def test_a_mean_without_weights_is_refused(changes: dict[str, Any]) -> None:
-    """Where the factor is not positive, or not one number."""
+    """An average without weights is refused if the factor is not positive, or not one number."""
     with pytest.raises(Exception, match="weights of the average"):
         q.discounted_suboptimality.on(a_run(**changes))
 

@@ -165,7 +165,7 @@ def granted(**changes: Any) -> Proof:
 
 
 def failing(step: Proof, **changes: Any) -> list[str]:
-    """What is wrong with the certificate, changed, for a step that is granted."""
+    """Return the failing steps of the changed certificate, for a step that is granted."""
     certificate: Any = certificate_of(MODEL.id)
     found = check_certificate(MODEL, replace(certificate, **changes), lambda _id: step)
     return [one.text for one in found.steps if not one.holds]
@@ -211,7 +211,7 @@ def test_the_floor_is_near_the_error_at_which_models_settle(name: str) -> None:
 
 
 def test_long_rounds_are_not_covered() -> None:
-    """Where a condition fails there is no floor."""
+    """If a condition fails, the bound has no floor."""
     settling = next(iter(SETTLING.values()))
     assert LAST_MODEL.divide_by_error(replace(settling, local_steps=5, length=0.9).run) is None
 

@@ -37,7 +37,7 @@ def test_the_last_round_is_what_one_more_round_adds() -> None:
 
 
 def test_one_local_step_ends_with_the_last_model() -> None:
-    """Where everybody takes part, the average after it is the model."""
+    """With full participation the average after one local step is the model."""
     run = a_run(local_steps=1)
     assert q.last_round_suboptimality.on(run) == q.final_suboptimality.on(run)
 

@@ -81,7 +81,7 @@ LAWS: dict[str, tuple[dict[str, Any], fmpq]] = {
 
 @pytest.mark.parametrize(("changes", "expected"), LAWS.values(), ids=LAWS)
 def test_the_variance_of_a_draw_is_that_of_its_outcomes(changes: dict[str, Any], expected: fmpq) -> None:
-    """Of the average of participants whose vectors have the mean zero."""
+    """The variance of a draw is that of its outcomes, for the average of participants with vectors of mean zero."""
     run = a_run(**changes)
     weights, law = run.problem.weights, run.algorithm.aggregation.participation
     rho_of_run = q.sampling_variance.on(run)
@@ -95,7 +95,7 @@ def test_the_variance_of_a_draw_is_that_of_its_outcomes(changes: dict[str, Any],
 
 @pytest.mark.parametrize(("changes", "spread"), list(LAWS.values())[:3], ids=list(LAWS)[:3])
 def test_all_draws_of_two_rounds(changes: dict[str, Any], spread: fmpq) -> None:
-    """What the quantities are the means of, and how much farther off participants are than all clients."""
+    """Expectations over all draws of two rounds, and the drift of participants beyond that of all clients."""
     run = a_run(noise="0", **changes)
     problem, size, y = run.problem, fmpq(1, 400), run.comparator.point[0] + run.problem.optimum[0]
     weights, optimum, bend = problem.weights, problem.optimum[0], problem.hessian[0, 0]
@@ -247,7 +247,7 @@ def test_a_draw_is_one_of_each_round() -> None:
 
 
 def test_a_draw_is_not_full_participation() -> None:
-    """What telescopes where everybody takes part is not known of participants, and a claim has to say who they are."""
+    """Telescoping sums of full participation are not known for sampled participants, and a claim has to name them."""
     certificate: Any = certificate_of(AVERAGE.id)
     (parts,) = certificate.links
     other = [part if part.coefficient == 1 else replace_fact(part) for part in parts]
@@ -287,7 +287,7 @@ def test_the_floor_is_near_the_error_at_which_runs_settle(changes: dict[str, Any
 
 
 def test_noise_of_long_rounds() -> None:
-    """Where everybody takes part and rounds are long, the noise costs less than in the bound of full rounds."""
+    """With full participation and long rounds, the noise term is smaller than in the bound of full rounds."""
     here, there = (
         sp.diff(find(f"comparator:{name}.average-error").rhs, sigma_y).subs({rho: 0, tau: 20})
         - 2 * sigma_y * drawn.batch_noise

@@ -181,7 +181,7 @@ def test_descent_towards_any_point_is_no_faster(change: dict[str, Any]) -> None:
 
 
 def test_a_strict_decrease_needs_a_gap_to_start_from() -> None:
-    """The same step, from theta = 1 to zero; and one more, from zero."""
+    """A step from theta = 1 reaches zero; the next one, from zero, shows no strict decrease."""
     once, twice = (quadratics([[["2"]]], [[0]], [1], eta="1/2", steps=steps).engine for steps in (1, 2))
     for claim_id in ("lemma-4.consequence", "lemma-3.proof"):
         assert check(find(f"lecture27:{claim_id}"), once).holds is True
@@ -253,7 +253,7 @@ def test_a_run_costs_what_the_lecture_says(local_steps: int) -> None:
 
 
 def test_distributed_gd_is_fedavg_with_full_gradients() -> None:
-    """The same trajectory under its own name, which run files keep."""
+    """Distributed gradient descent has the trajectory of FedAvg under its own name, which run files keep."""
     problem = two_clients().problem
     keys = {"rounds": 2, "local_step_size": fmpq(1, 4), "local_steps": 3}
     run, same = Run(problem, distributed_gd(problem, **keys)), Run(problem, fedavg(problem, **keys))

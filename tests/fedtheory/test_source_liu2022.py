@@ -173,7 +173,7 @@ def test_explicit_constants_by_hand() -> None:
 
 
 def test_explicit_constants_with_a_second_moment_by_hand() -> None:
-    """The same with 4 G^2 L^2 + 9 L^2 sigma_G^2, G the second moment on the ball of the run."""
+    """Explicit constants are 4 G^2 L^2 + 9 L^2 sigma_G^2, with G the second moment on the ball of the run."""
     run = tuned()
     drift = (4 * q.second_moment.on(run) + 9 * fmpq(1, 64)) / 16
     for name in ("cor-4.explicit", "cor-4.explicit.T"):

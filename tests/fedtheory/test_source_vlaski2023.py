@@ -216,7 +216,7 @@ def test_problem_5_3_by_hand() -> None:
 
 @pytest.mark.parametrize(("agents", "selected"), [(2, 1), (3, 2), (4, 2), (4, 3)])
 def test_lemma_5_1_over_all_subsets(agents: int, selected: int) -> None:
-    """What the claim says of fixed numbers is their variance over all subsets: a_k = k^2, without fluctuation."""
+    """Lemma 5.1 for fixed numbers is their variance over all subsets: a_k = k^2, without fluctuation."""
     numbers = [Fraction(k * k) for k in range(agents)]
     mean = sum(numbers) / agents
     subsets = list(itertools.combinations(numbers, selected))

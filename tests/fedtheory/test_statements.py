@@ -1,4 +1,4 @@
-"""How papers write their claims: kinds and verdicts by name, one link or several, a repair behind the print."""
+"""Claims as papers write them: kinds and verdicts by name, one link or several, corrected versions."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_an_empty_sum_is_zero() -> None:
 
 
 def test_a_sum_has_whole_bounds_and_not_too_many_terms() -> None:
-    """What has neither is refused, with the reason; a polynomial has a closed form whatever its length."""
+    """A sum without integer bounds is refused, with the reason; a polynomial has a closed form for any length."""
     with pytest.raises(NotApplicable, match="not a whole number"):
         value_on(sp.Sum(eta**t, (t, 0, T / 2)), run_of(3))
     with pytest.raises(NotApplicable, match=f"more than {MOST_TERMS} terms"):
@@ -97,7 +97,7 @@ def test_what_no_condition_chooses_has_no_value() -> None:
 
 
 def test_jumps_are_not_guessed() -> None:
-    """Where rounding may hide the side of a jump, floats and enclosures are undecided; rationals are not."""
+    """If rounding may hide the side of a jump, floats and enclosures are undecided; rationals are not."""
     tenth = sp.floor(3 * eta * 10)
     assert value_on(tenth, run_of(1, "1/10")) == 3
     near = FLOAT.array([[[2.9999999999999996]]])

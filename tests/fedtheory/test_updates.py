@@ -1,4 +1,4 @@
-"""What proofs take for granted of updates: what quantities measure, facts of every run, and what is not known."""
+"""Facts that proofs use about updates: definitions of quantities, facts of every run, and missing facts."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ STEP_MEANINGS = {
     for quantity, meaning in reading.meanings(SYMBOL, reading.quantities).items()
     if _is_evaluable(meaning) and quantity not in (q.step_length_sq, local_change_sq)
 }
-"""What means something at each local step, and the weights of means over clients."""
+"""Quantities at each local step, and weights of client averages."""
 
 
 @pytest.mark.parametrize("name", STEP_MEANINGS)
@@ -221,7 +221,7 @@ def test_quantities_mean_what_the_table_says(scheme: str, name: str) -> None:
 
 
 def failing(why: Any, left: Any, operator: Any, right: Any, **stated: Any) -> str:
-    """What fails in a certificate with one link; empty where the claim is proved."""
+    """Return the failing steps of a certificate with one link; empty if the claim is proved."""
     claim = Claim(
         id="t:false", lhs=left, relation=operator, rhs=right, **{"where": where, "assumptions": ASSUMPTIONS, **stated}
     )
@@ -345,7 +345,7 @@ def test_gaps_above_least_values_need_convexity() -> None:
 
 
 def test_a_margin_is_a_factor() -> None:
-    """What is at least one by a condition may stand in a denominator, and what is left of it as a factor."""
+    """An expression that is at least one by a condition may be a denominator, and its margin is a factor."""
     numbers, margin = numbers_of(CLAIM), 2 - rho * K * N
     at_least_one = [sp.Ge(margin, 1, evaluate=False)]
     assert is_nonnegative((margin - 1) / margin, numbers, at_least_one)

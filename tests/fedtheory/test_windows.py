@@ -1,4 +1,4 @@
-"""What the proof of Theorem 3 takes for granted: sums over windows of updates, and the surrogate's gradients."""
+"""Facts of the proof of Theorem 3: sums over windows of updates, and the surrogate's gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same tiny run twice: for the engine, and for the enumeration of its outcomes."""
+"""Tiny runs in two forms: for the engine, and for the enumeration of outcomes."""
 
 from __future__ import annotations
 

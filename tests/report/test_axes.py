@@ -14,7 +14,7 @@ from report.figures.sweep import SweptRun, set_scales
 
 
 def boxes(canvas: Any, axis: Any) -> list[tuple[float, float]]:
-    """Where the numbers of an axis begin and end, in pixels; those that are shown."""
+    """Return the ends of the visible numbers of an axis, in pixels."""
     canvas.draw_without_rendering()
     low, high = sorted(axis.get_view_interval())
     ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]

@@ -1,4 +1,4 @@
-"""What a paper declares beside its claims can be drawn."""
+"""Declarations of a paper besides its claims can be drawn."""
 
 from __future__ import annotations
 

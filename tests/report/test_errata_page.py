@@ -81,7 +81,7 @@ def test_a_ledger_counts_its_faults() -> None:
 
 
 def test_the_index_links_to_the_errata(tmp_path: Path) -> None:
-    """Where something is refuted."""
+    """The index links to the errata if a claim is refuted."""
     write_small_site(tmp_path, (SLIP, f"{SLIP}.fixed"))
     assert ERRATA_PAGE in Page((tmp_path / "index.html").read_text(encoding="utf-8")).links
     assert find(SLIP).title in (tmp_path / ERRATA_PAGE).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What papers show beyond the usual: every part of a chart is drawn, and a made-up paper gets its exhibits and page."""
+"""Exhibits of papers: every part of a chart is drawn, and a made-up paper gets its exhibits and page."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def site_of(paper: Path) -> dict[str, str]:
 
 
 def test_a_made_up_paper_shows_its_exhibits_and_its_page(paper: Path) -> None:
-    """What lacks a package is left out, what does not suit is not computed."""
+    """Exhibits that lack a package are left out; unsuitable ones are not computed."""
     pages = site_of(paper)
     assert set(pages) == {"index.html", "made-up.html", "made-up-fed-avg.html", "powers.html"}
     for listing in ("index.html", "made-up.html"):

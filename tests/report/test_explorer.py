@@ -93,7 +93,7 @@ def test_compiled_formulas_agree_with_sympy() -> None:
 
 @pytest.mark.slow
 def test_compiled_formulas_agree_with_sympy_at_many_points() -> None:
-    """The same at eight points each."""
+    """Compiled formulas agree with SymPy at eight points each."""
     compare_with_sympy(points=8)
 
 

@@ -42,7 +42,7 @@ AGREEING = {"hessians": "[[[1]], [[2]]]", "linear": '[[1], ["3/2"]]', "start": "
 """On the way to the optimum there is a point where the two gradients are the same: no dissimilarity there."""
 BOUND = "comparator:average-error"
 CURVED = (log(10) / 20) ** 2 / 8
-"""What lines lose between notches on a curve of second derivative one, in logarithms: a part of 1/600."""
+"""Loss between notches on a curve of second derivative one, in logarithms: a part of 1/600."""
 ROUNDING = 1e-4
 """Five digits at both ends."""
 
@@ -66,14 +66,14 @@ def agreeing(tmp_path: Path) -> OwnRun:
 
 
 def explored(claim_id: str = BOUND) -> ExploredLink:
-    """What the explorer of a claim is about."""
+    """Return the subject of the explorer of a claim."""
     subject = subject_of(find(claim_id))
     assert subject is not None
     return subject
 
 
 def names() -> list[str]:
-    """What the sliders are called."""
+    """Return the names of the sliders."""
     return [explored().notation[symbol].name for symbol in explored().symbols]
 
 

@@ -118,7 +118,7 @@ def test_the_drawing_marks_where_the_conditions_hold(desk: Chrome, written: Any)
 
 
 def test_a_refuted_inequality_of_formulas_fails_before_the_reader(desk: Chrome, written: Any) -> None:
-    """Where the left side is a formula too it is drawn and compared."""
+    """If the left side is a formula too, it is drawn and compared."""
     desk.get(written("fraboni2022:eq-38"))
     assert find("fraboni2022:eq-38").verdict == "refuted"
     assert numbers(desk)["left"] > agrees(desk, "fraboni2022:eq-38")

@@ -46,7 +46,7 @@ def own(tmp_path: Path) -> OwnRun:
 
 
 def explored(claim_id: str) -> ExploredLink:
-    """What the explorer of a claim is about."""
+    """Return the subject of the explorer of a claim."""
     subject = subject_of(find(claim_id))
     assert subject is not None
     return subject
@@ -122,7 +122,7 @@ def has_point(claim: Claim) -> bool:
 
 @pytest.mark.long
 def test_every_bound_for_any_point_has_a_problem_and_all_other_explorers_are_as_they_were(own: OwnRun) -> None:
-    """Where the figures have a run that a bound is about its best point is known, without a run of the reader's own.
+    """If the figures have a run, the best point of a bound on it is known, without a run of the reader's own.
 
     Steps of proofs with the progress of a run towards y have none: y is another one for each length.
     """

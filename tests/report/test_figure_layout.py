@@ -1,4 +1,4 @@
-"""Where axes lie: all that belongs to them is on the canvas, and nothing touches."""
+"""Layout of axes: all their parts are on the canvas, and no two overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where formulas break, and which brackets grow."""
+"""Line breaks of formulas, and brackets that grow."""
 
 from __future__ import annotations
 

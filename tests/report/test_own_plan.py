@@ -26,7 +26,7 @@ def page_of(folder: Path, *arguments: str) -> str:
 
 
 def words_of(page: str) -> str:
-    """What stands on a page."""
+    """Return the words on a page."""
     return " ".join(unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL)).split())
 
 

@@ -147,5 +147,5 @@ def test_legends_show_formulas(name: str) -> None:
     ],
 )
 def test_formulas_are_no_narrower_than_estimated(formula: str) -> None:
-    """What is told to be too wide without being read is too wide."""
+    """Formulas that are estimated as too wide, without being typeset, are too wide."""
     assert 0 < least_width(formula) <= width(formula)

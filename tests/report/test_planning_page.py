@@ -26,7 +26,7 @@ CLAIMS = (
     "liu2022:thm-3",
     "liu2022:thm-3.sharp",
 )
-"""What the page compares, chosen by what the claims are."""
+"""Claims that the page compares, selected by their kind."""
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from verify.slack import shares
 
 
 def of(name: str) -> Overview:
-    """What the table says of a bound."""
+    """Return the table's row of a bound."""
     (table,) = slack_tables([find(name)])
     (entry,) = table.entries
     assert isinstance(entry, SlackEntry)

@@ -1,4 +1,4 @@
-"""How much of a bound is needed, on its own page and on the page of all bounds."""
+"""Attained ratios of a bound, on its own page and on the page of all bounds."""
 
 from __future__ import annotations
 

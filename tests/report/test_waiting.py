@@ -52,7 +52,7 @@ def test_one_statement_is_one(tmp_path: Path) -> None:
 
 
 def test_a_front_page_that_is_there_stays(tmp_path: Path) -> None:
-    """What was found before can be read until something else is found."""
+    """Earlier results can be read until new ones replace them."""
     index = tmp_path / "index.html"
     index.write_text("found before")
     Waiting(index, TARGETS, lambda _done, _whole: None)(1, 2)

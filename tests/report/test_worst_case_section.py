@@ -26,7 +26,7 @@ def section(claim_id: str, jobs: int = 1) -> WorstCaseSection | None:
 
 
 def test_bound_and_worst_case_stand_side_by_side() -> None:
-    """For each number of local steps: eta, 18 tau^2/16, tau^2/16; then what is relaxed, and the exact quadratics."""
+    """Rows by number of local steps: eta, 18 tau^2/16, tau^2/16; then relaxed assumptions, and the exact quadratics."""
     pytest.importorskip("PEPit")
     shown = section("renard2022:lemma-2.3")
     assert shown is not None
@@ -50,7 +50,7 @@ def test_noise_of_the_solver_is_shown_as_zero() -> None:
 
 
 def test_noise_beside_a_bound_of_zero_is_zero() -> None:
-    """What a solver cannot see is no violation; what it sees stands there, for a bound of zero without a ratio."""
+    """Noise below a solver's accuracy is no violation; a larger value is shown, without ratio if the bound is zero."""
     pytest.importorskip("PEPit")
     shown = section("liu2022:thm-3.sharp")
     assert shown is not None

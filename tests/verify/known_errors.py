@@ -1,4 +1,4 @@
-"""What is known of the planted errors, and how: `planted_errors.json` has an entry for each, with a violating run.
+"""Known errors among the planted ones, and their evidence: `planted_errors.json` has each, with a violating run.
 
 An entry names the claim, the kind of error and its number among those, and says whether what is left is true, false, or
 of unknown truth.  `how` is one of

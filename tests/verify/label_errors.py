@@ -24,14 +24,14 @@ from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.confirmation import decided
 
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
-"""Of the search that a verdict has by default."""
+"""Evaluations of the search of a default verdict."""
 
 SAMPLE, OF_THESE_TRUE, SECONDS = 40, 4, {"false": 2.0, "true": 12.0}
 """Errors in the sample, how many of them are true, and how long one of them takes at most."""
 
 
 def label(error: PlantedError, known: KnownError | None) -> KnownError:
-    """What is known of an error: what was known before if it is still right."""
+    """Return the label of an error: the earlier one if it is still right."""
     before = known or KnownError(error.claim.id, error.origin.id, "unknown", None, is_quick=False)
     if before.how == "argument":
         return before
@@ -69,7 +69,7 @@ def _kept(known: KnownError) -> list[PlantedError]:
 
 
 def sampled(known: Sequence[KnownError]) -> list[KnownError]:
-    """The same, with the first of each truth that are quickly judged rightly as the sample: kinds take turns."""
+    """Return the labels, with a sample of the first quickly decided ones of each truth: kinds take turns."""
     false = _quick_ones([each for each in known if each.truth == "false"], SAMPLE - OF_THESE_TRUE)
     true = _quick_ones([each for each in known if each.truth == "true"], OF_THESE_TRUE)
     return [replace(each, is_quick=each.id in false | true) for each in known]

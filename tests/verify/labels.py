@@ -87,7 +87,7 @@ def _by_gaps(rest: sp.Expr, orders: list[sp.Expr]) -> list[sp.Expr]:
 
 
 def _orders_in(claim: Claim, rest: sp.Expr) -> list[sp.Expr]:
-    """What the definitions say of quantities in an expression."""
+    """Return the orders of quantities in an expression, by their definitions."""
     symbols = {quantity.name: each for each, quantity in claim.notation.items() if each in rest.free_symbols}
     return [symbols[large] >= symbols[small] for small, large in ORDERS if {small, large} <= symbols.keys()]
 
@@ -106,7 +106,7 @@ def _is_implied(claim: Claim, condition: sp.Expr, given: list[sp.Expr]) -> bool:
 
 
 def _of_whole_numbers(claim: Claim, condition: sp.Expr) -> sp.Expr:
-    """The same condition on a count, with a whole number as its bound."""
+    """Return the same condition on a count, with an integer as its bound."""
     quantity = claim.notation.get(condition.lhs) if condition.lhs.is_Symbol else None
     if getattr(quantity, "name", None) not in COUNTS or not condition.rhs.is_Rational:
         return condition

@@ -77,7 +77,7 @@ def _bound(
 
 
 def _settles(name: str, *assumptions: a.Assumption) -> Claim:
-    """That the mean of the models settles at the optimum."""
+    """Return the claim that the expected model tends to the optimum."""
     return Claim(
         id=f"misremembered:{name}",
         lhs=q.limiting_mean_distance_sq,

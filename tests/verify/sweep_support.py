@@ -1,4 +1,4 @@
-"""What the tests of sweeps share: a sweep's file, a claim that takes its time, tables without their timings."""
+"""Shared parts of the tests of sweeps: a sweep's file, a slow claim, tables without their timings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept between commands: found again, never in the way, and dropped when what it rests on changes."""
+"""Cache between commands: entries are found again, change no result, and are dropped when their inputs change."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("error", [sqlite3.OperationalError("database or disk is full"), OSError(28, "No space left")])
 def test_a_full_disk(home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """What cannot be written is not kept."""
+    """Results that cannot be written are not cached."""
     assert home is not None
 
     def full(*_arguments: object) -> None:

@@ -67,7 +67,7 @@ def test_a_million_clients_are_checked_by_types() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("law", [{"kind": "full"}, UNIFORM], ids=["full", "uniform"])
 def test_plans_are_those_of_single_clients(law: dict[str, Any]) -> None:
-    """The same bounds cover the run, and promise the same to rounding."""
+    """Plans cover the run by the same bounds, with equal guarantees up to rounding."""
     run = _run([3, 2], FLOAT, participation=law, rounds=20)
     found, expected = (plan(one, accuracy=None) for one in (run, run.written_out()))
     assert [one.claim.id for one in found.claims] == [one.claim.id for one in expected.claims]

@@ -372,7 +372,7 @@ def test_a_search_is_over_when_its_evaluations_are() -> None:
 
 
 def test_random_orders_are_those_of_the_seed() -> None:
-    """The same rows for the same seed."""
+    """One seed gives one order of the rows."""
     levels = {name: list(STANDARD[name].levels) for name in ("clients", "weights", "loss")}
     rows = [list(Design(STANDARD, levels, seed).rows(9)) for seed in (3, 3, 4)]
     assert rows[0] == rows[1] != rows[2]

@@ -43,7 +43,7 @@ def test_powers_in_words() -> None:
 
 
 def test_only_ladders_that_rise_are_evidence() -> None:
-    """What rises is named, in order; nothing is where none does or where the rate holds."""
+    """Rising ladders are named, in order; none is named if none rises or if the rate holds."""
 
     def climb(name: str, rises: bool) -> Any:
         return SimpleNamespace(is_rising=rises, rise_in_words=lambda _: f"{name} rises")

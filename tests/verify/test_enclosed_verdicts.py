@@ -96,7 +96,7 @@ def test_nothing_follows_from_an_open_condition() -> None:
 
 @pytest.mark.parametrize("noise", ["0", "1/2"])
 def test_floats_agree_far_from_ties(noise: str) -> None:
-    """Of every third claim, those that floats and enclosures both decide have the same answer, and many are."""
+    """Floats and enclosures agree on every third claim that both decide, and they decide many."""
     exact = run(noise=noise)
     floats, both = exact.as_floats(), Counter[bool]()
     for each in list(all_claims().values())[::3]:
@@ -179,7 +179,7 @@ def test_a_search_among_smooth_losses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rational_counterexamples_come_first() -> None:
-    """Of two instances, and of two counterexamples, the rational one asks less of a reader, however large it is."""
+    """Rational instances and counterexamples come before others, however large they are."""
     exact, smooth = Instance("huber losses", 0), Instance("smooth losses", 0)
     assert complexity(exact, exact.run()) < complexity(smooth, smooth.run())
     false = claim("<=", -first - 1)
@@ -189,7 +189,7 @@ def test_rational_counterexamples_come_first() -> None:
 
 
 def test_linear_gradients_come_first() -> None:
-    """Of two counterexamples in rationals a quadratic one asks less of a reader, however large it is."""
+    """Quadratic counterexamples come before other rational ones, however large they are."""
     false = claim("<=", -first - 1)
     asked = [burden(false, working_table(Instance(family, 0).run())) for family in ("small quadratics", "huber losses")]
     assert None not in asked

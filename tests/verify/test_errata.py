@@ -82,7 +82,7 @@ def test_what_is_too_large_for_pencil_and_paper_is_named(ledger: dict[str, Errat
 
 
 def test_the_sides_are_on_the_wrong_sides_of_each_other(ledger: dict[str, Erratum]) -> None:
-    """What is shown as left and right side contradicts the relation between them."""
+    """The sides shown as left and right contradict the relation between them."""
     contradicts = {
         "<=": lambda left, right: left > right,
         "<": lambda left, right: left >= right,

@@ -72,7 +72,7 @@ def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeyp
 
 
 def test_a_violation_is_confirmed_in_enclosures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where rationals are too dear, intervals of floats that do not overlap are as good."""
+    """If rationals cost too much, disjoint intervals of floats confirm the violation."""
     monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     path = run_file(tmp_path, Instance("by hand", 106))
     settled = escalate(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))

@@ -1,4 +1,4 @@
-"""What excludes runs from a claim is counted by name."""
+"""Exclusions of runs from a claim are counted by name."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_floats_alone_refute_nothing() -> None:
 
 
 def test_the_seed_decides_the_order() -> None:
-    """The same seed finds the same violation after as many runs; the number of the seed matters."""
+    """One seed finds one violation after equally many runs; another seed may find another."""
     claim = drift(DRIFT / 20)
     first, again, other = (search(claim, 60, seed) for seed in (0, 0, 1))
     assert first.violation is not None
@@ -131,7 +131,7 @@ def test_the_budget_ends_a_search() -> None:
 def test_the_last_look_is_inside_the_budget(
     seconds: list[float], last: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a look takes three seconds of ten, none begins that would end after them; a long first one is forgotten."""
+    """If a search takes three seconds of ten, none starts that would end too late; a long first one is ignored."""
     now, begun = [0.0], []
     monkeypatch.setattr(search_state, "worked", lambda: now[0])
     hunt = SearchState(drift(DRIFT), 10, lambda _done, _all: None)

@@ -1,4 +1,4 @@
-"""What the search turns: knobs scale one aspect and keep the rest, units change no ratio, edges are found exactly."""
+"""Moves of the search scale one aspect and keep the rest, units change no ratio, edges are exact."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_correct_bound_does_not_notice_units(name: str, number: int) -> None:
 
 
 def test_units_of_data_change_no_ratio() -> None:
-    """The same for inputs and outputs of least squares, up to the radius of the ball, which is rounded up."""
+    """Units of inputs and outputs of least squares change no ratio, up to the ball's radius, which is rounded up."""
     claim, table = find("renard2022:thm-2.1"), base(Instance("small data", 3))
     before = evaluate_run(claim, table)
     assert before is not None

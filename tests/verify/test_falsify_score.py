@@ -40,7 +40,7 @@ def test_the_sign_of_the_score_is_the_verdict(claim: Claim, moved: int | None) -
 
 
 def test_the_score_is_the_logarithm_of_the_ratio() -> None:
-    """Where both sides are positive; a larger ratio has the larger score."""
+    """The score is the logarithm of the ratio where both sides are positive."""
     for number in range(FAMILIES["by hand"].size):
         found = check(CLAIMS[0], Instance("by hand", number).run())
         if found.ratio:

@@ -46,7 +46,7 @@ def _work(table: Table) -> tuple[Any, ...]:
 
 
 def test_halves_of_a_run() -> None:
-    """Of the clients; of the rounds, with steps as long or longer ones; of local steps, in as many rounds or more."""
+    """Halves of a run: of clients; of rounds, with steps no smaller; of local steps, in no fewer rounds."""
     step = fmpq(1, 8)
     of_rounds = [(2, 2, 4, step), (2, 2, 4, 2 * step)]
     of_steps = [(2, 4 * more, 2 // more, longer * step) for more in (1, 2) for longer in (1, 2, 4)]
@@ -137,7 +137,7 @@ def test_constants_on_all_of_space_weigh_less() -> None:
 
 
 def test_the_lighter_violation_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the run of an instance and a smaller one; what violates nothing is not shown, and a rate keeps its run."""
+    """The search shows the smaller of two violating runs; a rate keeps its run."""
     weights = {"small": (1,), "large": (2,)}
     monkeypatch.setattr(verdicts, "glance", lambda *_: SimpleNamespace(counterexample=None))
     monkeypatch.setattr(verdicts, "burden", lambda _, table: weights.get(table["name"]))

@@ -41,7 +41,7 @@ def test_what_is_proved_fails_nowhere(claim_id: str) -> None:
 
 @pytest.mark.parametrize("table", plain_problems())
 def test_a_half_takes_half_the_steps(table: Table) -> None:
-    """Of all clients together, rounded down; the same holds far away."""
+    """Half of the steps of all clients together, rounded down; the same holds far away."""
     for run in (table, *far_points(table)):
         work = all_steps(run) * clients(run)
         assert all(all_steps(half) * clients(half) <= work * 2 / 3 for half in halves(run))

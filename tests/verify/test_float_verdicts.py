@@ -45,7 +45,7 @@ def in_floats(claim: Claim, run: Run) -> Check:
 
 
 def assert_no_contradiction(claim: Claim, run: Run) -> None:
-    """What floats decide, of the claim and of its conditions, rationals decide in the same way."""
+    """Check that rationals confirm the decisions of floats, on the claim and on its conditions."""
     found, exact = in_floats(claim, run), check(claim, run)
     if not found.is_decided or TOO_MANY in (exact.reason or ""):
         return
@@ -57,7 +57,7 @@ def assert_no_contradiction(claim: Claim, run: Run) -> None:
 
 
 def assert_none_contradicts(run: Run, ids: list[str]) -> None:
-    """The same for a number of claims."""
+    """Check a number of claims in the same way."""
     try:
         run.as_floats().problem.optimum  # noqa: B018
     except InputError:
@@ -101,7 +101,7 @@ def test_a_zero_by_cancellation_decides_nothing(denominator: sp.Expr) -> None:
 @wide(max_examples=100)
 @given(wide_runs(), some_claims)
 def test_certified_floats_never_contradict_rationals(run: Run, ids: list[str]) -> None:
-    """What enclosures of expectations decide, rationals decide in the same way."""
+    """Rationals confirm the decisions of enclosures of expectations."""
     enclosed = certified(run)
     for claim in map(find, ids):
         found, exact = check(claim, enclosed), check(claim, run)
@@ -157,7 +157,7 @@ def test_clear_verdicts_stay_with_floats() -> None:
 
 
 def test_long_horizons_are_decided_in_floats() -> None:
-    """What is left of a distance after thousands of steps is a tiny power, not one that may be all rounding."""
+    """The distance after thousands of steps is a tiny power, which is distinguished from rounding."""
     problem = quadratic(RATIONAL.array([[["1"]], [["1/8"]]]), RATIONAL.array([["1"], ["-1"]]), RATIONAL.array(["0"]))
     run = Run(problem, fedavg(problem, rounds=4096, local_step_size=fmpq(1, 32), participation=Uniform(1)))
     found = in_floats(find("comparator:last-round.error"), run)

@@ -152,7 +152,7 @@ def test_cells_name_the_variable_that_they_want(assignment: Assignment) -> None:
 
 @ALL
 def test_points_in_a_notebook(assignment: Assignment) -> None:
-    """What a counting cell returns for the solution are the points of the question."""
+    """The value of a counting cell for the solution is the points of the question."""
     for question in assignment.copy("ana").questions:
         if not isinstance(question, ManualQuestion):
             space: dict[str, object] = {}
@@ -235,7 +235,7 @@ def test_the_cycle_is_one() -> None:
 
 
 def test_free_communication_asks_for_one_step() -> None:
-    """Where an aggregation costs nothing, one local step is best; where it is dear, more are."""
+    """If an aggregation costs nothing, one local step is best; if it is expensive, more are."""
     constants = (0.05, 1.0, 0.1, 1.0, 0.5)
     assert best_steps((1, 0, 1000), constants) == 1
     assert best_steps((1, 500, 100_000), constants) > 1

@@ -40,7 +40,7 @@ def test_the_reference_in_another_form() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("factor", "expected"), [(sp.Rational(3, 2), 1), (2, 1), (50, Fraction(1, 2))])
 def test_a_looser_bound_is_proved(factor: sp.Expr, expected: Fraction | int) -> None:
-    """What is at least the reference is proved; the excess over it is the factor, and decides on the points."""
+    """A bound that is at least the reference is proved; the ratio to it is the factor, and decides on the points."""
     found = grade_bound(DRIFT, factor * PRINTED)
     assert (found.standing, found.share) == ("proved", expected)
     assert found.excess == pytest.approx(float(factor))
@@ -60,7 +60,7 @@ def test_an_answer_that_follows_names_what_it_follows_from() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("answer", [SHARPER, 17 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2])
 def test_a_sharper_bound_is_proved(answer: sp.Expr) -> None:
-    """What is at least a proved claim that sharpens the reference is proved as well, and counts in full."""
+    """A bound that is at least a proved tightened claim is proved as well, and counts in full."""
     found = grade_bound(DRIFT, answer)
     assert (found.standing, found.share) == ("proved", 1)
     assert found.excess is not None
@@ -85,7 +85,7 @@ def test_only_claims_that_ask_for_no_more_prove_an_answer() -> None:
 
 @pytest.mark.long
 def test_a_bound_that_stands() -> None:
-    """What is neither proved nor refuted is not called valid; the reason says how many runs it was tried on."""
+    """A bound that is neither proved nor refuted is not called valid; the reason says on how many runs it was tried."""
     found = grade_bound(DRIFT, tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2, budget=0)
     assert (found.standing, found.share) == ("not refuted", 1)
     assert found.reason == f"no violation in {len(battery(DRIFT))} test runs"
@@ -204,7 +204,7 @@ def test_the_excess_where_it_is_bounded(claim: Claim, answer: sp.Expr, excess: s
 
 @pytest.mark.long
 def test_the_looseness_of_chosen_symbols_only() -> None:
-    """Where a symbol stands for a quantity that follows from others, runs decide alone."""
+    """If a symbol stands for a quantity that follows from others, runs alone decide."""
     progress = find("renard2022:lemma-2.2.fixed")
     assert measure_looseness(progress, progress.relations[0].right) is None
     noise = eta * sigma**2

@@ -48,7 +48,7 @@ def launch() -> Launch:
 
 @dataclass
 class Victims:
-    """What an attack aims at."""
+    """Targets of an attack."""
 
     names: dict[str, Any]
     file: Path
@@ -170,7 +170,7 @@ def test_what_fills_the_machine_is_bounded(launch: Launch, code: str, most: floa
 
 
 def test_output_is_bounded(launch: Launch) -> None:
-    """What floods the output of its process is ended."""
+    """A process with too much output is ended."""
     found = run_code(["a = 1", "import os\nwhile True: os.write(1, b'x' * 1000)"], ["a"], {}, launch)
     assert (found.values, len(found.troubles)) == ({"a": "1"}, 1)
     assert "answers more than it may" in found.troubles[0]

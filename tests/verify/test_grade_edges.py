@@ -69,7 +69,7 @@ def test_a_run_is_shortened_while_its_violation_is_clear(monkeypatch: pytest.Mon
 
 
 def test_a_bound_serves_where_all_its_conditions_follow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the conditions of a sharper bound none may be new, wherever it stands; nor may an assumption."""
+    """A tightened bound may add neither conditions nor assumptions."""
     monkeypatch.setattr(bound, "prove", lambda _: SimpleNamespace(verdict="proved"))
     eta, L, mu = sp.symbols("eta L mu", positive=True)
     where = {eta: q.local_step_size, L: q.smoothness, mu: q.strong_convexity}

@@ -328,7 +328,7 @@ def test_what_machines_leave_is_no_submission(folder: Path, tmp_path: Path) -> N
 
 
 def test_the_folders_of_nbgrader(tmp_path: Path) -> None:
-    """What nbgrader has collected is graded from its folders `submitted/STUDENT/ASSIGNMENT`, in the same sandbox."""
+    """Folders `submitted/STUDENT/ASSIGNMENT`, collected by nbgrader, are graded in the same sandbox."""
     copy = DRIFT.copy("class")
     for student, last in (("ana", None), ("bob", "open('missing')")):
         place = tmp_path / "submitted" / student / DRIFT.id

@@ -88,7 +88,7 @@ def test_solutions_are_graded_once_for_each_edition(
 
 
 def give_out(exercise: Path) -> None:
-    """What happens before an exercise is written."""
+    """Write an exercise, after other steps."""
     assignment = find_assignment(str(exercise))
     require_sound(assignment, assignment.copy("class"))
 

@@ -1,4 +1,4 @@
-"""What a student sees of their own file: each answer as it is read, whether it is right or not."""
+"""Students' check of their own file: each answer as it is read, whether it is right or not."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_other_forms(text: str, expected: sp.Expr) -> None:
     ],
 )
 def test_everything_else_is_refused(text: str) -> None:
-    """What is no formula with the given names is refused with a reason."""
+    """Text that is no formula with the given names is refused with a reason."""
     with pytest.raises(Unreadable, match=r"\w+ \w+"):
         read_answer(text, NAMES)
 
@@ -184,7 +184,7 @@ def test_large_answers_are_refused_at_once(text: str) -> None:
 
 
 def test_a_word_for_a_number() -> None:
-    """Where a question has no symbols, the feedback says that it asks for a number, and no empty list."""
+    """If a question has no symbols, the feedback says that it asks for a number, without an empty list."""
     with pytest.raises(Unreadable, match=r"zwei is not a symbol of this question; it asks for a number$"):
         read_answer("zwei", {})
 
@@ -241,7 +241,7 @@ def test_a_new_line_is_no_command() -> None:
 
 
 def test_a_rounded_number_is_told_from_a_wrong_one() -> None:
-    """Where an exact fraction is asked for, and none stands in place of it."""
+    """If an exact fraction is asked for, no rounded number replaces it."""
     question = NumberQuestion(name="last", title="", text="", points=2, solution=sp.Rational(131347525, 2097152))
     assert "right when rounded; an exact integer or fraction" in mark_answer(question, GivenAnswer("62.63")).comment
     assert "rounded" not in mark_answer(question, GivenAnswer("61")).comment

@@ -175,7 +175,7 @@ def test_without_a_sandbox_nothing_is_executed(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_the_instructor_may_do_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is none, code is executed if this is said; its failures cost what they cost in the sandbox."""
+    """Without a sandbox, code is executed if the instructor says so; its failures cost as much as in the sandbox."""
     monkeypatch.setattr(confinement, "which", lambda _name: None)
     launch = find_launch(unsafe=True)
     assert launch is launch_plain

@@ -31,7 +31,7 @@ def test_quantities_that_are_typeset_alike_stay_apart() -> None:
 
 @pytest.mark.parametrize("assignment", assignments())
 def test_what_is_written_is_read_again(assignment: str) -> None:
-    """Of all bounds that are asked for."""
+    """All bounds that are asked for are read again as written."""
     for question in assignments()[assignment].copy(CLASS).questions:
         if isinstance(question, BoundQuestion):
             text = write_relation(question.claim)

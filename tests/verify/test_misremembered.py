@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 
 
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
-"""Of the search that a verdict has by default."""
+"""Evaluations of the search of a default verdict."""
 
 
 @pytest.mark.parametrize("claim", FALSE[::6], ids=lambda claim: claim.id.partition(":")[2])

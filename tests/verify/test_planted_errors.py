@@ -14,9 +14,9 @@ from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.confirmation import decided
 
 SHARE = 0.97
-"""Of the errors that are false, at least so many are refuted."""
+"""Least share of false errors that are refuted."""
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
-"""Of the search that a verdict has by default."""
+"""Evaluations of the search of a default verdict."""
 MISSED = ("planted:vlaski2023:eq-5.62.explicit:a-lost-number-of-clients-generous:2",)
 """Those of the false ones that it does not refute."""
 LONGER = 10

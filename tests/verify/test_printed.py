@@ -34,14 +34,14 @@ def test_the_first_failing_step_is_named_with_its_reason() -> None:
 
 
 def test_a_proof_without_a_failing_step() -> None:
-    """Of Lemma 5.1 no step fails, and all are proved."""
+    """No step of the proof of Lemma 5.1 fails, and all are proved."""
     steps = printed_proof(find("vlaski2023:lemma-5.1"))
     assert first_failure(steps) is None
     assert {step.verdict for step in steps} == {"proved"}
 
 
 def test_a_step_without_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What has no certificate is not called proved: an O(.) is shown on ladders of runs only."""
+    """A step without a certificate is not called proved: an O(.) is shown on ladders of runs only."""
     monkeypatch.setattr("verify.printed.list_printed_steps", lambda _claim_id: ("vlaski2023:eq-5.62",))
     (step,) = printed_proof(find("vlaski2023:thm-5.1.recursion"))
     assert step.verdict == "not certified"

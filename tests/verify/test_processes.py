@@ -26,14 +26,14 @@ def worked_in(seconds: float) -> int:
 
 
 class Travelling:
-    """What arrives elsewhere is whether the thread that asked has packed it."""
+    """Object that records whether the submitting thread has packed it."""
 
     def __reduce__(self) -> tuple[type[bool], tuple[bool]]:
         return bool, (threading.current_thread() is threading.main_thread(),)
 
 
 def seen_after(travelling: Travelling | bool, seconds: float) -> Travelling | bool:
-    """What arrived."""
+    """Return the objects that arrived."""
     time.sleep(seconds)
     return travelling
 

@@ -212,7 +212,7 @@ def test_ties_lead_nowhere() -> None:
 
 @pytest.mark.parametrize("rounds", [20, 2**20])
 def test_a_long_violation_is_decided_in_enclosures(rounds: int) -> None:
-    """Where rationals take minutes: heterogeneity enters in the square of the local steps."""
+    """If rationals take minutes, enclosures decide: heterogeneity enters in the square of the local steps."""
     zeta_opt = sp.Symbol("zeta_*", nonnegative=True)
     rhs = D**2 / (eta * tau * T) + 12 * L * eta**2 * tau * zeta_opt**2
     where = {**WHERE, zeta_opt: q.dissimilarity_at_optimum}
@@ -226,7 +226,7 @@ def test_a_long_violation_is_decided_in_enclosures(rounds: int) -> None:
 
 @pytest.mark.parametrize("rounds", [4, 2**16, 2**21])
 def test_a_violation_that_floats_alone_see_is_none(rounds: int) -> None:
-    """Of a run that neither rationals nor enclosures reach nothing is said."""
+    """A run that neither rationals nor enclosures reach has no verdict."""
     claim = resolve(
         Claim(id="mine:tiny", lhs=q.average_local_gradient_sq, rhs=sp.Rational(1, 10**12), assumptions=[a.smooth])
     )

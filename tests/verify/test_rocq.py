@@ -1,4 +1,4 @@
-"""What is written for the independent judge: theorems or reasons, the list of those that it accepted, and its word."""
+"""Export to Rocq: theorems or reasons, the list of accepted theorems, and its verdict."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_one_step_is_accepted_and_what_is_false_is_not(library: Path) -> None:
 
 @pytest.mark.rocq
 def test_schedules_are_counted(library: Path) -> None:
-    """How often clients of FedFix report, how old their models get, and the window; one update more is not shown."""
+    """Reports of FedFix clients, their staleness, and the window are proved; one update more is not."""
     for name in COUNTED:
         claim, certificate = find(f"fraboni2022:{name}"), certificate_of(f"fraboni2022:{name}")
         assert isinstance(certificate, Combination)
@@ -109,7 +109,7 @@ def test_windows_of_asynchronous_servers(library: Path) -> None:
 
 @pytest.mark.rocq
 def test_ages_of_models_of_asynchronous_servers(library: Path) -> None:
-    """How old models get and how long windows are; nothing tighter, and not where clients report together."""
+    """Staleness of models and lengths of windows are exact, and not claimed if clients report together."""
     claim, certificate = find(AGES), certificate_of(AGES)
     assert isinstance(certificate, Combination)
     assert judged(library, claim, certificate)
@@ -257,7 +257,7 @@ rounds = 1
 
 
 def test_the_run_of_two_clients_is_simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What Rocq computes of it, the exact engine computes as well."""
+    """Numbers that Rocq computes for the run agree with the exact engine."""
     stated = library_files()["library/TwoClients.v"].partition("Theorem two_clients :")[2].partition("Proof.")[0]
     computed = dict(re.findall(r"(\w+) two_clients_run(?: best)? = (\d+ / \d+)", stated))
     (tmp_path / "run.toml").write_text(RUN, encoding="utf-8")

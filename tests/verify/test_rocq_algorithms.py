@@ -121,7 +121,7 @@ def test_definitions_are_those_that_run() -> None:
 
 
 def test_compression_is_refused() -> None:
-    """What compression leaves out is in no theory of the library."""
+    """Compression errors are in no theory of the library."""
     compressed = replace(find(AT_REST[1]), assumptions=[*find("landmarks:compressed.price").assumptions])
     with pytest.raises(NotExported, match="without compression"):
         algorithms.Algorithm(compressed)

@@ -50,7 +50,7 @@ def test_bounds_on_rounds(library: Path, claim_id: str, place: int, factor: sp.R
 
 
 def test_conditions_of_lemmas_are_needed() -> None:
-    """What a lemma needs has to be among the conditions."""
+    """Conditions of a lemma have to be among the conditions of the theorem."""
     claim = find(ENERGY)
     certificate = recorded(ENERGY)
     assert "condition1" in exported(claim, certificate).theorem.proof

@@ -33,7 +33,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import TABLE
 
 STEP_SIZES = {q.local_step_size, q.effective_step_size}
-"""Of one round only one of the two has a name."""
+"""Step sizes of which a round names only one."""
 TABLES: Mapping[str, Mapping[Quantity, str]] = {
     "steps": {**vocabulary.NUMBERS, **vocabulary.VECTORS},
     "runs": {**TABLE, **OF_INTERVALS, q.lipschitz: "rho", q.mixing_contraction: CALLED[q.mixing_contraction]},
@@ -46,7 +46,7 @@ TABLES: Mapping[str, Mapping[Quantity, str]] = {
 
 @pytest.mark.parametrize("words", TABLES)
 def test_no_two_quantities_have_one_name(words: str) -> None:
-    """Of all pairs that can stand in one theorem."""
+    """All pairs of quantities that can stand in one theorem have different names."""
     for first, second in combinations(TABLES[words], 2):
         names = TABLES[words][first], TABLES[words][second]
         assert names[0] != names[1] or {first, second} == STEP_SIZES, (first.name, second.name)
@@ -82,7 +82,7 @@ FALSE = {
 
 
 def false_claim(name: str) -> Claim:
-    """That the first quantity is at most the second."""
+    """Return the claim that the first quantity is at most the second."""
     where, assumption = FALSE[name]
     lhs, rhs = where
     assumptions = (*RUNS, assumption, a.convex_and_smooth)

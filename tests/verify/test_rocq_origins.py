@@ -31,7 +31,7 @@ OF_VARIABLES = re.compile(
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_each_hypothesis_has_an_origin(part: int) -> None:
-    """What is no variable is an assumption, a condition, a definition, or holds of every run."""
+    """Every non-variable is an assumption, a condition, a definition, or holds in every run."""
     for claim_id in [*checked()][part::4]:
         known = export_id(claim_id)
         for binder in known.theorem.binders:
@@ -55,7 +55,7 @@ def test_the_file_says_what_each_encodes() -> None:
 
 
 def with_hypothesis(known: Exported, *more: Binder) -> Exported:
-    """The same theorem with more hypotheses."""
+    """Return the theorem with more hypotheses."""
     return replace(known, theorem=replace(known.theorem, binders=[*known.theorem.binders, *more]))
 
 
@@ -115,7 +115,7 @@ def test_values_of_a_symbol_are_its_bounds() -> None:
     ],
 )
 def test_origins_that_were_looked_at(claim_id: str, hypothesis: str, origin: str) -> None:
-    """Of hypotheses about which there could be a question."""
+    """Hypotheses whose origin is not obvious were reviewed."""
     found = {one.name: one.origin for one in export_id(claim_id).theorem.binders}
     assert found[hypothesis] == origin
 

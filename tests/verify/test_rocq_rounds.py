@@ -123,12 +123,12 @@ def test_numbers_of_a_round(library: Path, claim_id: str, place: int, factor: sp
 
 @pytest.mark.rocq
 def test_a_round_with_draws_exists(library: Path) -> None:
-    """What is assumed of draws, of means given the past and of noise is fulfilled by a round of two clients."""
+    """Assumptions on draws, conditional expectations and noise are fulfilled by a round of two clients."""
     assert accepts(library, "library/Instance.v", "library/TwoClients.v", "library/RoundInstance.v")
 
 
 def test_the_round_with_draws_is_simulated() -> None:
-    """What Rocq computes of it, the exact engine computes as well."""
+    """Numbers that Rocq computes for the round agree with the exact engine."""
     stated = library_files()["library/RoundInstance.v"].partition("Theorem round_distance :")[2].partition("Proof.")[0]
     computed = stated.partition("= ")[2].partition(".")[0].replace(" ", "")
     problem = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["3"], "noise": "1"}

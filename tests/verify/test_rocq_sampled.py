@@ -76,7 +76,7 @@ def test_what_does_not_follow_is_not_accepted(
 
 @pytest.mark.rocq
 def test_a_run_with_draws_exists(library: Path) -> None:
-    """What is assumed of draws is fulfilled where a coin says whose model counts."""
+    """Assumptions on draws are fulfilled by a coin that selects the model."""
     assert accepts(library, "library/Instance.v", "library/SampledInstance.v")
 
 

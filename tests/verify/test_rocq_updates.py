@@ -106,7 +106,7 @@ def test_random_weights(library: Path, claim_id: str, place: int) -> None:
     "claim_id", [PROGRESS, SPREAD, SAMPLES, NOISE, MISSING, GAPS, LENGTHS, CHANGES, WINDOW, SLOPES]
 )
 def test_draws(library: Path, claim_id: str) -> None:
-    """What the draws and the random weights of an update do; not with half of what is claimed of any of it."""
+    """Draws and random weights of an update have the claimed moments, and not half of them."""
     claim = find(claim_id)
     assert judged(library, claim)
     for place in range(len(claim.relations)):
@@ -123,7 +123,7 @@ def test_means_of_draws(library: Path, claim_id: str) -> None:
 
 
 def test_nobody_may_count() -> None:
-    """Where a claim divides by the weights of an update, somebody counts; else both cases are shown."""
+    """If a claim divides by the weights of an update, some client has a positive weight; else both cases are shown."""
     divides, does_not = (export_id(claim_id).theorem for claim_id in (STALE, ALIGNED))
     assert [binder.type for binder in divides.binders if binder.name == POSITIVE] == ["0 < weight_sum A n"]
     assert not [binder for binder in does_not.binders if binder.name == POSITIVE]

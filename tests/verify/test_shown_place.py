@@ -146,7 +146,7 @@ def test_in_words() -> None:
 def test_points_are_measured_from_where_coordinates_begin(
     hessian: list[list[str]], linear: list[str], origin: str
 ) -> None:
-    """Where F is unbounded below there is no x*: its stationary point takes its place, else the start."""
+    """If F is unbounded below there is no x*: its stationary point replaces it, else the start."""
     problem = {"kind": "quadratic", "hessians": [hessian], "linear": [linear], "start": ["1", "1"]}
     algorithm = {"local_step_size": "1/8", "local_steps": 1, "rounds": 1}
     about = replace(SMOOTH, rhs=-1 - L * norm_sq(y - x), assumptions=(assumptions.smooth,))

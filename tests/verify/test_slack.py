@@ -1,4 +1,4 @@
-"""How much of a bound runs need: parts of a right side, stored runs checked again, and bounds that fail with less."""
+"""Attained ratios of bounds: terms of right sides, stored runs checked again, and bounds that fail with less."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatc
 
 @pytest.mark.long
 def test_the_instance_of_the_verdict_is_a_candidate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is stored has a ratio as large as the run that the claim's page shows."""
+    """Stored runs have a ratio at least that of the run on the claim's page."""
     keep_in(tmp_path, monkeypatch)
     claim = find("renard2022:lemma-2.3.quiet")
     regenerate([claim], 0)

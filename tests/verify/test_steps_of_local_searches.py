@@ -254,7 +254,7 @@ def test_exponents_are_measured_per_power_of_two(monkeypatch: pytest.MonkeyPatch
 
 
 def test_points_ahead_are_tried_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For each largest change the best step, without those that are zero, missing or tried before."""
+    """The best step for each largest change is tried, without those that are zero, missing or tried before."""
     asked: list[Any] = []
     monkeypatch.setattr(rays, "_room", lambda *given: given)
     steps = {8: np.array([8, 0]), 4: np.array([8, 0]), 2: None, 1: np.array([0, 0])}

@@ -73,7 +73,7 @@ def test_what_a_claim_leaves_out_is_free(beyond: str) -> None:
 
 @pytest.mark.long
 def test_every_quantity_has_a_value_in_the_setting_that_is_supposed_for_it() -> None:
-    """What a new quantity is about beyond plain FedAvg has to lift it."""
+    """New quantities beyond plain FedAvg have to lift the restriction to it."""
     missing = []
     for entry in vocabulary():
         quantity = entry.quantity
@@ -99,7 +99,7 @@ def _has_a_value(quantity: RunQuantity) -> bool:
 
 @pytest.mark.long
 def test_counterexamples_are_in_the_setting() -> None:
-    """What instances and a search find is plain FedAvg."""
+    """Instances and counterexamples are plain FedAvg."""
     gap = sp.Symbol("D", positive=True)
     false = Claim(id="mine:false", lhs=q.final_distance_sq, rhs=gap**2 / 2, where={gap: q.initial_distance})
     (found,) = verify(false)

@@ -105,7 +105,7 @@ def test_a_run_that_kills_its_workers_ends_the_sweep(tmp_path: Path) -> None:
 
 
 def test_workers_find_their_own_names(tmp_path: Path) -> None:
-    """Where a file of the user goes by the name of a package, in the folder in which the workers were started."""
+    """If a user's file has the name of a package, workers started in its folder still import the package."""
     (tmp_path / "verify.py").write_text("raise RuntimeError('this is mine')\n")
     spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "cluster.parquet"
     with cluster(tmp_path) as (address, _):

@@ -37,7 +37,7 @@ def kill_half_way(spec: Path, output: Path, least: int) -> dict[str, int]:
 
 @pytest.mark.slow
 def test_a_sweep_killed_twice_gives_the_same_table(tmp_path: Path) -> None:
-    """What was stored before SIGKILL is kept, not run again, and the rest is added."""
+    """Results stored before SIGKILL stay, are not computed again, and the rest is added."""
     spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "killed.parquet"
     first = kill_half_way(spec, output, 5)
     second = kill_half_way(spec, output, 20)
@@ -55,7 +55,7 @@ def test_a_sweep_killed_twice_gives_the_same_table(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_killed_worker_process_is_one_line(tmp_path: Path) -> None:
-    """Where the system takes a worker away, the command says that what is done is stored, and goes on when repeated."""
+    """If the system ends a worker, the command says that finished results are stored, and continues when repeated."""
     spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "killed.parquet"
     command = [*COMMAND, str(spec), "-o", str(output), "--jobs", "2"]
     process = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
@@ -82,7 +82,7 @@ class Stopped(Exception):
 
 
 def test_a_sweep_stopped_half_way_goes_on(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was stored before is kept, the rest is added, and the table is that of a sweep in one go."""
+    """Results stored before stay, the rest is added, and the table equals that of an uninterrupted sweep."""
     output, save = quick.with_suffix(".parquet"), Store.save
 
     def save_some(store: Store, part: tuple[int, int], found: list[dict[str, Any]]) -> None:
@@ -120,7 +120,7 @@ def test_the_end_of_a_sweep_may_be_interrupted(quick: Path, monkeypatch: pytest.
 
 
 def test_half_written_parts_do_not_count(quick: Path) -> None:
-    """What a killed process left half-written is written again."""
+    """Half-written parts of a killed process are written again."""
     output = quick.with_suffix(".parquet")
     folder = output.with_name("sweep.parquet.parts")
     store = Store(read_spec(quick), output)
@@ -153,7 +153,7 @@ def test_damaged_parts_are_computed_again(quick: Path, monkeypatch: pytest.Monke
 
 
 def test_a_complete_sweep_is_not_run_again(quick: Path) -> None:
-    """The same command twice leaves the table as it is."""
+    """Repeating the command leaves the table unchanged."""
     output = quick.with_suffix(".parquet")
     assert conduct(read_spec(quick), output) == 0
     before = output.read_bytes()

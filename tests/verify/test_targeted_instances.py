@@ -106,7 +106,7 @@ def test_what_is_missing_makes_every_aspect_enough() -> None:
 
 
 def test_the_kinds_that_are_left_share_what_is_missing() -> None:
-    """Where a claim leaves four kinds, each aspect of these gets enough instances all the same."""
+    """If a claim leaves four kinds, each aspect of these gets enough instances all the same."""
     left = [kind for kind in KINDS if kind.clients == "one client" and not kind.many_steps]
     count = Counter(word for kind, number in missing([], left) for word in [*kind.words] * number)
     assert set(count) == {word for kind in left for word in kind.words}
@@ -182,7 +182,7 @@ def test_one_client_and_one_step_are_enough() -> None:
 
 @pytest.mark.long
 def test_few_instances_support_nothing() -> None:
-    """Where hardly a run satisfies the conditions the verdict is not "supported", and says so."""
+    """If hardly a run satisfies the conditions the verdict is not "supported", and says so."""
     rare = Claim(id="mine:rare", lhs=q.max_drift, rhs=10**9, where=CURVED, conditions=[T >= 30])
     found = verify(rare)[0]
     assert 0 < found.instances < ENOUGH

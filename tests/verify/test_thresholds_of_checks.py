@@ -87,7 +87,7 @@ def _values(operator: str, lhs: list[float], rhs: list[float], scale: float = 1.
 
 
 def test_an_equation_that_floats_find_wrong_stays_open_beside_nearby_runs() -> None:
-    """What cancels can be all rounding; without nearby runs the values alone are asked, and inequalities fail."""
+    """Cancelling terms can be pure rounding; without perturbed runs only the values count, and inequalities fail."""
     equation, bound = (_values(operator, [2.0, 1.0], [1.0, 1.0]) for operator in ("==", "<="))
     assert decide_by_values(equation).tolist() == [FAILS, OPEN]
     assert decide_by_values(equation, [equation]).tolist() == [OPEN, OPEN]
@@ -139,7 +139,7 @@ def test_the_order_of_a_sum_is_that_of_its_largest_term(factor: int, power: str)
 
 
 def _outcome(holds: bool | None) -> Outcome:
-    """What exact arithmetic might have said of the drift on the first small run."""
+    """Return the outcome of exact arithmetic on the drift of the first small run."""
     instance = FAMILIES["small quadratics"].instances[0]
     return Outcome("renard2022:lemma-2.3", instance, True, True, holds, True, 0.5, (False, False, 1, 1, 1), 0.0)
 
@@ -217,7 +217,7 @@ def test_a_rate_without_evidence_against_it_needs_no_words() -> None:
 
 
 def test_an_unsteady_rate_is_not_looked_at_in_rationals() -> None:
-    """What the assumptions say of it, rationals do not change; nor is there anything without ladders."""
+    """Rationals do not change decisions by assumptions; nor is there anything without ladders."""
     claim = Claim(id="t:rate", rate=Rate(q.limiting_distance_sq, N ** -sp.Rational(5, 4), N), where={N: q.clients})
     found = check(claim, _noisy_line().as_floats())
     assert found.rate is not None

@@ -94,7 +94,7 @@ def test_conditions_exclude_run_by_run() -> None:
 
 
 def test_the_condition_that_fails_is_named() -> None:
-    """Of two conditions the one that fails is named as in a check alone, wherever it stands; of several the first."""
+    """The failing one of two conditions is named as in a check alone, at any position; of several the first."""
     where = {x: q.smoothness, y: q.noise_deviation, z: q.clients}
     runs = [_run(1), _run(0), _run(64), _run(0, clients=3)]
     for conditions in ((y >= 1, x >= 0, z <= 2), (z <= 2, y >= 1, x >= 0), (x >= 0, z <= 2, y >= 1)):

@@ -83,7 +83,7 @@ OTHERS = {
 @pytest.mark.long
 @pytest.mark.parametrize("source", [key for key, claims in OTHERS.items() if claims])
 def test_recorded_verdicts_hold(source: str) -> None:
-    """What is neither proved nor refuted gets its recorded verdict, on enough instances where they support it."""
+    """Claims that are neither proved nor refuted get their recorded verdict, if enough instances support it."""
     assert_recorded(verify(OTHERS[source]))
 
 
@@ -159,7 +159,7 @@ def test_a_stored_counterexample_that_is_none_decides_nothing(monkeypatch: pytes
 @pytest.mark.slow
 @pytest.mark.parametrize("recorded", ["proved", "refuted", "definition"])
 def test_all_instances_change_nothing_about_what_is_decided(recorded: str) -> None:
-    """What is tried on a sample alone has the same verdict on all instances, and those of proofs are at least 50."""
+    """Verdicts on a sample equal those on all instances, and proved claims have at least 50."""
     decided = [claim.id for claim in claims_of() if claim.verdict == recorded]
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in decided}
     for outcome in (outcome for part in PARTS for outcome in try_claims(decided, part, jobs=2)):

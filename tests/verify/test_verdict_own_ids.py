@@ -22,7 +22,7 @@ second = Claim(id="renard2022:bound", **stated)
 
 @pytest.mark.long
 def test_the_beginning_of_an_id_costs_no_search(tmp_path: Path) -> None:
-    """The same instances, of the same kinds, and a search."""
+    """The beginning of an id gives the same instances, of the same kinds, and a search."""
     (tmp_path / "mine.py").write_text(CLAIMS)
     first, second = verify([f"{tmp_path / 'mine.py'}:{name}" for name in ("first", "second")], search=1)
     assert (first.verdict, first.instances, dict(first.lacking)) == (

@@ -242,7 +242,7 @@ def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
 @needs_solver
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate:UserWarning")
 def test_cases_of_a_theorem_are_those_that_pepit_solves_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same worst cases as with PEPit's own wrapper, which hands CVXPY every constraint alone."""
+    """Worst cases agree with PEPit's own wrapper, which hands CVXPY every constraint alone."""
     monkeypatch.setenv(VARIABLE, "")
     found = worst_case(THEOREM, 2, 2)
 

@@ -53,7 +53,7 @@ def test_the_document(capsys: pytest.CaptureFixture[str]) -> None:
 
 @needs_solver
 def test_tables_for_people(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is relaxed is said."""
+    """Tables name the relaxed assumptions."""
     assert cli.run(["worst-case", DRIFT.id, "--local-steps", "1"]) == 0
     shown = capsys.readouterr().out
     assert "0.0625" in shown

@@ -88,7 +88,7 @@ def test_two_clients_drift_alike() -> None:
 
 
 def test_what_is_asked_of_one_client_is_left_as_it_is() -> None:
-    """How far the first client alone is from the optimum; and a constraint on it alone."""
+    """The distance of the first client alone from the optimum stays, and so does a constraint on it alone."""
     round_ = small_round()
     assert len(sizes(round_, (round_.iterates[-1][0] - round_.optimum) ** 2)) == 1
     round_ = small_round()
@@ -114,7 +114,7 @@ def test_other_numbers_of_clients_are_left_as_they_are(clients: int) -> None:
 
 
 def test_an_involution_takes_rows_to_each_other() -> None:
-    """What no row speaks of stays; there is none where a row would have to go to two places."""
+    """Blocks in no row stay; there is no involution if a row would have to go to two places."""
     ones, others = np.array([[1.0, 0, 0], [1, 1, 0]]), np.array([[-1.0, 0, 0], [-1, 1, 0]])
     found = involution(ones, others)
     assert found is not None

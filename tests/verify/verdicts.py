@@ -1,4 +1,4 @@
-"""What a user reads who asks for a verdict and changes no option."""
+"""Default verdicts, without options."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fedtheory import Claim
 from verify.verdict import ClaimVerdict, verify
 
 SEARCH = 10
-"""What `fedtheory verify` searches with by default."""
+"""Default search budget of `fedtheory verify`."""
 
 
 def verdict_by_default(claim: Claim, *, longer: int = 1) -> ClaimVerdict:

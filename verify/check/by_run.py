@@ -34,7 +34,7 @@ def compare_by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: in
 
 
 def _entries(link: CompiledRelation, site: SiteOfRuns) -> tuple[Array, ...]:
-    """For each entry of the arrays at a site the number of its run, and the sides there."""
+    """The run's number and the sides at each entry of the arrays at a site."""
     lead = site.owners.reshape(-1, *[1] * (len(site.axes) - 1))
     each = np.broadcast_arrays(lead, *values_at(link, site))
     existing = existing_entries(site, each[0])

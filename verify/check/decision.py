@@ -44,7 +44,7 @@ _TESTS: Mapping[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] 
     **dict.fromkeys(("<", ">"), (lambda gap: gap > 0, lambda gap: gap <= 0)),
     "==": (lambda gap: gap == 0, lambda gap: gap != 0),
 }
-"""For each operator, when a gap is as claimed and when it is not."""
+"""Tests of a gap by operator: as claimed, and not as claimed."""
 
 
 def _is_near_tie(sides: Values, nearby: Sequence[Sides]) -> Array:

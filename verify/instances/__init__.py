@@ -97,7 +97,7 @@ _BEYOND: Mapping[Assumption, tuple[Assumption, ...]] = {
     a.same_local_work: (a.uniform_sampling, a.same_step_size),
     a.server_step_of_one: (a.two_sided_steps,),
 }
-"""For each part of plain FedAvg what the families are meant for whose runs go beyond it."""
+"""Assumptions that families beyond plain FedAvg replace, by part of it."""
 
 
 def _spoken_of(claim: Claim) -> Iterator[Assumption]:

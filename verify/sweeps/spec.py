@@ -40,7 +40,7 @@ class Spec:
 
     design: Design
     targets: Mapping[str, str]
-    """For each claim, as the table of results names it, what `resolve` is asked for."""
+    """Target that `resolve` reads, by the claim's name in the table of results."""
     claims: Sequence[Stated]
     arithmetic: str
     folder: Path

@@ -220,7 +220,7 @@ def _bases(data: ClientData, others: frozenset[int]) -> list[tuple[list[int], Ar
 
 
 def _bases_of_clients(inputs: Mapping[int, Array]) -> Iterator[tuple[int, tuple[Array, int]]]:
-    """For each client the right singular vectors (d, d) of its rows (n, d), and how many of them span the rows."""
+    """Right singular vectors (d, d) of each client's rows (n, d), and the rank of the rows."""
     by_rows: dict[int, list[int]] = defaultdict(list)
     for client, rows in inputs.items():
         by_rows[len(rows)].append(client)

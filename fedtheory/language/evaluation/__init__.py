@@ -32,7 +32,7 @@ class Compiled:
     terms: tuple[Expr, ...]
     evaluators: tuple[Scalar, ...]
     scales: tuple[Scalar | None, ...]
-    """For each term, an upper estimate of the numbers that cancel in it: what rounding errors are relative to.
+    """Upper estimates of the numbers that cancel in each term; rounding errors are relative to them.
 
     None where nothing does: rounding errors are relative to the term itself.
     """

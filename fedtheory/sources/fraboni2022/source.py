@@ -20,7 +20,7 @@ PRINTED_PROOFS = {
     "thm-3.loss": "eq-23 eq-24 eq-25 thm-3.proof",
     "thm-3.gradient": "thm-3.loss lemma-7 eq-104 eq-105",
 }
-"""For each statement whose proof is printed, the statements that are its steps, in order."""
+"""Steps of each published proof, in order: the ids of their statements."""
 
 UNPROVED = {
     "the lemmas are proved for random weights and smooth samples, with other constants; for given weights and noise "

@@ -8,7 +8,7 @@ PRINTED_PROOFS = {
     "lemma-3": "smooth-property-1 lemma-3.proof lemma-3.proof.factor",
     "thm-2": "thm-1.loss lemma-3 lemma-4 thm-2.interval thm-2.jump thm-2.last",
 }
-"""For each statement whose proof is printed, the statements that are its steps, in order."""
+"""Steps of each published proof, in order: the ids of their statements."""
 
 UNPROVED = {
     "it speaks of the first local step alone, and the kernel of any step": "thm-1.remark-zero",

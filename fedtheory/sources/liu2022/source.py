@@ -10,7 +10,7 @@ PRINTED_PROOFS = {
         thm-1.divide thm-1.telescope
     """,
 }
-"""For each statement whose proof is printed, the statements that are its steps, in order."""
+"""Steps of each published proof, in order: the ids of their statements."""
 
 NOT_ENCODED = {
     "Last slide: in G-FedAvg-TSLR, $K=O(T/N)$ local steps keep the linear speed-up.": (

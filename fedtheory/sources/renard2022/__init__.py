@@ -21,7 +21,7 @@ PRINTED_PROOFS = {
         thm-2.1.proof.telescope thm-2.1.proof.assemble
     """,
 }
-"""For each statement whose proof is printed, the statements that are its steps, in order."""
+"""Steps of each published proof, in order: the ids of their statements."""
 
 UNPROVED = {"that a problem has a property which other claims assume follows from no certificate": "toy-problem.class"}
 """Why a claim that is supported is not proved."""

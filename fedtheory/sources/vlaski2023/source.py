@@ -11,7 +11,7 @@ PRINTED_PROOFS = {
         eq-5.59-5.60 eq-5.61 eq-5.62 eq-5.64 eq-5.65 eq-5.65.step-condition
     """,
 }
-"""For each statement whose proof is printed, the statements that are its steps, in order."""
+"""Steps of each published proof, in order: the ids of their statements."""
 
 UNPROVED = {
     "moments of the data are in none of the theories": "eq-5.46",

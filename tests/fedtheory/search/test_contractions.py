@@ -113,7 +113,7 @@ def test_the_largest_drift_pays_without_a_potential() -> None:
 
 
 def test_numbers_below_all_bounds_are_decided_in_rationals() -> None:
-    """What rounding alone makes negative is no number below a bound."""
+    """A number that is negative by rounding only does not violate a bound."""
     numbers = Numbers(symbols=frozenset({eta, L}))
     signs = SimpleNamespace(conditions=(eta <= 3,), numbers=numbers)
     goal = SimpleNamespace(signs=signs, original_symbols={eta})

@@ -274,7 +274,7 @@ def test_the_largest_drift_is_averaged_over_clients(monkeypatch: pytest.MonkeyPa
 
 
 def test_lemmas_at_the_optimum_have_a_name_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same claim about a comparator and about the optimum becomes two lemmas."""
+    """One claim about a comparator and about the optimum becomes two lemmas."""
     named: list[str] = []
 
     def lemma_id(_: Any, name: str) -> str:
@@ -301,7 +301,7 @@ def test_one_quantity_at_a_comparator_is_enough_for_the_optimum() -> None:
 
 
 def test_points_of_candidates_are_in_order() -> None:
-    """The same candidates in the same order on every machine: pairs of points by their names."""
+    """Candidates have the same order on every machine: pairs of points by their names."""
     x, y, z, f = sp.symbols("x y z F", real=True)
     relation = Relation(Value(f, x) + Value(f, z), "<=", 2 * Value(f, y))
     context: Any = SimpleNamespace(

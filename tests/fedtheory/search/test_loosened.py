@@ -1,4 +1,4 @@
-"""How much of what follows from proved bounds is proved again from its statement; and that nothing false is."""
+"""Share of consequences of proved bounds that is proved again from its statement; and no false claim is proved."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def _is_smaller(variant: Claim, claim: Claim, result: Found | NotFound) -> bool:
 
 @pytest.mark.long
 def test_loosened_bounds_are_proved() -> None:
-    """Of a sample of two papers all of them: doubled, with one more term or square, under half the step size."""
+    """All loosened bounds of two papers are proved: doubled, with one more term or square, under half the step size."""
     assert _share_found(("renard2022", "liu2022"), EVERY) == 1
 
 
 @pytest.mark.slow
 def test_nearly_all_loosened_bounds_are_proved() -> None:
-    """Of all papers."""
+    """Nearly all loosened bounds of all papers are proved."""
     assert _share_found(tuple({claim.source for claim in proved_bounds()}), 1) >= 0.95
 
 
 def _refuted() -> list[str]:
-    """What runs violate: statements about whole runs, about single steps and about points."""
+    """Return the refuted claims: about whole runs, about single steps and about points."""
     return [claim.id for claim in all_claims().values() if claim.verdict == "refuted" and claim.relations]
 
 
@@ -68,18 +68,18 @@ def test_refuted_claims_are_of_both_families() -> None:
 
 @pytest.mark.long
 def test_no_refuted_claim_of_a_sample_is_proved() -> None:
-    """What the papers state and runs violate has no certificate."""
+    """Published claims that are refuted by runs have no certificate."""
     assert not [name for name in _refuted()[::5] if _is_refuted_claim_found(name)]
 
 
 @pytest.mark.slow
 def test_no_refuted_claim_is_proved() -> None:
-    """The same of all of them."""
+    """No refuted claim of all papers has a certificate."""
     assert not [name for name in _refuted() if _is_refuted_claim_found(name)]
 
 
 def test_a_published_claim_is_not_proved_by_supposing() -> None:
-    """What a paper states is judged as stated: nothing is supposed."""
+    """A published claim is checked as stated: nothing is assumed besides."""
     claim = all_claims()["renard2022:thm-2.1"]
     stripped = replace(claim, assumptions=claim.assumptions[:4])
     assert isinstance(find_proof(stripped), NotFound)

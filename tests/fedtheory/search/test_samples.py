@@ -37,7 +37,7 @@ def test_conditions_on_products() -> None:
 
 
 def test_a_negative_value_is_decided_in_rationals() -> None:
-    """What is negative somewhere is found with numbers; what vanishes at the edge is not called negative."""
+    """A negative value is found with numbers; a value that vanishes at the edge is not called negative."""
     samples = draw_samples([eta, L, sigma, tau], NUMBERS, STEP, 400)
     point = find_negative(1 - 5 * eta * L, samples, NUMBERS, STEP)
     assert point is not None

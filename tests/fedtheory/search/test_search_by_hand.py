@@ -267,7 +267,7 @@ def test_ends_that_a_program_does_not_find() -> None:
 
 
 def _programs(goal: Sequence[float], columns: Sequence[Sequence[float]], sizes: Sequence[int] = ()) -> Programs:
-    """The same program at two samples; without matrices every entry has to cancel."""
+    """Return a program at two samples; without matrices every entry has to cancel."""
     pytest.importorskip("clarabel")
     table = np.array(columns, dtype=float).T
     return Programs(np.array([goal, goal], dtype=float), np.array([table, table]), len(goal) - sum(sizes), sizes, 2)

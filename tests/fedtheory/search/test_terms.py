@@ -183,7 +183,7 @@ def test_convexity_is_supposed_and_said() -> None:
 
 
 def test_without_the_solver_there_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What can be shown by squares alone needs no solver; for the rest the message says what to install."""
+    """Sums of squares need no solver; for the rest the message says what to install."""
 
     def missing() -> Any:
         raise InputError("search", "needs Clarabel for steps and points: pip install 'fedtheory[search]'")

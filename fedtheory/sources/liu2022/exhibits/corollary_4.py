@@ -23,7 +23,7 @@ ITERATIONS = 4**9
 """T; with it ``K^4 N^3 <= T`` allows one local step for 64 clients."""
 CLIENTS = (1, 4, 16, 64)
 MOST_LOCAL_STEPS = (16, 8, 2, 1)
-"""For each N the largest power of two with ``K^4 N^3 <= T``."""
+"""The largest power of two with ``K^4 N^3 <= T``, for each N."""
 _ON_THE_PAGES_OF = ("cor-4.K1", "cor-4.K", "cor-4.explicit", "cor-4.explicit.T", "cor-4.explicit.sharp")
 _BOUND = "liu2022:cor-4.explicit.sharp"
 
