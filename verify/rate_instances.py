@@ -19,7 +19,7 @@ from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table, run_toml
 from verify.check import Check
-from verify.check.applicability import is_of_rungs
+from verify.check.applicability import restricts_rungs
 from verify.check.escalation import check_decided
 from verify.evaluated_instances import Outcome, counts
 from verify.falsify.generation import KINDS, Bases, InstanceKind, bases_of, made
@@ -128,7 +128,7 @@ def premises_alone(claim: Claim) -> Claim:
     """
     assert claim.rate is not None
     rate = claim.rate
-    conditions = [condition for condition in claim.conditions if not is_of_rungs(claim, condition)]
+    conditions = [condition for condition in claim.conditions if not restricts_rungs(claim, condition)]
     trivial = (Relation(rate.order, "<=", rate.order),)
     where = {**claim.where, **claim.notation}
     return replace(

@@ -309,7 +309,7 @@ def _print_climb(found: Check, climb: Climb) -> None:
     columns = [*names, "measured", "measured / order"]
     print_table(f"ladder of {changing} (instead of the run's own)", columns, rows, whole=tuple(columns))
     rises = (
-        f"; {escape(climb.rise_in_words(found.claim.in_words))}" if climb.is_rising and found.holds is not True else ""
+        f"; {escape(climb.describe_rise(found.claim.in_words))}" if climb.is_rising and found.holds is not True else ""
     )
     print_lines(f"slope {short(climb.slope)}{rises}")
 

@@ -11,7 +11,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.runfile import parse_run
 from fedtheory.runfile.problems import AUTOMATIC, USUAL
-from fedtheory.runfile.synonyms import key_for, say_key
+from fedtheory.runfile.synonyms import describe_key, key_for
 
 _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size": None, "server_step_size": 1}
 _NAME = "name"
@@ -33,7 +33,7 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     if unknown:
         key = key_for(min(unknown), known)
         if key is not None:
-            raise InputError(min(unknown), say_key(min(unknown), key))
+            raise InputError(min(unknown), describe_key(min(unknown), key))
         expected = ", ".join(known)
         raise InputError(min(unknown), f"expected one of {expected} beside a data file")
     path = Path(file)

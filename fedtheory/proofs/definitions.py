@@ -43,7 +43,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, SymbolTable, symbols_of
 from fedtheory.proofs.proof import follows
-from fedtheory.runfile.definitions import definition_named
+from fedtheory.runfile.definitions import find_definition
 
 Vectors = Mapping[Expr, Expr]
 """Vectors of a definition in the kernel's symbols."""
@@ -71,7 +71,7 @@ def state(of: sp.Symbol) -> sp.Dummy:
 
 def definition(name: str) -> FederatedAlgorithm:
     """The definition that run files call so: ``file.py:NAME`` is looked for from the present folder."""
-    found = definition_named(name, "algorithm", Path.cwd())
+    found = find_definition(name, "algorithm", Path.cwd())
     if type(found) is not FederatedAlgorithm:
         raise Rejected(f"expected a FederatedAlgorithm, got a {type(found).__name__}")
     return found

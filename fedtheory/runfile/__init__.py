@@ -77,17 +77,17 @@ class RunReader:
                     deepcopy(given),
                     read_any_problem(TomlTable(given, "problem", self.arithmetic), self.folder),
                 )
-        return _rest_of(document, self._last[1], self.folder)
+        return _read_rest(document, self._last[1], self.folder)
 
 
 def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
     """The run of an already parsed run file; data files are looked up from `folder`."""
     document = TomlTable(content, "", arithmetic)
     require_possible(content, arithmetic, folder)
-    return _rest_of(document, read_any_problem(document.table("problem"), folder), folder)
+    return _read_rest(document, read_any_problem(document.table("problem"), folder), folder)
 
 
-def _rest_of(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
+def _read_rest(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
     """The run, by types where these say all of it; else every client is written out."""
     given = document.take("algorithm")
     document.finish()

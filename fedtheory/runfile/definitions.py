@@ -23,19 +23,19 @@ def read_defined(table: TomlTable, name: str, has_schedule: bool, folder: Path) 
         if has_schedule:
             raise InputError(table.path("local_step_size"), f"expected numbers with {name}: formulas go with fedavg")
         return None
-    found = definition_named(name, table.path("name"), folder)
+    found = find_definition(name, table.path("name"), folder)
     return _with_numbers(table, found)
 
 
-def is_own(name: str) -> bool:
+def is_user_defined(name: str) -> bool:
     """Whether an algorithm is called by a file of the user's and its name there."""
     return name.rpartition(":")[0].endswith(".py")
 
 
-def definition_named(name: str, key: str, folder: Path = Path()) -> FederatedAlgorithm:
+def find_definition(name: str, key: str, folder: Path = Path()) -> FederatedAlgorithm:
     """The definition of that name, or of ``file.py:NAME`` from a folder; `InputError` names the key."""
     file, _, attribute = name.rpartition(":")
-    if is_own(name):
+    if is_user_defined(name):
         return _from_file(folder / file, attribute)
     if name not in names():
         known = ", ".join(sorted({*SETTINGS, *names()}))

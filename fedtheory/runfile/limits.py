@@ -38,7 +38,7 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     # Expectations on quadratics can be enclosed in floats: rationals are refused where they are asked for.
     if problem.arithmetic.is_rigorous and isinstance(problem, LossProblem):
         require_steps(problem, algorithm)
-    passed = _passed(problem, algorithm)
+    passed = _count_local_steps(problem, algorithm)
     require_passable(passed)
     square, way_out = (problem.dimension + 1) ** 2, "use fewer rounds or a smaller problem"
     if _keeps_local_steps(problem, algorithm):
@@ -96,11 +96,11 @@ def _operations(problem: Problem, algorithm: Algorithm, passed: int) -> int:
     return passed * each
 
 
-def _passed(problem: Problem, algorithm: Algorithm) -> int:
+def _count_local_steps(problem: Problem, algorithm: Algorithm) -> int:
     """The local steps of all rounds that are gone through: those of one round where it says what those of all do."""
     rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
     if algorithm.defined is not None:
-        is_noise_the_same = not problem.oracle.depends_on_model and _keep_nothing(algorithm.defined)
+        is_noise_the_same = not problem.oracle.depends_on_model and _has_stateless_clients(algorithm.defined)
         return rounds + local_steps if algorithm.rounds_are_alike and is_noise_the_same else rounds * local_steps
     return local_steps if _rounds_repeat(problem, algorithm) else rounds * local_steps
 
@@ -109,7 +109,7 @@ def _rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
     return not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
 
 
-def _keep_nothing(defined: Defined) -> bool:
+def _has_stateless_clients(defined: Defined) -> bool:
     """Whether clients keep no vectors, and send what they have."""
     from fedtheory.federation.definition import Compressed
 

@@ -67,7 +67,7 @@ def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProbl
     start = read_start(table, data.inputs[0].shape[1])
     types = read_counts(table, len(data.inputs))
     weights = read_shares(table, data, types)
-    data = _written_out(table, data, types)
+    data = _repeat_rows(table, data, types)
     counts = np.array([len(outputs) for outputs in data.outputs])
     weights = uniform_weights(FLOAT, len(counts)) if weights is None else weights
     weights = expand_weights(weights, types) if len(weights) == len(types) != len(counts) else weights
@@ -84,7 +84,7 @@ def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProbl
     return LinearModelProblem(model, weights, start, oracle, description=what, classes=classes)
 
 
-def _written_out(table: TomlTable, data: ClientData, counts: Counts) -> ClientData:
+def _repeat_rows(table: TomlTable, data: ClientData, counts: Counts) -> ClientData:
     """The rows of every client, of equal ones again and again; `InputError` where these are too many."""
     if set(counts) == {1}:
         return data

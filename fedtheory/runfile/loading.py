@@ -86,7 +86,7 @@ def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     if search is not None:
         sys.modules[name] = module
-    beside = contextlib.nullcontext() if search is not None else _modules_beside(file.absolute().parent)
+    beside = contextlib.nullcontext() if search is not None else _search_folder(file.absolute().parent)
     quietly = contextlib.redirect_stdout(sys.stderr)
     with one_line(file if search is None else file.parent), quietly, _from_source(), beside:
         spec.loader.exec_module(module)
@@ -94,7 +94,7 @@ def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
 
 
 @contextlib.contextmanager
-def _modules_beside(folder: Path) -> Iterator[None]:
+def _search_folder(folder: Path) -> Iterator[None]:
     """Modules beside a file can be imported by it; other files have modules of the same names beside them."""
     known = set(sys.modules)
     # What is installed goes first: a file called random.py beside a claim would break what the claim imports.
@@ -129,7 +129,7 @@ def one_line(home: Path) -> Iterator[None]:
     except NotApplicable:
         raise
     except (Exception, SystemExit) as error:
-        file, line = _place(error, home)
+        file, line = _locate_error(error, home)
         place = f"{file}, line {line}" if line else str(file)
         raise CodeError("", f"cannot be executed: {type(error).__name__}: {_message(error)}", place) from error
 
@@ -164,7 +164,7 @@ def _arguments(error: BaseException, name: str) -> str:
     return f"; expected some of {', '.join(signature(called).parameters)}"
 
 
-def _place(error: BaseException, home: Path) -> tuple[str | Path, int | None]:
+def _locate_error(error: BaseException, home: Path) -> tuple[str | Path, int | None]:
     """The last line of the user's own code that was being executed."""
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno

@@ -46,7 +46,7 @@ def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object])
         except InputError as mistake:
             # What is missing from a problem may be so because of what was removed.
             is_cut_off = is_cut and mistake.key.startswith("problem") and mistake.message.startswith("is missing")
-            is_new = not is_cut_off and not any(_is_same(mistake, earlier) for earlier in found)
+            is_new = not is_cut_off and not any(_is_repeated(mistake, earlier) for earlier in found)
             if is_new and (has_problem or mistake.message.startswith(_OF_ANY_PROBLEM)) and not _follows(mistake, found):
                 found.append(mistake)
             is_cut |= mistake.key.startswith("problem") and not mistake.message.startswith(_OF_ANY_PROBLEM)
@@ -60,7 +60,7 @@ def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object])
     return found
 
 
-def _is_same(mistake: InputError, earlier: InputError) -> bool:
+def _is_repeated(mistake: InputError, earlier: InputError) -> bool:
     """Whether both are about one key; one that was missing has the value of another name now, which may be wrong."""
     was_missing = earlier.message.startswith("is missing") and not mistake.message.startswith("is missing")
     return mistake.key == earlier.key and not was_missing

@@ -58,14 +58,14 @@ def _quadratic(table: TomlTable) -> ProblemInTypes:
 
 def read_rows(table: TomlTable, folder: Path) -> tuple[ClientData, str]:
     """The rows of each client, written into the table or of a data set, and what they are called."""
-    return _inline_data(table) if table.has("inputs") else _split_rows(table, _named_data(table, folder))
+    return _inline_data(table) if table.has("inputs") else _split_rows(table, _load_data_set(table, folder))
 
 
 def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple[str, ...]]:
     """Rows of each client with labels as outputs, and the names of labels that are text: outputs are their places."""
     if table.has("inputs"):
         return *_inline_data(table), ()
-    data = _named_data(table, folder, has_classes=True)
+    data = _load_data_set(table, folder, has_classes=True)
     return *_split_rows(table, data), data.classes
 
 
@@ -166,7 +166,7 @@ def _inline_data(table: TomlTable) -> tuple[ClientData, str]:
     return ClientData(inputs, outputs), "given rows"
 
 
-def _named_data(table: TomlTable, folder: Path, *, has_classes: bool = False) -> DataSet:
+def _load_data_set(table: TomlTable, folder: Path, *, has_classes: bool = False) -> DataSet:
     """A data set by its name, or a file of the user's."""
     name, choice = table.text("data"), replace(_columns(table), has_classes=has_classes)
     return load(str(folder / name) if name.endswith(FILES) else name, choice)

@@ -47,7 +47,7 @@ def key_for(name: str, known: Collection[str]) -> str | None:
     return key if key in known else None
 
 
-def say_key(name: str, key: str) -> str:
+def describe_key(name: str, key: str) -> str:
     """A sentence on what a name is called here."""
     remark = _REMARKS.get(name)
     return f"{name} is called {key} here" + (f" ({remark})" if remark else "")

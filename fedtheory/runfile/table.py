@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.errors import InputError
-from fedtheory.runfile.synonyms import key_for, say_key
+from fedtheory.runfile.synonyms import describe_key, key_for
 
 _MISSING = object()
 
@@ -45,7 +45,7 @@ class TomlTable:
         strange = self._left.keys() - set(self._known)
         others = [other for other in self._left if other in strange and key_for(other, (name,)) is not None]
         if others:
-            return f"; {say_key(others[0], name)}"
+            return f"; {describe_key(others[0], name)}"
         near = get_close_matches(name, strange, n=1)
         return f"; is {near[0]!r} a typing error for it?" if near else ""
 
@@ -104,7 +104,7 @@ class TomlTable:
             unknown = sorted(self._left)[0]
             key = key_for(unknown, self._known)
             if key is not None:
-                raise InputError(self.path(unknown), f"unknown key; {say_key(unknown, key)}")
+                raise InputError(self.path(unknown), f"unknown key; {describe_key(unknown, key)}")
             raise InputError(self.path(unknown), f"unknown key; expected one of {', '.join(sorted(set(self._known)))}")
 
 

@@ -14,7 +14,7 @@ from fedtheory.language.targets import expand_targets, resolve
 from fedtheory.planner import plan
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.check.one_run import _check_as_given
+from verify.check.one_run import _check_unmerged
 
 PROBLEM: dict[str, Any] = {
     "kind": "least-squares",
@@ -88,10 +88,10 @@ def test_every_claim_is_checked_as_on_single_clients(counts: list[int], law: dic
     for claim in map(resolve, expand_targets(None, None)):
         if claim.rate is not None:
             continue
-        found = _check_as_given(claim, run, ())
+        found = _check_unmerged(claim, run, ())
         if "one of each type is followed" in str(found.reason):
             continue
-        expected = _check_as_given(claim, single, ())
+        expected = _check_unmerged(claim, single, ())
         assert (found.applicable, found.holds) == (expected.applicable, expected.holds), claim.id
         if found.worst is not None and expected.worst is not None:
             assert (found.worst.lhs, found.worst.rhs) == (expected.worst.lhs, expected.worst.rhs), claim.id

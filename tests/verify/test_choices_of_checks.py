@@ -106,7 +106,7 @@ def test_ladders_are_climbed_together(
     monkeypatch.setattr(rates, "_compiled", lambda _: compiled)
     monkeypatch.setattr(rates, "ladders_of", lambda _: dict(zip(names, limits, strict=True)))
     monkeypatch.setattr(
-        rates, "_rungs", lambda _, __, places: tuple(SimpleNamespace(values=one) for one in places[missing:])
+        rates, "_select_rungs", lambda _, __, places: tuple(SimpleNamespace(values=one) for one in places[missing:])
     )
     for is_longer, rungs in ((False, 3), (True, 4)):
         climbs = rates._climb_jointly(None, None, is_longer)  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ def test_ladders_of_one_variable(number: int, monkeypatch: pytest.MonkeyPatch) -
     values = [(1.0, 10.0), (2.0, 20.0), (3.0, 30.0), (4.0, 40.0), (5.0, 50.0), (6.0, 60.0)]
     for count in (rates._FEWEST, rates._FEWEST - 1):
         rungs = tuple(SimpleNamespace(values=one) for one in values[:count])
-        monkeypatch.setattr(rates, "_rungs", lambda *_, rungs=rungs: rungs)
+        monkeypatch.setattr(rates, "_select_rungs", lambda *_, rungs=rungs: rungs)
         if count < rates._FEWEST:
             with pytest.raises(NotApplicable, match=f"hold on {count} rungs of the ladder") as raised:
                 rates._climb(claim, None, number, False)  # type: ignore[arg-type]
@@ -155,10 +155,10 @@ def _climbed(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
     monkeypatch.setattr(rates, "_places", lambda _, number, __: [(f"start of {number}",), "later"])
     monkeypatch.setattr(rates, "_run_at", lambda _, __, place: starts.append(place))
     monkeypatch.setattr(rates, "whole_run", lambda run: run)
-    monkeypatch.setattr(rates, "_within", lambda climbs, stated: (len(climbs), stated))
+    monkeypatch.setattr(rates, "_is_bounded", lambda climbs, stated: (len(climbs), stated))
     monkeypatch.setattr(rates, "_with_rises", lambda climbs: climbs)
     monkeypatch.setattr(rates, "_rounds_of", lambda _: T)
-    monkeypatch.setattr(rates, "_ladders_of", lambda *_: ("ladders",))
+    monkeypatch.setattr(rates, "_select_ladders", lambda *_: ("ladders",))
     run: Any = SimpleNamespace(arithmetic=given.get("arithmetic", FLOAT))
     found = rates._climbed(None, run, given.get("growth"), given.get("limit"), is_longer=False)  # type: ignore[arg-type]
     return found, starts

@@ -24,7 +24,7 @@ from verify.check.links import CompiledRelation
 from verify.check.outcome import Check, is_everywhere, unclearness
 from verify.check.sides import Values
 from verify.check.stationary_orders import _mean_distance_sq
-from verify.check.together import _answer, _as_float, _is_evaluated_together, _least_first, _worst
+from verify.check.together import _answer, _as_float, _has_batches, _least_first, _worst
 
 RATIO = (None, 0.5, 1.0, 1.09, 1.1, 4.0)
 
@@ -119,7 +119,7 @@ def test_several_relations_and_runs() -> None:
 def test_what_is_evaluated_together() -> None:
     for rate, relations, together in ((None, (1,), True), (None, (), False), (1, (1,), False)):
         claim: Any = SimpleNamespace(rate=rate, relations=relations)
-        assert _is_evaluated_together(claim) is together
+        assert _has_batches(claim) is together
 
 
 def _check(*holds: tuple[bool | None, float | None], **given: Any) -> Check:

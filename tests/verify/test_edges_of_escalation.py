@@ -146,14 +146,14 @@ def test_exact_answers_in_the_place_of_floats(monkeypatch: pytest.MonkeyPatch) -
     floats = _check(comparisons=compared, is_steady=False)
     exact = _check(RATIONAL, comparisons=compared, reason="holds")
     monkeypatch.setattr(Check, "is_decided", property(lambda self: self.reason != "open"))
-    settled = escalation._settled(floats, exact, "floats see nothing")
+    settled = escalation._merge_decision(floats, exact, "floats see nothing")
     assert settled.final_decision is not None
     assert (settled.final_decision.holds, settled.is_steady, settled.arithmetic) == (True, True, FLOAT)
-    excluded = escalation._settled(floats, replace(exact, applicable=False), "floats see nothing")
+    excluded = escalation._merge_decision(floats, replace(exact, applicable=False), "floats see nothing")
     assert (excluded.applicable, excluded.arithmetic) == (False, FLOAT)
-    left = escalation._settled(floats, replace(exact, reason="open"), "floats see nothing")
+    left = escalation._merge_decision(floats, replace(exact, reason="open"), "floats see nothing")
     assert (left.reason, left.is_steady) == ("floats see nothing, and open", False)
-    seen = escalation._left_open(_check(reason="earlier"), "later")
+    seen = escalation._leave_undecided(_check(reason="earlier"), "later")
     assert seen.reason == "earlier"
 
 

@@ -14,7 +14,7 @@ from flint import fmpq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.check.climbs import Climb, RateCheck
-from verify.check.growth import _times
+from verify.check.growth import _format_power
 from verify.check.ladders import _LOCAL_STEPS_OF_ITERATIONS, LADDERS
 from verify.falsify import search
 from verify.falsify.rays import ScaledRun, _room
@@ -36,7 +36,7 @@ def test_rungs_are_four_times_apart(name: str) -> None:
 
 def test_powers_in_words() -> None:
     powers = [Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(-1), Fraction(-3), Fraction(-3, 2)]
-    assert [_times("T", power) for power in powers] == [
+    assert [_format_power("T", power) for power in powers] == [
         *("", " * T", " * T^2", " * T^(1/2)"),
         *(" / T", " / T^3", " / T^(3/2)"),
     ]
@@ -46,7 +46,7 @@ def test_only_ladders_that_rise_are_evidence() -> None:
     """Rising ladders are named, in order; none is named if none rises or if the rate holds."""
 
     def climb(name: str, rises: bool) -> Any:
-        return SimpleNamespace(is_rising=rises, rise_in_words=lambda _: f"{name} rises")
+        return SimpleNamespace(is_rising=rises, describe_rise=lambda _: f"{name} rises")
 
     climbs = (climb("a", True), climb("b", False), climb("c", True))
     assert RateCheck(None, (), 1.0, None, climbs).reason(str) == "a rises; c rises: evidence against"
@@ -58,9 +58,9 @@ def test_only_ladders_that_rise_are_evidence() -> None:
 def test_rises_in_words() -> None:
     """In powers of the one variable towards its limit, or of the factor that several have."""
     x, y = sp.symbols("x y")
-    assert Climb((x,), (), (), grows=True, rise=0.5).rise_in_words(str) == "the ratio rises like x^0.50"
-    assert Climb((x,), (), (), grows=False, rise=0.5).rise_in_words(str) == "the ratio rises like x^-0.50"
-    assert Climb((x, y), (), (), grows=True, rise=1.25).rise_in_words(str) == (
+    assert Climb((x,), (), (), grows=True, rise=0.5).describe_rise(str) == "the ratio rises like x^0.50"
+    assert Climb((x,), (), (), grows=False, rise=0.5).describe_rise(str) == "the ratio rises like x^-0.50"
+    assert Climb((x, y), (), (), grows=True, rise=1.25).describe_rise(str) == (
         "the ratio rises like c^1.25 as x and y come c times closer to their limits"
     )
 

@@ -166,7 +166,7 @@ def test_the_rubric_has_everything(assignment: Assignment) -> None:
     copy = assignment.copy("ana")
     text = n.rubric(assignment, copy)
     assert all(
-        rule_of(q) in text and q.solution_cell in text and n.counted_points(q.points) in text for q in copy.questions
+        rule_of(q) in text and q.solution_cell in text and n.format_points(q.points) in text for q in copy.questions
     )
     assert text.startswith(
         f"# {assignment.title}: rubric\n\nCopy of `ana`, {sum(q.points for q in copy.questions)} points."

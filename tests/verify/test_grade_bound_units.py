@@ -16,11 +16,11 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from fedtheory.sources.renard2022.statements.notation import D, L, M, eta, sigma, tau, zeta
 from verify.grade import grade_bound
-from verify.grade.battery import _detailed_kind
+from verify.grade.battery import _classify_run
 from verify.grade.counterexample import _is_clear
 from verify.grade.dimensions import units_of
 from verify.grade.looseness import measure_looseness
-from verify.grade.rule import share
+from verify.grade.rule import compute_share
 from verify.grade.same import are_equal, has_units_of
 
 DRIFT = find("renard2022:lemma-2.3")
@@ -76,11 +76,11 @@ def test_equality(left: sp.Expr, right: sp.Expr, expected: bool) -> None:
 def test_the_rule() -> None:
     """More points for an answer that is valid than for one that is not, and for a tight one than for a loose one."""
     shares = [
-        share("equal", 1, True),
-        share("proved", 2, True),
-        share("not refuted", 2.1, True),
-        share("refuted", None, True),
-        share("refuted", None, False),
+        compute_share("equal", 1, True),
+        compute_share("proved", 2, True),
+        compute_share("not refuted", 2.1, True),
+        compute_share("refuted", None, True),
+        compute_share("refuted", None, False),
     ]
     assert shares == [1, 1, Fraction(1, 2), Fraction(1, 4), 0]
 
@@ -115,7 +115,7 @@ def test_runs_of_three_clients_are_another_kind() -> None:
         )
         for count in (2, 3, 4)
     )
-    assert _detailed_kind(two) != _detailed_kind(three) == _detailed_kind(four)
+    assert _classify_run(two) != _classify_run(three) == _classify_run(four)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,9 @@ def test_the_text_below_a_heading(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["# intro", "# --- b", "# first", "#  second", "given", "# --- a", "third", "", "# --- c", "fourth"]
 
     def below(question: str) -> str:
-        return written_text._below(question, ["a", "b", "c", "d"], lines, {"given", "# --- a", "# --- b", "# --- c"})  # type: ignore[arg-type, list-item]
+        return written_text._find_text(
+            question, ["a", "b", "c", "d"], lines, {"given", "# --- a", "# --- b", "# --- c"}
+        )  # type: ignore[arg-type, list-item]
 
     assert below("b") == "first\n second"
     assert below("a") == "third"

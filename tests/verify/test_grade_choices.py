@@ -82,7 +82,7 @@ def test_ratios_of_a_battery(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_so_many_runs_of_each_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(battery, "_detailed_kind", lambda run: run % 2)
+    monkeypatch.setattr(battery, "_classify_run", lambda run: run % 2)
     runs: Any = [1, 3, 2, 5, 7, 4, 6, 8]
     assert list(_quota(runs, 2)) == [1, 3, 2, 4]
 

@@ -303,7 +303,7 @@ def test_what_is_not_there_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_pa
     """Nothing can be laid over a file that is missing in a read-only folder: the sandbox would not start."""
     there = tmp_path / "there"
     there.mkdir()
-    monkeypatch.setattr(confinement, "_shown", lambda: [str(tmp_path)])
+    monkeypatch.setattr(confinement, "_list_visible_folders", lambda: [str(tmp_path)])
     monkeypatch.setattr(confinement, "_solutions", lambda: iter([there, tmp_path / "missing.py"]))
     view = list(confinement._view(USUAL))
     assert str(there) in view

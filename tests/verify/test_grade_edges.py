@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.falsify.tables import Table
 from verify.grade import bound, counterexample
-from verify.grade.handed_in import HandedIn, _named
+from verify.grade.handed_in import HandedIn, _rename_duplicate
 from verify.grade.submission import _decode
 
 
@@ -27,18 +27,18 @@ def _files(*called: str, student: str = "ana") -> list[HandedIn]:
 def test_other_files_of_a_student_are_listed() -> None:
     """Up to three of them, or all where only one more is left out; the file that is called like her stays hers."""
     (alone,) = _files("bob")
-    assert _named(alone, [alone]) is alone
+    assert _rename_duplicate(alone, [alone]) is alone
     for count in range(2, 7):
         group = _files(*(f"f{place}" for place in range(count - 1)), "ana")
-        named = [_named(file, group) for file in group]
+        named = [_rename_duplicate(file, group) for file in group]
         assert [one.student for one in named] == [*(f"f{place}" for place in range(count - 1)), "ana"]
         listed = [f"f{place}.py" for place in range(count - 1)]
         shown = ", ".join(listed) if len(listed) <= 4 else ", ".join(listed[:3]) + f" and {len(listed) - 3} more files"
         assert named[-1].troubles == (f"also handed in as the copy of ana: {shown}",)
     group = _files("f0", "f1")
-    assert [_named(file, group).student for file in group] == ["ana", "f1"]
+    assert [_rename_duplicate(file, group).student for file in group] == ["ana", "f1"]
     group = _files("ana", "f1", "f1")
-    assert [_named(file, group).student for file in group] == ["ana", "f1.py", "f1.py"]
+    assert [_rename_duplicate(file, group).student for file in group] == ["ana", "f1.py", "f1.py"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])

@@ -19,7 +19,7 @@ from verify.check import check
 from verify.grade import Result, assignments, confinement, left_out
 from verify.grade import grade_folder as grade
 from verify.grade import notebooks as n
-from verify.grade.handed_in import handed_in
+from verify.grade.handed_in import find_submissions
 from verify.grade.submission import header
 
 grade_folder = partial(grade, unsafe=True)
@@ -181,7 +181,7 @@ def test_many_files_of_one_copy_are_counted(folder: Path) -> None:
     """Three are listed."""
     for number in range(9):
         (folder / f"zoe{number}.py").write_text(solution("ana"))
-    troubles = next(file.troubles for file in handed_in(folder) if file.file == "ana.py")
+    troubles = next(file.troubles for file in find_submissions(folder) if file.file == "ana.py")
     assert troubles == ("also handed in as the copy of ana: zoe0.py, zoe1.py, zoe2.py and 6 more files",)
 
 

@@ -24,7 +24,7 @@ from verify.grade.bound import _is_at_least, _is_proved, _proved_bounds
 from verify.grade.confinement import Limits
 from verify.grade.counterexample import _size_of, work_of
 from verify.grade.dimensions import _exponent
-from verify.grade.ladders import _corners, _evaluate_rung, _rungs
+from verify.grade.ladders import _corners, _evaluate_rung, _list_rungs
 from verify.grade.looseness import _common_denominator, _Range, measure_looseness
 from verify.grade.same import are_equal, has_units_of
 from verify.grade.sandbox import _run
@@ -77,11 +77,11 @@ def _table(table: dict[str, Any]) -> dict[str, Any]:
 def test_rungs_of_a_ladder() -> None:
     """Doubling reaches any number of rounds; other algorithms have 512 of them, and single steps stay single."""
     rungs = ((1, 4, 512, 1), (2, 8, 513, 16))
-    assert list(_rungs(TABLE, rungs)) == list(rungs)
-    assert list(_rungs(_algorithm(name="scaffold"), rungs)) == [rungs[0]]
+    assert list(_list_rungs(TABLE, rungs)) == list(rungs)
+    assert list(_list_rungs(_algorithm(name="scaffold"), rungs)) == [rungs[0]]
     clock = {"policy": "async", "times": ["1", "2"]}
-    assert list(_rungs(_algorithm(clock=clock), rungs)) == [rungs[0]]
-    assert list(_rungs(_algorithm(local_steps=1), rungs)) == [(1, 1, 512, 1), (2, 1, 513, 16)]
+    assert list(_list_rungs(_algorithm(clock=clock), rungs)) == [rungs[0]]
+    assert list(_list_rungs(_algorithm(local_steps=1), rungs)) == [(1, 1, 512, 1), (2, 1, 513, 16)]
 
 
 def test_a_rung_of_a_ladder() -> None:

@@ -12,13 +12,13 @@ import sympy as sp
 from fedtheory.errors import InputError
 from verify.grade.given_points import (
     EnteredPoints,
+    add_given_points,
     matched,
-    parted,
     plain,
     points_of,
     read_given,
-    with_given,
-    write_to_read,
+    split_entries,
+    write_manual_table,
 )
 from verify.grade.guarded import Guarded, Unreadable
 from verify.grade.handed_in import HandedIn, _distinguish_students, labels
@@ -140,9 +140,9 @@ def test_entered_points_find_their_answer() -> None:
     ):
         with pytest.raises(InputError, match=message):
             matched([entry], RESULTS)
-    known, others = parted([most, EnteredPoints("eve", "first", 1.0)], RESULTS)
+    known, others = split_entries([most, EnteredPoints("eve", "first", 1.0)], RESULTS)
     assert (list(known), [entry.student for entry in others]) == ([("bob", "a1", "second")], ["eve"])
-    changed = with_given(RESULTS[2], {("bob", "a1", "second"): most})
+    changed = add_given_points(RESULTS[2], {("bob", "a1", "second"): most})
     assert [row.points for row in changed.rows] == [3.0, 4.0, None]
 
 
@@ -162,7 +162,7 @@ def test_answers_of_any_length_can_be_read_again(tmp_path: Path) -> None:
     row = replace(_row("second", None), answer="n" * 200_000)
     result, file = Result("ann", "a1", (row,), ()), tmp_path / "to_read.csv"
     entry = EnteredPoints("ann", "second", 2.0)
-    write_to_read([result], {("ann", "a1", "second"): entry}, [], file)
+    write_manual_table([result], {("ann", "a1", "second"): entry}, [], file)
     (found,) = read_given(file)
     assert (found.student, found.question, found.points) == ("ann", "second", 2.0)
     assert len(file.read_text()) < 32_767

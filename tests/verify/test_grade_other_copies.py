@@ -13,7 +13,7 @@ from verify.grade.confinement import NoSandbox
 from verify.grade.feedback import feedback_page
 from verify.grade.marking import mark_submission
 from verify.grade.notebooks import notebook_text, python_template, student_notebook
-from verify.grade.other_copies import is_asked_otherwise
+from verify.grade.other_copies import differs_from_copy
 from verify.grade.read_back import read_back
 from verify.grade.submission import Submission, read_submission
 
@@ -31,15 +31,15 @@ def _file(folder: Path, copy: Copy, suffix: str) -> Submission:
 def test_a_handout_asks_what_its_copy_asks(suffix: str, tmp_path: Path) -> None:
     own, other = DRIFT.copy("ana"), DRIFT.copy("cleo")
     submission = _file(tmp_path, own, suffix)
-    assert not any(is_asked_otherwise(question, submission) for question in own.questions)
-    assert any(is_asked_otherwise(question, submission) for question in other.questions)
+    assert not any(differs_from_copy(question, submission) for question in own.questions)
+    assert any(differs_from_copy(question, submission) for question in other.questions)
 
 
 def test_answers_without_the_handout_are_marked(tmp_path: Path) -> None:
     path = tmp_path / "ana.py"
     path.write_text('# fedtheory assignment: drift-recursion (copy of ana)\nlast = "1"\n', encoding="utf-8")
     submission = read_submission(path, "ana")
-    assert not any(is_asked_otherwise(question, submission) for question in DRIFT.copy("ana").questions)
+    assert not any(differs_from_copy(question, submission) for question in DRIFT.copy("ana").questions)
 
 
 def test_a_wrong_answer_to_another_question_goes_to_a_person(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_braces_and_blanks_ask_the_same(tmp_path: Path) -> None:
         python_template(DRIFT, own).replace(r"\eta", r"{\eta}").replace(r"\tau", r"{\tau}"), encoding="utf-8"
     )
     submission = read_submission(path, "ana")
-    assert not any(is_asked_otherwise(question, submission) for question in own.questions)
+    assert not any(differs_from_copy(question, submission) for question in own.questions)
 
 
 def test_the_copy_of_another_student_is_graded_as_it_asks(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_runs_that_a_claim_allows(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, value in (
             ("read", run),
             ("failures_among", failures),
-            ("conditions_hold", conditions),
+            ("check_conditions", conditions),
             ("premises", ()),
         ):
             monkeypatch.setattr(grade_ladders, name, lambda *_, value=value: value)
@@ -177,7 +177,7 @@ def test_rungs_that_can_be_computed() -> None:
 
     def rungs(name: str, steps: int, clock: Any = None) -> list[Any]:
         algorithm = {"name": name, "local_steps": steps} | ({} if clock is None else {"clock": clock})
-        return list(grade_ladders._rungs({"algorithm": algorithm}, [(1, 4, 512, 1), (2, 8, 513, 3)]))
+        return list(grade_ladders._list_rungs({"algorithm": algorithm}, [(1, 4, 512, 1), (2, 8, 513, 3)]))
 
     assert rungs("fedavg", 2) == [(1, 4, 512, 1), (2, 8, 513, 3)]
     assert rungs("fedavg", 1) == [(1, 1, 512, 1), (2, 1, 513, 3)]
@@ -294,7 +294,7 @@ def test_a_folder_is_graded_in_one_process_and_in_a_sandbox(tmp_path: Any, monke
     """Unless more are asked for, or none is to be had."""
     folder = import_module("verify.grade.folder")
     asked: list[Any] = []
-    for name, value in (("handed_in", []), ("labels", []), ("entered", {}), ("write_all", [])):
+    for name, value in (("find_submissions", []), ("labels", []), ("read_entered", {}), ("write_all", [])):
         monkeypatch.setattr(folder, name, lambda *_, value=value: value)
     monkeypatch.setattr(folder, "find_launch", asked.append)
     monkeypatch.setattr(folder, "as_finished", lambda _, __, jobs: asked.append(jobs) or [])
@@ -325,10 +325,10 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(own, "battery", lambda _, runs=runs: runs)
         monkeypatch.setattr(own, "search_regimes", lambda *_, c=counterexample: SimpleNamespace(counterexample=c))
         if message is None:
-            own._require_standing(assignment, question, None)
+            own._require_unrefuted(assignment, question, None)
             continue
         with pytest.raises(InputError, match=message):
-            own._require_standing(assignment, question, None)
+            own._require_unrefuted(assignment, question, None)
 
 
 def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ def test_what_is_no_formula_is_not_typeset(read: str) -> None:
 def test_names_in_questions_are_code() -> None:
     """Backticks and stars of a question are typeset; what looks like HTML is shown."""
     row = AnswerRow("bound", "The bound", 1.0, 2, "", question="Give `a_k` in **closed** form, with `<b>` and $x$.")
-    shown = feedback.question_part(row)
+    shown = feedback.write_question(row)
     assert "Give <code>a_k</code> in <b>closed</b> form, with <code>&lt;b&gt;</code> and " in shown
     assert "`" not in shown
 

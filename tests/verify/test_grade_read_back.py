@@ -12,7 +12,7 @@ from fedtheory.language.exercises import CLASS
 from verify.grade import assignments, read_back
 from verify.grade import notebooks as n
 from verify.grade.questions import GivenAnswer
-from verify.grade.shown_answer import as_handed_in
+from verify.grade.shown_answer import show_submitted
 
 ASSIGNMENT = assignments()["drift-recursion"]
 
@@ -120,4 +120,4 @@ def test_a_file_of_an_exercise_that_only_the_instructor_has(tmp_path: Path, suff
 def test_lost_backslashes_are_shown() -> None:
     """A page cannot show the form feed that Python makes of a command; other controls are left out."""
     (drift,) = (question for question in ASSIGNMENT.copy(CLASS).questions if question.name == "drift")
-    assert as_handed_in(drift, GivenAnswer("\frac{E}{2}\x00\n+\bigl(E\bigr)")) == "\\frac{E}{2}\n+\\bigl(E\\bigr)"
+    assert show_submitted(drift, GivenAnswer("\frac{E}{2}\x00\n+\bigl(E\bigr)")) == "\\frac{E}{2}\n+\\bigl(E\\bigr)"

@@ -14,11 +14,19 @@ import pytest
 from fedtheory.errors import InputError
 from verify.grade import code_repair, given_points, shown_answer
 from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs
-from verify.grade.given_points import EnteredPoints, matched, parted, plain, points_of, read_given, with_given
+from verify.grade.given_points import (
+    EnteredPoints,
+    add_given_points,
+    matched,
+    plain,
+    points_of,
+    read_given,
+    split_entries,
+)
 from verify.grade.literals import bound_names, literal_answers
 from verify.grade.marking import AnswerRow, Result, _check_header
 from verify.grade.questions.mark import GivenAnswer
-from verify.grade.rule import share
+from verify.grade.rule import compute_share
 from verify.grade.submission import digest, header
 from verify.grade.written import _cells, write_points
 
@@ -27,11 +35,11 @@ def test_shares_of_bounds() -> None:
     """Twice the reference is close, and more is loose, as is what could not be compared; units count a quarter."""
     half, quarter = Fraction(1, 2), Fraction(1, 4)
     for standing in ("proved", "not refuted"):
-        found = [share(standing, excess, True) for excess in (1.0, 2.0, 2.0001, math.inf, None)]  # type: ignore[arg-type]
+        found = [compute_share(standing, excess, True) for excess in (1.0, 2.0, 2.0001, math.inf, None)]  # type: ignore[arg-type]
         assert found == [1, 1, half, half, half]
-    assert share("equal", None, False) == 1
+    assert compute_share("equal", None, False) == 1
     for standing in ("refuted", "not applicable"):
-        assert [share(standing, 1.0, units) for units in (True, False)] == [quarter, 0]  # type: ignore[arg-type]
+        assert [compute_share(standing, 1.0, units) for units in (True, False)] == [quarter, 0]  # type: ignore[arg-type]
 
 
 def test_answers_that_are_literals() -> None:
@@ -79,8 +87,8 @@ def test_numbers_of_points() -> None:
     ]
     assert [given_points._text(cell) for cell in ("'=1", "'a", " b ", None)] == ["=1", "'a", "b", ""]
     longest = given_points._LONGEST_CELL
-    assert given_points._cut("x" * longest) == "x" * longest
-    assert given_points._cut("x" * (longest + 1)) == "x" * longest + " [...]"
+    assert given_points._shorten_answer("x" * longest) == "x" * longest
+    assert given_points._shorten_answer("x" * (longest + 1)) == "x" * longest + " [...]"
 
 
 def _row(name: str, points: float | None = None, of: int = 3) -> AnswerRow:
@@ -110,10 +118,10 @@ def test_points_of_answers() -> None:
     ):
         with pytest.raises(InputError, match=message):
             matched([wrong], results)
-    known, others = parted([entry("bob", "q", 2.0), entry("bob", "r", 1.0), entry("eve", "q", 1.0)], results)
+    known, others = split_entries([entry("bob", "q", 2.0), entry("bob", "r", 1.0), entry("eve", "q", 1.0)], results)
     assert (list(known), [one.student for one in others]) == ([("bob", "a", "q")], ["bob", "eve"])
     given = {("ana", "a", "q"): entry("ana", "q", 2.0, "fine"), ("ana", "a", "r"): entry("ana", "r", 3.0)}
-    found = with_given(results[0], given)
+    found = add_given_points(results[0], given)
     assert [(row.points, row.comment) for row in found.rows] == [
         *((2.0, "points given by a person: fine"), (3.0, "comment; points given by a person")),
     ]
@@ -162,11 +170,11 @@ def test_headers_that_disagree(copy_of: str | None, assignment: str | None, trou
 def test_answers_as_they_were_handed_in() -> None:
     """The text, or what a function returns case by case."""
     text: Any = SimpleNamespace(cases=None)
-    assert shown_answer.as_handed_in(text, GivenAnswer("  1 + 2 ")) == "1 + 2"
-    assert len(shown_answer.as_handed_in(text, GivenAnswer("x" * 9999))) == 4000
+    assert shown_answer.show_submitted(text, GivenAnswer("  1 + 2 ")) == "1 + 2"
+    assert len(shown_answer.show_submitted(text, GivenAnswer("x" * 9999))) == 4000
     function: Any = SimpleNamespace(cases=(("1",), ("2", "3")), name="f")
-    assert shown_answer.as_handed_in(function, GivenAnswer("", ("4", ""))) == "f(1) = 4\nf(2, 3) = None"
-    assert shown_answer.as_handed_in(function, GivenAnswer("", ("4",))) == "f(1) = 4"
+    assert shown_answer.show_submitted(function, GivenAnswer("", ("4", ""))) == "f(1) = 4\nf(2, 3) = None"
+    assert shown_answer.show_submitted(function, GivenAnswer("", ("4",))) == "f(1) = 4"
     question: Any = SimpleNamespace(letters=["a", "b"])
     assert [shown_answer._choice(question, GivenAnswer(one)) for one in ("(A)", " b ")] == ["a", "b"]
     numbers: Any = None

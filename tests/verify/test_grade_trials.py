@@ -19,7 +19,7 @@ from verify.grade import battery, folder
 from verify.grade.battery import Battery
 from verify.grade.feedback import RUN_FILE, _run, run_text
 from verify.grade.marking import AnswerRow
-from verify.grade.python_answer import _where
+from verify.grade.python_answer import _describe_error
 
 T = sp.Symbol("T", positive=True, integer=True)
 
@@ -57,7 +57,7 @@ def test_runs_to_which_a_claim_does_not_apply_are_left_out(monkeypatch: pytest.M
     few = Claim(id="t:few", lhs=q.final_distance_sq, rhs=1, where={T: q.rounds}, conditions=[T <= 3])
     monkeypatch.setattr(battery, "is_allowed", lambda claim, table: claim is few and table == _table("5", rounds=7))
     small = [parse_run(_table("1", rounds=rounds), RATIONAL) for rounds in (2, 4, 3)]
-    kept = Battery(small, [_table("5", rounds=7), _table("5", rounds=8)]).where_applicable(few)
+    kept = Battery(small, [_table("5", rounds=7), _table("5", rounds=8)]).select_applicable(few)
     assert [run.algorithm.rounds for run in kept] == [2, 3, 7]
 
 
@@ -105,7 +105,7 @@ def test_the_first_wrong_symbol(text: str, line: int | None, offset: int | None,
     """Python counts lines and symbols from one, and may point behind the text."""
     error = SyntaxError("bad")
     error.lineno, error.offset = line, offset
-    assert _where(text, error) == f"this is not an expression in Python's notation {place}: bad"
+    assert _describe_error(text, error) == f"this is not an expression in Python's notation {place}: bad"
 
 
 def test_a_folder_is_graded_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_a_folder_is_graded_by_one_process(tmp_path: Path, monkeypatch: pytest.M
     asked, unsafe = list[int](), list[bool]()
     monkeypatch.setattr(folder, "as_finished", lambda _call, _tasks, jobs: asked.append(jobs) or ())
     monkeypatch.setattr(folder, "find_launch", unsafe.append)
-    monkeypatch.setattr(folder, "handed_in", lambda *_: [])
+    monkeypatch.setattr(folder, "find_submissions", lambda *_: [])
     monkeypatch.setattr(folder, "write_all", lambda *_: [])
     assert folder.grade_folder(tmp_path, tmp_path / "out") == []
     folder.grade_folder(tmp_path, tmp_path / "out", jobs=2, unsafe=True)

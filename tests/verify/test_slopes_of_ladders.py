@@ -17,12 +17,12 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from verify.check import rates
 from verify.check.climbs import Climb, RateCheck, Rung, _fit
-from verify.check.growth import Growth, _effort, _shown
+from verify.check.growth import Growth, _effort, _format_number
 from verify.check.growth import _compared as compare_growth
 from verify.check.ladders import LADDERS, Ladder, _copies, _is_set, _longer_rounds
 from verify.check.links import _differs_somewhere
 from verify.check.orders import Order, _order_of_parts, _order_of_power, as_germ
-from verify.check.rates import _mark_at_most, _rise, _within
+from verify.check.rates import _is_bounded, _mark_at_most, _rise
 
 
 def _rungs(*values: tuple[int, int]) -> tuple[Rung, ...]:
@@ -37,7 +37,7 @@ def test_slopes_of_ladders() -> None:
     rungs = _rungs((1, 1), (2, 1), (4, 1), (8, 1))
     for grows, rise in ((True, 0.5), (False, -0.5)):
         climb = Climb((eta,), rungs, (1.0, 4.0, 16.0, 64.0), grows)
-        assert climb.rise_over(range(4)) == pytest.approx(rise)
+        assert climb.fit_rise(range(4)) == pytest.approx(rise)
         assert _rise(climb, climb.scale) == pytest.approx(rise)
     assert climb.slope == pytest.approx(0.5)
     assert climb.scale == 8
@@ -69,7 +69,7 @@ def test_stated_constants() -> None:
     assert [_mark_at_most(fmpq(*one), fmpq(1)) for one in ((1, 1), (1, 2), (2, 1))] == [True, True, False]
 
     def within(*measured: float) -> bool | None:
-        return _within((Climb((eta,), tuple(Rung(1, one, 1.0) for one in measured), (), True),), 2.0)
+        return _is_bounded((Climb((eta,), tuple(Rung(1, one, 1.0) for one in measured), (), True),), 2.0)
 
     assert within(1.0, 2.0) is True
     assert within(1.0, 2.0 + 1e-15) is None
@@ -96,7 +96,7 @@ def test_rungs_of_ladders() -> None:
         *((1, 4, 16), (1, 4, 16)),
     ]
     assert rounds.steps(False, True) == (1, 4, 16, 64, 256, 1024, 4096)
-    assert [ladder.holds_at(longer) for ladder in (rounds, clients) for longer in (False, True)] == [256, 4096, 1, 1]
+    assert [ladder.start_rung(longer) for ladder in (rounds, clients) for longer in (False, True)] == [256, 4096, 1, 1]
     assert [ladder.jointly(False) for ladder in (rounds, clients)] == [(16, 64, 256), (1, 4, 16)]
     assert rounds.jointly(True) == (256, 1024, 4096)
     for horizon in (rounds, LADDERS["iterations"]):
@@ -142,7 +142,7 @@ def test_growth_in_words() -> None:
         "measured / order stays bounded as T tends to 0, by an exact limit"
     )
     short, long = fmpq(10**10 - 1, 10**10 + 1), fmpq(10**10, 10**10 + 1)
-    assert (_shown(short), len(_shown(long)) < 20) == (str(short), True)
+    assert (_format_number(short), len(_format_number(long)) < 20) == (str(short), True)
     algorithm = SimpleNamespace(rounds=3, work=SimpleNamespace(steps=(2, 5)))
     run: Any = SimpleNamespace(algorithm=algorithm, problem=SimpleNamespace(clients=2, dimension=1))
     assert _effort(run) == 2 * 8 * 15**2
@@ -164,7 +164,7 @@ def test_growth_beyond_an_order(  # noqa: PLR0917
 ) -> None:
     """3 h^p against the order of h^r, where the variable is 2 h or 2 / h: with h as its power, 3 times a power of 2."""
     growth = import_module("verify.check.growth")
-    monkeypatch.setattr(growth, "_measured", lambda *_: (fmpq(3), Fraction(power)))
+    monkeypatch.setattr(growth, "_find_leading_term", lambda *_: (fmpq(3), Fraction(power)))
     monkeypatch.setattr(growth, "order_of", lambda *_: Order(Fraction(order), is_exact))
     claim: Any = SimpleNamespace(rate=SimpleNamespace(order=None))
     variable: Any = SimpleNamespace(power=sign, leading=fmpq(2))
@@ -241,7 +241,9 @@ def test_limits_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ladders_need_fixed_constants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Along horizons, and counts that come first; from both ends where numbers of the claim hold on balls."""
     asked: list[tuple[int, bool]] = []
-    monkeypatch.setattr(rates, "_require_fixed_along", lambda _, __, number, on_balls: asked.append((number, on_balls)))
+    monkeypatch.setattr(
+        rates, "_require_fixed_assumptions", lambda _, __, number, on_balls: asked.append((number, on_balls))
+    )
 
     def along(*names: str, quantity: q.Quantity = q.rounds) -> list[tuple[int, bool]]:
         asked.clear()

@@ -17,13 +17,13 @@ from verify.grade.code_repair import repair_signs
 from verify.grade.guarded import Guarded, Unreadable
 from verify.grade.notebook_cells import read_cells
 from verify.grade.notebooks import _cell
-from verify.grade.other_copies import is_asked_otherwise
+from verify.grade.other_copies import differs_from_copy
 from verify.grade.plain_text import as_latex, is_latex, write_in_ascii
 from verify.grade.python_answer import read_python
 from verify.grade.same import are_equal
 from verify.grade.typed_numbers import with_plain_numbers
 from verify.grade.typed_relation import write_relation
-from verify.grade.units import _around, _blocks, split_code
+from verify.grade.units import _blocks, _split_at_error, split_code
 
 x, y = sp.symbols("x y", positive=True)
 
@@ -41,11 +41,11 @@ def test_blocks_and_statements() -> None:
     late = split_code("a = 1\nb = 5 +\nc = 3\n")
     assert (late[0], late[-1]) == ("a = 1", "c = 3")
     blocks = ["", "a = 1\n", "b = (\n", "c = 3\n"]
-    assert _around(blocks, 2) == ("a = 1\n", "b = (\n", "c = 3\n")
-    assert _around(blocks, 99) == ("a = 1\n", "b = (\n", "c = 3\n")
-    assert _around(["("] + ["a = 1\n"] * 9, 9) is None
-    assert _around(["a = \n"], 1) == ("", "a = \n", "")
-    assert _around(["a = 1\n"], 99) == ("", "a = 1\n", "")
+    assert _split_at_error(blocks, 2) == ("a = 1\n", "b = (\n", "c = 3\n")
+    assert _split_at_error(blocks, 99) == ("a = 1\n", "b = (\n", "c = 3\n")
+    assert _split_at_error(["("] + ["a = 1\n"] * 9, 9) is None
+    assert _split_at_error(["a = \n"], 1) == ("", "a = \n", "")
+    assert _split_at_error(["a = 1\n"], 99) == ("", "a = 1\n", "")
 
 
 def test_lines_that_python_does_not_know_are_left_out() -> None:
@@ -76,7 +76,7 @@ def test_questions_that_are_asked_otherwise() -> None:
     def asked(handout: str) -> bool:
         question: Any = SimpleNamespace(title="Drift", text="Bound $a$ by $b$.", names={"K": 1})
         submission: Any = SimpleNamespace(handout=handout)
-        return is_asked_otherwise(question, submission)
+        return differs_from_copy(question, submission)
 
     assert not asked("Drift\nBound $a$ by $b$ in `K`")
     assert asked("Drift\nBound $a$ by $c$ in `K`")
@@ -148,7 +148,7 @@ def test_cells_that_name_the_grader(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     ):
         monkeypatch.setattr(in_notebook, "_executed", lambda cells=cells: cells)
         monkeypatch.setattr(in_notebook, "_question", lambda *_: None)
-        monkeypatch.setattr(in_notebook, "_given", lambda *_: None)
+        monkeypatch.setattr(in_notebook, "_take_answer", lambda *_: None)
         mark = SimpleNamespace(comment="fine", run_file=None, relation=None, points_of=lambda _: 3.0)
         monkeypatch.setattr(in_notebook, "mark_answer", lambda *_, mark=mark: mark)
         assert in_notebook.points("a", "s", "q", 1) == points

@@ -76,8 +76,8 @@ def exclusion_of(claim: Claim, reason: NotApplicable) -> Exclusion:
     return Exclusion(name or reason.reason, str(reason.about(name)))
 
 
-def reason_of(claim: Claim, excluded: Sequence[Exclusion]) -> str:
-    """Why a claim says nothing of a run, in words; what only goes without saying is told apart."""
+def explain_exclusion(claim: Claim, excluded: Sequence[Exclusion]) -> str:
+    """Explain why a claim does not apply to a run; conditions that hold by themselves have another text."""
     names = {assumption.name for assumption in claim.supposed}
     unsaid = [one.reason for one in excluded if one.is_assumption and one.name in names]
     reasons = [str(one) for one in excluded if not (one.is_assumption and one.name in names)]
@@ -89,16 +89,18 @@ def reason_of(claim: Claim, excluded: Sequence[Exclusion]) -> str:
     return "; ".join(reasons)
 
 
-def conditions_hold(claim: Claim, run: Run) -> bool:
-    """Whether all conditions hold; the edge belongs to them where floats cannot tell."""
-    return all(found.holds is not False for found in _asked(claim, run))
+def check_conditions(claim: Claim, run: Run) -> bool:
+    """Return whether all conditions hold; undecidable boundary cases count as satisfied."""
+    return all(found.holds is not False for found in _check_conditions(claim, run))
 
 
 def _conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:
-    return tuple(found for found in _asked(claim, run, nearby) if not is_of_rungs(claim, found.expression))
+    return tuple(
+        found for found in _check_conditions(claim, run, nearby) if not restricts_rungs(claim, found.expression)
+    )
 
 
-def _asked(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
+def _check_conditions(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
     links = zip(claim.conditions, condition_links(claim), strict=True)
     return [_condition(condition, link, run, nearby) for condition, link in links]
 
@@ -111,14 +113,14 @@ def _condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequen
 
 
 def _compare(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
-    (at,) = compare([link], _as_a_whole, run, nearby)
+    (at,) = compare([link], _list_whole_run, run, nearby)
     return ConditionCheck(condition, at.holds, link.slack(at.lhs, at.rhs), (at.lhs, at.rhs))
 
 
-def _as_a_whole(run: Run) -> list[Site]:
+def _list_whole_run(run: Run) -> list[Site]:
     return [whole_run(run)]
 
 
-def is_of_rungs(claim: Claim, condition: Expr) -> bool:
-    """Whether a condition restricts a variable of a rate: it is asked on each rung, not on the run."""
+def restricts_rungs(claim: Claim, condition: Expr) -> bool:
+    """Return whether a condition restricts a variable of a rate: it is checked on each rung, not on the run."""
     return claim.rate is not None and not condition.free_symbols.isdisjoint(ladders_of(claim))

@@ -30,7 +30,7 @@ def compare_by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: in
     first, last = (np.cumsum(counts) - counts)[:, None], counts[:, None] - 1
     at = order[first + np.minimum(number, last)]
     values = Values(link, *sides)
-    return values.taken(at), np.where(number <= last, decide_by_values(values)[at], _NONE)
+    return values.select_entries(at), np.where(number <= last, decide_by_values(values)[at], _NONE)
 
 
 def _entries(link: CompiledRelation, site: SiteOfRuns) -> tuple[Array, ...]:

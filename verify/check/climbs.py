@@ -74,12 +74,12 @@ class Climb:
         values = [abs(plain_float(rung.measured)) for rung in self.rungs]
         return _fit(self.positions, values) if min(values) > 0 else None
 
-    def rise_over(self, places: Sequence[int]) -> float:
-        """Fitted slope, towards the limit, of the ratio to the order over the last half of some of the rungs."""
+    def fit_rise(self, places: Sequence[int]) -> float:
+        """Fit the slope, towards the limit, of the ratio to the order over the last half of some of the rungs."""
         fitted = _fit([self.positions[place] for place in places], [self.ratios[place] for place in places])
         return fitted if self.grows else -fitted
 
-    def rise_in_words(self, in_words: Callable[[sp.Expr], str]) -> str:
+    def describe_rise(self, in_words: Callable[[sp.Expr], str]) -> str:
         """Describe how the ratio to the order rises, on a ladder where it does."""
         assert self.rise is not None
         names = [in_words(variable) for variable in self.variables]
@@ -132,7 +132,7 @@ class RateCheck:
         rising = [climb for climb in self.climbs if climb.is_rising]
         if self.holds is True or not rising:
             return None
-        return f"{'; '.join(climb.rise_in_words(in_words) for climb in rising)}: evidence against"
+        return f"{'; '.join(climb.describe_rise(in_words) for climb in rising)}: evidence against"
 
     @property
     def is_zero(self) -> bool:

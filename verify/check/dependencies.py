@@ -42,9 +42,9 @@ class Dependencies:
 
     def _shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
         """The most rounds and steps of a quantity, and how many clients each has values for."""
-        return run.memo.once(self, lambda: self._measured_shapes(run))
+        return run.memo.once(self, lambda: self._list_shapes(run))
 
-    def _measured_shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
+    def _list_shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
         shapes = [np.shape(quantity.on(run)) or (1, 1, 1) for quantity in self.quantities]
         rounds, steps = (max((shape[axis] for shape in shapes), default=1) for axis in (0, 1))
         return (rounds, steps), tuple(shape[2] for shape in shapes)

@@ -88,23 +88,23 @@ def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[in
     if found.arithmetic is not FLOAT or found.is_decided:
         return found
     if found.claim.rate is not None:
-        return _settled_rate(found, exactly)
+        return _escalate_rate(found, exactly)
     seen = "floats alone see a violation" if found.holds is False else "floats alone do not decide"
     try:
         run = exactly()
     except InputError as reason:
-        return _left_open(found, f"{seen}, and the run is too long to confirm it exactly: {reason.message}")
+        return _leave_undecided(found, f"{seen}, and the run is too long to confirm it exactly: {reason.message}")
     if _cost(run) <= _BUDGET:
-        return _settled(found, check(found.claim, run), seen)
+        return _merge_decision(found, check(found.claim, run), seen)
     seen += f", and the run is too large to repeat in {run.arithmetic.numbers}"
     enclosed = certified(run, on_progress)
     if enclosed is run or not _is_affordable(run):
-        return _left_open(found, seen)
-    return _settle_by_proof(found, enclosed) or _settled(found, check(found.claim, enclosed), seen)
+        return _leave_undecided(found, seen)
+    return _settle_by_proof(found, enclosed) or _merge_decision(found, check(found.claim, enclosed), seen)
 
 
-def _settled_rate(found: Check, exactly: Callable[[], Run]) -> Check:
-    """A rate that floats leave open, or see fail, as an exact limit decides it, or the ladders in rationals."""
+def _escalate_rate(found: Check, exactly: Callable[[], Run]) -> Check:
+    """Decide a rate that floats leave open or see fail: by an exact limit, or on ladders in rationals."""
     if found.rate is None or not found.is_steady:
         return found
     with suppress(InputError, NotApplicable, Diverging):
@@ -123,16 +123,16 @@ def _settle_by_proof(found: Check, run: Run) -> Check | None:
     """A near tie of a claim that is proved, if it certainly applies."""
     if not found.comparisons or found.holds is not None or not _is_proved(found.claim):
         return None
-    conditions = _conditions_met(found.claim, run)
+    conditions = _check_conditions_exactly(found.claim, run)
     if conditions is None:
         return None
     proof = FinalDecision(True, "both sides agree up to rounding, and the claim is proved", "by its proof")
     return replace(found, conditions=conditions, final_decision=proof)
 
 
-def _settled(found: Check, exact: Check, seen: str) -> Check:
+def _merge_decision(found: Check, exact: Check, seen: str) -> Check:
     if not exact.is_decided:
-        return _left_open(found, f"{seen}, and {exact.reason}")
+        return _leave_undecided(found, f"{seen}, and {exact.reason}")
     numbers = exact.arithmetic.numbers
     final_decision = FinalDecision(exact.holds, f"decided in {numbers}", f"in {numbers}")
     if exact.applicable and found.comparisons:
@@ -140,8 +140,8 @@ def _settled(found: Check, exact: Check, seen: str) -> Check:
     return replace(exact, arithmetic=FLOAT, final_decision=final_decision)
 
 
-def _conditions_met(claim: Claim, run: Run) -> tuple[ConditionCheck, ...] | None:
-    """The conditions, where they and all assumptions hold for certain: in floats numbers may be equal that are not."""
+def _check_conditions_exactly(claim: Claim, run: Run) -> tuple[ConditionCheck, ...] | None:
+    """Check whether the conditions and all assumptions hold for certain: floats may see unequal numbers as equal."""
     try:
         with precise_enclosures():
             asked = applicability(claim, run, ())
@@ -156,8 +156,8 @@ def _is_proved(claim: Claim) -> bool:
     return prove(claim).verdict == "proved"
 
 
-def _left_open(found: Check, reason: str) -> Check:
-    """The check without a verdict; a reason that it has already is the better one."""
+def _leave_undecided(found: Check, reason: str) -> Check:
+    """Return the check without a verdict; a reason that it has already is kept."""
     return replace(found, final_decision=FinalDecision(None, reason), reason=found.reason or reason)
 
 

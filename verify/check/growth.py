@@ -24,11 +24,11 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.numbers import decimal
 from fedtheory.language.premises import failed_premises
-from verify.check.applicability import conditions_hold
+from verify.check.applicability import check_conditions
 from verify.check.ladders import Ladder, ladders_of
 from verify.check.links import compile_side
 from verify.check.orders import BEYOND_GERMS, as_germ, germ_of, order_of
-from verify.check.stationary_orders import leading_of_small_steps
+from verify.check.stationary_orders import find_leading_term
 
 _MOST = 10**7
 """Products of coefficients up to which a run is looked at."""
@@ -61,18 +61,18 @@ class Growth:
         goes = f"as {name} {'grows' if self.goes_to_infinity else 'tends to 0'}"
         if not self.exceeds:
             return f"measured / order stays bounded {goes}, by an exact limit"
-        number = "a positive number" if self.coefficient is None else _shown(self.coefficient)
-        times = _times(name, -(self.power or Fraction(0)))
+        number = "a positive number" if self.coefficient is None else _format_number(self.coefficient)
+        times = _format_power(name, -(self.power or Fraction(0)))
         return f"measured{times} tends to {number} {goes}, and order{times} to 0: no constant serves for all {name}"
 
 
-def _shown(number: Number) -> str:
-    """A rational as it is where it is short, else some of its digits."""
+def _format_number(number: Number) -> str:
+    """Format a rational: as it is where it is short, else with some of its digits."""
     return str(number) if isinstance(number, fmpq) and len(str(number)) <= _SHORT else decimal(number, 6)
 
 
-def _times(name: str, power: Fraction) -> str:
-    """A factor, a power of a variable, in words."""
+def _format_power(name: str, power: Fraction) -> str:
+    """Format a factor, a power of a variable."""
     if power == 0:
         return ""
     size = abs(power)
@@ -101,7 +101,7 @@ def _growth_in(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> Gro
     with suppress(*BEYOND_GERMS):
         at = ladder.at_limit(run)
         variable = germ_of(claim, symbol, at)
-        if variable.is_monomial and conditions_hold(claim, at) and _premises_hold(claim, run, at, ladder):
+        if variable.is_monomial and check_conditions(claim, at) and _check_premises(claim, run, at, ladder):
             return _compared(claim, run, at, symbol, variable)
     return None
 
@@ -112,8 +112,8 @@ def _effort(run: Run) -> int:
     return int(run.problem.clients * (run.problem.dimension + 1) ** 3 * steps**2)
 
 
-def _premises_hold(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
-    """Whether the assumptions hold at the limit; where that needs more than rational functions, on the rungs."""
+def _check_premises(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
+    """Check whether the assumptions hold at the limit; where rational functions do not suffice, on the runs."""
     try:
         return not failed_premises(claim, at)
     except BEYOND_GERMS:
@@ -123,10 +123,10 @@ def _premises_hold(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
 def _compared(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
     """Whether what is measured is of a larger order than the rate says; None where that is not known."""
     assert claim.rate is not None
-    measured, order = _measured(claim, at), order_of(claim, claim.rate.order, at)
+    measured, order = _find_leading_term(claim, at), order_of(claim, claim.rate.order, at)
     if measured is None and variable.power > 0:
         # Stationary errors solve equations that have no germs; of a variable that vanishes they are series in the step.
-        measured = leading_of_small_steps(claim, run)
+        measured = find_leading_term(claim, run)
     if measured is None or order is None:
         return None
     leading, power = measured
@@ -139,8 +139,8 @@ def _compared(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ
     return Growth(symbol, sp.oo if sign < 0 else sp.S.Zero, own_power, coefficient, power < order.power)
 
 
-def _measured(claim: Claim, at: Run) -> tuple[fmpq | None, Fraction | float] | None:
-    """c and p where the measured side is like c h^p, c > 0: of a quantity with several places the largest one."""
+def _find_leading_term(claim: Claim, at: Run) -> tuple[fmpq | None, Fraction | float] | None:
+    """Find c and p such that the measured side behaves like c h^p, c > 0; the largest of several places counts."""
     assert claim.rate is not None
     try:
         compiled = compile_side(claim, claim.rate.measured, claim.place)

@@ -59,13 +59,13 @@ class Ladder:
             return self.longer_beside if is_longer else self.beside
         return (*self.rungs, *self.longer) if is_longer else self.rungs
 
-    def holds_at(self, is_longer: bool) -> int:
-        """The rung while another variable climbs: further towards the limit where the first rungs do not decide."""
+    def start_rung(self, is_longer: bool) -> int:
+        """Return the rung while another variable climbs: further out where the first rungs do not decide."""
         return self.longer[-1] if is_longer and self.held > 1 else self.held
 
     def jointly(self, is_longer: bool) -> tuple[int, ...]:
         """The rungs while all variables climb together; of horizons the last one is where they are held."""
-        last = 4 ** (_JOINT - 1) if self.held == 1 else self.holds_at(is_longer)
+        last = 4 ** (_JOINT - 1) if self.held == 1 else self.start_rung(is_longer)
         return tuple(last // 4**number for number in reversed(range(_JOINT)))
 
 
@@ -77,13 +77,13 @@ def _copies(run: Run, copies: int) -> Run:
     return run if copies == 1 else run.with_copies(copies)
 
 
-def _more_local_steps(run: Run, factor: int) -> Run:
+def _multiply_local_steps(run: Run, factor: int) -> Run:
     return run if factor == 1 else run.with_local_steps_multiplied(factor)
 
 
 def _longer_rounds(run: Run, factor: int) -> Run:
     """The run with more local steps in fewer rounds, so that the number of iterations stays."""
-    return _more_local_steps(run, factor).with_rounds(max(run.algorithm.rounds // factor, 1))
+    return _multiply_local_steps(run, factor).with_rounds(max(run.algorithm.rounds // factor, 1))
 
 
 _CLIENTS = Ladder(sp.oo, (1, 4, 16, 64), (256,), _copies)
@@ -100,7 +100,7 @@ _OF_STEPS: Any = {
     "place": 3,
     "climbs_jointly": False,
 }
-_LOCAL_STEPS = Ladder(sp.oo, (1, 4, 16, 64), (256, 1024), _more_local_steps, **_OF_STEPS)
+_LOCAL_STEPS = Ladder(sp.oo, (1, 4, 16, 64), (256, 1024), _multiply_local_steps, **_OF_STEPS)
 _LOCAL_STEPS_OF_ITERATIONS = Ladder(sp.oo, (1, 4, 16, 64), (256, 1024), _longer_rounds, **_OF_STEPS)
 
 LADDERS = {

@@ -19,7 +19,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import measure_several
-from verify.check.applicability import applicability, exclusion_of, reason_of
+from verify.check.applicability import applicability, exclusion_of, explain_exclusion
 from verify.check.comparison import compare
 from verify.check.dependencies import collect_in_relations
 from verify.check.estimated import estimated
@@ -38,7 +38,7 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     enclosed in floats.
     Raises `InputError` for a claim that cannot be evaluated.
     """
-    found = _check_as_given(claim, run, nearby)
+    found = _check_unmerged(claim, run, nearby)
     if found.applicable or not run.is_in_types or run.clients * run.problem.dimension > _MOST_WRITTEN_OUT:
         return found
     # Statements about single clients need them one by one.
@@ -49,8 +49,8 @@ _MOST_WRITTEN_OUT = 2_000
 """Coordinates of all clients together up to which clients in types are written out for a claim."""
 
 
-def _check_as_given(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
-    """A check on a run as it is, whether its clients are types or not."""
+def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
+    """Check a claim on a run as it is, without merging equal clients."""
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
         run = certified(run)
     found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
@@ -91,7 +91,7 @@ def _guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     except NotApplicable as reason:
         if not nearby:
             excluded = (exclusion_of(claim, reason),)
-            return Check(claim, run.arithmetic, False, reason_of(claim, excluded), excluded=excluded)
+            return Check(claim, run.arithmetic, False, explain_exclusion(claim, excluded), excluded=excluded)
     # The reason may be that of a nearby run.
     found = _guarded(claim, run)
     return replace(found, is_steady=all(_guarded(claim, near).applicable == found.applicable for near in nearby))
@@ -103,7 +103,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     asked = applicability(claim, run, nearby)
     given = partial(Check, claim, run.arithmetic, conditions=asked.conditions, is_steady=asked.is_steady)
     if asked.failures:
-        return given(False, reason_of(claim, asked.failures), excluded=asked.failures)
+        return given(False, explain_exclusion(claim, asked.failures), excluded=asked.failures)
     found = given(True, None, regions=regions(claim, run))
     if not found.is_steady:
         return found

@@ -39,7 +39,7 @@ from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.evaluation import Compiled, whole_run
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
-from verify.check.applicability import conditions_hold
+from verify.check.applicability import check_conditions
 from verify.check.climbs import Climb, RateCheck, Rung
 from verify.check.growth import Growth, growth_of
 from verify.check.ladders import Ladder, ladders_of
@@ -136,20 +136,20 @@ def _climbed(claim: Claim, run: Run, growth: Growth | None, limit: Number | None
     if growth is None and limit is not None and abs(limit) > rounding:
         growth = Growth(_rounds_of(claim), sp.oo, Fraction(0), limit)
     if growth is not None and growth.exceeds:
-        return RateCheck(False, first.rungs, None, limit, _ladders_of(claim, run, growth, first), growth)
+        return RateCheck(False, first.rungs, None, limit, _select_ladders(claim, run, growth, first), growth)
     climbs = (first, *_further_climbs(claim, run, is_longer))
     largest = max(ratio for climb in climbs for ratio in climb.ratios)
     if compiled.constant is not None:
         # On the ladder, where constants that hold on a ball are those of all rungs.
         start = _places(compiled.ladders, 0, is_longer)[0]
         stated = compiled.constant(whole_run(_run_at(claim, run, start))).item()
-        return RateCheck(_within(climbs, stated), first.rungs, largest, limit, climbs)
+        return RateCheck(_is_bounded(climbs, stated), first.rungs, largest, limit, climbs)
     climbs = _with_rises(climbs)
     holds = growth is not None or not any(climb.is_rising for climb in climbs)
     return RateCheck(True if holds else None, first.rungs, largest, limit, climbs, growth)
 
 
-def _ladders_of(claim: Claim, run: Run, growth: Growth, first: Climb) -> tuple[Climb, ...]:
+def _select_ladders(claim: Claim, run: Run, growth: Growth, first: Climb) -> tuple[Climb, ...]:
     """The first ladder, and that of the variable in which a rate is refuted."""
     number = [*ladders_of(claim)].index(growth.variable)
     return _with_rises((first,) if number == 0 else (first, _climb(claim, run, number, is_longer=False)))
@@ -160,7 +160,7 @@ def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
 
     What vanishes exactly is O of everything, and floats climb a ladder of its rounding errors.
     """
-    if exact.arithmetic is RATIONAL and _measured(claim, exact) == 0:
+    if exact.arithmetic is RATIONAL and _measure_largest(claim, exact) == 0:
         return check_rate(claim, exact)
     growth = growth_of(claim, exact)
     return found if growth is None else replace(found, holds=not growth.exceeds, growth=growth)
@@ -181,7 +181,7 @@ def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
     """The ladder of one variable."""
     compiled = _compiled(claim)
     variable, ladder = [*ladders_of(claim)][number], compiled.ladders[number]
-    rungs = _rungs(claim, run, _places(compiled.ladders, number, is_longer))
+    rungs = _select_rungs(claim, run, _places(compiled.ladders, number, is_longer))
     if len(rungs) < _FEWEST:
         of = f" of {claim.in_words(variable)}" if number else ""
         raise NotApplicable(f"the conditions hold on {len(rungs)} rungs of the ladder{of}, fewer than {_FEWEST}")
@@ -195,21 +195,23 @@ def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]
     if len(ladders) == 1 or not all(ladder.climbs_jointly for ladder in ladders):
         return ()
     places = [*zip(*(ladder.jointly(is_longer) for ladder in ladders), strict=True)]
-    rungs = _rungs(claim, run, places)
+    rungs = _select_rungs(claim, run, places)
     positions = tuple(float(4**number) for number in range(len(places)))
     return (Climb(tuple(ladders_of(claim)), rungs, positions, grows=True),) if len(rungs) == len(places) else ()
 
 
 def _places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Steps]:
     """Rungs at which a ladder is climbed, with all other variables held."""
-    held = [ladder.holds_at(is_longer) for ladder in ladders]
+    held = [ladder.start_rung(is_longer) for ladder in ladders]
     steps = ladders[number].steps(number == 0, is_longer)
     return [(*held[:number], step, *held[number + 1 :]) for step in steps]
 
 
-def _rungs(claim: Claim, run: Run, places: list[_Steps]) -> tuple[Rung, ...]:
+def _select_rungs(claim: Claim, run: Run, places: list[_Steps]) -> tuple[Rung, ...]:
     """The rungs at which the conditions hold."""
-    return tuple(_rung(claim, run, place) for place in places if conditions_hold(claim, _run_at(claim, run, place)))
+    return tuple(
+        _evaluate_rung(claim, run, place) for place in places if check_conditions(claim, _run_at(claim, run, place))
+    )
 
 
 def _with_rises(climbs: tuple[Climb, ...]) -> tuple[Climb, ...]:
@@ -223,7 +225,7 @@ def _rise(climb: Climb, scale: float) -> float:
     if climb.scale == 0:
         return 0.0
     resolved = [place for place, rung in enumerate(climb.rungs) if _is_resolved(rung, scale)]
-    return climb.rise_over(resolved if len(resolved) >= _FEWEST else range(len(climb.rungs)))
+    return climb.fit_rise(resolved if len(resolved) >= _FEWEST else range(len(climb.rungs)))
 
 
 def _is_resolved(rung: Rung, scale: float) -> bool:
@@ -231,7 +233,7 @@ def _is_resolved(rung: Rung, scale: float) -> bool:
     return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _LEAST_GROWTH * scale)
 
 
-def _within(climbs: tuple[Climb, ...], constant: Number) -> bool | None:
+def _is_bounded(climbs: tuple[Climb, ...], constant: Number) -> bool | None:
     """Whether measured <= constant * order on all rungs; None for a near tie of floats."""
     verdicts = [_mark_at_most(rung.measured, constant * rung.order) for climb in climbs for rung in climb.rungs]
     if False in verdicts:
@@ -248,18 +250,18 @@ def _mark_at_most(smaller: Number, larger: Number) -> bool | None:
 
 
 @lru_cache(maxsize=64)
-def _rung(claim: Claim, run: Run, place: _Steps) -> Rung:
+def _evaluate_rung(claim: Claim, run: Run, place: _Steps) -> Rung:
     """Values found at a rung; kept, as several ladders of a rate meet there."""
     compiled = _compiled(claim)
     at = _run_at(claim, run, place)
     whole = whole_run(at)
     first, *others = (variable(whole).item() for variable in compiled.variables)
-    found = Rung(first, _measured(claim, at), compiled.order(whole).item(), tuple(others))
+    found = Rung(first, _measure_largest(claim, at), compiled.order(whole).item(), tuple(others))
     spend(at)
     return found
 
 
-def _measured(claim: Claim, at: Run) -> Number:
+def _measure_largest(claim: Claim, at: Run) -> Number:
     """Compute the value that a rate is about on a run: the largest one of a quantity with several places."""
     compiled = _compiled(claim)
     measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
@@ -326,10 +328,10 @@ def _require_fixed_constants(claim: Claim, run: Run) -> None:
     counts_on_balls = any(isinstance(n, RunQuantity) and n.region is not None for n in claim.notation.values())
     for number, ladder in enumerate(_compiled(claim).ladders):
         if ladder.limit is sp.oo and (number == 0 or not ladder.is_count):
-            _require_fixed_along(claim, run, number, counts_on_balls)
+            _require_fixed_assumptions(claim, run, number, counts_on_balls)
 
 
-def _require_fixed_along(claim: Claim, run: Run, number: int, counts_on_balls: bool) -> None:
+def _require_fixed_assumptions(claim: Claim, run: Run, number: int, counts_on_balls: bool) -> None:
     places = _places(_compiled(claim).ladders, number, is_longer=False)
     ends = [_run_at(claim, run, places[end]) for end in ((0, -1) if counts_on_balls else (-1,))]
     known = [assumption.require(end) for assumption in claim.assumptions for end in ends]

@@ -65,7 +65,7 @@ class Values:
         """Numbers with the signs of the slack."""
         return floats_of_same_sign(self.slack)
 
-    def taken(self, entries: Array) -> Values:
+    def select_entries(self, entries: Array) -> Values:
         """The values at some entries, on their axes."""
         found = copy(self)
         found.lhs, found.rhs, found.slack = self.lhs[entries], self.rhs[entries], self.slack[entries]
@@ -106,7 +106,7 @@ def sides_of(links: Sequence[CompiledRelation], sites: Callable[[], Iterable[Sit
     visited = iter(sites())
     # A site of a large run is large: only the first ones are kept.
     first = list(islice(visited, _KEPT_SITES))
-    parts = [[_part(link, site) for link in links] for site in chain(first, visited)]
+    parts = [[_evaluate_term(link, site) for link in links] for site in chain(first, visited)]
 
     def site_at(number: int) -> Site:
         return first[number] if number < len(first) else next(islice(sites(), number, None))
@@ -124,8 +124,8 @@ class _Part:
     values: tuple[Array, ...]
 
 
-def _part(link: CompiledRelation, site: Site) -> _Part:
-    values = _alike(values_at(link, site), len(site.axes))
+def _evaluate_term(link: CompiledRelation, site: Site) -> _Part:
+    values = _broadcast(values_at(link, site), len(site.axes))
     existing = existing_entries(site, values[0])
     flat = [each.ravel() for each in values]
     return _Part(values[0].shape, existing, tuple(flat if existing is None else (each[existing] for each in flat)))
@@ -140,7 +140,7 @@ def values_at(link: CompiledRelation, site: Site) -> list[Array]:
     return [convert_inexact(left), convert_inexact(right)]
 
 
-def _alike(arrays: Sequence[Array], axes: int) -> Sequence[Array]:
+def _broadcast(arrays: Sequence[Array], axes: int) -> Sequence[Array]:
     """Arrays of one shape, with so many axes."""
     if len({each.shape for each in arrays}) > 1:
         arrays = np.broadcast_arrays(*arrays)

@@ -19,7 +19,7 @@ _TERMS = 6
 """Coefficients that are looked at; where all of them vanish nothing is said."""
 
 
-def leading_of_small_steps(claim: Claim, run: Run) -> tuple[fmpq, Fraction] | None:
+def find_leading_term(claim: Claim, run: Run) -> tuple[fmpq, Fraction] | None:
     """c and p where what a rate measures is like c h^p, c > 0, for steps h times those of a rational run.
 
     None where it is no stationary error with a known expansion; `NotApplicable` where small steps have no limit.

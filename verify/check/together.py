@@ -55,12 +55,12 @@ class RunsTogether:
 
     def answers(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, CheckResult]]:
         """The answers of each claim for runs, by their numbers; those that are left out are to be checked alone."""
-        asked = filter(_is_evaluated_together, claims) if self._are_comparable else ()
+        asked = filter(_has_batches, claims) if self._are_comparable else ()
         outcomes = {claim: dict(self._excluded(claim)) for claim in asked}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            conditional = {claim: rest for claim, rest in self._rest(outcomes) if claim.conditions}
-            for claim, groups in self._alike(conditional, self._kind_for_conditions):
-                outcomes[claim] |= self._without_conditions(claim, groups, self._rest_of(outcomes[claim]))
+            conditional = {claim: rest for claim, rest in self._list_missing(outcomes) if claim.conditions}
+            for claim, groups in self._group_by_kind(conditional, self._find_condition_key):
+                outcomes[claim] |= self._without_conditions(claim, groups, self._find_missing(outcomes[claim]))
             for place in sorted({claim.place for claim in outcomes}):
                 self._compare(place, {c: found for c, found in outcomes.items() if c.place == place})
         return {c: {row: each for row, each in found.items() if each is not None} for c, found in outcomes.items()}
@@ -68,7 +68,7 @@ class RunsTogether:
     def _compare(self, place: str, outcomes: Mapping[Claim, Outcomes]) -> None:
         """Compare the relations on runs to which the claims apply; earlier results stay."""
         at = self._whole if place == "run" else RunsAtPlaces(self.runs, place)
-        for claim, groups in self._alike(dict(self._rest(outcomes)), at.kind):
+        for claim, groups in self._group_by_kind(dict(self._list_missing(outcomes)), at.kind):
             for rows in (part for alike in groups for part in at.parts(claim, alike)):
                 # What refuses one of the runs is found again where it is checked alone.
                 with suppress(FedtheoryError):
@@ -78,10 +78,10 @@ class RunsTogether:
     def _are_comparable(self) -> bool:
         return len(self.runs) > 1 and all(run.arithmetic is not ENCLOSED for run in self.runs)
 
-    def _rest(self, outcomes: Mapping[Claim, Outcomes]) -> Iterator[tuple[Claim, Rows]]:
-        return ((claim, self._rest_of(found)) for claim, found in outcomes.items())
+    def _list_missing(self, outcomes: Mapping[Claim, Outcomes]) -> Iterator[tuple[Claim, Rows]]:
+        return ((claim, self._find_missing(found)) for claim, found in outcomes.items())
 
-    def _rest_of(self, outcomes: Outcomes) -> Rows:
+    def _find_missing(self, outcomes: Outcomes) -> Rows:
         return tuple(row for row in range(len(self.runs)) if row not in outcomes)
 
     def _excluded(self, claim: Claim) -> Iterator[tuple[int, CheckResult | None]]:
@@ -94,10 +94,10 @@ class RunsTogether:
             except FedtheoryError:
                 yield row, None
 
-    def _kind_for_conditions(self, claim: Claim, row: int) -> Hashable:
+    def _find_condition_key(self, claim: Claim, row: int) -> Hashable:
         return collect_in_conditions(claim).kind(self.runs[row])
 
-    def _alike(
+    def _group_by_kind(
         self, rows: Mapping[Claim, Rows], kind: Callable[[Claim, int], Hashable]
     ) -> Iterable[tuple[Claim, Iterable[Rows]]]:
         """Group the runs of each claim by kind, without those on which some quantity has no value.
@@ -132,15 +132,15 @@ class RunsTogether:
 def ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
     """The ratio of the two sides where it is worst, on each run; None where the claim is silent, or there is none."""
     outcomes = RunsTogether(runs).answers([claim]).get(claim, {})
-    return [outcomes[row].ratio if row in outcomes else _ratio_alone(claim, run) for row, run in enumerate(runs)]
+    return [outcomes[row].ratio if row in outcomes else _evaluate_ratio(claim, run) for row, run in enumerate(runs)]
 
 
-def _ratio_alone(claim: Claim, run: Run) -> float | None:
+def _evaluate_ratio(claim: Claim, run: Run) -> float | None:
     worst = check(claim, run).worst
     return None if worst is None else _as_float(worst.ratio)
 
 
-def _is_evaluated_together(claim: Claim) -> bool:
+def _has_batches(claim: Claim) -> bool:
     return claim.rate is None and bool(claim.relations)
 
 

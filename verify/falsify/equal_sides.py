@@ -11,7 +11,7 @@ from fedtheory.arithmetic.root_sums import exact_root
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import whole_run
-from verify.check.applicability import conditions_hold
+from verify.check.applicability import check_conditions
 from verify.check.links import CompiledRelation, condition_links
 from verify.falsify.local import with_steps_times
 from verify.falsify.tables import NO_RUN
@@ -34,7 +34,7 @@ def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
     found = (factor_of_equality(link, run) for link in condition_links(claim))
     for factor in sorted({factor for factor in found if factor is not None}, reverse=True):
         with suppress(*NO_RUN):
-            if conditions_hold(claim, with_steps_times(run, factor)):
+            if check_conditions(claim, with_steps_times(run, factor)):
                 return factor
     return None
 

@@ -12,7 +12,7 @@ from fedtheory.arithmetic import simplest_between
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
-from verify.check.applicability import conditions_hold
+from verify.check.applicability import check_conditions
 from verify.falsify.knobs import Knob, knob_named, knobs_of
 from verify.falsify.rounding import factor_of
 from verify.falsify.score import NOTHING
@@ -181,5 +181,5 @@ def _hold_with(claim: Claim, run: Run, factor: fmpq) -> bool | None:
 def _conditions_hold(claim: Claim, run: Run) -> bool | None:
     """Whether all conditions hold; None where they cannot be asked."""
     with suppress(*NO_RUN):
-        return conditions_hold(claim, run)
+        return check_conditions(claim, run)
     return None

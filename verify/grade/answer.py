@@ -36,7 +36,7 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
         raise UnknownSymbol(f"an order such as {order[1]}(...) leaves the constants open: write the formula with them")
     plain = write_in_ascii(text, names)
     try:
-        found = _read(plain, names)
+        found = _read_notation(plain, names)
     except Ambiguous:
         raise
     except Unreadable:
@@ -50,7 +50,7 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
     return found
 
 
-def _read(text: str, names: Mapping[str, Expr]) -> Expr:
+def _read_notation(text: str, names: Mapping[str, Expr]) -> Expr:
     if is_latex(text):
         return read_latex(as_latex(text), names)
     text = separate_symbols(text, names)

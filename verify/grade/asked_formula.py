@@ -28,14 +28,14 @@ _GAP = re.compile(rf"([Ff])\s*{_OPEN}{_START}{_CLOSE}{_MINUS}\1\s*(?:{_STAR}|{_O
 
 def read_formula(question: BoundQuestion | ExpressionQuestion, text: str) -> Expr:
     r"""The expression of an answer; ``\|x^0-x^*\|`` and ``f(x^0)-f^*`` are the symbols of a bound's claim for them."""
-    for pattern, name in _meant(question):
+    for pattern, name in _list_symbol_texts(question):
         symbol = str(sp.latex(sp.Symbol(name))) if is_latex(text) else name
         text = pattern.sub(lambda _found, symbol=symbol: f" ({symbol}) ", text)  # type: ignore[misc]
     return read_answer(text, question.names)
 
 
-def _meant(question: BoundQuestion | ExpressionQuestion) -> Iterator[tuple[re.Pattern[str], str]]:
-    """The texts that stand for a symbol of the question, each with its name."""
+def _list_symbol_texts(question: BoundQuestion | ExpressionQuestion) -> Iterator[tuple[re.Pattern[str], str]]:
+    """List the texts that stand for a symbol of the question, each with its name."""
     if isinstance(question, BoundQuestion):
         names = {symbol: name for name, symbol in question.names.items()}
         for symbol, quantity in question.claim.where.items():

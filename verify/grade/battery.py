@@ -22,7 +22,7 @@ from verify.check.together import CheckResult, RunsTogether
 from verify.falsify.generation import kind_of
 from verify.falsify.tables import Table, get
 from verify.grade.counterexample import confirm, work_of
-from verify.grade.ladders import is_allowed, ladders
+from verify.grade.ladders import is_allowed, list_ladder_runs
 from verify.instances import FAMILIES, complexity, families_for
 
 _QUOTA = 8
@@ -77,7 +77,7 @@ class Battery:
     def try_claim(self, claim: Claim) -> Trial:
         """Evaluates a claim on all runs; a violation in floats counts where exact arithmetic confirms it."""
         exact, floats = list(_answers(self._exact, claim)), list(self._long_answers(claim))
-        enclosed = [_answer_alone(claim, run) for run in self._enclosed]
+        enclosed = [_check_answer(claim, run) for run in self._enclosed]
         runs = [*zip(self._rational, exact, strict=True), *zip(self._enclosed, enclosed, strict=True)]
         violated = next((run_table(run) for run, found in runs if found.holds is False), None)
         if violated is None:
@@ -93,10 +93,10 @@ class Battery:
         answers = [*_answers(self._exact, claim), *_answers(self._short, claim)]
         return max((found.ratio for found in answers if found.ratio is not None), default=None)
 
-    def where_applicable(self, claim: Claim) -> Battery:
-        """The battery without the runs on which a claim does not apply."""
+    def select_applicable(self, claim: Claim) -> Battery:
+        """Return the battery without the runs on which a claim does not apply."""
         small = [*zip(self._rational, _answers(self._exact, claim), strict=True)]
-        small += [(run, _answer_alone(claim, run)) for run in self._enclosed]
+        small += [(run, _check_answer(claim, run)) for run in self._enclosed]
         applicable = [run for run, found in small if found.applicable]
         return Battery(applicable, [table for table in self.long if is_allowed(claim, table)])
 
@@ -106,7 +106,7 @@ class Battery:
         outcomes = self._floats.answers([unconditional]).get(unconditional, {})
         for row, table in enumerate(self.long):
             if row not in outcomes and work_of(table) <= _ALONE:
-                yield _answer_alone(claim, self._floats.runs[row])
+                yield _check_answer(claim, self._floats.runs[row])
             else:
                 yield outcomes.get(row, _UNDECIDED)
 
@@ -114,10 +114,10 @@ class Battery:
 def _answers(runs: RunsTogether, claim: Claim) -> Iterator[CheckResult]:
     together = runs.answers([claim]).get(claim, {})
     for row, run in enumerate(runs.runs):
-        yield together[row] if row in together else _answer_alone(claim, run)
+        yield together[row] if row in together else _check_answer(claim, run)
 
 
-def _answer_alone(claim: Claim, run: Run) -> CheckResult:
+def _check_answer(claim: Claim, run: Run) -> CheckResult:
     try:
         found = check(claim, run)
     except LookupError:
@@ -129,8 +129,8 @@ def _answer_alone(claim: Claim, run: Run) -> CheckResult:
 @cache
 def battery(claim: Claim) -> Battery:
     """The battery of a claim; kept, so that its runs are simulated once."""
-    everything = Battery(tuple(_small_runs(claim)), tuple(ladders(claim)))
-    return everything.where_applicable(claim)
+    everything = Battery(tuple(_small_runs(claim)), tuple(list_ladder_runs(claim)))
+    return everything.select_applicable(claim)
 
 
 def _small_runs(claim: Claim) -> Iterator[Run]:
@@ -145,14 +145,14 @@ def _quota(runs: Iterable[Run], most: int) -> Iterator[Run]:
     """Select at most so many runs of each kind, in their order."""
     counts: dict[Hashable, int] = {}
     for run in runs:
-        kind = _detailed_kind(run)
+        kind = _classify_run(run)
         counts[kind] = counts.get(kind, 0) + 1
         if counts[kind] <= most:
             yield run
 
 
-def _detailed_kind(run: Run) -> Hashable:
-    """The kind of a run, with its loss, and whether it has several rounds, many clients, and unequal weights."""
+def _classify_run(run: Run) -> Hashable:
+    """Classify a run by its kind, its loss, and whether it has several rounds, many clients, and unequal weights."""
     table = run_table(run)
     weights = get(table, "problem.weights")
     several_rounds, many_clients = run.algorithm.rounds > 1, run.problem.clients > 2

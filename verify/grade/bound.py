@@ -22,7 +22,7 @@ from verify.falsify.tables import Table
 from verify.grade.battery import battery
 from verify.grade.counterexample import describe
 from verify.grade.looseness import Growth, Looseness, measure_looseness
-from verify.grade.rule import Standing, share
+from verify.grade.rule import Standing, compute_share
 from verify.grade.same import are_equal, has_units_of
 from verify.proof_search import find_premises
 
@@ -60,7 +60,7 @@ class BoundFinding:
     @property
     def share(self) -> Fraction:
         """The share of the points."""
-        return share(self.standing, self.excess, self.right_units)
+        return compute_share(self.standing, self.excess, self.right_units)
 
 
 def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
@@ -86,7 +86,7 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
         return _refuted(stated, right_units, trial.violation)
     premises = () if _is_proved(claim, answer) else find_premises(stated)
     if premises is not None:
-        found = _not_refuted("proved", claim, answer, _why_proved(premises), trial.largest_ratio)
+        found = _not_refuted("proved", claim, answer, _explain_proof(premises), trial.largest_ratio)
         return replace(found, follows_from=premises)
     search = search_regimes(stated, round(_THOUSAND * budget))
     if search.counterexample is not None:
@@ -97,7 +97,7 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
     return replace(found, shrinking=_shrinking(claim, stated))
 
 
-def _why_proved(premises: tuple[str, ...]) -> str:
+def _explain_proof(premises: tuple[str, ...]) -> str:
     if premises:
         return f"it follows from {', '.join(premises)}"
     return "it is at least as large as a bound that is proved, under the conditions of the claim"

@@ -114,7 +114,7 @@ def _start(command: Sequence[str], descriptors: Sequence[int] = ()) -> subproces
 
 def _view(limits: Limits) -> Iterator[str]:
     """The files of the sandbox: all read-only, but for an empty folder for temporary ones."""
-    shown = _shown()
+    shown = _list_visible_folders()
     yield from ("--size", str(limits.files), "--tmpfs", "/tmp")
     for place in shown:
         yield from ("--ro-bind-try", place, place)
@@ -126,8 +126,8 @@ def _view(limits: Limits) -> Iterator[str]:
     yield from ("--remount-ro", "/", "--chdir", "/tmp")
 
 
-def _shown() -> list[str]:
-    """Python, its packages, and `fedtheory`; folders come before what is in them."""
+def _list_visible_folders() -> list[str]:
+    """List the folders of Python, its packages and `fedtheory`; folders come before their contents."""
     library = (sysconfig.get_path("stdlib"), sys.base_prefix + "/lib")
     found = {os.path.realpath(place) for place in (*library, *_packages(), str(_THEORY))}
     return sorted({*_SYSTEM, _PYTHON, *found})

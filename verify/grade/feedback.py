@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.language.typesetting import latex
 from verify.grade.guarded import FUNCTIONS, Unreadable
 from verify.grade.marking import AnswerRow, Result
-from verify.grade.notebooks import counted_points
+from verify.grade.notebooks import format_points
 from verify.grade.python_answer import read_python
 
 STYLE = """
@@ -32,13 +32,13 @@ RUN_FILE = "run.toml"
 def feedback_page(result: Result) -> str:
     """A self-contained HTML page with points, comments and counterexamples; everything of the student's is escaped."""
     who, what = escape(result.student), escape(result.title or result.assignment or result.file)
-    pending = f"; {counted_points(result.pending)} still to be given by a person" if result.pending else ""
+    pending = f"; {format_points(result.pending)} still to be given by a person" if result.pending else ""
     own = (trouble for trouble in result.troubles if trouble not in result.notes)
     troubles = "".join(f'<p class="trouble">{escape(trouble)}</p>\n' for trouble in own)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
         f"<title>{what}: {who}</title>\n<style>{STYLE}</style></head>\n<body>\n"
-        f"<h1>{what}</h1>\n<p>{who}: {result.points:g} of {counted_points(result.of)}{pending}.</p>\n"
+        f"<h1>{what}</h1>\n<p>{who}: {result.points:g} of {format_points(result.of)}{pending}.</p>\n"
         f"{troubles}{''.join(map(_section, result.rows))}</body>\n</html>\n"
     )
 
@@ -58,12 +58,12 @@ def _section(row: AnswerRow) -> str:
     name = f"<code>{escape(row.name)}</code>"
     return (
         f'<h2><span class="points">{points} / {row.of}</span>{escape(row.title)} ({name})</h2>\n'
-        f"{question_part(row)}<dl>{_answer(row)}<dt>Result</dt><dd>{escape(row.comment)}</dd></dl>\n{_run(row)}"
+        f"{write_question(row)}<dl>{_answer(row)}<dt>Result</dt><dd>{escape(row.comment)}</dd></dl>\n{_run(row)}"
     )
 
 
-def question_part(row: AnswerRow) -> str:
-    """The question, typeset; empty where it is not known."""
+def write_question(row: AnswerRow) -> str:
+    """Typeset a question; empty where it is not known."""
     return f'<div class="question">{_typeset(row.question)}</div>\n' if row.question else ""
 
 
@@ -72,14 +72,14 @@ def _answer(row: AnswerRow) -> str:
     if not row.answer:
         return ""
     given = f"<dt>Your answer</dt><dd><pre>{escape(row.answer)}</pre></dd>"
-    formula = _formula_read(row.read)
+    formula = _typeset_read_formula(row.read)
     if not formula and row.read in ("", row.answer):
         return given
     return f"{given}<dt>Read as</dt><dd>{formula}<code>{escape(row.read)}</code></dd>"
 
 
-def _formula_read(text: str) -> str:
-    """The formula that was read, typeset; empty for numbers, words and what is no formula."""
+def _typeset_read_formula(text: str) -> str:
+    """Typeset the formula that was read; empty for numbers, words and what is no formula."""
     words = set(_NAME.findall(text)) - FUNCTIONS.keys()
     if text in words or not words:
         return ""
@@ -108,10 +108,10 @@ def _run(row: AnswerRow) -> str:
 def _typeset(text: str) -> str:
     """Markdown with LaTeX as HTML: formulas as MathML where the converter is installed, else as they are written."""
     parts = _FORMULA.split(text)
-    return "".join(_formula(part) if place % 2 else _words(part) for place, part in enumerate(parts))
+    return "".join(_formula(part) if place % 2 else _mark_up_text(part) for place, part in enumerate(parts))
 
 
-def _words(text: str) -> str:
+def _mark_up_text(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", _STRONG.sub(r"<b>\1</b>", escape(text, quote=False)))
 
 

@@ -11,11 +11,11 @@ from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, is_student
 from verify.grade.assignments import assignment_with_id, edition_of, find_assignment
 from verify.grade.confinement import Launch, NoSandbox, find_launch
-from verify.grade.handed_in import HandedIn, handed_in, labels
+from verify.grade.handed_in import HandedIn, find_submissions, labels
 from verify.grade.marking import AnswerRow, Result, mark_submission, result_of
 from verify.grade.own import require_sound_once
 from verify.grade.submission import digest
-from verify.grade.written import entered, write_all
+from verify.grade.written import read_entered, write_all
 from verify.processes import as_finished
 
 _EDITION = "10"
@@ -72,7 +72,7 @@ def grade_folder(
         chosen.copy(copy or CLASS)
     elif copy is not None and not is_student(copy):
         raise InputError("--copy", f"expected the id of a copy, got {copy!r}")
-    files = handed_in(folder, copy or CLASS)
+    files = find_submissions(folder, copy or CLASS)
     if chosen is not None and chosen.file is not None:
         require_sound_once(chosen, chosen.copy(copy or CLASS), output, on_own)
     launch = find_launch(unsafe)
@@ -82,7 +82,7 @@ def grade_folder(
     ]
     (output / "results").mkdir(parents=True, exist_ok=True)
     (output / "feedback").mkdir(exist_ok=True)
-    given = entered(output)
+    given = read_entered(output)
     graded: dict[str, Result] = {}
     for label, result in as_finished(_label, [(task,) for task in tasks], jobs):
         graded[label] = result

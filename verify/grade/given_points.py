@@ -62,23 +62,23 @@ def matched(given: Iterable[EnteredPoints], results: Sequence[Result]) -> dict[K
     return {_key(entry, rows): entry for entry in given}
 
 
-def parted(
+def split_entries(
     given: Iterable[EnteredPoints], results: Sequence[Result]
 ) -> tuple[dict[Key, EnteredPoints], list[EnteredPoints]]:
-    """The entries about answers that are there, and those about answers that are not, which are kept."""
+    """Split entries into those about answers that are there, and those about missing answers, which are kept."""
     there = {(r.student, row.name) for r in results for row in r.rows}
     entries = list(given)
     known = matched((entry for entry in entries if (entry.student, entry.question) in there), results)
     return known, [entry for entry in entries if (entry.student, entry.question) not in there]
 
 
-def with_given(result: Result, given: Mapping[Key, EnteredPoints]) -> Result:
-    """A result with the points that a person gives to its answers."""
+def add_given_points(result: Result, given: Mapping[Key, EnteredPoints]) -> Result:
+    """Return a result with the points that a person gives to its answers."""
     rows = [_with_points(row, given.get((result.student, result.assignment, row.name))) for row in result.rows]
     return replace(result, rows=tuple(rows))
 
 
-def write_to_read(
+def write_manual_table(
     results: Sequence[Result], given: Mapping[Key, EnteredPoints], others: Iterable[EnteredPoints], path: Path
 ) -> None:
     """All answers that the machine leaves to a person, or to which a person gives points, with what is entered.
@@ -93,15 +93,23 @@ def write_to_read(
                 entry = given.get((result.student, result.assignment, row.name))
                 if row.points is None or entry is not None:
                     points, note = ("", "") if entry is None else (f"{entry.points:g}", entry.note)
-                    cells = (result.student, result.assignment, row.name, row.of, points, note, _cut(row.answer))
+                    cells = (
+                        result.student,
+                        result.assignment,
+                        row.name,
+                        row.of,
+                        points,
+                        note,
+                        _shorten_answer(row.answer),
+                    )
                     table.writerow([plain(cell) for cell in cells])
         for entry in others:
             kept = (entry.student, entry.assignment, entry.question, "", f"{entry.points:g}", entry.note, "")
             table.writerow([plain(cell) for cell in kept])
 
 
-def _cut(answer: str) -> str:
-    """An answer as far as a cell of a spreadsheet holds it: the table is read again, and the file has all of it."""
+def _shorten_answer(answer: str) -> str:
+    """Shorten an answer to the length of a spreadsheet's cell: the table is read again, and the file has all of it."""
     return answer if len(answer) <= _LONGEST_CELL else f"{answer[:_LONGEST_CELL]} [...]"
 
 

@@ -40,8 +40,8 @@ class HandedIn:
         return self.submission.copy_of or self.student
 
 
-def handed_in(folder: Path, shared: str = CLASS) -> list[HandedIn]:
-    """All ``.py`` and ``.ipynb`` files of a folder, and of the folders in it; `InputError` where there is none.
+def find_submissions(folder: Path, shared: str = CLASS) -> list[HandedIn]:
+    """Find all ``.py`` and ``.ipynb`` files of a folder and its subfolders; `InputError` where there is none.
 
     `shared` is the id of a copy that several students have, which names none of them.
 
@@ -49,17 +49,17 @@ def handed_in(folder: Path, shared: str = CLASS) -> list[HandedIn]:
     platform has called the file.  A copy that several files claim to be stays with
     the one that has its name, the others go by their own names, and are told.
     """
-    found = [_read(path, entry, folder, shared) for entry, path in _files(folder)]
+    found = [_read_entry(path, entry, folder, shared) for entry, path in _files(folder)]
     if not found:
         raise InputError("DIR", f"expected submissions ID.py or ID.ipynb in {folder}, found none")
     return _distinguish_students(found)
 
 
 def left_out(folder: Path) -> list[str]:
-    """The files of a folder that are no submissions, as people read them."""
+    """List the files of a folder that are no submissions, for readers."""
     kept = {path for _, path in _files(folder)}
     others = [entry for entry in _entries(folder) if entry.is_symlink() or (entry.is_file() and entry not in kept)]
-    return sorted(f"{shown(entry.name)}{' (a link)' * entry.is_symlink()}" for entry in others)
+    return sorted(f"{clean_file_name(entry.name)}{' (a link)' * entry.is_symlink()}" for entry in others)
 
 
 def labels(files: Sequence[HandedIn]) -> list[str]:
@@ -72,8 +72,8 @@ def labels(files: Sequence[HandedIn]) -> list[str]:
     return names
 
 
-def shown(name: str) -> str:
-    """A file name as text: symbols composed, bytes that are no text replaced."""
+def clean_file_name(name: str) -> str:
+    """Return a file name as text: symbols composed, bytes that are no text replaced."""
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
 
 
@@ -101,12 +101,12 @@ def _is_of_a_machine(path: Path) -> bool:
     return path.name.startswith(".") or path.name in _OF_MACHINES
 
 
-def _read(path: Path, entry: Path, folder: Path, shared: str) -> HandedIn:
-    called = shown(entry.name if entry.is_dir() else entry.stem)
+def _read_entry(path: Path, entry: Path, folder: Path, shared: str) -> HandedIn:
+    called = clean_file_name(entry.name if entry.is_dir() else entry.stem)
     submission = read_submission(path, called)
     named = submission.copy_of
     student = named if named is not None and named not in (CLASS, shared) else called
-    return HandedIn(path, student, shown(str(path.relative_to(folder))), called, submission)
+    return HandedIn(path, student, clean_file_name(str(path.relative_to(folder))), called, submission)
 
 
 def _distinguish_students(files: Sequence[HandedIn]) -> list[HandedIn]:
@@ -114,10 +114,10 @@ def _distinguish_students(files: Sequence[HandedIn]) -> list[HandedIn]:
     groups: dict[tuple[str, str | None], list[HandedIn]] = {}
     for file in files:
         groups.setdefault((file.student, file.submission.assignment), []).append(file)
-    return [_named(file, groups[file.student, file.submission.assignment]) for file in files]
+    return [_rename_duplicate(file, groups[file.student, file.submission.assignment]) for file in files]
 
 
-def _named(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
+def _rename_duplicate(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
     if len(group) == 1:
         return file
     others = [other.file for other in group if other is not file]

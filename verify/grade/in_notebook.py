@@ -27,7 +27,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
         print("a cell of this notebook uses the grader or its solutions, which answers must not do")
         return 0.0
     question = _question(assignment, student, name)
-    mark = mark_answer(question, _given(question, answer))
+    mark = mark_answer(question, _take_answer(question, answer))
     print(mark.comment)
     if mark.run_file is not None:
         print("the run that violates it, as a run file:", mark.run_file, sep="\n\n")
@@ -46,7 +46,7 @@ def read_answers(
         else find_assignment(assignment).copy(student).questions
     )
     asked = [question for question in questions if not isinstance(question, ManualQuestion)]
-    return [read_one(question, _given(question, answers.get(question.name))) for question in asked]
+    return [read_one(question, _take_answer(question, answers.get(question.name))) for question in asked]
 
 
 def _question(assignment: str, student: str, name: str) -> Question:
@@ -56,7 +56,7 @@ def _question(assignment: str, student: str, name: str) -> Question:
     raise InputError("name", f"{assignment} has no question {name!r}")
 
 
-def _given(question: Question, answer: Any) -> GivenAnswer:
+def _take_answer(question: Question, answer: Any) -> GivenAnswer:
     if answer is None or answer is Ellipsis:
         return GivenAnswer()
     if question.cases is None:

@@ -13,7 +13,7 @@ from flint import fmpq
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failures_among, premises
-from verify.check.applicability import conditions_hold
+from verify.check.applicability import check_conditions
 from verify.falsify.knobs import knobs_of
 from verify.falsify.local import move_to_edge, without
 from verify.falsify.mixed import mixed
@@ -53,14 +53,14 @@ _MOMENTA = (fmpq(0), fmpq(9, 10), fmpq(31, 32))
 _SERVER_STEPS = (None, fmpq(64))
 
 
-def ladders(claim: Claim) -> Iterator[Table]:
-    """Runs on all rungs, as tables; a claim may not apply to some of them."""
+def list_ladder_runs(claim: Claim) -> Iterator[Table]:
+    """List runs on all rungs, as tables; a claim may not apply to some of them."""
     shapes = mixed(claim, setting(claim))
     for base in (table for shape in shapes for table in _with_settings(claim, shape)):
         for causes, corner in _corners(base):
             edge = scaled(move_to_edge(claim, corner) or corner, {STEP_SIZE: _INSIDE})
             rungs = _RUNGS + (_OF_ONE_CAUSE if len(causes) == 1 else ()) + (_OF_SPREAD if causes == ("spread",) else ())
-            for rung in dict.fromkeys(_rungs(base, rungs)):
+            for rung in dict.fromkeys(_list_rungs(base, rungs)):
                 yield _evaluate_rung(edge, *rung)
 
 
@@ -68,7 +68,7 @@ def is_allowed(claim: Claim, table: Table) -> bool:
     """Whether the assumptions and conditions hold in exact arithmetic, for which nothing is simulated."""
     run = read(table)
     try:
-        return run is not None and not failures_among(premises(claim), run) and conditions_hold(claim, run)
+        return run is not None and not failures_among(premises(claim), run) and check_conditions(claim, run)
     except (FedtheoryError, LookupError):
         # A quantity may ask for what a run does not have, such as a second client.
         return False
@@ -95,7 +95,7 @@ def _corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
             yield kept, without(table, [name for name in present if name not in kept])
 
 
-def _rungs(base: Table, rungs: Sequence[Rung]) -> Iterator[Rung]:
+def _list_rungs(base: Table, rungs: Sequence[Rung]) -> Iterator[Rung]:
     """The rungs; with one local step where the conditions allow no other count, as the base shows."""
     doubles = get(base, "algorithm.name") == "fedavg" and get(base, "algorithm.clock") is None
     for more_clients, steps, rounds, divisor in rungs:

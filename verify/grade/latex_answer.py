@@ -68,7 +68,7 @@ class _Reader:
     def _next(self) -> str:
         return self._tokens[self._at] if self._at < len(self._tokens) else _END
 
-    def _take(self) -> str:
+    def _next_token(self) -> str:
         token = self._next
         self._at += 1
         return token
@@ -90,14 +90,14 @@ class _Reader:
         found = self.total()
         if self._next != r"\over":
             return found
-        self._take()
+        self._next_token()
         return self._build.quotient(found, self.total())
 
     def total(self) -> Expr:
         """A sum of products."""
         found = self._product()
         while self._next in ("+", "-"):
-            sign = self._take()
+            sign = self._next_token()
             term = self._product()
             found = found + term if sign == "+" else found - term
         return found
@@ -105,7 +105,7 @@ class _Reader:
     def _product(self) -> Expr:
         if self._next in ("+", "-"):
             self._build.enter()
-            sign = self._take()
+            sign = self._next_token()
             found = self._product()
             self._build.leave()
             return -found if sign == "-" else found
@@ -113,11 +113,11 @@ class _Reader:
         below: Expr | None = None
         while True:
             if self._next in _OVER:
-                self._take()
+                self._next_token()
                 below = self._power()
                 found = self._build.quotient(found, below)
             elif self._next in _TIMES:
-                self._take()
+                self._next_token()
                 found, below = found * self._power(), None
             elif self._starts_factor():
                 self._require_one_product(below)
@@ -146,7 +146,7 @@ class _Reader:
         base = self._atom()
         if self._next != "^":
             return base
-        self._take()
+        self._next_token()
         return self._build.power(base, self._argument())
 
     def _argument(self) -> Expr:
@@ -162,13 +162,13 @@ class _Reader:
         token = self._next
         self._tokens[self._at : self._at + 1] = [token[0], *([token[1:]] if token[1:] else [])]
         self._blanks[self._at : self._at + 1] = [self._blanks[self._at], *([False] if token[1:] else [])]
-        return self._take()
+        return self._next_token()
 
     def _group(self) -> Expr:
-        closing = _CLOSING[self._take()]
+        closing = _CLOSING[self._next_token()]
         found = self.total()
         if self._next == r"\over" and closing == "}":
-            self._take()
+            self._next_token()
             found = self._build.quotient(found, self.total())
         self.expect(closing)
         return found
@@ -182,7 +182,7 @@ class _Reader:
     def _single(self) -> Expr:
         token = self._next
         if token in _FRACTIONS:
-            self._take()
+            self._next_token()
             above = self._argument()
             return self._build.quotient(above, self._argument())
         if token == r"\sqrt":
@@ -192,7 +192,7 @@ class _Reader:
         if token in _CLOSING or (token in _BARS and not self._has_open_bar):
             return self._bracket()
         if token[:1].isdigit():
-            return self._build.number(self._take())
+            return self._build.number(self._next_token())
         if token[:1].isalpha() or _is_command(token):
             return self._build.name(self._name())
         raise self._unexpected("a number or a symbol")
@@ -203,7 +203,7 @@ class _Reader:
         if token in _CLOSING:
             found = self._group()
             return self._build.apply(_ROUNDED[token], [found]) if token in _ROUNDED else found
-        self._take()
+        self._next_token()
         self._has_open_bar = True
         found = self.total()
         self.expect(_BARS[token])
@@ -211,33 +211,33 @@ class _Reader:
         return self._build.apply("abs", [found])
 
     def _root(self) -> Expr:
-        self._take()
+        self._next_token()
         degree = self._group() if self._next == "[" else self._build.number("2")
         return self._build.power(self._argument(), self._build.quotient(self._build.number("1"), degree))
 
     def _function(self) -> Expr:
-        name = _FUNCTIONS[self._take()]
+        name = _FUNCTIONS[self._next_token()]
         if self._next not in _CLOSING:
             return self._build.apply(name, [self._power()])
-        closing = _CLOSING[self._take()]
+        closing = _CLOSING[self._next_token()]
         arguments = [self.total()]
         while self._next == ",":
-            self._take()
+            self._next_token()
             arguments.append(self.total())
         self.expect(closing)
         return self._build.apply(name, arguments)
 
     def _name(self) -> str:
-        name = self._take().lstrip("\\")
+        name = self._next_token().lstrip("\\")
         if self._next != "_":
             return name
-        self._take()
+        self._next_token()
         if self._next != "{":
-            return f"{name}_{self._take().lstrip(chr(92))}"
-        self._take()
+            return f"{name}_{self._next_token().lstrip(chr(92))}"
+        self._next_token()
         below = ""
         while self._next not in ("}", _END):
-            below += self._take().lstrip("\\")
+            below += self._next_token().lstrip("\\")
         self.expect("}")
         return f"{name}_{below}"
 

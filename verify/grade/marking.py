@@ -12,10 +12,10 @@ from typing import Any
 
 from fedtheory.language.exercises import Assignment, Copy, ManualQuestion, Question
 from verify.grade.confinement import Launch, NoSandbox
-from verify.grade.other_copies import is_asked_otherwise, left_to_a_person, name_moved, questions_as_asked
+from verify.grade.other_copies import differs_from_copy, mark_for_person, match_questions, note_other_copies
 from verify.grade.questions import GivenAnswer, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
-from verify.grade.shown_answer import as_handed_in, as_read
+from verify.grade.shown_answer import show_read, show_submitted
 from verify.grade.submission import Submission
 from verify.grade.written_text import texts_of
 
@@ -97,16 +97,16 @@ def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, 
     Whatever goes wrong with one answer costs no other one its points.  An answer that only
     an execution would give is left to a person where there is no sandbox.
     """
-    questions = questions_as_asked(assignment, copy, submission)
+    questions = match_questions(assignment, copy, submission)
     if submission.trouble is not None:
         found = Answers({}, {}, (submission.trouble,))
     else:
         found = _run(questions, submission, launch)
     manual = [question.name for question in questions if isinstance(question, ManualQuestion)]
     submission = replace(submission, texts=texts_of(assignment, copy, submission, manual))
-    notes = name_moved(copy, questions)
+    notes = note_other_copies(copy, questions)
     troubles = (*notes, *_check_header(assignment, copy, submission), *found.troubles)
-    rows = tuple(_row(question, submission, found) for question in questions)
+    rows = tuple(_mark_question(question, submission, found) for question in questions)
     return Result(submission.student, assignment.id, rows, troubles, assignment.title, notes=notes)
 
 
@@ -131,21 +131,21 @@ def answers_of(
 ) -> dict[str, GivenAnswer]:
     """The answer of a submission to each question, by the question's name."""
     found = _run(questions, submission, launch)
-    return {question.name: _given(question, submission, found) for question in questions}
+    return {question.name: _find_answer(question, submission, found) for question in questions}
 
 
-def _given(question: Question, submission: Submission, found: Answers) -> GivenAnswer:
+def _find_answer(question: Question, submission: Submission, found: Answers) -> GivenAnswer:
     if isinstance(question, ManualQuestion):
         return GivenAnswer(submission.texts.get(question.name, ""))
     trouble = found.troubles_of.get(question.name)
     return GivenAnswer(found.values.get(question.name, ""), found.calls.get(question.name, ()), trouble)
 
 
-def _row(question: Question, submission: Submission, answers: Answers) -> AnswerRow:
-    given = _given(question, submission, answers)
+def _mark_question(question: Question, submission: Submission, answers: Answers) -> AnswerRow:
+    given = _find_answer(question, submission, answers)
     found = _UNKNOWN if question.name in answers.unknown else _mark(question, given)
-    if given.text and is_asked_otherwise(question, submission):
-        found = left_to_a_person(found)
+    if given.text and differs_from_copy(question, submission):
+        found = mark_for_person(found)
     return AnswerRow(
         question.name,
         question.title,
@@ -155,8 +155,8 @@ def _row(question: Question, submission: Submission, answers: Answers) -> Answer
         found.run_file,
         found.relation,
         question.statement,
-        as_handed_in(question, given),
-        as_read(question, given),
+        show_submitted(question, given),
+        show_read(question, given),
     )
 
 

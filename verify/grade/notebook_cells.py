@@ -56,7 +56,7 @@ def read_cells(text: str) -> NotebookCells:
         elif marked.get("solution"):
             texts[str(marked.get("grade_id"))] = source
             units += [source] if is_python(source) and bound_names([source]) else []
-    named = _mapping(about) or _named_in_cells("\n".join(sources))
+    named = _mapping(about) or _find_names("\n".join(sources))
     return NotebookCells(tuple(units), texts, "\n".join(handout), named.get("assignment"), named.get("student"))
 
 
@@ -74,7 +74,7 @@ def _code(source: str, marked: Mapping[str, Any]) -> Iterator[str]:
         yield leave_out_if_huge(repair_signs(_without_magics(source)))
 
 
-def _named_in_cells(source: str) -> dict[str, str]:
+def _find_names(source: str) -> dict[str, str]:
     """Assignment and student as the handout's own cells name them, where a platform has dropped the metadata."""
     assignment, student = _CHECKED.search(source), _STUDENT.search(source)
     if assignment is None:

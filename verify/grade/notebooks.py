@@ -45,10 +45,10 @@ def notebook_text(notebook: dict[str, Any]) -> str:
 
 def rubric(assignment: Assignment, copy: Copy) -> str:
     """The rubric in Markdown: points, how each is earned, and the solutions of this copy."""
-    lines = [f"# {assignment.title}: rubric", "", f"Copy of `{copy.student}`, {counted_points(copy.points)}.", ""]
+    lines = [f"# {assignment.title}: rubric", "", f"Copy of `{copy.student}`, {format_points(copy.points)}.", ""]
     for question in copy.questions:
         lines += [
-            f"## {question.title} (`{question.name}`, {counted_points(question.points)})",
+            f"## {question.title} (`{question.name}`, {format_points(question.points)})",
             "",
             rule_of(question),
             "",
@@ -78,11 +78,11 @@ def comment_heading(question: Question) -> str:
 
 
 def _heading(question: Question) -> str:
-    return f"{question.title} ({counted_points(question.points)})"
+    return f"{question.title} ({format_points(question.points)})"
 
 
-def counted_points(points: float) -> str:
-    """A number of points in words."""
+def format_points(points: float) -> str:
+    """Format a number of points."""
     return "1 point" if points == 1 else f"{points:g} points"
 
 
@@ -103,7 +103,7 @@ _wrap = partial(textwrap.wrap, width=96, break_long_words=False, break_on_hyphen
 def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[str, Any]:
     start = [f"**Hint.** {copy.worked}"] if copy.worked else []
     cells = [
-        _read_only("title", "\n\n".join((f"# {assignment.title}", copy.introduction, *start))),
+        _make_read_only_cell("title", "\n\n".join((f"# {assignment.title}", copy.introduction, *start))),
         _cell("code", "student", f'STUDENT = "{copy.student}"', locked=True),
     ]
     for question in copy.questions:
@@ -135,7 +135,7 @@ def _check_source(assignment: Assignment, copy: Copy) -> str:
 
 def _cells_of(assignment: Assignment, question: Question, with_solutions: bool) -> list[dict[str, Any]]:
     statement = f"## {_heading(question)}\n\n{question.text}\n\n{question.listed}\n\n*{question.how}*"
-    asked = _read_only(f"{question.name}-statement", statement)
+    asked = _make_read_only_cell(f"{question.name}-statement", statement)
     if isinstance(question, ManualQuestion):
         source = question.solution if with_solutions else EMPTY_TEXT
         return [asked, _cell("markdown", question.name, source, solution=True, grade=True, points=question.points)]
@@ -165,7 +165,7 @@ def _test_source(assignment: Assignment, question: Question, with_solutions: boo
     return f"{heading}\n{_BEGIN_TESTS}\nfrom verify.grade import points\n\n{call}\n{_END_TESTS}"
 
 
-def _read_only(name: str, source: str) -> dict[str, Any]:
+def _make_read_only_cell(name: str, source: str) -> dict[str, Any]:
     return _cell("markdown", name, source, locked=True)
 
 

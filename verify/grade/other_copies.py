@@ -18,30 +18,30 @@ _MOST_COPIES = 1000
 """Copies in which a question is looked for: numbers and symbols have a few hundred combinations."""
 
 
-def questions_as_asked(assignment: Assignment, copy: Copy, submission: Submission) -> tuple[Question, ...]:
+def match_questions(assignment: Assignment, copy: Copy, submission: Submission) -> tuple[Question, ...]:
     """The questions of a copy; one that the file asks otherwise is the question of the copy that asks it so.
 
     One that no copy asks as the file does stays as it is.
     """
     handout = _join(_COMMENT.sub("", submission.handout))
-    return tuple(_as_asked(assignment, place, question, handout) for place, question in enumerate(copy.questions))
+    return tuple(_match_question(assignment, place, question, handout) for place, question in enumerate(copy.questions))
 
 
-def _as_asked(assignment: Assignment, place: int, question: Question, handout: str) -> Question:
+def _match_question(assignment: Assignment, place: int, question: Question, handout: str) -> Question:
     if not _differs(question, handout):
         return question
-    others = (_other_copy(assignment, number).questions for number in range(_MOST_COPIES))
+    others = (_find_other_copy(assignment, number).questions for number in range(_MOST_COPIES))
     same_place = (questions[place] for questions in others if place < len(questions))
     return next((other for other in same_place if not _differs(other, handout)), question)
 
 
 @lru_cache(maxsize=4 * _MOST_COPIES)
-def _other_copy(assignment: Assignment, number: int) -> Copy:
+def _find_other_copy(assignment: Assignment, number: int) -> Copy:
     return assignment.copy(f"copy {number}")
 
 
-def is_asked_otherwise(question: Question, submission: Submission) -> bool:
-    """Whether the file has the question, with other formulas, symbols or options than the copy has.
+def differs_from_copy(question: Question, submission: Submission) -> bool:
+    """Return whether the file has the question, with other formulas, symbols or options than the copy.
 
     Wording may change between versions; numbers and symbols, which are drawn for each copy, decide what is right.
     """
@@ -57,14 +57,14 @@ def _differs(question: Question, handout: str) -> bool:
     return any(part not in handout for part in (*formulas, *names, *options))
 
 
-def name_moved(copy: Copy, asked: Sequence[Question]) -> tuple[str, ...]:
-    """The note for the instructor about questions that are those of another copy; none where there are none."""
+def note_other_copies(copy: Copy, asked: Sequence[Question]) -> tuple[str, ...]:
+    """Return the instructor's note about questions of another copy; none where there are none."""
     moved = [question.name for own, question in zip(copy.questions, asked, strict=True) if question is not own]
     return (f"asked as in another copy or version, and graded so: {', '.join(moved)}",) if moved else ()
 
 
-def left_to_a_person(found: Mark) -> Mark:
-    """The mark of an answer to such a question: only a right one counts, for the other may be right as it was asked."""
+def mark_for_person(found: Mark) -> Mark:
+    """Mark an answer to such a question: only a right one counts, for the other may be right in the other copy."""
     if found.share in (RIGHT, None):
         return found
     reason = "the file asks this question with other symbols or numbers than the copy it is marked as"

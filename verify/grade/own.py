@@ -55,10 +55,10 @@ def require_sound(assignment: Assignment, copy: Copy, folder: Path | None = None
             raise InputError(row.name, reason, assignment.file)
     for question in asked:
         if isinstance(question, BoundQuestion):
-            _require_standing(assignment, question, folder)
+            _require_unrefuted(assignment, question, folder)
 
 
-def _require_standing(assignment: Assignment, question: BoundQuestion, folder: Path | None) -> None:
+def _require_unrefuted(assignment: Assignment, question: BoundQuestion, folder: Path | None) -> None:
     if not len(battery(question.claim)):
         reason = "none of the small runs on which answers are tried satisfies the claim's assumptions and conditions"
         excluded = why_never_applicable(question.claim)

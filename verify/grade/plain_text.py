@@ -51,12 +51,14 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
     # Before signs are composed: a superscript is no digit, and a full-width letter is a letter.
     text = "".join(_lower_to_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
     brackets = _LATEX_BRACKETS if is_latex(text) else _BRACKETS
-    text = "".join(_SIGNS.get(character) or brackets.get(character) or _whole(character) for character in text)
+    text = "".join(
+        _SIGNS.get(character) or brackets.get(character) or _expand_fraction(character) for character in text
+    )
     text = _GREEK.sub(lambda found: f"{TIGHT}{_greek(found[0])}{TIGHT}", text)
     text = _ROOT.sub(r"sqrt(\1)", text).replace("√", "sqrt")
     text = _subscripts_joined(unicodedata.normalize("NFKC", text)).strip()
     text = _without_bars(text)
-    return _without_left_side(text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND))
+    return _drop_left_side(text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND))
 
 
 def is_latex(text: str) -> bool:
@@ -90,8 +92,8 @@ def _with_backslashes(text: str, names: Collection[str]) -> str:
     return text
 
 
-def _whole(character: str) -> str:
-    """A character; a fraction such as one half that is one character, in brackets."""
+def _expand_fraction(character: str) -> str:
+    """Return a character; a fraction that is one character in brackets."""
     is_fraction = unicodedata.decomposition(character).startswith("<fraction>")
     return f"({unicodedata.normalize('NFKC', character).replace('⁄', '/')})" if is_fraction else character
 
@@ -126,7 +128,7 @@ def _without_bars(text: str) -> str:
     return "".join(f"abs({part})" if place % 2 else part for place, part in enumerate(parts))
 
 
-def _without_left_side(text: str) -> str:
-    """The right side of ``\\eta = ...`` or of ``... <= ...``; a text with several such signs stays as it is."""
+def _drop_left_side(text: str) -> str:
+    r"""Return the right side of ``\eta = ...`` or of ``... <= ...``; a text with several such signs stays as it is."""
     found = _LEFT_SIDE.fullmatch(text.replace("$", " ") if text.count("$") == 2 else text)
     return found[1].strip() if found else text

@@ -38,7 +38,7 @@ def read_python(text: str, names: Mapping[str, Expr]) -> Expr:
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        raise NoExpression(_where(text.strip(), error)) from None
+        raise NoExpression(_describe_error(text.strip(), error)) from None
     except (ValueError, RecursionError, MemoryError):
         raise Unreadable("this is not an expression in Python's notation") from None
     return _Reader(text.strip(), names).read(tree.body)
@@ -48,7 +48,7 @@ _QUOTED = 30
 _UNFINISHED = "+-*/(["
 
 
-def _where(text: str, error: SyntaxError) -> str:
+def _describe_error(text: str, error: SyntaxError) -> str:
     """Describe the text that is not Python, and its first wrong character."""
     line = text.splitlines()[min(error.lineno or 1, len(text.splitlines())) - 1]
     at = len(line) if text[-1] in _UNFINISHED else min(max((error.offset or 1) - 1, 0), len(line))

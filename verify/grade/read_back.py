@@ -14,7 +14,7 @@ from verify.grade.assignments import assignments, find_assignment
 from verify.grade.confinement import find_launch
 from verify.grade.guarded import Unreadable
 from verify.grade.marking import answers_of
-from verify.grade.other_copies import questions_as_asked
+from verify.grade.other_copies import match_questions
 from verify.grade.questions import GivenAnswer
 from verify.grade.same import has_units_of
 from verify.grade.shown_answer import show_answer
@@ -58,7 +58,7 @@ def _questions_of(submission: Submission, assignment: str | None, copy: str | No
     if assignment is None and named not in assignments():
         return questions_in_file(submission)
     chosen = find_assignment(named)
-    return questions_as_asked(chosen, chosen.copy(copy or submission.copy_of or CLASS), submission)
+    return match_questions(chosen, chosen.copy(copy or submission.copy_of or CLASS), submission)
 
 
 def read_one(question: Question, given: GivenAnswer) -> ReadBack:

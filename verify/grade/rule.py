@@ -23,8 +23,8 @@ BOUND_RULE = (
 )
 
 
-def share(standing: Standing, excess: float | None, right_units: bool) -> Fraction:
-    """The share of the points of a bound; `excess` is the largest factor by which it is above the reference."""
+def compute_share(standing: Standing, excess: float | None, right_units: bool) -> Fraction:
+    """Compute the share of a bound's points; `excess` is the largest factor by which it exceeds the reference."""
     if standing == "equal":
         return Fraction(1)
     if standing in ("proved", "not refuted"):

@@ -63,11 +63,11 @@ def has_units_of(answer: Expr, reference: Expr, claim: Claim) -> bool | None:
         s: sp.Integer(value.p) if claim.where[s] in _COUNTS else value for s, value in next(_points(symbols)).items()
     }
     scalings = ((sp.Rational(3), sp.Rational(1)), (sp.Rational(1), sp.Rational(5)))
-    alike = [_scale_alike(answer, reference, known, point, scales) for scales in scalings]
+    alike = [_compare_units(answer, reference, known, point, scales) for scales in scalings]
     return None if None in alike else all(alike)
 
 
-def _scale_alike(
+def _compare_units(
     answer: Expr,
     reference: Expr,
     units: Mapping[sp.Symbol, Units],

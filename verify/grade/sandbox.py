@@ -62,7 +62,9 @@ def run_code(
         return Answers(literals, {}, (message,) if unknown else (), unknown=unknown)
     cases = {**dict.fromkeys(wanted), **calls}
     outcomes = _execute(units, cases, launch, limits)
-    of_units = {unit: f"{_where(unit)}: {error}" for unit, (_, error) in zip(units, outcomes, strict=False) if error}
+    of_units = {
+        unit: f"{_find_first_line(unit)}: {error}" for unit, (_, error) in zip(units, outcomes, strict=False) if error
+    }
     missed = {name: trouble for unit, trouble in of_units.items() for name in _ANSWERED.findall(unit) if name in cases}
     of_names = dict(zip(cases, outcomes[len(units) :], strict=True))
     troubles_of = {name: f"{name}: {error}" for name, (_, error) in of_names.items() if error}
@@ -100,7 +102,7 @@ def _execute(units: Sequence[str], cases: Mapping[str, Any], launch: Launch, lim
 
 def _run(launch: Launch, job: bytes, limits: Limits) -> tuple[bytes, str]:
     """The output of one process, and how it ended."""
-    with launch(_CHILD.read_text(encoding="utf-8"), limits) as process, _ended_after(limits.waiting, process) as late:
+    with launch(_CHILD.read_text(encoding="utf-8"), limits) as process, _end_after(limits.waiting, process) as late:
         assert process.stdin is not None
         assert process.stdout is not None
         with suppress(BrokenPipeError), process.stdin as given:
@@ -113,10 +115,10 @@ def _run(launch: Launch, job: bytes, limits: Limits) -> tuple[bytes, str]:
         return answered, f"the code was stopped after {limits.waiting} seconds of waiting"
     if len(answered) == limits.output:
         return answered, "the code answers more than it may"
-    return answered, _ending(code, limits)
+    return answered, _describe_ending(code, limits)
 
 
-def _ending(code: int, limits: Limits) -> str:
+def _describe_ending(code: int, limits: Limits) -> str:
     # Bubblewrap says 128 + N where a signal N has ended the program, `Popen` says -N.
     if code in (-signal.SIGKILL, 128 + signal.SIGKILL):
         return f"the code was stopped after {limits.seconds} seconds: does it loop without end?"
@@ -124,7 +126,7 @@ def _ending(code: int, limits: Limits) -> str:
 
 
 @contextmanager
-def _ended_after(seconds: float, process: Popen[bytes]) -> Iterator[threading.Event]:
+def _end_after(seconds: float, process: Popen[bytes]) -> Iterator[threading.Event]:
     """End a process, and what it has started, after some seconds; the event says whether this was so."""
     late = threading.Event()
 
@@ -166,8 +168,8 @@ def _plain(text: object) -> str:
     return str(text).encode("utf-8", "replace").decode()
 
 
-def _where(unit: str) -> str:
-    """The first line of a unit that is no comment, as a way to name it."""
+def _find_first_line(unit: str) -> str:
+    """Find the first line of a unit that is no comment, as its name."""
     lines = [line.strip() for line in unit.splitlines() if line.strip()]
     first = next((line for line in lines if not line.startswith("#")), lines[0] if lines else "")
     return f"at `{first[:60]}`"

@@ -49,7 +49,7 @@ def execute(job: Mapping[str, Any], report: Reporter) -> None:
     space: dict[str, Any] = {"__name__": "__main__", "Fraction": Fraction}
     steps: list[Callable[[list[str]], None]] = [
         *(partial(_run, source, space) for source in job["units"]),
-        *(partial(_ask, name, cases, space) for name, cases in job["cases"].items()),
+        *(partial(_evaluate_answer, name, cases, space) for name, cases in job["cases"].items()),
     ]
     for number, action in enumerate(steps):
         if number not in job["skipped"]:
@@ -70,8 +70,8 @@ def _compiled(source: str) -> Any:
         raise SyntaxError("the code is nested too deeply") from None
 
 
-def _ask(name: str, cases: list[list[str]] | None, space: Mapping[str, Any], values: list[str]) -> None:
-    """Put an answer into `values`, or what a function says of each of its cases."""
+def _evaluate_answer(name: str, cases: list[list[str]] | None, space: Mapping[str, Any], values: list[str]) -> None:
+    """Store an answer in `values`, or the value of a function at each of its cases."""
     if name in space:
         value = space[name]
         found = [value] if cases is None else (value(*map(Fraction, case)) for case in cases)
@@ -104,14 +104,14 @@ def _describe_outcome(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "the code calls itself without end"
     if isinstance(error, SyntaxError):
-        return f"SyntaxError{_place_of(error)}: {error.msg}"
+        return f"SyntaxError{_describe_place(error)}: {error.msg}"
     if isinstance(error, OSError):
         # Most of those who meet it have read a file of their own.
         return f"the code uses files, processes or the network, which answers do not have ({str(error)[:_LONGEST]})"
     return f"{type(error).__name__}: {str(error)[:_LONGEST]}"
 
 
-def _place_of(error: SyntaxError) -> str:
+def _describe_place(error: SyntaxError) -> str:
     """The line that is no Python, where it is inside a function or another block."""
     line = error.text or ""
     return f" at `{line.strip()[:60]}`" if line[:1].isspace() and line.strip() else ""

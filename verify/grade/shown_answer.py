@@ -24,7 +24,7 @@ from verify.grade.same import number_at
 _LONGEST = 4_000
 
 
-def as_handed_in(question: Question, given: GivenAnswer) -> str:
+def show_submitted(question: Question, given: GivenAnswer) -> str:
     """The text of an answer; for a function what it returns for each case, as far as it got."""
     if question.cases is None:
         symbols = getattr(question, "names", {})
@@ -34,8 +34,8 @@ def as_handed_in(question: Question, given: GivenAnswer) -> str:
     return "\n".join(lines)[:_LONGEST]
 
 
-def as_read(question: Question, given: GivenAnswer) -> str:
-    """The answer as it is read; empty where it cannot be."""
+def show_read(question: Question, given: GivenAnswer) -> str:
+    """Return the answer as it is read; empty where it cannot be read."""
     try:
         return show_answer(question, given)
     except Unreadable:

@@ -53,7 +53,7 @@ def read_submission(path: Path, student: str) -> Submission:
         text = _text_of(path)
         return (_read_notebook if path.suffix.lower() == ".ipynb" else _read_python)(student, text)
     except (ValueError, OSError, LookupError, RecursionError, AttributeError, TypeError) as error:
-        return Submission(student, None, (), trouble=f"the file cannot be read: {_reason(error)}"[:300])
+        return Submission(student, None, (), trouble=f"the file cannot be read: {_explain_error(error)}"[:300])
 
 
 def header(assignment: str, student: str) -> str:
@@ -70,7 +70,7 @@ def digest(path: Path, *further: str) -> str:
     return sha256(b"\n".join([content, *(part.encode("utf-8", "replace") for part in further)])).hexdigest()
 
 
-def _reason(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     """Say why a file cannot be read, for readers without Python."""
     if isinstance(error, json.JSONDecodeError):
         return f"it is no notebook (line {error.lineno}: {error.msg})"

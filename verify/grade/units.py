@@ -22,7 +22,7 @@ def split_code(text: str) -> tuple[str, ...]:
         try:
             return (*units, *_statements(rest))
         except SyntaxError as error:
-            parts = _around(_blocks(rest), error.lineno or 1)
+            parts = _split_at_error(_blocks(rest), error.lineno or 1)
             if parts is None:
                 break
             good, broken, rest = parts
@@ -67,8 +67,8 @@ def _blocks(text: str) -> list[str]:
     return blocks
 
 
-def _around(blocks: list[str], line: int) -> tuple[str, str, str] | None:
-    """The text before the block with an error, the block, and the text behind it; None where it begins far above."""
+def _split_at_error(blocks: list[str], line: int) -> tuple[str, str, str] | None:
+    """Split a text into the part before the block with an error, the block, and the part behind it."""
     ends = accumulate(block.count("\n") for block in blocks)
     found = next((place for place, end in enumerate(ends) if end >= line), len(blocks) - 1)
     # An open bracket, or a function without a body, is noticed in a later block only.

@@ -11,20 +11,20 @@ from pathlib import Path
 from shlex import quote
 
 from fedtheory.errors import InputError
-from verify.grade.feedback import STYLE, feedback_page, question_part, run_text
+from verify.grade.feedback import STYLE, feedback_page, run_text, write_question
 from verify.grade.given_points import (
     FILE,
     EnteredPoints,
     Key,
+    add_given_points,
     matched,
-    parted,
     plain,
     read_given,
-    with_given,
-    write_to_read,
+    split_entries,
+    write_manual_table,
 )
 from verify.grade.marking import AnswerRow, Result, result_of
-from verify.grade.notebooks import counted_points
+from verify.grade.notebooks import format_points
 from verify.grade.questions.manual import READ_BY_A_PERSON
 from verify.grade.submission import digest
 
@@ -45,7 +45,7 @@ def read_graded(folder: Path) -> dict[str, Result]:
         raise InputError("DIR", f"expected a folder that `fedtheory course grade` has written, got {folder}") from None
 
 
-def entered(folder: Path) -> list[EnteredPoints]:
+def read_entered(folder: Path) -> list[EnteredPoints]:
     """The points that a person has entered in a folder of grades."""
     return read_given(folder / FILE) if (folder / FILE).exists() else []
 
@@ -55,15 +55,17 @@ def give_points(folder: Path, given: Iterable[EnteredPoints]) -> list[Result]:
     graded = read_graded(folder)
     results = list(graded.values())
     new = matched(given, results)
-    return write_all(graded, [*entered(folder), *(_place(entry, key) for key, entry in new.items())], folder)
+    return write_all(
+        graded, [*read_entered(folder), *(_add_assignment(entry, key) for key, entry in new.items())], folder
+    )
 
 
 def write_all(graded: dict[str, Result], given: Sequence[EnteredPoints], folder: Path) -> list[Result]:
     """Write points, pages and answers to read; the results with the points that a person gives."""
-    known, others = parted(given, list(graded.values()))
-    write_to_read(list(graded.values()), known, others, folder / FILE)
+    known, others = split_entries(given, list(graded.values()))
+    write_manual_table(list(graded.values()), known, others, folder / FILE)
     (folder / _READING).write_text(_reading_page(list(graded.values()), folder), encoding="utf-8")
-    results = {label: with_given(result, known) for label, result in graded.items()}
+    results = {label: add_given_points(result, known) for label, result in graded.items()}
     for label, result in results.items():
         write_feedback(label, result, folder / "feedback")
     _keep_edited(folder)
@@ -83,7 +85,7 @@ def _keep_edited(folder: Path) -> None:
         (folder / POINTS).replace(folder / EDITED)
 
 
-def _place(entry: EnteredPoints, key: Key) -> EnteredPoints:
+def _add_assignment(entry: EnteredPoints, key: Key) -> EnteredPoints:
     """The entry with the assignment that it is about."""
     return replace(entry, assignment=key[1])
 
@@ -135,17 +137,17 @@ def _reading_page(results: Sequence[Result], folder: Path) -> str:
 
 def _reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: Path) -> str:
     first, row = answers[0]
-    head = f"<h2>{escape(first.title or first.assignment)}: {escape(row.title)} ({counted_points(row.of)})</h2>\n"
+    head = f"<h2>{escape(first.title or first.assignment)}: {escape(row.title)} ({format_points(row.of)})</h2>\n"
     texts = (
         f"<h3>{escape(result.student)}</h3>\n<pre>{escape(row.answer or 'no text was found')}</pre>\n"
-        f"{_reason(row)}"
+        f"{_explain_manual(row)}"
         f"<p><code>{escape(_command(result, row, folder))}</code></p>\n"
         for result, row in answers
     )
-    return f"{head}{question_part(row)}{''.join(texts)}"
+    return f"{head}{write_question(row)}{''.join(texts)}"
 
 
-def _reason(row: AnswerRow) -> str:
+def _explain_manual(row: AnswerRow) -> str:
     """Why the machine leaves an answer to a person; empty where each answer to the question is one to read."""
     return "" if row.comment == READ_BY_A_PERSON else f"<p>{escape(row.comment)}</p>\n"
 

@@ -18,23 +18,23 @@ def texts_of(assignment: Assignment, copy: Copy, submission: Submission, wanted:
     handout = {line.strip() for line in python_template(assignment, copy).splitlines()}
     lines = submission.source.splitlines()
     return {
-        question.name: strings.get(question.name) or _below(question, copy.questions, lines, handout)
+        question.name: strings.get(question.name) or _find_text(question, copy.questions, lines, handout)
         for question in copy.questions
         if question.name in wanted
     }
 
 
-def _below(question: Question, questions: Iterable[Question], lines: Sequence[str], handout: set[str]) -> str:
+def _find_text(question: Question, questions: Iterable[Question], lines: Sequence[str], handout: set[str]) -> str:
     """The lines from a question's heading to the next one that are not in the handout."""
-    begin = _place(question, lines)
+    begin = _find_heading_line(question, lines)
     if begin is None:
         return ""
-    places = [place for other in questions if (place := _place(other, lines)) is not None]
+    places = [place for other in questions if (place := _find_heading_line(other, lines)) is not None]
     end = min((place for place in places if place > begin), default=len(lines))
     own = [line.strip() for line in lines[begin:end] if line.strip() not in handout]
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in own).strip()
 
 
-def _place(question: Question, lines: Sequence[str]) -> int | None:
+def _find_heading_line(question: Question, lines: Sequence[str]) -> int | None:
     heading = comment_heading(question)
     return next((place for place, line in enumerate(lines) if line.strip() == heading), None)

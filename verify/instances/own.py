@@ -15,7 +15,7 @@ from fedtheory.federation.definition import FederatedAlgorithm, Mixed, Parameter
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.families import FAMILIES, Family
-from fedtheory.runfile.definitions import definition_named, is_own
+from fedtheory.runfile.definitions import find_definition, is_user_defined
 from verify.instances.algorithms import SIZE, mixing, small_problem, small_run
 
 _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
@@ -24,12 +24,14 @@ _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
 
 def own_families(claim: Claim) -> list[str]:
     """The families of the algorithms of their own that a claim is about, which are called like them."""
-    return [name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names if is_own(name)]
+    return [
+        name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names if is_user_defined(name)
+    ]
 
 
 def own_family(name: str) -> Family | None:
     """The runs of ``file.py:NAME``, from the present folder; `InputError` where there is no such definition."""
-    return _family(name, Path.cwd()) if is_own(name) else None
+    return _family(name, Path.cwd()) if is_user_defined(name) else None
 
 
 FAMILIES.makers.append(own_family)
@@ -37,7 +39,7 @@ FAMILIES.makers.append(own_family)
 
 @cache
 def _family(name: str, folder: Path) -> Family:
-    algorithm = definition_named(name, "algorithm.name", folder)
+    algorithm = find_definition(name, "algorithm.name", folder)
     return Family(name, f"{name} with numbers that its parameters can have", SIZE, partial(_run, name, algorithm))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.language.assumptions.assumption import Assumption, Setting, expect
-from fedtheory.runfile.definitions import definition_named, is_own
+from fedtheory.runfile.definitions import find_definition, is_user_defined
 
 _ROUNDING = 1e-9
 """Relative distance allowed between floats and the stated step sizes."""
@@ -42,8 +42,8 @@ def of_algorithm(*names: str) -> OfAlgorithm:
 def _require_of_this_folder(run: Run) -> None:
     """Raise `NotApplicable` where the file of a run has another definition than that of the same name here."""
     name, defined = run.algorithm.name, run.algorithm.defined
-    if defined is not None and is_own(name) and Path(name.rpartition(":")[0]).is_file():
-        own = definition_named(name, "algorithm.name")
+    if defined is not None and is_user_defined(name) and Path(name.rpartition(":")[0]).is_file():
+        own = find_definition(name, "algorithm.name")
         is_same = own is defined.algorithm or own.digest == defined.algorithm.digest
         expect(is_same, f"the run has another definition than {name} in the present folder")
 

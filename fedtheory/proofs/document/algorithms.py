@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import definitions
 from fedtheory.proofs.definitions import definition_of, names_of, state
-from fedtheory.runfile.definitions import is_own
+from fedtheory.runfile.definitions import is_user_defined
 
 _SHARED = {
     "optimum": definitions.OPTIMUM,
@@ -22,7 +22,7 @@ _SHARED = {
 def digest_definition(claim: Claim) -> str | None:
     """Return the digest of the user's definition that a claim is about; None where there is none."""
     named = names_of(claim)
-    return definition_of(claim).digest if len(named) == 1 and any(map(is_own, named)) else None
+    return definition_of(claim).digest if len(named) == 1 and any(map(is_user_defined, named)) else None
 
 
 def symbols(claim: Claim) -> dict[str, sp.Symbol]:

@@ -16,7 +16,7 @@ from fedtheory.federation.definition import Compressed, FederatedAlgorithm, Mixe
 from fedtheory.language.assumptions import OfAlgorithm, decreasing_steps
 from fedtheory.language.claim import Claim
 from fedtheory.language.schedules import StepSizes
-from fedtheory.runfile.definitions import definition_named, is_own
+from fedtheory.runfile.definitions import find_definition, is_user_defined
 from verify.falsify.regimes.factors import Factor, Level, Point
 from verify.falsify.regimes.numbers import power
 from verify.falsify.regimes.problems import number_of_clients, number_of_steps, unit_of_values
@@ -56,8 +56,8 @@ class ClaimedAlgorithm:
     @cached_property
     def definition(self) -> FederatedAlgorithm | None:
         """The definition behind the name; None for a setting of the update rule."""
-        if is_own(self.name) or (self.name in defined_names() and self.name != "fedavg"):
-            return definition_named(self.name, "algorithm.name")
+        if is_user_defined(self.name) or (self.name in defined_names() and self.name != "fedavg"):
+            return find_definition(self.name, "algorithm.name")
         return None
 
     @property
