@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rocq_judge import accepts, compiled_library
 
+from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.combination import Combination
@@ -135,6 +136,15 @@ def test_symbols_of_assumptions_need_them(claim_id: str) -> None:
     """alpha, L and draws mean nothing where neither Assumption 5 nor smooth objectives nor means are assumed."""
     with pytest.raises(NotExported, match="is defined by the assumption"):
         exported(replace(find(claim_id), assumptions=()), certificate_of(claim_id))
+
+
+def test_an_assumption_without_a_definition_is_refused() -> None:
+    """The library of updates has no ball; what a theorem does not need is passed over."""
+    claim = find(STEPS)
+    with pytest.raises(NotExported, match="'bounded second moment' has no definition in the library of updates"):
+        exported(replace(claim, assumptions=(*claim.assumptions, a.bounded_second_moment)), certificate_of(STEPS))
+    more = replace(claim, assumptions=(*claim.assumptions, a.finite_answering_time))
+    assert exported(more, certificate_of(STEPS)).theorem == export_id(STEPS).theorem
 
 
 def test_facts_of_updates_are_in_the_library() -> None:
