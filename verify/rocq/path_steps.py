@@ -84,7 +84,6 @@ class _PathStepWriter:
         pairs = list(zip(self.claim.relations, self.certificate.links, strict=True))
         for relation in (one for one, why in pairs if not isinstance(why, Products)):
             self.links.side(written(relation.left, self.base, self.index))
-            self.links.side(written(relation.right, self.base, self.index))
         goal, proofs = zip(*(self._link(relation, why) for relation, why in pairs), strict=True)
         vocabulary, links = self.vocabulary, self.links
         parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]

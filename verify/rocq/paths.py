@@ -106,7 +106,7 @@ class _PathWriter:
         terms = [replace(term, coefficient=self.written(sp.sympify(term.coefficient))) for term in induction.terms]
         proof = links.inequality(after, bound, terms)
         self.used |= links.used
-        self.own = self.own or links.own
+        self.own = links.own
         parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more]
         if induction.base is not None:
             parameters += [

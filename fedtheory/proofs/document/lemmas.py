@@ -55,8 +55,7 @@ def lemmas_in(claim: Claim, document: Document) -> Iterator[Lemma]:
         if lemma.id in names:
             raise InputError(f"{where}.name", f"expected a name that no other lemma has, got {entry['name']!r}")
         names.add(lemma.id)
-        own = {key: value for key, value in document.items() if key != LEMMAS}
-        yield Lemma(lemma, certificate_in(lemma, own | {"certificate": entry["certificate"]}))
+        yield Lemma(lemma, certificate_in(lemma, {**document, "certificate": entry["certificate"]}))
 
 
 def _lemma(claim: Claim, entry: object, where: str) -> Claim:
