@@ -29,8 +29,8 @@ from report.slack import SLACK_PAGE, slack_tables
 from report.slack_overview import overview
 from report.theorems import accepted_of
 from report.worst_case import compute_over_local_steps
-from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, judged_with
-from verify.processes import as_finished
+from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, digest_verdict
+from verify.processes import run_unordered
 from verify.verdict import ClaimVerdict
 
 if TYPE_CHECKING:
@@ -64,7 +64,13 @@ class ClaimTask:
         claim, around = self.verdict.claim, (self.before, self.after)
         beside = [digest_claim(other) for other in (*repairs_of(claim), *sharper_claims(claim))]
         stated = repr((asdict(replace(self.verdict, seconds=0)), accepted_of(claim)))
-        return stated, repr(around), *judged_with(self.verdict.target), digest_paper(claim.source, STATEMENTS), *beside
+        return (
+            stated,
+            repr(around),
+            *digest_verdict(self.verdict.target),
+            digest_paper(claim.source, STATEMENTS),
+            *beside,
+        )
 
     def draw(self, environment: Environment) -> Drawn:
         """The page, and the certificate and the theorem beside it."""
@@ -178,7 +184,7 @@ def draw_pages(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[D
             yield found
     alone = [task for task in unknown if isinstance(task, ClaimTask) and task.jobs != 1]
     batches = _batches([task for task in unknown if task not in alone])
-    yield from chain.from_iterable(as_finished(_draw_all, [(batch, written) for batch in batches], jobs))
+    yield from chain.from_iterable(run_unordered(_draw_all, [(batch, written) for batch in batches], jobs))
     yield from (_draw(task, written) for task in alone)
 
 

@@ -23,7 +23,7 @@ from verify.check import Check
 from verify.check.climbs import RateCheck, Rung
 from verify.check.comparison import Comparison
 from verify.check.ladders import ladders_of
-from verify.shown_place import is_about_vectors_alone, name_of_point, origin_in_words, shown_place
+from verify.shown_place import choose_place, describe_origin, has_only_free_vectors, name_of_point
 from verify.verdict import ClaimVerdict
 from verify.witness import PrintedSides, explain_size
 
@@ -67,7 +67,7 @@ def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
     check, witness, run_file = verdict.evidence, verdict.witness, verdict.run_file
     if check is None or witness is None or run_file is None:
         return None
-    worst = shown_place(check)
+    worst = choose_place(check)
     return Evidence(
         title=_title(verdict),
         remark=prose(_describe_place(check)),
@@ -90,8 +90,8 @@ def _describe_place(check: Check) -> str:
     """Describe the place in the run and the reading of its numbers."""
     if check.rate is not None:
         return f"The rungs of the ladder take the place of the run's own {_variables(check)}."
-    worst = shown_place(check)
-    if is_about_vectors_alone(check.claim):
+    worst = choose_place(check)
+    if has_only_free_vectors(check.claim):
         return "For statements about free vectors the run does not matter."
     if worst is None or not (worst.index or worst.points):
         return ""
@@ -104,14 +104,14 @@ def _describe_place(check: Check) -> str:
 
 
 def _origin(worst: Comparison) -> str:
-    origin = origin_in_words(worst)
+    origin = describe_origin(worst)
     return "$x^*$" if origin == "x*" else origin
 
 
 def _rows(check: Check) -> list[NumberRow]:
     if check.rate is not None:
         return _rate_rows(check.claim, check.rate)
-    worst = shown_place(check)
+    worst = choose_place(check)
     return [] if worst is None else _list_sides(check.claim, worst)
 
 

@@ -28,7 +28,7 @@ from report.theorems import TheoremSection, theorem_section
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
 from verify.left_open import describe_left_open
-from verify.printed import PrintedStep, printed_proof
+from verify.printed import PrintedStep, check_published_proof
 from verify.verdict import ClaimVerdict
 from verify.worst_case import WorstCase
 
@@ -147,7 +147,7 @@ def claim_page(
             sharpened_by=[_link_tightened(other) for other in sharper_claims(claim)],
             certificate=certificate_section(claim),
             theorem=theorem_section(claim),
-            printed_proof=printed_proof(claim),
+            printed_proof=check_published_proof(claim),
             slack=slack_section(claim),
             explorer=explorer_section(claim, explored),
             no_explorer=no_explorer(claim),

@@ -15,7 +15,7 @@ from fedtheory.language.source import Source
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import run_toml
 from report.mathml import displayed, formula
-from verify.slack import WHOLE, Share, parts_of, proved_bounds, shares
+from verify.slack import WHOLE, Share, compute_shares, parts_of, proved_bounds
 from verify.slack.tightened import tightened_constants
 
 SLACK_PAGE = "slack.html"
@@ -78,7 +78,7 @@ class SlackTable:
 
 def slack_section(claim: Claim) -> SlackSection | None:
     """Return the section on the tightness of a proved bound; None for other claims, and where no run is stored."""
-    found = shares(claim) if proved_bounds([claim]) else []
+    found = compute_shares(claim) if proved_bounds([claim]) else []
     return SlackSection(_rows(claim, found)) if found else None
 
 

@@ -95,16 +95,16 @@ def digest_target(target: str) -> str:
     )
 
 
-def tried_with(target: str) -> tuple[str, ...]:
+def digest_trials(target: str) -> tuple[str, ...]:
     """Digest the inputs of a claim's outcomes on instances."""
     return digest_code(), digest_paper(resolve(target).source, STATEMENTS, CERTIFICATES), digest_target(target)
 
 
-def judged_with(target: str) -> tuple[str, ...]:
+def digest_verdict(target: str) -> tuple[str, ...]:
     """Digest the inputs of a verdict; a proof may use the other statements of a paper."""
     claim = resolve(target)
     others = "" if recorded_for(claim.id) is None else digest_paper(claim.source)
-    return *tried_with(target), others
+    return *digest_trials(target), others
 
 
 @cache

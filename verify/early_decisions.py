@@ -82,10 +82,10 @@ def decision_on(target: Target) -> Decision:
         return Decision("definition")
     if claim.rate is not None or prove(claim).verdict != "proved":
         return Decision()
-    return Decision("proved", _on(target, _tightest_known(claim)))
+    return Decision("proved", _on(target, _find_tightest(claim)))
 
 
-def _tightest_known(claim: Claim) -> RunTable | None:
+def _find_tightest(claim: Claim) -> RunTable | None:
     file = witness_file(claim, WHOLE)
     return None if file is None or not file.is_file() else read_toml(file)
 

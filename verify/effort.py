@@ -52,8 +52,8 @@ class _Work:
 _WORK = _Work()
 
 
-def worked() -> float:
-    """Seconds of work so far: only differences mean something."""
+def measure_work() -> float:
+    """Return the seconds of work so far: only differences mean something."""
     return _WORK.total
 
 
@@ -64,11 +64,11 @@ def spend_a_try() -> None:
 
 def spend(run: Run, place: str = "run") -> None:
     """Count a check of a run that is done, at the places of a claim; constants alone have simulated nothing."""
-    simulated = simulation(run) + _at_each_step(run) + _in_frames(run, place) if _is_simulated(run) else 0.0
+    simulated = simulation(run) + _estimate_step_work(run) + _in_frames(run, place) if _is_simulated(run) else 0.0
     _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulated
 
 
-def _at_each_step(run: Run) -> float:
+def _estimate_step_work(run: Run) -> float:
     """Seconds of work that values at each local step took, where a check in floats asked for them."""
     if run.arithmetic is not FLOAT:
         return 0.0

@@ -19,7 +19,7 @@ from verify.check.escalation import check_decided
 from verify.check.links import condition_links, links_of
 from verify.check.rates import require_ladder
 from verify.check.together import CheckResult, RunsTogether
-from verify.content import tried_with
+from verify.content import digest_trials
 from verify.falsify.generation import InstanceKind, kind_of
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
 from verify.processes import in_order
@@ -87,7 +87,7 @@ def try_claims(
     same code, is not tried again.
     """
     require_processes(jobs)
-    outcomes, open_ones = _kept(targets, part)
+    outcomes, open_ones = _split_known(targets, part)
     chunks = list(_chunks(open_ones, part))
     whole = sum(chunk.tries for chunk in chunks)
     results = in_order(_check_chunk, [(chunk.targets, chunk.instances) for chunk in chunks], jobs)
@@ -118,7 +118,7 @@ class _Chunk:
         return len(self.targets) * len(self.instances)
 
 
-def count_of_tries(targets: Sequence[Target], part: int) -> int:
+def count_tries(targets: Sequence[Target], part: int) -> int:
     """Count the checks of some claims on all instances, if no result is known."""
     pairs = ((family, target) for target in targets for family in families_for(resolve(target)))
     return sum(chunk.tries for chunk in _chunks(_group_by_family(pairs), part))
@@ -140,8 +140,8 @@ def _chunks(open_ones: Mapping[str, Sequence[Target]], part: int) -> Iterator[_C
             yield _Chunk(name, targets, members[number::several], number + 1 == several)
 
 
-def _kept(targets: Sequence[Target], part: int) -> tuple[list[Outcome], dict[str, list[Target]]]:
-    """The outcomes that are known, and by family the targets of which they are not."""
+def _split_known(targets: Sequence[Target], part: int) -> tuple[list[Outcome], dict[str, list[Target]]]:
+    """Return the known outcomes, and by family the targets without them."""
     outcomes: list[Outcome] = []
     unknown: list[tuple[str, Target]] = []
     for target in targets:
@@ -164,7 +164,7 @@ def _keep(chunk: _Chunk, outcomes: Sequence[Outcome], part: int) -> None:
 
 
 def _key(target: str, family: str, part: int) -> tuple[str, ...]:
-    return "outcomes", target, family, str(part), *tried_with(target)
+    return "outcomes", target, family, str(part), *digest_trials(target)
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:

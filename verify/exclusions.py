@@ -19,21 +19,21 @@ def exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def why_never_applicable(claim: Claim) -> str | None:
+def explain_no_instance(claim: Claim) -> str | None:
     """Name the premise that excludes all instances of a part; None where the claim applies to some of them."""
     outcomes = try_claims([claim], PARTS[0])
-    return None if any(outcome.applicable for outcome in outcomes) else reason_for(claim, exclusions(outcomes))
+    return None if any(outcome.applicable for outcome in outcomes) else describe_exclusions(claim, exclusions(outcomes))
 
 
 def explain(finding: Finding) -> Finding:
     """The outcome of a search; "not applicable" with its reason where no run is one of the claim's."""
     if finding.applicable or finding.verdict == "refuted":
         return finding
-    reason = why_never_applicable(finding.claim)
+    reason = explain_no_instance(finding.claim)
     return finding if reason is None else replace(finding, verdict="not applicable", reason=reason)
 
 
-def reason_for(claim: Claim, excluded: Mapping[str, int]) -> str:
+def describe_exclusions(claim: Claim, excluded: Mapping[str, int]) -> str:
     """Describe the premises that exclude runs from a claim, each with the number of runs."""
     if not excluded:
         return "no run was found to which it applies"

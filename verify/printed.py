@@ -31,8 +31,8 @@ class PrintedStep:
         return f"{self.claim.verdict}: exact runs do not contradict it, and there is no certificate"
 
 
-def printed_proof(claim: Claim) -> list[PrintedStep]:
-    """The steps of the printed proof of a claim, each examined now; empty where the source has none.
+def check_published_proof(claim: Claim) -> list[PrintedStep]:
+    """Check the steps of the published proof of a claim; empty where the source has none.
 
     A step fails where its stored counterexample violates it, in rationals.
     """

@@ -15,10 +15,10 @@ def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs
 
     Workers begin at once, this process works while it is asked for results.
     """
-    return _sort(_number(work, tasks, jobs))
+    return _restore_order(_number(work, tasks, jobs))
 
 
-def as_finished(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
+def run_unordered(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
     """Yield the same results in the order in which they are ready."""
     return (result for _, result in _number(work, tasks, jobs))
 
@@ -45,7 +45,7 @@ def _worker_count(jobs: int) -> int:
     return int(effective_n_jobs(jobs)) - 1
 
 
-def _sort(numbered: Iterator[tuple[int, Result]]) -> Iterator[Result]:
+def _restore_order(numbered: Iterator[tuple[int, Result]]) -> Iterator[Result]:
     early: dict[int, Result] = {}
     due = 0
     for number, result in numbered:

@@ -37,7 +37,7 @@ def search_proof(claim: Claim) -> tuple[FoundProof | None, Claim]:
         return None, claim
     names = tuple(one.name for one in found.supposed)
     proof = FoundProof(tuple(found.uses), names, setting_line(found.proof.claim))
-    return proof, _beyond(claim, found.supposed) if names else claim
+    return proof, _negate_assumptions(claim, found.supposed) if names else claim
 
 
 def find_premises(claim: Claim) -> tuple[str, ...] | None:
@@ -46,7 +46,7 @@ def find_premises(claim: Claim) -> tuple[str, ...] | None:
     return None if proof is None or proof.supposed else proof.uses
 
 
-def _beyond(claim: Claim, supposed: Sequence[Assumption]) -> Claim:
+def _negate_assumptions(claim: Claim, supposed: Sequence[Assumption]) -> Claim:
     def require(run: Run) -> bool:
         return any(assumption.failure(run) is not None for assumption in supposed)
 

@@ -36,17 +36,17 @@ _CHANGING = ("algorithm.clock", "algorithm.participation", "problem.batch")
 """Keys of runs whose expectations are found round by round."""
 
 
-def ladders_for(
+def add_ladders(
     outcomes: Mapping[Target, Sequence[Outcome]], jobs: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Outcome]:
     """Outcomes on ladders that are made for rates of no paper, which stand so far on fewer than are enough."""
-    wanted = [(target, LADDERS - len(known)) for target, known in _standing(outcomes) if len(known) < LADDERS]
+    wanted = [(target, LADDERS - len(known)) for target, known in _select_standing(outcomes) if len(known) < LADDERS]
     for done, digest_target in enumerate(in_order(make_ladders, wanted, jobs), start=1):
         on_progress(done, len(wanted))
         yield from digest_target
 
 
-def _standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[Target, list[Outcome]]]:
+def _select_standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[Target, list[Outcome]]]:
     """Rates of no paper that hold on all instances to which they apply, with these."""
     for target, known in outcomes.items():
         claim, applicable = resolve(target), [outcome for outcome in known if outcome.applicable]
@@ -61,16 +61,16 @@ def make_ladders(target: Target, count: int) -> list[Outcome]:
     A quantity that is zero along a ladder says nothing of a rate, so such ladders do not count.
     """
     found: list[Outcome] = []
-    for outcome in _ladders(target):
+    for outcome in _check_ladders(target):
         found.append(outcome)
         if len(found) == count or outcome.holds is False:
             break
     return found
 
 
-def _ladders(target: Target) -> Iterator[Outcome]:
+def _check_ladders(target: Target) -> Iterator[Outcome]:
     claim, seen = resolve(target), set[str]()
-    alone = premises_alone(claim)
+    alone = keep_premises(claim)
     for pool in _pools(bases_of(alone)):
         generator, in_vain = np.random.default_rng([8, len(seen)]), Counter[InstanceKind]()
         while kinds := [kind for kind in KINDS if in_vain[kind] < _IN_VAIN]:
@@ -79,7 +79,7 @@ def _ladders(target: Target) -> Iterator[Outcome]:
                 run = _new_run(alone, pool, kind, generator, seen)
                 found = None if run is None else check_decided(claim, run, run.as_floats())
                 in_vain[kind] += 1
-                if run is not None and found is not None and _says_something(found) and not _vanishes(claim, run):
+                if run is not None and found is not None and _is_conclusive(found) and not _vanishes(claim, run):
                     in_vain[kind] = 0
                     instance = Given("made for the claim", len(seen), run_table(run))
                     yield Outcome(
@@ -96,7 +96,7 @@ def _ladders(target: Target) -> Iterator[Outcome]:
                     )
 
 
-def _says_something(found: Check) -> bool:
+def _is_conclusive(found: Check) -> bool:
     return counts(found) and found.rate is not None and not found.rate.is_zero
 
 
@@ -121,7 +121,7 @@ def _pools(bases: Bases) -> Iterator[Bases]:
         yield bases.wider
 
 
-def premises_alone(claim: Claim) -> Claim:
+def keep_premises(claim: Claim) -> Claim:
     """A claim with the premises of a rate that holds wherever both sides have values: ladders begin on such runs.
 
     Conditions on a variable of the rate are left to the rungs.
@@ -142,13 +142,13 @@ def _new_run(
     """A run that is made for a claim, unless it has been made before or does not settle."""
     fitting = made(claim, bases, kind, 1, generator)
     text = None if fitting is None else run_toml(run_table(fitting[0]))
-    if fitting is None or text is None or text in seen or not _settles(fitting[0]):
+    if fitting is None or text is None or text in seen or not _has_limit(fitting[0]):
         return None
     seen.add(text)
     return fitting[0]
 
 
-def _settles(run: Run) -> bool:
+def _has_limit(run: Run) -> bool:
     """Whether a run of equal rounds tends to a limit: at the edge of stability it neither does nor diverges.
 
     Of other runs that is not asked; those that diverge leave the range of floats on the ladder.

@@ -16,13 +16,13 @@ def largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
     return max((outcome.ratio for outcome in outcomes if outcome.ratio is not None), default=None)
 
 
-def not_below(witness: Witness | None, largest: float | None) -> float | None:
+def combine_ratios(witness: Witness | None, largest: float | None) -> float | None:
     """The largest ratio of the instances and of the counterexample, which alone may round to another last digit."""
     shown = None if witness is None else witness.ratio
     return max((ratio for ratio in (shown, largest) if ratio is not None), default=None)
 
 
-def is_nearly(ratio: float | None, largest: float | None) -> bool:
+def is_close(ratio: float | None, largest: float | None) -> bool:
     """Whether a ratio is so close to the largest that a simpler run is preferred."""
     if ratio is None or largest is None:
         return ratio is largest

@@ -28,8 +28,8 @@ _MOST_DIMENSIONS, _MOST = 3, 500
 """Dimensions in which vectors are read at a glance, and choices of points that are tried."""
 
 
-def shown_place(found: Check) -> Comparison | None:
-    """The comparison that people are shown: a violation at simple points, where there is one, else the worst one.
+def choose_place(found: Check) -> Comparison | None:
+    """Choose the comparison that users see: a violation at simple points, where there is one, else the worst one.
 
     Simple points are tried for user-defined claims that exact numbers refute, with constants that hold on all of space.
     Published counterexamples stay as they are on their pages.
@@ -48,8 +48,8 @@ def shown_place(found: Check) -> Comparison | None:
     return simplest or worst
 
 
-def is_about_vectors_alone(claim: Claim) -> bool:
-    """Whether a claim is about free vectors, so that the run does not matter."""
+def has_only_free_vectors(claim: Claim) -> bool:
+    """Return whether a claim concerns free vectors only, so that the run does not matter."""
     sides = [side for relation in claim.relations for side in relation.sides]
     used = set().union(*(side.free_symbols for side in sides)) if sides else set()
     is_free = bool(points_of(claim)) and used <= {*points_of(claim), *claim.for_all}
@@ -57,17 +57,17 @@ def is_about_vectors_alone(claim: Claim) -> bool:
     return is_free and asks_nothing and not any(side.has(Average, ClientSum) for side in sides)
 
 
-def points_in_words(claim: Claim, shown: Comparison) -> str:
+def describe_points(claim: Claim, shown: Comparison) -> str:
     """Points of a comparison such as ``x = 1, y = (1, 0)``; empty without any."""
     return ", ".join(f"{name_of_point(claim, name, shown)} = {_vector(point)}" for name, point in shown.points.items())
 
 
 def name_of_point(claim: Claim, name: str, shown: Comparison) -> str:
     """The meaning of the numbers of a free point: a vector, or how far the point is from where coordinates begin."""
-    return name if is_about_vectors_alone(claim) else f"{name} {_from_origin(shown)}"
+    return name if has_only_free_vectors(claim) else f"{name} {_from_origin(shown)}"
 
 
-def origin_in_words(shown: Comparison) -> str:
+def describe_origin(shown: Comparison) -> str:
     """Name the origin of coordinates: x*, else the stationary point of F, else the start."""
     problem = shown.place.site.run.problem
     if not isinstance(problem, Problem) or problem.is_bounded_below:
@@ -76,17 +76,17 @@ def origin_in_words(shown: Comparison) -> str:
 
 
 def _from_origin(shown: Comparison) -> str:
-    origin = origin_in_words(shown)
+    origin = describe_origin(shown)
     return f"- {origin}" if origin == "x*" else f"minus {origin}"
 
 
 def points_as_comment(found: Check) -> str:
     """A line of a run file that says at which points the claim is evaluated; empty where none are free."""
-    shown = shown_place(found)
+    shown = choose_place(found)
     if shown is None or not shown.points:
         return ""
-    why = "; for statements about free vectors the run does not matter" if is_about_vectors_alone(found.claim) else ""
-    return f"# {found.claim.id} at {points_in_words(found.claim, shown)}{why}\n"
+    why = "; for statements about free vectors the run does not matter" if has_only_free_vectors(found.claim) else ""
+    return f"# {found.claim.id} at {describe_points(found.claim, shown)}{why}\n"
 
 
 def _vector(point: Array) -> str:
@@ -101,10 +101,10 @@ def _compare_at_simple_points(claim: Claim, worst: Comparison) -> Iterator[Compa
     places = sorted(product(range(len(vectors)), repeat=len(symbols)), key=lambda place: (sum(place), place))
     for place in places:
         points = {symbol: vectors[at] for symbol, at in zip(symbols, place, strict=True)}
-        yield from compare([worst.link], partial(_only, _at(site, points)), site.run)
+        yield from compare([worst.link], partial(_site_of_points, _at(site, points)), site.run)
 
 
-def _only(site: Site, _run: Run) -> list[Site]:
+def _site_of_points(site: Site, _run: Run) -> list[Site]:
     return [site]
 
 

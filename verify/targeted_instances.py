@@ -25,7 +25,7 @@ from verify.falsify.generation import ASPECTS, KINDS, Bases, InstanceKind, bases
 from verify.falsify.tables import examined
 from verify.instances import Given, complexity, families_for
 from verify.processes import in_order
-from verify.rate_instances import LADDERS, ladders_for
+from verify.rate_instances import LADDERS, add_ladders
 
 ENOUGH = 200
 """Instances of each kind, and of all kinds together, without which a user-defined claim is not supported."""
@@ -39,7 +39,7 @@ _LARGEST = 8
 """Largest factor on the clients and rounds of a changed run."""
 
 
-def made_for(
+def add_targeted_instances(
     outcomes: Mapping[Target, Sequence[Outcome]], jobs: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Outcome]:
     """Outcomes on instances that are made for those claims of no paper that stand on all instances so far.
@@ -47,20 +47,20 @@ def made_for(
     Claims with the same premises share them.
     """
     groups: dict[Hashable, _Group] = {}
-    for target in (target for target, known in outcomes.items() if _may_need_more(resolve(target), known)):
+    for target in (target for target, known in outcomes.items() if _needs_more(resolve(target), known)):
         groups.setdefault(_premises(resolve(target)), _Group()).known[target] = list(outcomes[target])
     # The first turn shows which kinds the claims leave; the second one makes more of these.
-    for turn, kinds in enumerate((_all_kinds, _kinds_among)):
+    for turn, kinds in enumerate((_all_kinds, _list_kinds)):
         tasks = [(*task, turn) for group in groups.values() for task in group.tasks(kinds)]
         for done, of_task in enumerate(in_order(tailor, tasks, jobs), start=1):
             on_progress(done, len(tasks))
             for outcome in of_task:
                 groups[_premises(resolve(outcome.target))].known[outcome.target].append(outcome)
             yield from of_task
-    yield from ladders_for(outcomes, jobs, on_progress)
+    yield from add_ladders(outcomes, jobs, on_progress)
 
 
-def _may_need_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
+def _needs_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
     is_own = claim.is_testable and claim.rate is None and published_by(claim) is None
     # A violation that only floats see may be one of rounding, and is looked at later.
     return is_own and not any(outcome.holds is False and outcome.exact for outcome in outcomes)
@@ -73,7 +73,7 @@ def enough_for(claim: Claim) -> int:
 
 def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
     """Whether a claim that applies to these instances needs no others, of any kind if it is of no paper."""
-    has_all_kinds = claim.rate is not None or published_by(claim) is not None or not lacking(applicable)
+    has_all_kinds = claim.rate is not None or published_by(claim) is not None or not count_missing_aspects(applicable)
     return len(applicable) >= enough_for(claim) and has_all_kinds
 
 
@@ -87,7 +87,7 @@ def _all_kinds(_found: Sequence[InstanceKind]) -> Sequence[InstanceKind]:
     return KINDS
 
 
-def _kinds_among(found: Sequence[InstanceKind]) -> Sequence[InstanceKind]:
+def _list_kinds(found: Sequence[InstanceKind]) -> Sequence[InstanceKind]:
     """The kinds of which instances can be made; those that were met by chance where there are no others."""
     count = Counter(found)
     return [kind for kind in KINDS if count[kind] >= _SOME] or [kind for kind in KINDS if count[kind]]
@@ -104,9 +104,9 @@ class _Group:
     ) -> Iterator[tuple[list[Target], InstanceKind, int, Bases]]:
         """The kinds that the claims need, of those that are asked for, and how many instances of each."""
         wanted: dict[InstanceKind, int] = {}
-        targets = [target for target, known in self.known.items() if _may_need_more(resolve(target), known)]
-        for found in (kinds_of(self.known[target]) for target in targets):
-            for kind, count in missing(found, kinds(found)):
+        targets = [target for target, known in self.known.items() if _needs_more(resolve(target), known)]
+        for found in (list_kinds(self.known[target]) for target in targets):
+            for kind, count in count_missing(found, kinds(found)):
                 wanted[kind] = max(count, wanted.get(kind, 0))
         yield from ((targets, kind, count, self._bases) for kind, count in wanted.items())
 
@@ -118,23 +118,25 @@ class _Group:
         return bases_among(resolve(first), applicable.__contains__)
 
 
-def kinds_of(outcomes: Sequence[Outcome]) -> list[InstanceKind]:
+def list_kinds(outcomes: Sequence[Outcome]) -> list[InstanceKind]:
     """The kinds of the instances to which a claim applies."""
     return [outcome.kind for outcome in outcomes if outcome.applicable and outcome.kind is not None]
 
 
-def lacking(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def count_missing_aspects(outcomes: Sequence[Outcome]) -> dict[str, int]:
     """The aspects of which there are not enough instances, and how many there are."""
-    count = Counter(word for kind in kinds_of(outcomes) for word in kind.words)
+    count = Counter(word for kind in list_kinds(outcomes) for word in kind.words)
     return {aspect: count[aspect] for aspect in ASPECTS if count[aspect] < ENOUGH}
 
 
 def excluded(outcomes: Sequence[Outcome]) -> dict[str, int]:
     """The aspects of which there is no instance at all, each with its zero."""
-    return {aspect: count for aspect, count in lacking(outcomes).items() if count == 0}
+    return {aspect: count for aspect, count in count_missing_aspects(outcomes).items() if count == 0}
 
 
-def missing(found: Sequence[InstanceKind], kinds: Sequence[InstanceKind] = KINDS) -> list[tuple[InstanceKind, int]]:
+def count_missing(
+    found: Sequence[InstanceKind], kinds: Sequence[InstanceKind] = KINDS
+) -> list[tuple[InstanceKind, int]]:
     """Count the instances of each kind that are missing until each aspect has enough."""
     have, wanted = Counter(found), []
     for kind in kinds:
@@ -150,13 +152,15 @@ def tailor(targets: Sequence[Target], kind: InstanceKind, count: int, bases: Bas
     Each turn makes other ones.  Instances that satisfy its premises by chance, a draw of one client of one, may be the
     wrong ones to begin with.
     """
-    found = _made_of(bases, targets, kind, count, turn)
+    found = _evaluate_generated(bases, targets, kind, count, turn)
     if len(found) < count and bases.others:
-        found += _made_of(bases.wider, targets, kind, count - len(found), turn)
+        found += _evaluate_generated(bases.wider, targets, kind, count - len(found), turn)
     return [outcome for outcomes in found for outcome in outcomes]
 
 
-def _made_of(bases: Bases, targets: Sequence[Target], kind: InstanceKind, count: int, turn: int) -> list[list[Outcome]]:
+def _evaluate_generated(
+    bases: Bases, targets: Sequence[Target], kind: InstanceKind, count: int, turn: int
+) -> list[list[Outcome]]:
     """The outcomes on each instance."""
     first, generator = resolve(targets[0]), np.random.default_rng([7, KINDS.index(kind), turn])
     found: list[list[Outcome]] = []

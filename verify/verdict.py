@@ -20,22 +20,22 @@ from verify import cache
 from verify.check import Check, check
 from verify.check.escalation import decidable
 from verify.check.outcome import unclearness
-from verify.content import judged_with
+from verify.content import digest_verdict
 from verify.early_decisions import DECIDED, Decision, Stored, decisions_on
-from verify.effort import worked
-from verify.evaluated_instances import Outcome, count_of_tries, counts, require_processes, require_testable, try_claims
+from verify.effort import measure_work
+from verify.evaluated_instances import Outcome, count_tries, counts, require_processes, require_testable, try_claims
 from verify.exclusions import exclusions
 from verify.falsify import glance
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
-from verify.processes import as_finished, in_order
+from verify.processes import in_order, run_unordered
 from verify.proof_search import FoundProof
-from verify.ratios import is_nearly, largest_ratio, not_below
+from verify.ratios import combine_ratios, is_close, largest_ratio
 from verify.searches import Searches, search_proof_and_violation
-from verify.shown_place import points_in_words, shown_place
+from verify.shown_place import choose_place, describe_points
 from verify.stages import Stages
-from verify.targeted_instances import are_enough, enough_for, excluded, lacking, made_for
+from verify.targeted_instances import add_targeted_instances, are_enough, count_missing_aspects, enough_for, excluded
 from verify.witness import PrintedSides, Witness
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
@@ -89,11 +89,11 @@ class ClaimVerdict(Shown):
 
     def card(self) -> Card:
         """The statement, the evidence, and the run that decides."""
-        shown = None if self.evidence is None else shown_place(self.evidence)
+        shown = None if self.evidence is None else choose_place(self.evidence)
         facts = {"violations": str(self.violations), "largest ratio": number(self.worst_ratio)}
         if shown is not None:
             facts |= {"left side there": number(shown.lhs), "right side there": number(shown.rhs)}
-            facts["at"] = points_in_words(self.claim, shown)
+            facts["at"] = describe_points(self.claim, shown)
         facts |= setting_facts(self.claim)
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
@@ -170,20 +170,20 @@ def verify(
     if not search >= 0:
         raise InputError("search", f"expected a number of seconds that is not negative, got {search}")
     require_processes(jobs)
-    named = _named(targets)
+    named = _list_targets(targets)
     jobs = jobs if all(isinstance(target, str) for target in named) else 1
-    verdicts = {target: _known(target, search, in_full) for target in named}
+    verdicts = {target: _read_cached(target, search, in_full) for target in named}
     unknown = [target for target, found in verdicts.items() if found is None]
     for target in unknown:
         require_testable(target)
-    for found in _found(unknown, jobs, search, in_full, on_progress):
+    for found in _find_verdicts(unknown, jobs, search, in_full, on_progress):
         verdicts[found.given] = found
         if isinstance(found.given, str):
             cache.keep(found, *_key(found.given, search, in_full))
     return [verdict for verdict in verdicts.values() if verdict is not None]
 
 
-def _named(targets: Sequence[Target] | Target) -> list[Target]:
+def _list_targets(targets: Sequence[Target] | Target) -> list[Target]:
     """List the targets one by one."""
     several = [targets] if isinstance(targets, Target) else list(targets)
     for target in several:
@@ -192,7 +192,7 @@ def _named(targets: Sequence[Target] | Target) -> list[Target]:
     return several
 
 
-def _known(target: Target, search: float, in_full: bool) -> ClaimVerdict | None:
+def _read_cached(target: Target, search: float, in_full: bool) -> ClaimVerdict | None:
     """Return the cached verdict; None for a target that is no claim, which is reported later."""
     if not isinstance(target, str):
         return None
@@ -204,15 +204,15 @@ def _known(target: Target, search: float, in_full: bool) -> ClaimVerdict | None:
 
 
 def _key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
-    return "verdict", target, str(float(search)), str(in_full or _is_own(target)), *judged_with(target)
+    return "verdict", target, str(float(search)), str(in_full or _is_user_defined(target)), *digest_verdict(target)
 
 
-def _is_own(target: Target) -> bool:
+def _is_user_defined(target: Target) -> bool:
     """Whether a claim is of no paper: pages and verdicts of such a claim share all that was found."""
     return published_by(resolve(target)) is None
 
 
-def _found(
+def _find_verdicts(
     targets: Sequence[Target], jobs: int, search: float, in_full: bool, on_progress: Callable[[int, int], None]
 ) -> Iterator[ClaimVerdict]:
     """Verdicts in the order in which they are found, from what instances, proofs and searches say.
@@ -228,17 +228,17 @@ def _found(
     decided, open_ones = dict[Target, Decision](), list(targets)
     for part in PARTS:
         likely = open_ones if decided or in_full else [t for t in targets if resolve(t).verdict not in DECIDED]
-        stages.begin(sum(count_of_tries(likely, later) for later in PARTS if later > part) + len(targets))
+        stages.begin(sum(count_tries(likely, later) for later in PARTS if later > part) + len(targets))
         _gather(outcomes, try_claims(open_ones, part, jobs=jobs, on_progress=stages))
         decided = decided or dict(decisions)
-        sampled = {t for t in targets if not (in_full or _is_own(t)) and decided[t].verdict is not None}
-        open_ones = [t for t in open_ones if not _says_enough(resolve(t), outcomes[t], t in sampled)]
+        sampled = {t for t in targets if not (in_full or _is_user_defined(t)) and decided[t].verdict is not None}
+        open_ones = [t for t in open_ones if not _has_enough(resolve(t), outcomes[t], t in sampled)]
     stages.begin(len(targets))
-    _gather(outcomes, made_for({t: outcomes[t] for t in targets if t not in sampled}, jobs, stages))
+    _gather(outcomes, add_targeted_instances({t: outcomes[t] for t in targets if t not in sampled}, jobs, stages))
     stages.begin(0)
     seen = dict(zip(early, glances, strict=True))
     tasks = [(target, found, decided[target], search, seen.get(target)) for target, found in outcomes.items()]
-    for done, verdict in enumerate(as_finished(_concluded, tasks, jobs), start=1):
+    for done, verdict in enumerate(run_unordered(_concluded, tasks, jobs), start=1):
         stages(done, len(targets))
         yield verdict
 
@@ -248,7 +248,7 @@ def _gather(outcomes: Mapping[Target, list[Outcome]], found: Iterable[Outcome]) 
         outcomes[outcome.target].append(outcome)
 
 
-def _says_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) -> bool:
+def _has_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) -> bool:
     """Whether no more instances are needed: after one of a sample, else after enough without an exception."""
     applicable = [outcome for outcome in outcomes if outcome.applicable]
     if is_sampled:
@@ -276,7 +276,7 @@ def _concluded(
     verdict = _weighed(verdict, outcomes)
     if search <= 0:
         return verdict
-    return _after(verdict, seen or search_proof_and_violation(target, search))
+    return _add_searches(verdict, seen or search_proof_and_violation(target, search))
 
 
 def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> ClaimVerdict:
@@ -286,7 +286,7 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> Cl
         return verdict
     sought = None if seen is None else seen.violation
     found = (sought or glance(claim, seconds)).counterexample
-    reached = shrink(claim, run, worked() + seconds / 4) if found is None else found
+    reached = shrink(claim, run, measure_work() + seconds / 4) if found is None else found
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
     # Instances whose right side is zero have no ratio, and what is shown is not below the largest one.
@@ -296,18 +296,20 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> Cl
 def _with_witness(verdict: ClaimVerdict, table: dict[str, Any], largest: float | None) -> ClaimVerdict:
     """The verdict with the run that decides, and no ratio below that of the run."""
     witness = Witness.of_table(verdict.claim, table)
-    return replace(verdict, run=table, sides=witness.sides, worst_ratio=not_below(witness, largest))
+    return replace(verdict, run=table, sides=witness.sides, worst_ratio=combine_ratios(witness, largest))
 
 
 def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:
     """A verdict that says what few instances had; "undecided" takes the place of what few instances do not show."""
     is_few = verdict.verdict in ("supported", "asymptotic") and verdict.is_thin
     # Ladders need not be of every kind.
-    missing = lacking(outcomes) if verdict.claim.rate is None else excluded(outcomes) if verdict.is_thin else {}
+    missing = (
+        count_missing_aspects(outcomes) if verdict.claim.rate is None else excluded(outcomes) if verdict.is_thin else {}
+    )
     return replace(verdict, verdict="undecided" if is_few else verdict.verdict, lacking=missing)
 
 
-def _after(verdict: ClaimVerdict, searches: Searches) -> ClaimVerdict:
+def _add_searches(verdict: ClaimVerdict, searches: Searches) -> ClaimVerdict:
     """The verdict after the searches for a proof and for a violation."""
     verdict, glance = replace(verdict, found_proof=searches.proof), searches.violation
     if glance is None:
@@ -329,7 +331,7 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
         # So they have on the few ladders on which the order of rounding errors was fitted.
         undecided = [outcome for outcome in applicable if outcome.holds is None and not outcome.exact]
         asked = {False, None} if claim.rate is not None and len(undecided) <= _FEW_LADDERS else {False}
-        settled = [_settled(claim, outcome) if outcome.holds in asked else outcome for outcome in applicable]
+        settled = [_escalate(claim, outcome) if outcome.holds in asked else outcome for outcome in applicable]
         applicable = [outcome for outcome in settled if outcome.applicable]
         witness = _tightest(claim, applicable, stored)
     return ClaimVerdict(
@@ -339,7 +341,7 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
-        not_below(witness, largest_ratio(applicable)) if is_refuted else largest_ratio(applicable),
+        combine_ratios(witness, largest_ratio(applicable)) if is_refuted else largest_ratio(applicable),
         None if witness is None else witness.table,
         None if witness is None else witness.sides,
         sum(outcome.seconds for outcome in outcomes),
@@ -348,7 +350,7 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
     )
 
 
-def _settled(claim: Claim, outcome: Outcome) -> Outcome:
+def _escalate(claim: Claim, outcome: Outcome) -> Outcome:
     """The outcome as exact arithmetic sees it."""
     exact = check(claim, outcome.instance.run())
     return replace(outcome, applicable=counts(exact), holds=exact.holds, ratio=exact.ratio, exact=True)
@@ -385,7 +387,7 @@ def _tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored | None
     Of a rate, which has no ratio, those come first that are evidence against it.
     """
     largest = largest_ratio(applicable)
-    attaining = [outcome for outcome in applicable if is_nearly(outcome.ratio, largest)]
+    attaining = [outcome for outcome in applicable if is_close(outcome.ratio, largest)]
     if not attaining:
         return None
     chosen = min(attaining, key=lambda o: (o.holds is not None and claim.rate is not None, o.is_trivial, o.complexity))

@@ -15,7 +15,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check, check
 from verify.check.escalation import decidable
-from verify.shown_place import shown_place
+from verify.shown_place import choose_place
 
 
 def exact_run(table: dict[str, Any]) -> Run:
@@ -70,7 +70,7 @@ class PrintedSides:
     @classmethod
     def of(cls, evidence: Check) -> PrintedSides | None:
         """Return the sides of the comparison to display; None where nothing is compared."""
-        shown = shown_place(evidence)
+        shown = choose_place(evidence)
         if shown is None:
             return None
         points = {name: tuple(map(str, point)) for name, point in shown.points.items()}

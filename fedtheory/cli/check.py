@@ -82,9 +82,9 @@ def document(found: Check) -> dict[str, Any]:
 
 
 def _document(found: Check) -> dict[str, Any]:
-    from verify.shown_place import shown_place
+    from verify.shown_place import choose_place
 
-    text, worst = found.arithmetic.text, shown_place(found)
+    text, worst = found.arithmetic.text, choose_place(found)
     settled_by = None if found.final_decision is None else found.final_decision.reason
     is_open = found.applicable and found.holds is None
     return {
@@ -207,10 +207,10 @@ def print_text(found: Check) -> None:
     """Print a check for a terminal: the answer in three lines, one table, then conditions and regions."""
     from rich.markup import escape
 
-    from verify.shown_place import shown_place
+    from verify.shown_place import choose_place
 
     print_lines(f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}", *_answer(found), "")
-    shown = shown_place(found)
+    shown = choose_place(found)
     if shown is not None:
         _print_sides(found, shown)
     if found.rate is not None:
@@ -238,9 +238,9 @@ def _answer(found: Check) -> list[str]:
     """Whether it holds, by what margin its conditions do, and which term limits the bound."""
     from rich.markup import escape
 
-    from verify.shown_place import shown_place
+    from verify.shown_place import choose_place
 
-    worst = shown_place(found) if found.applicable else None
+    worst = choose_place(found) if found.applicable else None
     sides = "" if worst is None else f": {_compare(worst)}"
     lines = [_outcome(found) + sides]
     if closest := min(found.conditions, key=lambda c: (c.holds is True, c.slack), default=None):

@@ -58,9 +58,9 @@ def run(
 
 def document(target: str, finding: Finding) -> dict[str, Any]:
     """The JSON document of a search; `run` is the run file of the counterexample, or of the largest ratio."""
-    from verify.shown_place import shown_place
+    from verify.shown_place import choose_place
 
-    worst = shown_place(finding.found) if finding.found else None
+    worst = choose_place(finding.found) if finding.found else None
     text = None if finding.found is None else finding.found.arithmetic.text
     return {
         "id": finding.claim.id,

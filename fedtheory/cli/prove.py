@@ -72,7 +72,7 @@ def run(
     from fedtheory.cli.proof_search import write_found
     from fedtheory.cli.proof_terms import keys_of_terms, print_terms, terms_of
     from fedtheory.cli.tightening import keys_of_tightened, print_tightened, tightened_from
-    from verify.printed import printed_proof
+    from verify.printed import check_published_proof
 
     proofs = _proofs(target, certificate, claims or [])
     if search:
@@ -85,7 +85,7 @@ def run(
     if save is not None:
         _save(proofs, save)
     files = write_found(searched) if search else []
-    found = [(proof, printed_proof(proof.claim)) for proof in proofs]
+    found = [(proof, check_published_proof(proof.claim)) for proof in proofs]
     if as_json:
         documents = _documents(found, searched)
         documents[0] |= keys_of_tightened(tightened) if tightened is not None else {}

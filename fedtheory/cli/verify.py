@@ -148,9 +148,9 @@ def _document_of_proof(verdict: ClaimVerdict) -> dict[str, Any] | None:
 
 def _explain_not_applicable(verdict: ClaimVerdict) -> str | None:
     """Why a claim is not applicable; None for other verdicts."""
-    from verify.exclusions import reason_for
+    from verify.exclusions import describe_exclusions
 
-    return reason_for(verdict.claim, verdict.excluded) if verdict.verdict == "not applicable" else None
+    return describe_exclusions(verdict.claim, verdict.excluded) if verdict.verdict == "not applicable" else None
 
 
 def print_text(verdicts: list[ClaimVerdict], seconds: float, saved: str | None = None) -> None:
@@ -251,7 +251,7 @@ def _print_missing_kinds(verdict: ClaimVerdict) -> None:
     """Print the kinds of runs with few or no instances, and the premises that exclude them."""
     from rich.markup import escape
 
-    from verify.exclusions import reason_for
+    from verify.exclusions import describe_exclusions
 
     target, reason = escape(verdict.target), _explain_not_applicable(verdict)
     if reason is not None:
@@ -266,7 +266,7 @@ def _print_missing_kinds(verdict: ClaimVerdict) -> None:
             f"{target}; fewer than {verdict.enough} show little. Try `fedtheory falsify {target}`"
         )
         if verdict.excluded:
-            print_lines(f"what excludes runs: {escape(reason_for(verdict.claim, verdict.excluded))}")
+            print_lines(f"what excludes runs: {escape(describe_exclusions(verdict.claim, verdict.excluded))}")
     if none:
         print_lines(f"{target}: no coverage: {none}; its assumptions and conditions exclude these")
     if few:

@@ -25,18 +25,18 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     `saved` is the last line, of `name_saved_file` or `explain_saving`.
     """
     from fedtheory.cli.run_in_words import describe_run
-    from verify.shown_place import is_about_vectors_alone, points_in_words, shown_place
+    from verify.shown_place import choose_place, describe_points, has_only_free_vectors
 
     confirmed = f"{counterexample}, confirmed in {found.arithmetic.numbers}"
     title = "the simplest run with nearly the largest ratio" if counterexample is None else confirmed
     in_floats = "" if found.arithmetic.is_rigorous else ", in floats"
-    shown = shown_place(found)
+    shown = choose_place(found)
     sides = "" if shown is None else f": left side {_exact(shown.lhs)}, right side {_exact(shown.rhs)}"
     print_lines(f"[bold]{title}{in_floats}[/bold]{sides}")
     if counterexample is not None and _is_lower_bound(found):
         print_lines(_LOWER_BOUND)
-    points = points_in_words(found.claim, shown) if shown is not None else ""
-    of_run = [_ANY_RUN] if is_about_vectors_alone(found.claim) else describe_run(table)
+    points = describe_points(found.claim, shown) if shown is not None else ""
+    of_run = [_ANY_RUN] if has_only_free_vectors(found.claim) else describe_run(table)
     # Not through Rich: who copies a line wants it whole.
     for line in [*([f"at {points}"] if points else []), *_document_ladders(found), *of_run]:
         print(f"  {line}")

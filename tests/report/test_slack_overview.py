@@ -8,7 +8,7 @@ from fedtheory.language.registry import find
 from report.drawing import SlackTask, environment_for
 from report.slack import SLACK_PAGE, SlackEntry, slack_tables
 from report.slack_overview import Overview, find_published_form, overview
-from verify.slack import shares
+from verify.slack import compute_shares
 
 
 def of(name: str) -> Overview:
@@ -32,7 +32,10 @@ def test_a_sharper_bound_stands_beside_the_printed_one() -> None:
 def test_the_number_below_which_a_run_refutes_it() -> None:
     """The stored share of a term times the number in front of it."""
     found = of("renard2022:lemma-2.3")
-    shared = {share.part.expression.as_coeff_Mul()[0]: share.constant for share in shares(find("renard2022:lemma-2.3"))}
+    shared = {
+        share.part.expression.as_coeff_Mul()[0]: share.constant
+        for share in compute_shares(find("renard2022:lemma-2.3"))
+    }
     for line in found.lines:
         assert float(line.lowest) == pytest.approx(shared[int(line.constant)], rel=0.01)
 

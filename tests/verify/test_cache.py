@@ -210,6 +210,6 @@ def test_a_page_of_a_claim_of_ones_own_needs_no_second_search(tmp_path: Path, mo
         assert targets == []
         return iter(())
 
-    monkeypatch.setattr("verify.verdict._found", find_none)
+    monkeypatch.setattr("verify.verdict._find_verdicts", find_none)
     (again,) = verify(f"{mine}:loose", search=1.0)
     assert (again.verdict, again.instances, again.regimes) == (found.verdict, found.instances, found.regimes)

@@ -236,7 +236,7 @@ def test_rationals_have_the_last_word_on_few(
         asked.append(one.holds)
         return one
 
-    monkeypatch.setattr(verdicts, "_settled", settled_by)
+    monkeypatch.setattr(verdicts, "_escalate", settled_by)
     monkeypatch.setattr(verdicts, "_tightest", lambda *_: None)
     monkeypatch.setattr(verdicts, "_positive_verdict", lambda *_: "supported")
     monkeypatch.setattr(verdicts, "largest_ratio", lambda _: 0.5)
@@ -255,7 +255,7 @@ def test_open_ladders_that_are_exact_do_not_count(monkeypatch: pytest.MonkeyPatc
         asked.append(one)
         return one
 
-    monkeypatch.setattr(verdicts, "_settled", settled_by)
+    monkeypatch.setattr(verdicts, "_escalate", settled_by)
     monkeypatch.setattr(verdicts, "_tightest", lambda *_: None)
     monkeypatch.setattr(verdicts, "_positive_verdict", lambda *_: "supported")
     monkeypatch.setattr(verdicts, "largest_ratio", lambda _: 0.5)

@@ -90,8 +90,8 @@ def test_residuals_are_those_at_the_optimal_model(monkeypatch: pytest.MonkeyPatc
 
 def test_a_card_of_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both sides and the place, where one is shown."""
-    monkeypatch.setattr(finding, "points_in_words", lambda claim, shown: f"{claim.id} at {shown.lhs}")
-    monkeypatch.setattr(finding, "shown_place", lambda found: found.place)
+    monkeypatch.setattr(finding, "describe_points", lambda claim, shown: f"{claim.id} at {shown.lhs}")
+    monkeypatch.setattr(finding, "choose_place", lambda found: found.place)
     given: Any = SimpleNamespace(
         claim=SimpleNamespace(id="t:a", statement=""),
         found=SimpleNamespace(place=SimpleNamespace(lhs=3.0, rhs=2.0)),
@@ -110,7 +110,7 @@ def test_a_card_of_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_evaluations_of_a_search_in_regimes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quarter more for settings, and budgets that grow with them."""
     monkeypatch.setattr(regimes, "Evaluation", lambda _: "evaluation")
-    monkeypatch.setattr(regimes, "worked", lambda: 100.0)
+    monkeypatch.setattr(regimes, "measure_work", lambda: 100.0)
     monkeypatch.setattr(regimes, "Violations", lambda claim, budget, _: (claim, budget))
     for evaluations in (1, 40, 41):
         made: Any = regimes._Searching("claim", evaluations, 3, lambda *_: None)  # type: ignore[arg-type]
@@ -265,7 +265,7 @@ def test_progress_of_a_search_ends_at_its_budget(monkeypatch: pytest.MonkeyPatch
     shown: list[tuple[int, int]] = []
     monkeypatch.setattr(search_state, "spend_a_try", lambda: None)
     for seconds, worked, ends in ((3.7, 1.0, False), (12.2, 1.0, True), (9.5, 1.0, True), (9.5, 0.4, False)):
-        monkeypatch.setattr(search_state, "worked", lambda worked=worked: worked)
+        monkeypatch.setattr(search_state, "measure_work", lambda worked=worked: worked)
         hunt: Any = SimpleNamespace(
             looked=4, seconds=seconds, budget=10.0, _last=0.0, _takes=0.0, _on_progress=lambda *seen: shown.append(seen)
         )

@@ -237,7 +237,7 @@ def test_when_no_more_instances_are_needed(monkeypatch: pytest.MonkeyPatch) -> N
         ([_outcome(True), _outcome(True, applicable=False)], False, False),
     ):
         claim: Any = None
-        assert verdict._says_enough(claim, outcomes, sampled) is enough
+        assert verdict._has_enough(claim, outcomes, sampled) is enough
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_verdicts_after_searches(monkeypatch: pytest.MonkeyPatch) -> None:
         violation = SimpleNamespace(**{**usual, **found}) if found else None
         searches: Any = SimpleNamespace(proof="found", violation=violation)
         given: Any = SimpleNamespace(verdict=before)
-        return verdict._after(given, searches)
+        return verdict._add_searches(given, searches)
 
     assert [after(before).verdict for before in ("supported", "undecided", "asymptotic")] == [
         *("proved", "proved", "asymptotic"),

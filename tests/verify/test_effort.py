@@ -13,7 +13,7 @@ from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.effort import simulation, worked
+from verify.effort import measure_work, simulation
 
 
 def _table(rounds: int, clients: int = 2) -> dict[str, dict[str, object]]:
@@ -26,9 +26,9 @@ def test_a_check_counts_the_same_each_time() -> None:
     claim, run = all_claims()["renard2022:thm-2.1"], parse_run(_table(8), RATIONAL)
     spent = []
     for _ in range(2):
-        begin = worked()
+        begin = measure_work()
         check(claim, run)
-        spent.append(Fraction(worked()) - Fraction(begin))
+        spent.append(Fraction(measure_work()) - Fraction(begin))
     assert abs(spent[0] - spent[1]) < Fraction(1, 10**9)
     assert spent[0] > 0
 
@@ -41,9 +41,9 @@ def test_what_asks_for_constants_alone_has_no_simulation() -> None:
     for rounds in (2, 1000):
         table = _table(rounds)
         run = parse_run({**table, "algorithm": {**table["algorithm"], "clock": clock}}, FLOAT)
-        begin = worked()
+        begin = measure_work()
         check(of_clock, run)
-        spent.append(worked() - begin)
+        spent.append(measure_work() - begin)
     assert abs(spent[0] - spent[1]) < 1e-9
 
 
@@ -56,9 +56,9 @@ def test_values_at_each_local_step_count_each_of_them() -> None:
     spent = {}
     for claim in (each, average):
         for rounds in (1, 401):
-            run, begin = parse_run(_table(rounds), FLOAT), worked()
+            run, begin = parse_run(_table(rounds), FLOAT), measure_work()
             check(claim, run)
-            spent[claim.id, rounds] = worked() - begin
+            spent[claim.id, rounds] = measure_work() - begin
     assert spent[average.id, 401] == pytest.approx(spent[average.id, 1])
     assert spent[each.id, 401] - spent[each.id, 1] == pytest.approx(800 * 2.5e-5)
 
@@ -76,7 +76,7 @@ def test_vectors_at_each_local_step_count_by_their_size() -> None:
     spent = {}
     for clients in (8, 32, 128):
         table = _table(8, clients)
-        run, begin = parse_run({**table, "problem": {**table["problem"], "noise": "1"}}, FLOAT), worked()
+        run, begin = parse_run({**table, "problem": {**table["problem"], "noise": "1"}}, FLOAT), measure_work()
         assert check(claim, run).applicable
-        spent[clients] = worked() - begin
+        spent[clients] = measure_work() - begin
     assert spent[128] - spent[32] > 8 * (spent[32] - spent[8]) > 0

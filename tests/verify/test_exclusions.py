@@ -11,7 +11,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.evaluated_instances import try_claims
-from verify.exclusions import exclusions, reason_for, why_never_applicable
+from verify.exclusions import describe_exclusions, exclusions, explain_no_instance
 from verify.instances import PARTS
 
 eta, steps = sp.symbols("eta tau", positive=True)
@@ -42,18 +42,18 @@ def test_an_instance_counts_for_the_first_that_excludes_it() -> None:
 def test_the_reason_says_what_each_is() -> None:
     """A quantity, an assumption, a condition."""
     claim = Claim(id="mine:one", lhs=0, rhs=eta, where=WHERE, conditions=[steps >= 2], assumptions=[a.full_gradients])
-    printed = reason_for(claim, {"full gradients": 3, "tau >= 2": 2, "local_step_size": 1})
+    printed = describe_exclusions(claim, {"full gradients": 3, "tau >= 2": 2, "local_step_size": 1})
     assert printed == (
         "the assumption full gradients fails (3 runs); the condition tau >= 2 fails (2 runs); "
         "local_step_size has no value (1 run)"
     )
-    assert "no run was found" in reason_for(claim, {})
+    assert "no run was found" in describe_exclusions(claim, {})
 
 
 def test_exclusions_are_found_without_outcomes() -> None:
     """On a part of the instances, for who has none at hand."""
     never = Claim(id="mine:never", lhs=0, rhs=eta, where=WHERE, conditions=[eta >= 10**6], assumptions=[a.update_rule])
-    printed = why_never_applicable(never)
+    printed = explain_no_instance(never)
     assert printed is not None
     assert printed.startswith("the condition eta >= 1000000 fails (")
-    assert why_never_applicable(replace(never, conditions=())) is None
+    assert explain_no_instance(replace(never, conditions=())) is None

@@ -133,7 +133,7 @@ def test_the_last_look_is_inside_the_budget(
 ) -> None:
     """If a search takes three seconds of ten, none starts that would end too late; a long first one is ignored."""
     now, begun = [0.0], []
-    monkeypatch.setattr(search_state, "worked", lambda: now[0])
+    monkeypatch.setattr(search_state, "measure_work", lambda: now[0])
     hunt = SearchState(drift(DRIFT), 10, lambda _done, _all: None)
     with suppress(SearchDone):
         for took in seconds:

@@ -10,7 +10,7 @@ from fedtheory import RATIONAL, Claim, parse_run
 from fedtheory import quantities as q
 from verify.check import check
 from verify.check.outcome import CLEAR, unclearness
-from verify.effort import worked
+from verify.effort import measure_work
 from verify.falsify import falsify, finding, shrink
 from verify.falsify.search_state import is_lively
 from verify.falsify.shrink import burden
@@ -44,7 +44,7 @@ def test_a_side_that_vanishes_becomes_a_clear_margin() -> None:
     begin = check(CONTRACTS, parse_run(HARDLY, RATIONAL))
     assert begin.holds is False
     assert begin.ratio is None
-    table = shrink(CONTRACTS, HARDLY, worked() + 20)
+    table = shrink(CONTRACTS, HARDLY, measure_work() + 20)
     found = check(CONTRACTS, parse_run(table, RATIONAL))
     assert found.holds is False
     assert found.ratio is not None
@@ -63,7 +63,7 @@ def test_what_convinces(ratio: float | None, expected: int) -> None:
 @pytest.mark.parametrize(("budget", "left"), [(0.0, 0.0), (4.0, 4.0), (100.0, 8.0)])
 def test_what_is_left_of_the_budget(monkeypatch: pytest.MonkeyPatch, budget: float, left: float) -> None:
     """Shrinking ends with the budget; where much is left it has some seconds."""
-    monkeypatch.setattr(finding, "worked", lambda: 1000.0)
+    monkeypatch.setattr(finding, "measure_work", lambda: 1000.0)
     assert finding._deadline(1000.0 + budget) - 1000.0 == left
 
 

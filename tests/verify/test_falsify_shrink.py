@@ -12,7 +12,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import check
-from verify.effort import worked
+from verify.effort import measure_work
 from verify.falsify import shrink
 from verify.falsify.shrink import Burden, Keeps, _burden, burden, simplify
 from verify.falsify.tables import Table
@@ -52,21 +52,21 @@ def test_what_is_left_is_a_smaller_violation(claim_id: str) -> None:
     """The shrunk run is a run file, violates the claim in rationals, weighs less, and does not shrink further."""
     claim = find(claim_id)
     before = run_table(violation(claim).run())
-    after = shrink(claim, before, worked() + LONG)
+    after = shrink(claim, before, measure_work() + LONG)
     assert check(claim, parse_run(after, RATIONAL)).holds is False
     assert run_table(parse_run(after, RATIONAL)) == after
     lighter, heavier = burden(claim, after), burden(claim, before)
     assert lighter is not None
     assert heavier is not None
     assert lighter <= heavier
-    assert shrink(claim, after, worked() + LONG) == after
+    assert shrink(claim, after, measure_work() + LONG) == after
 
 
 def test_a_claim_that_is_never_true_shrinks_to_nothing_but_zeros() -> None:
     """One client, one dimension, one step of size one, and all else zero."""
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     for instance in (Instance("wide quadratics", 3), Instance("small data", 7), Instance("small schedules", 12)):
-        after = shrink(huge, run_table(instance.run()), worked() + LONG)
+        after = shrink(huge, run_table(instance.run()), measure_work() + LONG)
         run = parse_run(after, RATIONAL)
         assert (run.problem.clients, run.problem.dimension, run.algorithm.rounds) == (1, 1, 1)
         assert run.algorithm.work.steps == (1,)
@@ -80,7 +80,7 @@ def test_what_the_claim_needs_stays() -> None:
     """At least three clients, two local steps, two rounds and curvature 2 are kept, and nothing more."""
     conditions = [M >= 3, tau >= 2, T >= 2, L >= 2]
     needy = Claim(id="t:needy", lhs=M + tau + T, rhs=6, where=WHERE, conditions=conditions)
-    after = shrink(needy, run_table(violation(needy).run()), worked() + LONG)
+    after = shrink(needy, run_table(violation(needy).run()), measure_work() + LONG)
     run = parse_run(after, RATIONAL)
     assert run.problem.clients + max(run.algorithm.work.steps) + run.algorithm.rounds == 7
     assert run.smoothness == 2
@@ -91,14 +91,14 @@ def test_a_run_that_is_no_violation_is_given_back() -> None:
     """Nothing shrinks where there is nothing to keep."""
     true = Claim(id="t:true", lhs=0, relation="<", rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
-    assert shrink(true, table, worked() + LONG) is table
+    assert shrink(true, table, measure_work() + LONG) is table
 
 
 def test_the_deadline_is_kept() -> None:
     """After the deadline nothing changes."""
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
-    assert shrink(huge, table, worked() - 1) == table
+    assert shrink(huge, table, measure_work() - 1) == table
 
 
 def test_shrinking_shows_that_it_lives() -> None:
@@ -106,11 +106,11 @@ def test_shrinking_shows_that_it_lives() -> None:
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
     ticks: list[float] = []
-    after = shrink(huge, table, worked() + LONG, lambda: ticks.append(worked()))
-    assert after == shrink(huge, table, worked() + LONG)
+    after = shrink(huge, table, measure_work() + LONG, lambda: ticks.append(measure_work()))
+    assert after == shrink(huge, table, measure_work() + LONG)
     assert len(ticks) > 10
     late: list[float] = []
-    shrink(huge, table, worked() - 1, lambda: late.append(worked()))
+    shrink(huge, table, measure_work() - 1, lambda: late.append(measure_work()))
     assert len(late) == 1
 
 
@@ -125,14 +125,14 @@ def test_no_run_is_checked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "_burden", weigh)
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
-    shrink(huge, run_table(Instance("small quadratics", 5).run()), worked() + LONG)
+    shrink(huge, run_table(Instance("small quadratics", 5).run()), measure_work() + LONG)
     assert len(checked) == len(set(checked)) > 10
 
 
 def test_counterexamples_with_a_ratio_come_first() -> None:
     """D^2 <= D/2 fails for many D; what is left has a ratio, and sides that are short in print."""
     claim = Claim(id="t:ratio", lhs=D**2, rhs=D / 2, where=WHERE)
-    after = shrink(claim, run_table(Instance("by hand", 12).run()), worked() + LONG)
+    after = shrink(claim, run_table(Instance("by hand", 12).run()), measure_work() + LONG)
     found = check(claim, parse_run(after, RATIONAL))
     assert found.holds is False
     assert found.ratio is not None
@@ -153,7 +153,7 @@ def test_a_run_that_attains_a_ratio_becomes_simpler() -> None:
         "algorithm": {"name": "fedavg", "local_step_size": "7/6", "local_steps": 2, "rounds": 1},
     }
     before = check(claim, parse_run(table, RATIONAL))
-    simpler = simplify(claim, table, worked() + 20)
+    simpler = simplify(claim, table, measure_work() + 20)
     after = check(claim, parse_run(simpler, RATIONAL))
     assert after.holds is True
     assert before.ratio == after.ratio == 1

@@ -297,7 +297,7 @@ def test_a_folder_is_graded_in_one_process_and_in_a_sandbox(tmp_path: Any, monke
     for name, value in (("find_submissions", []), ("labels", []), ("read_entered", {}), ("write_all", [])):
         monkeypatch.setattr(folder, name, lambda *_, value=value: value)
     monkeypatch.setattr(folder, "find_launch", asked.append)
-    monkeypatch.setattr(folder, "as_finished", lambda _, __, jobs: asked.append(jobs) or [])
+    monkeypatch.setattr(folder, "run_unordered", lambda _, __, jobs: asked.append(jobs) or [])
     grade_folder(tmp_path, tmp_path)
     grade_folder(tmp_path, tmp_path, jobs=3, unsafe=True)
     assert asked == [False, 1, True, 3]

@@ -111,7 +111,7 @@ def test_the_first_wrong_symbol(text: str, line: int | None, offset: int | None,
 def test_a_folder_is_graded_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More of them are used where they are asked for; code without a sandbox is executed only then."""
     asked, unsafe = list[int](), list[bool]()
-    monkeypatch.setattr(folder, "as_finished", lambda _call, _tasks, jobs: asked.append(jobs) or ())
+    monkeypatch.setattr(folder, "run_unordered", lambda _call, _tasks, jobs: asked.append(jobs) or ())
     monkeypatch.setattr(folder, "find_launch", unsafe.append)
     monkeypatch.setattr(folder, "find_submissions", lambda *_: [])
     monkeypatch.setattr(folder, "write_all", lambda *_: [])

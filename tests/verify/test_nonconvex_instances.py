@@ -18,7 +18,7 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.instances import FAMILIES, families_for
-from verify.instances.nonconvex import bent_down, nonconvex_problem, nonconvex_problem_table
+from verify.instances.nonconvex import negate_curvature, nonconvex_problem, nonconvex_problem_table
 from verify.verdict import verify
 
 NONCONVEX = tuple(name for name, family in FAMILIES.items() if family.meant_for is a.smooth)
@@ -142,9 +142,9 @@ def test_problems_for_a_search() -> None:
 def test_bending_a_client_down() -> None:
     """[[1]], [[1]] becomes [[1]], [[-1/2]]; its stationary point stays, and Huber losses become Hampel's."""
     table = {"kind": "quadratic", "hessians": [[["1"]], [["1"]]], "linear": [["0"], ["2"]], "start": ["1"]}
-    bent = bent_down(table, 1)
+    bent = negate_curvature(table, 1)
     assert bent["hessians"] == [[["1"]], [[fmpq(-1, 2)]]]
     assert bent["linear"] == [["0"], [fmpq(-1)]]
     huber = {"kind": "huber", "terms": [[{"width": 1}]]}
-    assert bent_down(huber, 0) == huber | {"kind": "hampel"}
-    assert bent_down({"kind": "log-cosh"}, 0) == {"kind": "log-cosh"}
+    assert negate_curvature(huber, 0) == huber | {"kind": "hampel"}
+    assert negate_curvature({"kind": "log-cosh"}, 0) == {"kind": "log-cosh"}

@@ -6,7 +6,7 @@ import pytest
 
 from fedtheory.language.registry import find
 from fedtheory.proofs.printed import list_claims_with_proofs, list_printed_steps
-from verify.printed import first_failure, printed_proof
+from verify.printed import check_published_proof, first_failure
 
 
 @pytest.mark.parametrize("claim_id", list_claims_with_proofs())
@@ -19,12 +19,12 @@ def test_steps_are_claims_of_the_source_as_printed(claim_id: str) -> None:
 
 def test_a_claim_without_a_printed_proof_has_no_steps() -> None:
     """Definitions and remarks have none."""
-    assert printed_proof(find("renard2022:assumption-1")) == []
+    assert check_published_proof(find("renard2022:assumption-1")) == []
 
 
 def test_the_first_failing_step_is_named_with_its_reason() -> None:
     """Lemma 2.2 breaks where a sign is turned round; the steps before it are proved."""
-    steps = printed_proof(find("renard2022:lemma-2.2"))
+    steps = check_published_proof(find("renard2022:lemma-2.2"))
     failing = first_failure(steps)
     assert failing is not None
     assert failing.claim.id == "renard2022:observation-2.1"
@@ -35,7 +35,7 @@ def test_the_first_failing_step_is_named_with_its_reason() -> None:
 
 def test_a_proof_without_a_failing_step() -> None:
     """No step of the proof of Lemma 5.1 fails, and all are proved."""
-    steps = printed_proof(find("vlaski2023:lemma-5.1"))
+    steps = check_published_proof(find("vlaski2023:lemma-5.1"))
     assert first_failure(steps) is None
     assert {step.verdict for step in steps} == {"proved"}
 
@@ -43,7 +43,7 @@ def test_a_proof_without_a_failing_step() -> None:
 def test_a_step_without_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step without a certificate is not called proved: an O(.) is shown on ladders of runs only."""
     monkeypatch.setattr("verify.printed.list_printed_steps", lambda _claim_id: ("vlaski2023:eq-5.62",))
-    (step,) = printed_proof(find("vlaski2023:thm-5.1.recursion"))
+    (step,) = check_published_proof(find("vlaski2023:thm-5.1.recursion"))
     assert step.verdict == "not certified"
     assert "asymptotic" in step.why
 
@@ -52,5 +52,5 @@ def test_a_step_without_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_verdicts_of_steps_are_those_on_record(claim_id: str) -> None:
     """A step fails where it is recorded as refuted, and is proved where it is recorded as proved."""
     recorded = {"proved": "proved", "refuted": "fails"}
-    for step in printed_proof(find(claim_id)):
+    for step in check_published_proof(find(claim_id)):
         assert step.verdict == recorded.get(str(step.claim.verdict), "not certified")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory.workers import workers
-from verify.processes import as_finished, in_order
+from verify.processes import in_order, run_unordered
 
 pytestmark = pytest.mark.long
 
@@ -69,7 +69,7 @@ def test_results_come_in_the_order_of_the_tasks() -> None:
     """In this process and in others."""
     for jobs in (1, 2):
         assert list(in_order(divmod, [(7, 2), (9, 4)], jobs)) == [(3, 1), (2, 1)]
-        assert sorted(as_finished(divmod, [(7, 2), (9, 4)], jobs)) == [(2, 1), (3, 1)]
+        assert sorted(run_unordered(divmod, [(7, 2), (9, 4)], jobs)) == [(2, 1), (3, 1)]
 
 
 def test_this_process_works_as_well() -> None:
@@ -128,7 +128,7 @@ def test_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
 def test_the_loss_of_a_worker_is_told_and_others_come() -> None:
     """Its result is not waited for."""
     with pytest.raises(BrokenProcessPool):
-        list(as_finished(end_a_worker, [(os.getpid(),)] * 100, 2))
+        list(run_unordered(end_a_worker, [(os.getpid(),)] * 100, 2))
     assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
 
 

@@ -25,8 +25,8 @@ def test_a_verdict_is_neither_searched_nor_shared(monkeypatch: pytest.MonkeyPatc
         asked.append((list(targets), jobs, search, in_full))
         return iter(())
 
-    monkeypatch.setattr(verdict, "_found", found)
-    monkeypatch.setattr(verdict, "_known", lambda *_: None)
+    monkeypatch.setattr(verdict, "_find_verdicts", found)
+    monkeypatch.setattr(verdict, "_read_cached", lambda *_: None)
     verdict.verify("renard2022:lemma-2.3")
     verdict.verify(["renard2022:lemma-2.3"], jobs=2, search=3, in_full=True)
     assert asked == [(["renard2022:lemma-2.3"], 1, 0, False), (["renard2022:lemma-2.3"], 2, 3, True)]

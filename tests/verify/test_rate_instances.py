@@ -9,7 +9,7 @@ from fedtheory import Claim, Rate
 from fedtheory import assumptions as a
 from fedtheory.language import quantities as q
 from verify.check import check
-from verify.rate_instances import make_ladders, premises_alone
+from verify.rate_instances import keep_premises, make_ladders
 from verify.verdict import verify
 
 T, M, eta, L = sp.symbols("T M eta L", positive=True)
@@ -61,9 +61,9 @@ def test_ladders_that_are_made() -> None:
 
 def test_premises_alone() -> None:
     """Conditions on a variable are left to the rungs; what is left holds wherever it applies."""
-    assert premises_alone(FINAL).conditions == ()
-    assert premises_alone(TINY).conditions == tuple(TINY.conditions)
-    assert check(premises_alone(RIGHT), make_ladders(RIGHT, 1)[0].instance.run()).holds is True
+    assert keep_premises(FINAL).conditions == ()
+    assert keep_premises(TINY).conditions == tuple(TINY.conditions)
+    assert check(keep_premises(RIGHT), make_ladders(RIGHT, 1)[0].instance.run()).holds is True
 
 
 @pytest.mark.long

@@ -17,7 +17,7 @@ from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.effort import spend, worked
+from verify.effort import measure_work, spend
 from verify.falsify.finding import EVALUATIONS
 from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.evaluation import Evaluation, Seen
@@ -200,12 +200,12 @@ def test_the_rungs_of_a_ladder_count_as_work() -> None:
     claim = resolve(Claim(id="mine:speedup", rate=rate, where=where, assumptions=stated))
     problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"], "noise": ["1"]}
     run = parse_run({"problem": problem, "algorithm": {"local_step_size": "1/4", "rounds": 1}}, FLOAT)
-    before = worked()
+    before = measure_work()
     spend(run)
-    of_one_check = worked() - before
+    of_one_check = measure_work() - before
     found = check(claim, run)
     assert found.applicable
-    assert worked() - before > 5 * of_one_check
+    assert measure_work() - before > 5 * of_one_check
 
 
 @pytest.mark.long

@@ -18,7 +18,7 @@ from verify.rocq.accepted import without_comments
 from verify.rocq.algorithms import Algorithm
 from verify.rocq.gaps import GapsVocabulary
 from verify.rocq.names import _escaped, require_new_words
-from verify.rocq.numbers import _with_positive_front, is_word, number
+from verify.rocq.numbers import _with_positive_front, needs_no_brackets, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import _RoundNumbersWriter
 from verify.rocq.round_words import RoundVocabulary
@@ -126,7 +126,7 @@ def test_numbers_as_rocq_reads_them() -> None:
     for expression in (x**y, x ** (tau - 1), x ** sp.Rational(1, 3)):
         with pytest.raises(NotExported):
             number(expression, NAMES)
-    assert [is_word(word) for word in ("x", "12", "f x", "x + y", "2 x", "- x")] == [
+    assert [needs_no_brackets(word) for word in ("x", "12", "f x", "x + y", "2 x", "- x")] == [
         True,
         True,
         True,
@@ -177,9 +177,9 @@ def test_denominators_with_averages_are_positive() -> None:
     ]
     certificate = SimpleNamespace(roots=[SimpleNamespace(parts=parts[:1])], links=[parts[1:]])
     writer: Any = SimpleNamespace(
-        certificate=certificate, means={"mean": mean}, names={mean: "m", eta_: "e"}, _with_means=lambda one: one
+        certificate=certificate, means={"mean": mean}, names={mean: "m", eta_: "e"}, _replace_averages=lambda one: one
     )
-    assert list(_RoundNumbersWriter._below(writer)) == [
+    assert list(_RoundNumbersWriter._prove_denominators(writer)) == [
         f"assert (below1 : 0 < {number(1 + mean, writer.names)}) by sum_positive."
     ]
 
@@ -243,7 +243,7 @@ def test_a_sum_takes_the_sign_of_a_product() -> None:
 def test_records_of_a_state() -> None:
     """One text for each vector; a client keeps its own where it is not drawn, if that is asked for."""
     given: Any = SimpleNamespace(definition=SimpleNamespace(client=[y]))
-    given._said = lambda one, end, _, *, is_mean: f"{end} of {one}" + (" as a mean" if is_mean else "")
+    given._write = lambda one, end, _, *, is_mean: f"{end} of {one}" + (" as a mean" if is_mean else "")
     ends = {x: sp.Symbol("a"), y: sp.Symbol("b")}
     for more, written in (
         ({}, "x := a of x; y := fun i => b of y"),

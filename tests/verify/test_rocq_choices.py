@@ -162,7 +162,7 @@ def test_the_list_of_accepted_claims_is_written(tmp_path: Path, monkeypatch: pyt
 def test_the_section_of_the_others_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Text before and after it stays; the reason with most claims comes first, equal ones by their words."""
     groups = {"late": ["c"], "rare": ["b"], "often": ["d", "a"]}
-    monkeypatch.setattr(unchecked, "alone", lambda: groups)
+    monkeypatch.setattr(unchecked, "list_unchecked", lambda: groups)
     file = tmp_path / "page.md"
     file.write_text(f"before\n{unchecked.START}old{unchecked.END}\nafter\n", encoding="utf-8")
     unchecked.main([str(file)])

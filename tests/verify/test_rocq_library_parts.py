@@ -9,7 +9,7 @@ import pytest
 
 from fedtheory.language import paper_parts
 from fedtheory.language.paper_parts import merge_named, texts_of_papers
-from verify.rocq.library_parts import BASE, built_theorems, instance_names, library_files, library_words
+from verify.rocq.library_parts import BASE, built_theorems, collect_words, instance_names, library_files
 
 
 def test_files_come_after_those_that_they_need() -> None:
@@ -48,6 +48,6 @@ def test_every_file_of_instances_shows_that_something_exists() -> None:
     """No library file admits or assumes anything, and words of papers' files are words of the library."""
     assert {"TwoClients", "NoisyStaleInstance", "LipschitzInstance"} <= {*instance_names()}
     assert {"stale_scheme", "lipschitz_servers", "alike_unbiased", "two_clients"} <= {*built_theorems()}
-    assert {"asynchronous", "two_clients"} <= library_words()
+    assert {"asynchronous", "two_clients"} <= collect_words()
     for text in library_files().values():
         assert not re.search(r"^\s*(Axiom|Parameter|Admitted|Conjecture)\b", text, re.MULTILINE)

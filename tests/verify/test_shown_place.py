@@ -16,7 +16,7 @@ from fedtheory.kernel.expressions import ClientSum, Gradient, Value
 from fedtheory.runfile import run_table
 from verify.check import check
 from verify.falsify import falsify
-from verify.shown_place import is_about_vectors_alone, points_as_comment, points_in_words, shown_place
+from verify.shown_place import choose_place, describe_points, has_only_free_vectors, points_as_comment
 from verify.verdict import verify
 from verify.witness import PrintedSides
 
@@ -68,7 +68,7 @@ def test_points_are_small_integers(
 ) -> None:
     """The first simple points with a clear violation; both sides are those at these points."""
     found = check(false, run(dimension))
-    shown = shown_place(found)
+    shown = choose_place(found)
     assert shown is not None
     assert shown.holds is False
     first = {name: list(point) for name, point in shown.points.items()}
@@ -82,7 +82,7 @@ def test_points_are_small_integers(
 
 def test_a_small_violation_is_shown_where_no_simple_points_have_a_clear_one() -> None:
     """The exact check decides: 9 is more than 89/10."""
-    shown = shown_place(
+    shown = choose_place(
         check(claim(norm_sq(x + y), sp.Rational(3, 2) * norm_sq(x) + sp.Rational(29, 10) * norm_sq(y)), run(step="1/8"))
     )
     assert shown is not None
@@ -95,18 +95,18 @@ def test_other_points_stay() -> None:
     true = claim(norm_sq(x + y), 2 * norm_sq(x) + 2 * norm_sq(y))
     narrow = claim(norm_sq(x + y), norm_sq(x) * sp.Rational(3, 2) + norm_sq(y) * (3 - sp.Rational(1, 10**9)))
     for found in (check(true, run()), check(YOUNG, parse_run(run_table(run()), FLOAT)), check(narrow, run(step="1/5"))):
-        assert shown_place(found) is found.worst
+        assert choose_place(found) is found.worst
     many = check(claim(norm_sq(x), -1), run(4))
-    assert shown_place(many) is many.worst
+    assert choose_place(many) is many.worst
     of_run = Claim(id="t:run", lhs=q.final_suboptimality, rhs=-1)
-    assert shown_place(check(of_run, run())) is not None
+    assert choose_place(check(of_run, run())) is not None
     assert points_as_comment(check(of_run, run())) == ""
 
 
 def test_quantified_symbols_stay_where_the_claim_fails() -> None:
     """Young's inequality with a wrong side fails for one of the parameters; the points are simple there."""
     false = claim(norm_sq(x + y), (1 + alpha) * norm_sq(x) + norm_sq(y), for_all={alpha: [1, 100]})
-    shown = shown_place(check(false, run()))
+    shown = choose_place(check(false, run()))
     assert shown is not None
     assert shown.index == {"alpha": "1"}
     assert (str(shown.lhs), str(shown.rhs)) == ("4", "3")
@@ -114,12 +114,12 @@ def test_quantified_symbols_stay_where_the_claim_fails() -> None:
 
 def test_when_the_run_does_not_matter() -> None:
     """For free vectors without a quantity, an objective, an assumption or a condition; else it does."""
-    assert is_about_vectors_alone(YOUNG)
-    assert not is_about_vectors_alone(SMOOTH)
-    assert not is_about_vectors_alone(replace(YOUNG, rhs=M * norm_sq(x)))
-    assert not is_about_vectors_alone(replace(YOUNG, rhs=ClientSum(norm_sq(x))))
-    assert not is_about_vectors_alone(replace(YOUNG, conditions=[M >= 2]))
-    assert not is_about_vectors_alone(Claim(id="t:run", lhs=q.final_suboptimality, rhs=0))
+    assert has_only_free_vectors(YOUNG)
+    assert not has_only_free_vectors(SMOOTH)
+    assert not has_only_free_vectors(replace(YOUNG, rhs=M * norm_sq(x)))
+    assert not has_only_free_vectors(replace(YOUNG, rhs=ClientSum(norm_sq(x))))
+    assert not has_only_free_vectors(replace(YOUNG, conditions=[M >= 2]))
+    assert not has_only_free_vectors(Claim(id="t:run", lhs=q.final_suboptimality, rhs=0))
 
 
 def test_in_words() -> None:
@@ -131,7 +131,7 @@ def test_in_words() -> None:
     assert points_as_comment(wide) == "# t:points at x - x* = (1, 0), y - x* = (2, 0)\n"
     pointless = check(Claim(id="t:run", lhs=q.final_suboptimality, rhs=0), run()).worst
     assert pointless is not None
-    assert points_in_words(YOUNG, pointless) == ""
+    assert describe_points(YOUNG, pointless) == ""
 
 
 @pytest.mark.parametrize(

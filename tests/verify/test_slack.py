@@ -20,16 +20,16 @@ from verify.check import check
 from verify.early_decisions import decision_on
 from verify.slack import (
     WHOLE,
+    compute_share,
+    compute_shares,
     parts_of,
     proved_bounds,
     proved_claims,
     search,
-    share_on,
-    shares,
     stored_files,
     witness_file,
 )
-from verify.slack.parts import whole_of
+from verify.slack.parts import bound_of
 from verify.slack.search import regenerate
 from verify.verdict import verify
 
@@ -82,7 +82,7 @@ def test_the_share_of_a_part_is_where_the_bound_begins_to_fail() -> None:
     """With exactly that much of the part the run attains the bound, with less it violates it."""
     claim = bound(7 * tau**2 * eta**2 * zeta**2 + sigma**2)
     part = next(part for part in parts_of(claim) if part.expression.has(zeta))
-    share = share_on(part, APART)
+    share = compute_share(part, APART)
     assert share is not None
     assert 0.142 < float(share) < 1 / 7
     exactly = sp.Rational(int(share.p), int(share.q))
@@ -94,10 +94,10 @@ def test_the_share_of_a_part_is_where_the_bound_begins_to_fail() -> None:
 def test_a_run_that_needs_nothing_has_no_share() -> None:
     """The other term covers the left side alone; and a run outside of the assumptions says nothing."""
     parts = parts_of(bound(7 * tau**2 * eta**2 * zeta**2 + sigma**2 + L))
-    needed = {part.expression for part in parts[1:] if share_on(part, APART) is not None}
+    needed = {part.expression for part in parts[1:] if compute_share(part, APART) is not None}
     assert needed == {7 * tau**2 * eta**2 * zeta**2}
     far = {**APART, "algorithm": {**APART["algorithm"], "local_step_size": "10000000"}}
-    assert share_on(parts_of(THEOREM)[0], far) is None
+    assert compute_share(parts_of(THEOREM)[0], far) is None
 
 
 def tightest_file(claim: Claim) -> Path | None:
@@ -105,7 +105,7 @@ def tightest_file(claim: Claim) -> Path | None:
     file = witness_file(claim, WHOLE)
     if file is None or not file.is_file():
         return None
-    needed = share_on(whole_of(claim), read_toml(file))
+    needed = compute_share(bound_of(claim), read_toml(file))
     assert needed is not None, claim.id
     assert needed <= 1, claim.id
     return file
@@ -117,7 +117,7 @@ def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
     """Each is checked again, exactly; no bound fails on its own run, and no file is there for nothing."""
     named = set()
     for claim in proved_bounds(claims_of(source)):
-        for share in shares(claim):
+        for share in compute_shares(claim):
             assert 0 < share.value <= 1, (claim.id, share.part.name)
             named.add(witness_file(claim, share.part.name))
     named |= {file for claim in proved_claims(claims_of(source)) if (file := tightest_file(claim)) is not None}
@@ -129,7 +129,7 @@ def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
 )
 def test_less_of_a_part_is_refuted(name: str) -> None:
     """By its own run, in rationals, with all conditions as they are."""
-    for share in shares(find(f"renard2022:{name}")):
+    for share in compute_shares(find(f"renard2022:{name}")):
         less = sp.Rational(int(share.value * 990_000), 10**6)
         found = check(share.part.scaled(less), parse_run(share.run, RATIONAL))
         assert found.holds is False, share.part.name
@@ -140,14 +140,14 @@ def test_less_of_a_part_is_refuted(name: str) -> None:
 def test_runs_need_half_of_each_term_of_the_drift(name: str) -> None:
     """No proof can halve a constant."""
     claim = find(f"renard2022:{name}")
-    found = {share.part.name: share.value for share in shares(claim)}
+    found = {share.part.name: share.value for share in compute_shares(claim)}
     assert found.keys() == {part.name for part in parts_of(claim)}
     assert all(value >= fmpq(1, 2) for value in found.values())
 
 
 def test_runs_need_the_first_term_and_half_of_the_noise_in_the_theorem() -> None:
     """The first term is attained in the limit."""
-    needed = {share.part.expression: share.value for share in shares(THEOREM)}
+    needed = {share.part.expression: share.value for share in compute_shares(THEOREM)}
     assert needed[sharper.start_term] > fmpq(98, 100)
     assert needed[sharper.noise] >= fmpq(1, 2)
 
@@ -161,7 +161,7 @@ def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest
     far = {**APART, "algorithm": {**APART["algorithm"], "local_step_size": "10000000"}}
     file.write_text(run_toml(far))
     with pytest.raises(InputError, match=r"thm-2-1-halved\.whole\.toml"):
-        shares(THEOREM)
+        compute_shares(THEOREM)
 
 
 def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatc
     weak = {**APART, "problem": {**APART["problem"], "hessians": [[["1/2"]], [["1/2"]]]}}
     for table, largest in ((weak, False), (APART, True), (weak, True)):
         regenerate([claim], 0, [table])
-        assert (shares(claim)[0].value > fmpq(99, 100)) is largest
+        assert (compute_shares(claim)[0].value > fmpq(99, 100)) is largest
 
 
 @pytest.mark.long
@@ -184,7 +184,7 @@ def test_the_instance_of_the_verdict_is_a_candidate(tmp_path: Path, monkeypatch:
     evidence = verify(claim)[0].evidence
     assert evidence is not None
     assert evidence.worst is not None
-    assert shares(claim)[0].value >= evidence.worst.ratio
+    assert compute_shares(claim)[0].value >= evidence.worst.ratio
 
 
 @pytest.mark.long
@@ -222,7 +222,7 @@ def test_shares_of_any_length_are_found_once(tmp_path: Path, monkeypatch: pytest
         asked.append(part.name)
         return value
 
-    monkeypatch.setattr(slack, "share_on", long_share)
-    first, second = shares(THEOREM), shares(THEOREM)
+    monkeypatch.setattr(slack, "compute_share", long_share)
+    first, second = compute_shares(THEOREM), compute_shares(THEOREM)
     assert [share.value for share in first] == [share.value for share in second] == [value] * len(first)
     assert asked == [share.part.name for share in first]

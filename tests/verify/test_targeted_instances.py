@@ -15,7 +15,7 @@ from fedtheory import quantities as q
 from verify.check import check
 from verify.falsify.counts import allowed_counts
 from verify.falsify.generation import ASPECTS, KINDS, InstanceKind, bases_of, kind_of
-from verify.targeted_instances import ENOUGH, lacking, missing, tailor
+from verify.targeted_instances import ENOUGH, count_missing, count_missing_aspects, tailor
 from verify.verdict import verify
 
 mu = sp.Symbol("mu", positive=True)
@@ -97,18 +97,18 @@ def test_claims_share_what_is_made_for_the_first_of_them() -> None:
 
 def test_what_is_missing_makes_every_aspect_enough() -> None:
     """With what is missing, each aspect has about as many instances as are enough; with enough, nothing is missing."""
-    wanted = missing([])
+    wanted = count_missing([])
     count = Counter(word for kind, number in wanted for word in [*kind.words] * number)
     assert set(count) == set(ASPECTS)
     assert min(count.values()) >= 0.9 * ENOUGH
-    assert missing([kind for kind, number in wanted for _ in range(number)]) == []
-    assert lacking([]) == dict.fromkeys(ASPECTS, 0)
+    assert count_missing([kind for kind, number in wanted for _ in range(number)]) == []
+    assert count_missing_aspects([]) == dict.fromkeys(ASPECTS, 0)
 
 
 def test_the_kinds_that_are_left_share_what_is_missing() -> None:
     """If a claim leaves four kinds, each aspect of these gets enough instances all the same."""
     left = [kind for kind in KINDS if kind.clients == "one client" and not kind.many_steps]
-    count = Counter(word for kind, number in missing([], left) for word in [*kind.words] * number)
+    count = Counter(word for kind, number in count_missing([], left) for word in [*kind.words] * number)
     assert set(count) == {word for kind in left for word in kind.words}
     assert min(count.values()) >= ENOUGH
 

@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory import Claim, InputError
 from fedtheory import quantities as q
 from fedtheory.language.registry import find, papers
-from verify.slack import shares
+from verify.slack import compute_shares
 from verify.slack.parts import lowerable_parts, with_constants
 from verify.slack.tightened import check_constants, tightened_constants, tightened_file
 from verify.slack.tightening import regenerate_tightened
@@ -61,7 +61,7 @@ def test_stored_constants_are_proved_and_not_refuted(name: str) -> None:
     assert found
     assert all(number <= stated[part] for part, number in found.items())
     assert any(number < stated[part] for part, number in found.items())
-    for share in shares(claim):
+    for share in compute_shares(claim):
         if share.part.name in found:
             needed = sp.Rational(int(share.value.p), int(share.value.q)) * share.part.constant
             assert needed <= found[share.part.name]

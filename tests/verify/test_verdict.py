@@ -18,7 +18,7 @@ from fedtheory.runfile import run_table
 from verify import evaluated_instances
 from verify import verdict as verdicts
 from verify.early_decisions import Decision, decision_on
-from verify.evaluated_instances import Outcome, count_of_tries, try_claims
+from verify.evaluated_instances import Outcome, count_tries, try_claims
 from verify.instances import FAMILIES, PARTS, Instance, families_for
 from verify.verdict import ClaimVerdict, verify
 
@@ -60,7 +60,7 @@ def test_progress_is_told() -> None:
     try_claims(["renard2022:goal-rate.fixed"], 0, on_progress=lambda done, whole: told.append((done, whole)))
     whole = sum(len(FAMILIES[name].part(0)) for name in families_for(find("renard2022:goal-rate.fixed")))
     assert told[-1] == (whole, whole)
-    assert whole == count_of_tries(["renard2022:goal-rate.fixed"], 0)
+    assert whole == count_tries(["renard2022:goal-rate.fixed"], 0)
 
 
 def assert_recorded(verdicts_of_claims: list[ClaimVerdict]) -> None:

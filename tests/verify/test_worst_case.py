@@ -250,7 +250,7 @@ def test_cases_of_a_theorem_are_those_that_pepit_solves_itself(monkeypatch: pyte
         value = problem.solve(wrapper="cvxpy", verbose=0, solver=solver)
         return SolverAnswer("optimal", value, value)
 
-    monkeypatch.setattr("verify.worst_case._ask", by_cvxpy)
+    monkeypatch.setattr("verify.worst_case._solve", by_cvxpy)
     alone = worst_case(THEOREM, 2, 2)
     assert [case.status for case in found.cases] == [case.status for case in alone.cases]
     values = [case.worst_case for case in alone.cases]

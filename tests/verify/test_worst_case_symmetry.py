@@ -68,7 +68,7 @@ def _asking_for_matrices(count: int, claim_id: str, monkeypatch: pytest.MonkeyPa
             asked.append(len(program.sizes))
         return SOLVERS[solver](program)
 
-    monkeypatch.setattr("verify.worst_case._ask", counted)
+    monkeypatch.setattr("verify.worst_case._solve", counted)
     found = worst_case(find(claim_id), 2, 3)
     assert asked
     assert set(asked) == {count}

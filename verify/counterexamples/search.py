@@ -10,7 +10,7 @@ from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import run_toml
 from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
-from verify.effort import worked
+from verify.effort import measure_work
 from verify.processes import in_order
 from verify.verdict import verify
 
@@ -68,4 +68,4 @@ def _shrunk(claim: Claim, starts: Iterable[RunTable], seconds: float) -> Iterabl
         if refutes(claim, start):
             yield start
             # The search may trade constants on all of space for ones on a ball, so that the start stays in the race.
-            yield shrink(claim, start, worked() + seconds)
+            yield shrink(claim, start, measure_work() + seconds)

@@ -16,13 +16,13 @@ from fedtheory.runfile import parse_run, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
 from verify.check.escalation import decidable
-from verify.effort import worked
+from verify.effort import measure_work
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regimes
 from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
 from verify.falsify.search_state import SearchState
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
 from verify.falsify.tables import Table, written
-from verify.shown_place import points_in_words, shown_place
+from verify.shown_place import choose_place, describe_points
 
 EVALUATIONS = 150
 """Evaluations of a search by regimes for each second of a budget."""
@@ -65,11 +65,11 @@ class Finding(Shown):
 
     def card(self) -> Card:
         """The statement, both sides, and the run."""
-        shown = None if self.found is None else shown_place(self.found)
+        shown = None if self.found is None else choose_place(self.found)
         facts = {"largest ratio": number(self.best_ratio)}
         if shown is not None:
             facts |= {"left side": number(shown.lhs), "right side": number(shown.rhs)}
-            facts["at"] = points_in_words(self.claim, shown)
+            facts["at"] = describe_points(self.claim, shown)
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
     @property
@@ -107,7 +107,7 @@ def falsify(
         raise InputError("budget", f"expected a number of seconds that is not negative, got {budget}")
     # A claim that names no setting is about plain FedAvg.
     claim = resolve(claim)
-    begin, seconds, started = worked(), int(budget), perf_counter()
+    begin, seconds, started = measure_work(), int(budget), perf_counter()
     on_tick = partial(_tell, on_progress, begin, seconds)
     easy = _easily(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
     known, looked, applicable, left_open = _confirm(claim, easy.table), easy.looked, easy.applicable, 0
@@ -118,7 +118,7 @@ def falsify(
         looked, applicable = looked + regimes.evaluations, applicable + regimes.applicable
         violation, hunt, left_open = regimes.counterexample, None, regimes.left_open
         if violation is None:
-            hunt = search(claim, _SEARCHING * budget - (worked() - begin), seed, lambda _done, _whole: on_tick())
+            hunt = search(claim, _SEARCHING * budget - (measure_work() - begin), seed, lambda _done, _whole: on_tick())
             looked, applicable = looked + hunt.looked, applicable + hunt.applicable
             violation, left_open = _violation_of(hunt), left_open + hunt.left_open
         deadline = _deadline(begin + budget)
@@ -171,7 +171,7 @@ def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable
 
 def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
     """Seconds of work done, of all that the search and the shrinking have."""
-    on_progress(min(int(worked() - begin), seconds), seconds)
+    on_progress(min(int(measure_work() - begin), seconds), seconds)
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def glance(claim: Claim, budget: float) -> QuickSearch:
         hunt = short_search(claim, _HALF * budget)
         looked, applicable, violation = looked + hunt.looked, hunt.applicable, _violation_of(hunt)
         left_open += hunt.left_open
-    deadline = _deadline(worked() + budget)
+    deadline = _deadline(measure_work() + budget)
     refutation = _refutation(claim, violation, deadline, 0, lambda: None)
     table = None if refutation is None else refutation[0]
     return QuickSearch(looked, applicable, table, regimes.regimes, left_open, regimes.pairs)
@@ -217,7 +217,7 @@ def glance_beyond(claim: Claim, budget: float) -> QuickSearch:
     `claim` speaks of the others, and only these count as looked at; where no regime has one, none is covered.
     """
     regimes = _search_by_regimes(claim, _BEYOND * budget, 0, lambda: None)
-    refutation = _refutation(claim, regimes.counterexample, _deadline(worked() + budget), 0, lambda: None)
+    refutation = _refutation(claim, regimes.counterexample, _deadline(measure_work() + budget), 0, lambda: None)
     table = None if refutation is None else refutation[0]
     covered = (regimes.regimes, regimes.left_open, regimes.pairs) if regimes.applicable else ()
     return QuickSearch(regimes.applicable, regimes.applicable, table, *covered)
@@ -225,7 +225,7 @@ def glance_beyond(claim: Claim, budget: float) -> QuickSearch:
 
 def _deadline(end: float) -> float:
     """When a found run has to be simple: at the end of the budget, or sooner, after a long wait."""
-    return min(end, worked() + _LONGEST)
+    return min(end, measure_work() + _LONGEST)
 
 
 def _refutation(
@@ -247,7 +247,7 @@ def _refutation(
 
 def _share(deadline: float, part: float) -> float:
     """The time at which a part of what is left until the deadline is over."""
-    now = worked()
+    now = measure_work()
     return now + part * max(deadline - now, 0)
 
 

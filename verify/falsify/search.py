@@ -16,7 +16,7 @@ from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
 from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
-from verify.effort import worked
+from verify.effort import measure_work
 from verify.falsify.generation import KINDS, bases_of, made
 from verify.falsify.local import LocalClimb, move_to_edge, without
 from verify.falsify.mixed import mixed
@@ -118,7 +118,7 @@ def simplest_violation(
             violations.append((unclearness(found.ratio), complexity(instance, parse_run(table, RATIONAL)), table))
         since_clear += any(unclear == 0 for unclear, _, _ in violations)
         on_tick()
-        if worked() > deadline or len(violations) == _COMPARED or since_clear > _AFTERWARDS:
+        if measure_work() > deadline or len(violations) == _COMPARED or since_clear > _AFTERWARDS:
             break
     simplest = min(violations, default=(0, (), None), key=lambda violation: violation[:2])[2]
     return Simplest(simplest, looked, applicable)

@@ -15,7 +15,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.escalation import check_decided
-from verify.effort import spend_a_try, worked
+from verify.effort import measure_work, spend_a_try
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     STEP_SIZE,
@@ -123,14 +123,14 @@ class SearchState:
         """The term that scores move to the other side, see `score`."""
         self.budget = budget
         """Seconds until it is over."""
-        self._begin = worked()
+        self._begin = measure_work()
         self._last, self._takes = self._begin, 0.0
         self._on_progress = on_progress
 
     @property
     def seconds(self) -> float:
         """Since the beginning."""
-        return worked() - self._begin
+        return measure_work() - self._begin
 
     def look(self, table: Table) -> float:
         """The score of a run; raises `SearchDone` when the search ends with it."""
@@ -187,7 +187,7 @@ class SearchState:
         self.looked += 1
         spend_a_try()
         self._on_progress(min(int(self.seconds), int(self.budget)), int(self.budget))
-        now = worked()
+        now = measure_work()
         # The longest of the last looks; the first ones, which load and compile, are soon forgotten.
         self._takes = max(now - self._last, _FORGETS * self._takes)
         self._last = now
@@ -244,10 +244,10 @@ class SearchState:
             # Floats take what exact arithmetic refuses, such as very long runs.
             self.left_open += 1
             return
-        begin = worked()
+        begin = measure_work()
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:
-            self.violation = CheckedPoint(printed, score(found), found, worked() - begin)
+            self.violation = CheckedPoint(printed, score(found), found, measure_work() - begin)
             raise SearchDone
         self.left_open += found.holds is None
 

@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check
 from verify.check.outcome import unclearness
-from verify.effort import spend_a_try, worked
+from verify.effort import measure_work, spend_a_try
 from verify.falsify.knobs import knob_named, knobs_of, translated
 from verify.falsify.local import turned
 from verify.falsify.rounding import simpler, weight_of
@@ -120,7 +120,7 @@ def _ticking(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]
     def tick() -> None:
         on_tick()
         spend_a_try()
-        if worked() > deadline:
+        if measure_work() > deadline:
             raise _TimeIsUp
 
     return tick

@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import check
 from verify.check.escalation import decidable
-from verify.effort import worked
+from verify.effort import measure_work
 from verify.falsify import shrink
 from verify.falsify.search_state import cost, halves
 from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, evaluate_run, get, most_steps, written
@@ -69,7 +69,7 @@ def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
 
 def describe(claim: Claim, table: Table) -> Counterexample:
     """Returns the counterexample that a table is, as small as shrinking makes it."""
-    table = shrink(claim, table, worked() + _SHRINKING)
+    table = shrink(claim, table, measure_work() + _SHRINKING)
     found = check(claim, decidable(parse_run(table, RATIONAL)))
     worst = found.worst
     assert worst is not None

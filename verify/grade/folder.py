@@ -16,7 +16,7 @@ from verify.grade.marking import AnswerRow, Result, mark_submission, result_of
 from verify.grade.own import require_sound_once
 from verify.grade.submission import digest
 from verify.grade.written import read_entered, write_all
-from verify.processes import as_finished
+from verify.processes import run_unordered
 
 _EDITION = "10"
 """Raised when grades change for the same files, so that stored results count no more."""
@@ -84,7 +84,7 @@ def grade_folder(
     (output / "feedback").mkdir(exist_ok=True)
     given = read_entered(output)
     graded: dict[str, Result] = {}
-    for label, result in as_finished(_label, [(task,) for task in tasks], jobs):
+    for label, result in run_unordered(_label, [(task,) for task in tasks], jobs):
         graded[label] = result
         on_progress(len(graded), len(tasks))
     return write_all({task.label: graded[task.label] for task in tasks}, given, output)

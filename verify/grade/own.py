@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import Assignment, BoundQuestion, Copy, ManualQuestion
-from verify.exclusions import why_never_applicable
+from verify.exclusions import explain_no_instance
 from verify.falsify.regimes import search_regimes
 from verify.grade.battery import battery
 from verify.grade.confinement import find_launch
@@ -61,7 +61,7 @@ def require_sound(assignment: Assignment, copy: Copy, folder: Path | None = None
 def _require_unrefuted(assignment: Assignment, question: BoundQuestion, folder: Path | None) -> None:
     if not len(battery(question.claim)):
         reason = "none of the small runs on which answers are tried satisfies the claim's assumptions and conditions"
-        excluded = why_never_applicable(question.claim)
+        excluded = explain_no_instance(question.claim)
         raise InputError(question.name, reason + (f": {excluded}" if excluded else ""), assignment.file)
     violation = battery(question.claim).try_claim(question.claim).violation
     if violation is None:

@@ -35,9 +35,9 @@ __all__ = [
     "Family",
     "Given",
     "Instance",
+    "assumes_only_smoothness",
     "complexity",
     "families_for",
-    "is_smooth_alone",
 ]
 
 _MODULES = [f"{__name__}.{own}" for own in ("algorithms", "general", "losses", "nonconvex")]
@@ -58,15 +58,15 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     """
     if not claim.is_testable:
         return ()
-    return (*_families_of_any_objectives(claim), *_nonconvex_families(claim))
+    return (*_list_families(claim), *_nonconvex_families(claim))
 
 
-def _families_of_any_objectives(claim: Claim) -> tuple[str, ...]:
+def _list_families(claim: Claim) -> tuple[str, ...]:
     if claim.rate is None and (stated := families_of_step_sizes(claim)):
         return tuple(stated)
     is_own = not (claim.is_published and is_of_the_package(claim.source))
     is_on_fedavg = not _names_another_algorithm(claim)
-    meant = (*claim.assumptions, *(_spoken_of(claim) if is_own and is_on_fedavg else ()))
+    meant = (*claim.assumptions, *(_list_implied_settings(claim) if is_own and is_on_fedavg else ()))
     of_kind = (family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None))
     suiting = [family for family in of_kind if family.meant_for is not a.smooth]
     special = [family.name for family in suiting if family.meant_for in meant]
@@ -79,12 +79,12 @@ def _families_of_any_objectives(claim: Claim) -> tuple[str, ...]:
 
 def _nonconvex_families(claim: Claim) -> tuple[str, ...]:
     """Return the families for claims that assume smooth objectives and no convexity."""
-    if claim.rate is not None or not is_smooth_alone(claim) or _names_another_algorithm(claim):
+    if claim.rate is not None or not assumes_only_smoothness(claim) or _names_another_algorithm(claim):
         return ()
     return tuple(family.name for family in FAMILIES.values() if family.meant_for is a.smooth)
 
 
-def is_smooth_alone(claim: Claim) -> bool:
+def assumes_only_smoothness(claim: Claim) -> bool:
     """Whether a claim assumes smooth objectives, and nothing that makes them convex."""
     return a.smooth in claim.assumptions and a.IMPLY_CONVEXITY.isdisjoint(claim.assumptions)
 
@@ -100,7 +100,7 @@ _BEYOND: Mapping[Assumption, tuple[Assumption, ...]] = {
 """Assumptions that families beyond plain FedAvg replace, by part of it."""
 
 
-def _spoken_of(claim: Claim) -> Iterator[Assumption]:
+def _list_implied_settings(claim: Claim) -> Iterator[Assumption]:
     """Return the settings that a claim implies by its quantities: one with a number of participants means sampling."""
     for default in list_extensions(claim):
         yield from _BEYOND.get(default, ())

@@ -93,7 +93,7 @@ def steady_quadratics(number: int) -> Run:
 
 
 @family("steady quadratics, curvatures that differ", 210, in_floats=True, for_rates=True)
-def steady_quadratics_apart(number: int) -> Run:
+def unequal_steady_quadratics(number: int) -> Run:
     """Strongly convex quadratics with a Hessian for each of two to four clients, half of the problems without noise."""
     generator = np.random.default_rng([31, number])
     dimension, clients = 1 + number % 2, 2 + int(generator.integers(3))

@@ -85,8 +85,8 @@ def nonconvex_problem_table(
     return table
 
 
-def bent_down(problem: dict[str, Any], client: int, factor: fmpq = _NEGATIVE[1]) -> dict[str, Any]:
-    """A `[problem]` table with the curvature of one client times a negative factor; Huber losses become Hampel's.
+def negate_curvature(problem: dict[str, Any], client: int, factor: fmpq = _NEGATIVE[1]) -> dict[str, Any]:
+    """Multiply one client's curvature in a `[problem]` table by a negative factor; Huber becomes Hampel.
 
     The stationary point of a quadratic client stays where it is.  Other losses, and data, stay as they are.
     """

@@ -26,7 +26,7 @@ _KNOWN: dict[str, Family] = {}
 
 def families_of_step_sizes(claim: Claim) -> list[str]:
     """The families of the step sizes that a claim states, which are made when it is asked for."""
-    return [_named(one) for one in stated_by(claim)]
+    return [_register_family(one) for one in stated_by(claim)]
 
 
 def stated_by(claim: Claim) -> Iterator[StepSizes]:
@@ -34,7 +34,7 @@ def stated_by(claim: Claim) -> Iterator[StepSizes]:
     yield from (one for one in claim.assumptions if isinstance(one, StepSizes))
 
 
-def _named(stated: StepSizes) -> str:
+def _register_family(stated: StepSizes) -> str:
     meaning = ", ".join(f"{symbol} = {quantity.name}" for symbol, quantity in stated.where)
     name = f"{stated.name}, {meaning}" if meaning else stated.name
     if name not in _KNOWN:

@@ -98,7 +98,7 @@ class Algorithm:
             found.append(Binder("mixing", "nat -> nat -> R"))
         if self._has(Weighted) and not self.is_full:
             found.append(Binder("weights", "nat -> R"))
-        if self._keeps or self._has(Participants):
+        if self._has_passive_state or self._has(Participants):
             found.append(Binder("is_drawn", "nat -> bool"))
         return found
 
@@ -130,7 +130,7 @@ class Algorithm:
                 yield Binder(f"{one.key}_bounded", f"{one.key} {'<' if one.allowed.right_open else '<='} {high}")
 
     @property
-    def _keeps(self) -> bool:
+    def _has_passive_state(self) -> bool:
         """Whether clients that are not drawn keep what they have."""
         known = self.definition
         return bool(known.client_update) and not known.needs_everybody and not self.is_full
@@ -177,7 +177,7 @@ class Algorithm:
             return Mean(inside)
         if isinstance(part, Mixed):
             # How far apart they are then is known by how far what they say is.
-            return inside if place.at_step else Atom(f"heard {_CLIENTS} mixing ({_each(inside)}) i", own=True)
+            return inside if place.at_step else Atom(f"heard {_CLIENTS} mixing ({_write_each(inside)}) i", own=True)
         if isinstance(part, Weighted) and not place.at_step:
             return Atom(f"vsum (number {_CLIENTS}) (fun i => weights i • ({text(inside, _CLIENTS)}))%vec")
         if isinstance(part, Participants) and not place.at_step:
@@ -201,13 +201,13 @@ class Algorithm:
         yield f"Definition begun {parameters} : {state} := {starts}."
         now = self.states("s")
         yield f"Definition {local.vector}_start {parameters} (s : {state}) (i : nat) : space_of A :="
-        yield f"  {self._said(local.vector, local.start, now)}."
+        yield f"  {self._write(local.vector, local.start, now)}."
         yield f"Fixpoint {local.vector} {parameters} (s : {state}) (n k i : nat) : space_of A :="
         yield "  match k with"
         yield f"  | O => {local.vector}_start {self.applied} s i"
         yield f"  | S k => let {local.vector}_k := {local.vector} {self.applied} s n k i in"
         here = {**now, local.vector: Atom(f"{local.vector}_k", own=True)}
-        yield f"      {self._said(local.vector, local.step, here)}"
+        yield f"      {self._write(local.vector, local.step, here)}"
         yield "  end."
         steps = "steps" if self.same_size else "(steps_of_client i)"
         prove_end = {**now, local.vector: Atom(f"{local.vector} {self.applied} s n {steps} i", own=True)}
@@ -215,7 +215,7 @@ class Algorithm:
         ends |= {**known.server_update, **known.client_update}
         count = "(steps : nat) " if self.same_size else ""
         yield f"Definition ended {parameters} {count}(s : {state}) (n : nat) : {state} :="
-        yield f"  {self._record(ends, prove_end, kept=self._keeps)}."
+        yield f"  {self._record(ends, prove_end, kept=self._has_passive_state)}."
 
     def states(self, of: str) -> dict[Expr, Term]:
         """The vectors of a state of that name."""
@@ -229,7 +229,7 @@ class Algorithm:
         steps = "1 " if self.definition.steps_are_rounds else "(steps_of A) "
         ended = f"ended {self.applied} {steps}(after {self.applied} n) n"
         state, now = f"{self.name} (space_of A)", f"(after {self.applied} n)"
-        shown = self._said(sp.Symbol("model"), self.definition.model, self.states("s"))
+        shown = self._write(sp.Symbol("model"), self.definition.model, self.states("s"))
         lines = [
             f"Fixpoint after {parameters} (n : nat) : {state} :=",
             f"  match n with O => begun {self.applied} | S n => {ended} end.",
@@ -255,21 +255,21 @@ class Algorithm:
         names = self.numbers(_SIZES[self.same_size], "share (clients_of A) i")
         return Notation(names, "objective_of A i", Atom("noise_of A n k i", own=True), at_step=False)
 
-    def _said(self, of: Expr, expression: Expr, vectors: Env, *, is_mean: bool = False) -> str:
+    def _write(self, of: Expr, expression: Expr, vectors: Env, *, is_mean: bool = False) -> str:
         place = replace(self.in_run, noise=None) if is_mean else self.in_run
         return f"({text(self.term(of, expression, vectors, place), _CLIENTS)})%vec"
 
     def _record(self, ends: Mapping[Expr, Expr], vectors: Env, *, kept: bool = False, is_mean: bool = False) -> str:
         fields = []
         for one, end in ends.items():
-            goal = self._said(one, end, vectors, is_mean=is_mean)
+            goal = self._write(one, end, vectors, is_mean=is_mean)
             if one in self.definition.client:
                 goal = f"fun i => if is_drawn i then {goal} else {one} s i" if kept else f"fun i => {goal}"
             fields.append(f"{one} := {goal}")
         return f"{{| {'; '.join(fields)} |}}"
 
 
-def _each(of: Term) -> str:
+def _write_each(of: Term) -> str:
     return f"fun i => ({text(of, _CLIENTS)})%vec"
 
 

@@ -55,7 +55,7 @@ def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: 
     for part in reversed(parts):
         factor, of, mean = (written(one) for one in (part.factor, part.of, part.mean))
         whole, means = f"({factor}) * ({of}) + ({whole})", f"({factor}) * ({mean}) + ({means})"
-        shown = _shown(part, run)
+        shown = _prove_average(part, run)
         ends = f"apply ({kind.more} ({factor}) (fun {kind.index} => {of}) ({mean})); [{shown} | {ends}]"
     i = kind.index
     each = f"match goal with |- 0 <= ?goal => replace goal with ({written(slack)}) by by_field end; lra"
@@ -66,7 +66,7 @@ def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: 
     ]
 
 
-def _shown(part: KnownMean, run: Spoken) -> str:
+def _prove_average(part: KnownMean, run: Spoken) -> str:
     """A tactic for one of the means: it is as named, or at most."""
     past = run.symbols(q.past_step_lengths_sq)
     if part.mean == run.symbols(q.unrepresented_gap):

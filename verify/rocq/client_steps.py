@@ -163,7 +163,7 @@ class _ClientStepsWriter:
         """A lemma about one step."""
         vocabulary = StepVocabulary(self.claim, first=first, gathered=gathered)
         signs = SignProofs(vocabulary.numbers, self.conditions, vocabulary.least)
-        known, hypotheses = self._known(vocabulary)
+        known, hypotheses = self._write_facts(vocabulary)
         links = Links(Reader(vocabulary, known), signs)
         smaller, larger = links.side(left), links.side(right)
         proof = links.inequality(smaller, larger, parts)
@@ -209,7 +209,7 @@ class _ClientStepsWriter:
                 if f"'{name}'" in named:
                     yield used, link, name
 
-    def _known(self, vocabulary: StepVocabulary) -> tuple[dict[str, KnownSlack], list[Binder]]:
+    def _write_facts(self, vocabulary: StepVocabulary) -> tuple[dict[str, KnownSlack], list[Binder]]:
         known, parameters = dict[str, KnownSlack](), list[Binder]()
         reader = Reader(vocabulary)
         for place, (used, link, name) in enumerate(self._premises(), start=1):

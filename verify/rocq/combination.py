@@ -66,7 +66,7 @@ class _CombinationWriter:
         if missing := self.run.asked - {binder.name for binder in parameters} - {"i", "Hi"} - self.run.obtained:
             raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
         sides = [side for one in claim.relations for side in (one.left, one.right)]
-        start = [self.run.known, *self._noted(), *self._roots(sides), *self.signs.prepared()]
+        start = [self.run.known, *self._note_orderings(), *self._roots(sides), *self.signs.prepared()]
         proof = "\n".join([*start, conjunction(proofs)])
         theorem = Theorem(
             name_of(claim.id),
@@ -80,7 +80,7 @@ class _CombinationWriter:
         )
         return theorem, list(self.uses.values())
 
-    def _noted(self) -> Iterator[str]:
+    def _note_orderings(self) -> Iterator[str]:
         """Tactics that note the inequalities between numbers by which signs are known."""
         for premise in self.certificate.known:
             yield self.run.note_starts(premise, self._used(premise.claim))
@@ -107,12 +107,12 @@ class _CombinationWriter:
     def _link(self, relation: Relation, parts: Sequence[Part]) -> str:
         if relation.operator not in SIGN:
             raise NotExported("no tactic is generated for strict inequalities")
-        shown = self._shown(relation, parts)
+        shown = self._prove_relation(relation, parts)
         if not (isinstance(self.run, UpdateVocabulary) and self.run.may_be_empty(parts)):
             return shown
         known, kept, rest = without_reports(self.run, relation, [(part, self._slack(part)) for part in parts])
         self.run.asked.discard(POSITIVE)
-        empty = self._shown(relation, kept, known, rest)
+        empty = self._prove_relation(relation, kept, known, rest)
         return f"{SPLIT}\n{{ {empty} }}\n{SOMEBODY}\n{shown}"
 
     def _slack(self, part: Part) -> Expr | None:
@@ -124,7 +124,9 @@ class _CombinationWriter:
         self.run.asked |= asked
         return None if needs else found
 
-    def _shown(self, relation: Relation, parts: Sequence[Part], known: str = "", rest: Expr = sp.S.Zero) -> str:
+    def _prove_relation(
+        self, relation: Relation, parts: Sequence[Part], known: str = "", rest: Expr = sp.S.Zero
+    ) -> str:
         """A proof of a relation by its parts, and what is left of it."""
         lines, total = [], []
         sums = {self._number(one): one for one in _sums(relation.left, relation.right)}
@@ -191,7 +193,7 @@ class _CombinationWriter:
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
 
-    def _has_mean(self, premise: Derived) -> bool:
+    def _is_average(self, premise: Derived) -> bool:
         """Whether a premise is the mean of what the library of updates knows of each."""
         return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
@@ -200,7 +202,7 @@ class _CombinationWriter:
             known = self._used(premise.claim)
             found, tactic = self.run.derived(premise, known)
             return found, tactic, known.claim.relations[premise.link].operator == "=="
-        if type(premise) is not Derived and not self._has_mean(premise):
+        if type(premise) is not Derived and not self._is_average(premise):
             raise NotExported(f"what is {premise.label} is not in the library")
         return self._claim(premise, place, bound)
 

@@ -82,7 +82,7 @@ def contracting(
     before = Sum(kept, Number(links.reader.number(certificate.offset)))
     after = _size(links.reader, certificate, weight, "(k + 1)")
     if gain is not None:
-        after = Sum(_gained(links.reader, gain), after)
+        after = Sum(_write_gain(links.reader, gain), after)
     difference = Sum(before, after, "-")
     proof = "\n".join(
         [
@@ -101,7 +101,7 @@ def _point(vocabulary: Vocabulary) -> Expr:
     return vocabulary.symbols(q.comparator if vocabulary.drawn_at == "y" else q.optimum)
 
 
-def _gained(reader: Reader, gain: Expr) -> Term:
+def _write_gain(reader: Reader, gain: Expr) -> Term:
     """Return the excess loss over the point, after the step."""
     symbol = reader.vocabulary.symbols
     values = (Value(symbol(q.objective), one) for one in (symbol(q.next_average_iterate), _point(reader.vocabulary)))

@@ -48,11 +48,11 @@ from verify.rocq.round_words import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.run_steps import theorem_of_step_in_run
-from verify.rocq.sampled import is_sampled, theorem_of_sampled_mean
+from verify.rocq.sampled import is_sampled, write_sampled_mean
 from verify.rocq.stationary_rounds import is_of_settling, theorem_of_settling
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Theorem
-from verify.rocq.time_averages import theorem_of_mean
+from verify.rocq.time_averages import write_mean
 from verify.rocq.update_steps import is_by_lemmas, theorem_of_update
 from verify.rocq.updates import is_of_updates
 from verify.rocq.vocabulary import Vocabulary
@@ -89,7 +89,7 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
             general = theorem_of_recursion(claim, certificate)
         case MeanCertificate():
             used = [export_id(certificate.step)]
-            written = theorem_of_sampled_mean if is_sampled(claim) else theorem_of_mean
+            written = write_sampled_mean if is_sampled(claim) else write_mean
             general = written(claim, certificate, used[0].claim, used[0].general)
         case Contraction():
             used = [export_id(certificate.step)]

@@ -33,7 +33,7 @@ def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     lemmas = (
         (_state_step(claim, known),) if certificate.local_step == "single" or known.definition.steps_are_rounds else ()
     )
-    proof = _single(known, lemmas[0]) if lemmas else _idle(known)
+    proof = _single(known, lemmas[0]) if lemmas else _prove_idle(known)
     (relation,) = claim.relations
     conditions = SignProofs({symbols_of(claim)(q.local_steps): "tau A"}, claim.conditions).hypotheses()
     parameters = [Binder("A", "run"), Binder("quiet_A", "forall n k i, noise_of A n k i = zero")]
@@ -89,7 +89,7 @@ def _state_step(claim: Claim, known: Algorithm) -> Theorem:
         one: known.term(one, where, {optimum: Atom("x_star")}, replace(place, noise=None))
         for one, where in known.definition.at_optimum.items()
     }
-    parts = [*_distances(known, rest, round_of(known, rest, place))]
+    parts = [*_distances(known, rest, write_round(known, rest, place))]
     total = parts[0]
     for part in parts[1:]:
         total = Sum(total, part)
@@ -100,7 +100,7 @@ def _state_step(claim: Claim, known: Algorithm) -> Theorem:
     return Theorem(f"{name_of(claim.id)}_at_step", parameters, f"{links.text(total)} = 0", proof)
 
 
-def round_of(known: Algorithm, states: Env, place: Notation) -> dict[object, Term]:
+def write_round(known: Algorithm, states: Env, place: Notation) -> dict[object, Term]:
     """Return the map of a round with a single step."""
     local = known.local
     begun = {**states, local.vector: known.term(local.vector, local.start, states, place)}
@@ -118,7 +118,7 @@ def _distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
         yield Mean(Dot(apart, apart))
 
 
-def _idle(known: Algorithm) -> str:
+def _prove_idle(known: Algorithm) -> str:
     """No local step moves anything, and so the end of a round does not."""
     local, rest = known.local.vector, f"(at_optimum {known.applied} x_star)"
     vectors = [*known.definition.server, *known.definition.client]

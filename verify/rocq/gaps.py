@@ -197,7 +197,7 @@ class GapsVocabulary(RunVocabulary):
                 return "pose proof epsilon_final as final_least."
             case AtNextStart():
                 at_next = self._apply(known, premise.link, {"n": "(S n)", "Hn": "later"})
-                found = self._said(premise, known)
+                found = self._write_premise(premise, known)
                 return (
                     f"assert ({found}) by (destruct (Nat.eq_dec (S n) (rounds_of A)) as [last | other]; "
                     "[rewrite last; apply Rle_ge; exact epsilon_final | "
@@ -205,12 +205,12 @@ class GapsVocabulary(RunVocabulary):
                 )
             case AtFirstStart():
                 at_first = self._apply(known, premise.link, {"n": "O", "Hn": "(some_rounds A)"})
-                return f"assert ({self._said(premise, known)}) by exact ({at_first})."
+                return f"assert ({self._write_premise(premise, known)}) by exact ({at_first})."
             case _ if type(premise) is Derived:
                 return f"pose proof (fun n Hn => {self._apply(known, premise.link, {})})."
         raise NotExported(f"a premise at another end of an interval is not exported: {known.claim.id}")
 
-    def _said(self, premise: Derived, known: Exported) -> str:
+    def _write_premise(self, premise: Derived, known: Exported) -> str:
         """A relation about the start of an interval, said of another model."""
         theirs, relation = symbols_of(known.claim), known.claim.relations[premise.link]
         to = q.next_interval_start_gap if isinstance(premise, AtNextStart) else q.initial_gap

@@ -28,7 +28,7 @@ class NonnegativeScalar:
     tactic: str
 
 
-def shown(because: InequalityRef, reader: Reader) -> NonnegativeScalar:
+def write_inequality(because: InequalityRef, reader: Reader) -> NonnegativeScalar:
     """Return an inequality's statement and lemma; raises `NotExported` for one that the library does not have."""
     if because.kind not in _RULES:
         raise NotExported(f"the reason {because.kind!r} has no lemma in the library")
@@ -50,7 +50,7 @@ def _gap(objective: Expr, at: Expr, around: Expr) -> Expr:
 _CONVEX, _SMOOTH, _CURVED = "convex", "smooth", "strongly_convex"
 
 
-def _known(reader: Reader, objective: Expr, kind: str) -> str:
+def _prove_regularity(reader: Reader, objective: Expr, kind: str) -> str:
     """The proof that an objective is convex or smooth."""
     name = reader.vocabulary.objectives.get(objective, "")
     if name == MEAN:
@@ -72,7 +72,7 @@ def _constant(reader: Reader, objective: Expr, kind: str) -> Constant:
     if kind in vocabulary.constants and vocabulary.objectives.get(objective) != MEAN:
         return vocabulary.constants[kind]
     quantity, name = (q.smoothness, "L") if kind == _SMOOTH else (q.strong_convexity, "mu")
-    return Constant(vocabulary.symbols(quantity), name, _known(reader, objective, kind), f"{name}_positive")
+    return Constant(vocabulary.symbols(quantity), name, _prove_regularity(reader, objective, kind), f"{name}_positive")
 
 
 def _by(lemma: str, arguments: str) -> str:
@@ -84,18 +84,18 @@ def _points(reader: Reader, at: Expr, around: Expr) -> str:
     return " ".join(f"({side})%vec" for side in sides)
 
 
-def _about(reader: Reader, objective: Expr, at: Expr, around: Expr) -> tuple[str, str]:
+def _write_points(reader: Reader, objective: Expr, at: Expr, around: Expr) -> tuple[str, str]:
     return f"S ({reader.vocabulary.objectives.get(objective, '?')})", _points(reader, at, around)
 
 
 def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _about(reader, objective, at, around)
-    arguments = f"{f} {points} {_known(reader, objective, _CONVEX)}"
+    f, points = _write_points(reader, objective, at, around)
+    arguments = f"{f} {points} {_prove_regularity(reader, objective, _CONVEX)}"
     return NonnegativeScalar(_gap(objective, at, around), _by("convexity", arguments))
 
 
 def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _about(reader, objective, at, around)
+    f, points = _write_points(reader, objective, at, around)
     mu = _constant(reader, objective, _CURVED)
     quadratic_term = mu.letter / 2 * Inner(at - around, at - around)
     arguments = f"{mu.name} ({f.removeprefix('S ')[1:-1]}) {points} {mu.proof}"
@@ -103,23 +103,25 @@ def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -
 
 
 def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _about(reader, objective, at, around)
+    f, points = _write_points(reader, objective, at, around)
     quadratic_term = reader.vocabulary.symbols(q.smoothness) / 2 * Inner(at - around, at - around)
-    arguments = f"{f} L {points} {_known(reader, objective, _SMOOTH)}"
+    arguments = f"{f} L {points} {_prove_regularity(reader, objective, _SMOOTH)}"
     return NonnegativeScalar(quadratic_term - _gap(objective, at, around), _by("smoothness", arguments))
 
 
 def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _about(reader, objective, at, around)
+    f, points = _write_points(reader, objective, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
     lost = Inner(apart, apart) / (2 * reader.vocabulary.symbols(q.smoothness))
-    known = f"L_positive {_known(reader, objective, _CONVEX)} {_known(reader, objective, _SMOOTH)}"
+    known = (
+        f"L_positive {_prove_regularity(reader, objective, _CONVEX)} {_prove_regularity(reader, objective, _SMOOTH)}"
+    )
     arguments = f"{f} L {points} {known}"
     return NonnegativeScalar(_gap(objective, at, around) - lost, _by("cocoercivity", arguments))
 
 
 def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _about(reader, objective, at, around)
+    f, points = _write_points(reader, objective, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
     smoothness = _constant(reader, objective, _SMOOTH)
     bound = smoothness.letter**2 * Inner(at - around, at - around)
@@ -266,7 +268,7 @@ def _triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
     return NonnegativeScalar(slack, f"pose proof ({lemma} {points}) as known; {rewritten}lra")
 
 
-def _length_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
+def _bound_norm_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
     member = reader.vector(of)
     slack = Sum(Mean(reader.length(of, member)), reader.length(Average(of), Mean(member)), "-")
     point = f"(fun i => ({text(member, CLIENTS)})%vec)"
@@ -277,7 +279,7 @@ def _length_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
 
 
 def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    _, points = _about(reader, objective, at, around)
+    _, points = _write_points(reader, objective, at, around)
     smoothness = _constant(reader, objective, _SMOOTH)
     between = Sum(reader.vector(at), reader.vector(around), "-")
     slopes = [reader.vector(Gradient(objective, point)) for point in (at, around)]
@@ -359,7 +361,7 @@ _RULES: dict[str, Callable[..., NonnegativeScalar]] = {
     "optimality": _optimality,
     "assumption": _assumption,
     "triangle": _triangle,
-    "length_of_mean": _length_of_mean,
+    "length_of_mean": _bound_norm_of_mean,
     "lipschitz_gradient_length": _lipschitz_gradient_length,
     "lipschitz": _lipschitz,
     "root": _root,

@@ -13,7 +13,7 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.intervals import Telescoped
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
-from verify.rocq.names import name_of, named
+from verify.rocq.names import name_of, name_quantities
 from verify.rocq.numbers import number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
@@ -49,7 +49,9 @@ def theorem_of_interval(
     whole = "pose proof (sums (steps_of A) (Nat.le_refl _)) as whole. fold (tau A) in whole."
     goal = f"{number(relation.left, names)} {SIGN[relation.operator]} {number(relation.right, names)}"
     proof = "\n".join([KNOWN, *induction, whole, least])
-    return Theorem(name_of(claim.id), parameters, goal, proof, needs=NEEDS, called=named(symbol, names)), [known]
+    return Theorem(name_of(claim.id), parameters, goal, proof, needs=NEEDS, called=name_quantities(symbol, names)), [
+        known
+    ]
 
 
 def _sum(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[str]]:

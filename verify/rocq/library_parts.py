@@ -37,7 +37,7 @@ def _texts() -> Mapping[str, str]:
 
 
 @cache
-def _all_names() -> tuple[str, ...]:
+def _sort_files() -> tuple[str, ...]:
     """The names of all files, each after those that it needs."""
     found = dict.fromkeys(BASE)
     for name in sorted(_texts()):
@@ -55,12 +55,12 @@ def _with_required(name: str) -> Iterator[str]:
 
 def library_files(names: Iterable[str] | None = None) -> dict[str, str]:
     """The texts of the library by their paths in a project; of all of its files unless some are named."""
-    return {f"library/{name}.v": _texts()[name] for name in (_all_names() if names is None else names)}
+    return {f"library/{name}.v": _texts()[name] for name in (_sort_files() if names is None else names)}
 
 
 def instance_names() -> list[str]:
     """The files of the library with runs on which structures or main theorems are instantiated."""
-    return [name for name in _all_names() if name.endswith("Instance") or name in _MORE_INSTANCES]
+    return [name for name in _sort_files() if name.endswith("Instance") or name in _MORE_INSTANCES]
 
 
 def built_theorems() -> list[str]:
@@ -70,7 +70,7 @@ def built_theorems() -> list[str]:
 
 
 @cache
-def library_words() -> frozenset[str]:
+def collect_words() -> frozenset[str]:
     """All words of the library, without those of comments."""
     code = (re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL) for text in _texts().values())
     return frozenset(word for text in code for word in re.findall(r"[A-Za-z_][\w']*", text))

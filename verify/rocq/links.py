@@ -12,7 +12,7 @@ from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from verify.rocq.inequalities import NonnegativeScalar, shown
+from verify.rocq.inequalities import NonnegativeScalar, write_inequality
 from verify.rocq.numbers import SignProofs
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
@@ -52,7 +52,7 @@ class Links:
             term, tactic = self._term(part)
             lines.append(f"assert (term{place} : 0 <= {self.text(term)}).\n{{ {tactic}. }}")
             total = term if total is None else Sum(total, term)
-        lines = [*self._same("\n".join(lines)), *lines]
+        lines = [*self._prove_multiples("\n".join(lines)), *lines]
         total = Number("0") if total is None else total
         slack = Sum(larger, smaller, "-")
         lines.append(f"assert (identity : {self.text(slack)} = {self.text(total)}).")
@@ -62,7 +62,7 @@ class Links:
         lines.append(split + ("assumption." if parts else "lra."))
         return "\n".join(lines)
 
-    def _same(self, written: str) -> Iterator[str]:
+    def _prove_multiples(self, written: str) -> Iterator[str]:
         """Prove that norms are multiples of others, where that is used."""
         for same in self.reader.lengths.same.values():
             if not re.search(rf"\b{same.name}\b", written):
@@ -87,7 +87,7 @@ class Links:
     def _term(self, part: Part) -> tuple[Term, str]:
         if part.summed:
             raise NotExported("sums over local steps are not exported")
-        found = shown(part.reason, self.reader)
+        found = write_inequality(part.reason, self.reader)
         if not isinstance(found.slack, Term):
             self.used |= sp.sympify(found.slack).free_symbols
         self.used |= sp.sympify(part.coefficient).free_symbols
@@ -135,7 +135,7 @@ class Links:
         client, known = ("i", "Hi") if self.own else ("O", "(several (step_clients S))")
         return "\n".join(
             [
-                f"pose (W := {self._world(atoms)} : world (step_space S)).",
+                f"pose (W := {self._declare_atoms(atoms)} : world (step_space S)).",
                 "assert (admissible_W : admissible W) by (subst W; admissible_atoms).",
                 f"change (seval W {sides[0]} {client} = seval W {sides[1]} {client}).",
                 f"apply (equal_by_coefficients W admissible_W _ _ {client} {known}).",
@@ -147,7 +147,7 @@ class Links:
     def _is_uniform(self) -> bool:
         return a.uniform_shares in self.reader.vocabulary.claim.assumptions
 
-    def _world(self, atoms: Atoms) -> str:
+    def _declare_atoms(self, atoms: Atoms) -> str:
         own, shared, values = (_atoms(atoms, kind) for kind in ("own", "shared", "value"))
         vanishing = _cases([_truth(atom.vanishing) for atom in own], "false")
         fields = {

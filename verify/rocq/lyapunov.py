@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import MIXING, NOISE, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from verify.rocq.algorithms import ZERO, Algorithm
-from verify.rocq.fixed_point import round_of
+from verify.rocq.fixed_point import write_round
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov_words import MIXING_NAME, Words
@@ -58,7 +58,7 @@ class _LyapunovWriter:
         sides = []
         for words in (self.plain, self.proof):
             states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
-            after = words.moved(certificate.function, round_of(self.known, states, words.place))
+            after = words.moved(certificate.function, write_round(self.known, states, words.place))
             after = Multiple(words.links.reader.number(self._rho(words) ** 2), after) if self.is_mixed else after
             before = words.links.side(certificate.function)
             kept = Multiple(words.links.reader.number(certificate.factor), before)
@@ -78,10 +78,10 @@ class _LyapunovWriter:
         for words in (self.plain, self.proof):
             states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
             model = self.known.term(sp.Symbol("model"), self.known.definition.model, states, words.place)
-            sides.append((self._measured(words, model), words.links.side(self.certificate.function)))
+            sides.append((self._write_potential(words, model), words.links.side(self.certificate.function)))
         return self._lemma("model", sides, self.certificate.model, self._states)
 
-    def _measured(self, words: Words, model: Term) -> Term:
+    def _write_potential(self, words: Words, model: Term) -> Term:
         (relation,) = self.claim.relations
         if relation.left == words.symbols(q.final_distance_sq):
             apart = Sum(model, Atom("x_star"), "-")

@@ -16,7 +16,7 @@ from fedtheory.proofs.definitions import ALIKE, PARAMETERS, START, state
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE
 from verify.rocq.algorithms import Algorithm, Notation
 from verify.rocq.links import Links
-from verify.rocq.ratios import RatioSigns, below_one
+from verify.rocq.ratios import RatioSigns, find_below_one
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.terms import Atom, Term
 from verify.rocq.vocabulary import Vocabulary
@@ -57,7 +57,7 @@ class Words:
             vocabulary.numbers |= {symbol(quantity): text for quantity, text in CALLED.items()}
             vocabulary.numbers[symbol(q.initial_distance)] = "initial_distance A x_star"
         conditions = [one for one in claim.conditions if symbol(q.local_steps) not in one.free_symbols]
-        self.places = below_one(conditions)
+        self.places = find_below_one(conditions)
         self.ratios = {one: sp.Symbol(f"u_{own[one]}", nonnegative=True) for one in self.places}
         self.goal = {own[one]: f"{u} / (1 + {u})" for one, u in self.ratios.items()} if in_proof else {}
         self.ratio_names = {own[one]: str(u) for one, u in self.ratios.items()}
@@ -71,12 +71,12 @@ class Words:
         if a.strongly_convex_clients in claim.assumptions:
             least.append((symbol(q.smoothness), symbol(q.strong_convexity)))
         self.signs = RatioSigns(vocabulary.numbers, tuple(conditions), least, self.ratios)
-        self.links = Links(Reader(vocabulary, self._known()), self.signs)
+        self.links = Links(Reader(vocabulary, self._list_facts()), self.signs)
         numbers = known.numbers("step_size S", "share (step_clients S) i")
         numbers |= {one: f"({self.goal[text]})" for one, text in numbers.items() if text in self.goal}
         self.place = Notation(numbers, "", _NOISE, at_step=True)
 
-    def _known(self) -> dict[str, KnownSlack]:
+    def _list_facts(self) -> dict[str, KnownSlack]:
         """Return the facts besides those of each assumption."""
         symbol = self.symbols
         best, own, mean = symbol(q.optimum), symbol(q.client_objective), symbol(q.objective)

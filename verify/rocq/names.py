@@ -12,7 +12,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
-from verify.rocq.library_parts import library_words
+from verify.rocq.library_parts import collect_words
 from verify.rocq.refusals import NotExported
 
 
@@ -58,12 +58,12 @@ def require_new_words(names: Iterable[str]) -> None:
     """
     for name in names:
         is_word = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
-        if not is_word or name in _BOUND or (len(name) > 1 and name in library_words()):
+        if not is_word or name in _BOUND or (len(name) > 1 and name in collect_words()):
             expected = "expected letters, digits and _, which are no word of the library: rename it in the definition"
             raise NotExported(f"{name!r} is no name for Rocq; {expected}")
 
 
-def named(symbols: SymbolTable, names: Mapping[sp.Symbol, str]) -> dict[Quantity, str]:
+def name_quantities(symbols: SymbolTable, names: Mapping[sp.Symbol, str]) -> dict[Quantity, str]:
     """The names of the quantities of a claim, from those of its symbols."""
     return {quantity: name for symbol, name in names.items() if (quantity := symbols.quantity(symbol)) is not None}
 

@@ -93,10 +93,10 @@ def _factors(product: Expr) -> list[Expr]:
 
 
 def _bracket(text: str) -> str:
-    return text if is_word(text) else f"({text})"
+    return text if needs_no_brackets(text) else f"({text})"
 
 
-def is_word(text: str) -> bool:
+def needs_no_brackets(text: str) -> bool:
     """Whether a text is one number, name or application of a name, which needs no brackets."""
     return re.fullmatch(r"\d+|[A-Za-z_][\w ]*", text) is not None
 
@@ -164,15 +164,15 @@ class SignProofs:
     def _with_positive_denominator(self, numerator: Expr, denominator: Expr) -> tuple[Expr, Expr]:
         """Numerator and denominator, both with the other sign where the conditions make the denominator negative."""
         sums = [factor for factor in _factors(_factor(denominator)) if factor.is_Add and not _is_plain(factor)]
-        negative = [one for one in sums if self._shown(one) is None and self._shown(-one) is not None]
+        negative = [one for one in sums if self._choose_tactic(one) is None and self._choose_tactic(-one) is not None]
         return (
             (-numerator, _with_positive_front(_factor(-denominator))) if len(negative) % 2 else (numerator, denominator)
         )
 
     def _numerator(self, factored: Expr) -> str:
-        return self._shown(factored) or "nonnegative"
+        return self._choose_tactic(factored) or "nonnegative"
 
-    def _shown(self, factored: Expr) -> str | None:
+    def _choose_tactic(self, factored: Expr) -> str | None:
         """A tactic by what symbols are at least, or by one of the conditions, or by several for several factors."""
         shown = self._shift(factored)
         if shown is not None:
@@ -187,8 +187,8 @@ class SignProofs:
         """A tactic for a product of which each condition knows some factors."""
         sums = [factor for factor in _factors(product) if factor.is_Add and not _is_plain(factor)]
         for factor in (sign * one for one in sums for sign in (1, -1) if len(sums) > 1):
-            first, rest = self._shown(factor), _factor(sp.cancel(product / factor))
-            second = None if first is None else self._shown(rest)
+            first, rest = self._choose_tactic(factor), _factor(sp.cancel(product / factor))
+            second = None if first is None else self._choose_tactic(rest)
             if second is not None:
                 text = f"({number(factor, self.names)}) * ({number(rest, self.names)})"
                 replaced = f"match goal with |- 0 <= ?number => replace number with ({text}) by by_field end"
@@ -283,12 +283,14 @@ def _factor(polynomial: Expr) -> Expr:
 def cleared(value: Expr) -> tuple[Expr, Expr]:
     """Numerator and denominator with whole coefficients; the denominator is taken for positive."""
     known = quotient(value)
-    numerator, denominator = sp.fraction(sp.cancel(sp.together(value)) if _has_powers(known) else _whole(known))
+    numerator, denominator = sp.fraction(
+        sp.cancel(sp.together(value)) if _has_powers(known) else _clear_denominators(known)
+    )
     denominator, sign = _signed(denominator)
     return sign * numerator, denominator
 
 
-def _whole(number: Quotient) -> Expr:
+def _clear_denominators(number: Quotient) -> Expr:
     """A number as a quotient of polynomials with whole coefficients that have no common divisor."""
     coefficients = [*number.numerator.coeffs(), *number.denominator.coeffs()]
     scale = lcm(*(int(one.q) for one in coefficients)) / fmpq(gcd(*(int(one.p) for one in coefficients)))

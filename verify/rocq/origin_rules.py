@@ -51,16 +51,16 @@ _VARIANCE = (q.absolute_noise, q.relative_noise)
 _OF_CLIENTS = (q.client_optimum, q.client_optimum_distance, *_VARIANCE)
 
 
-def _named_by(word: str) -> tuple[Quantity, ...]:
+def _find_quantities(word: str) -> tuple[Quantity, ...]:
     """The quantities of runs and updates in whose names a word occurs."""
     tables = (TABLE, OF_UPDATES, OF_INTERVALS)
     return tuple(quantity for table in tables for quantity, name in table.items() if re.search(rf"\b{word}\b", name))
 
 
-_FROM_Y = (q.comparator, AT["y"].noise, AT["y"].dissimilarity, *_named_by("y"))
+_FROM_Y = (q.comparator, AT["y"].noise, AT["y"].dissimilarity, *_find_quantities("y"))
 _FROM_X_STAR = (
     q.optimum,
-    *_named_by("x_star"),
+    *_find_quantities("x_star"),
     AT["x_star"].noise,
     AT["x_star"].dissimilarity,
     q.discounted_suboptimality,
@@ -141,12 +141,12 @@ SAID: Sequence[Rule] = (
     Rule(r"past x_star", _FROM_X_STAR),
     Rule(r"past y", _FROM_Y),
     Rule(r"past point_\d+", (q.point, q.second_point, q.third_point)),
-    Rule(r"minimiser A \(federated A\) star", _named_by("star")),
+    Rule(r"minimiser A \(federated A\) star", _find_quantities("star")),
     Rule(r"forall x, minimiser A \(federated A\) x -> ‖x - star‖² = 0", (q.surrogate_optimum_distance,)),
-    Rule(r"minimiser A \(surrogate A\) bar|fixed bar", _named_by("bar")),
-    Rule(r"minimiser A \(round_objective A n\) \(bar_n n\)|fixed \(bar_n n\)", _named_by("bar_n")),
-    Rule(r"minimiser A \(objective_of A i\) \(own i\)", _named_by("own")),
-    Rule(r"fixed y", _named_by("y")),
+    Rule(r"minimiser A \(surrogate A\) bar|fixed bar", _find_quantities("bar")),
+    Rule(r"minimiser A \(round_objective A n\) \(bar_n n\)|fixed \(bar_n n\)", _find_quantities("bar_n")),
+    Rule(r"minimiser A \(objective_of A i\) \(own i\)", _find_quantities("own")),
+    Rule(r"fixed y", _find_quantities("y")),
     Rule(r"grad \(client_objective S i\) \(optimum i\) = zero", _OF_CLIENTS),
     Rule(r"past \(optimum i\)", _OF_CLIENTS),
     Rule(r"‖optimum i - x_star‖² = apart i \^ 2", (q.client_optimum_distance,)),

@@ -56,12 +56,12 @@ class _Known:
 
 def with_origins(known: Exported) -> Theorem:
     """The theorem with the origin of each hypothesis; `NotExported` where one has none."""
-    speaks = _speaks_of(known)
+    speaks = _collect_known(known)
     parameters = [replace(one, origin=_origin(one, speaks)) for one in known.theorem.binders]
     return replace(known.theorem, binders=parameters)
 
 
-def _speaks_of(known: Exported) -> _Known:
+def _collect_known(known: Exported) -> _Known:
     claim = known.claim
     found = {quantity.name: quantity for one in _claims(known) for quantity in one.notation.values()}
     quantities = [found[name] for name in sorted(found)]

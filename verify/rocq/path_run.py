@@ -20,7 +20,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
-from verify.rocq.names import named
+from verify.rocq.names import name_quantities
 from verify.rocq.numbers import number
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
@@ -122,7 +122,7 @@ class PathInRun:
         """The names of the claim's quantities."""
         of_step = {quantity: state_in_run(name) for quantity, name in self.vocabulary.called.items()}
         index = self.run.symbols(q.local_step_index)
-        return of_step | named(self.run.symbols, {**self.run.names, index: "INR k"})
+        return of_step | name_quantities(self.run.symbols, {**self.run.names, index: "INR k"})
 
     @property
     def known(self) -> list[str]:
@@ -147,7 +147,7 @@ def powers_in(expression: Expr, index: sp.Symbol) -> set[Expr]:
     return {one.base for one in sp.sympify(expression).atoms(sp.Pow) if one.exp.has(index)}
 
 
-def written(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
+def write_power(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
     """An expression with base^(k + m) as base^m times a symbol."""
 
     def is_power(part: Expr) -> bool:
@@ -217,4 +217,4 @@ class KnownOnPath:
     def _translate(self, side: Expr, theirs: Claim, vocabulary: Vocabulary, base: Expr | None) -> Expr:
         symbol, other = vocabulary.symbols, symbols_of(theirs)
         same = {each: symbol(quantity) for each in sp.sympify(side).free_symbols if (quantity := other.quantity(each))}
-        return written(sp.sympify(side).xreplace(same), base, symbol(q.local_step_index))
+        return write_power(sp.sympify(side).xreplace(same), base, symbol(q.local_step_index))

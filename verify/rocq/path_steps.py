@@ -18,7 +18,16 @@ from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
-from verify.rocq.path_run import NEEDS, SAME, KnownOnPath, PathInRun, PathVocabulary, powers_in, state_in_run, written
+from verify.rocq.path_run import (
+    NEEDS,
+    SAME,
+    KnownOnPath,
+    PathInRun,
+    PathVocabulary,
+    powers_in,
+    state_in_run,
+    write_power,
+)
 from verify.rocq.products import restated
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
@@ -54,7 +63,7 @@ class _PathStepWriter:
     def theorem(self) -> Theorem:
         """The claim as a theorem with its proof."""
         step, run = self._step(), self.path.run
-        goal = [self._said(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
+        goal = [self._write_relation(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
         used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
         parameters = [*self.path.binders(used, own=self.links.own), *run.signs(self.signs.conditions).hypotheses()]
         proofs = []
@@ -67,23 +76,23 @@ class _PathStepWriter:
         name, called = name_of(self.claim.id), self.path.called
         return Theorem(name, parameters, " /\\\n  ".join(goal), proof, (step,), NEEDS, called=called)
 
-    def _said(self, relation: Relation, why: object) -> str:
+    def _write_relation(self, relation: Relation, why: object) -> str:
         if not isinstance(why, Sequence):
             return state_in_run(self._link(relation, why)[0])
         sign = {"<=": "<=", "==": "="}[relation.operator]
-        return f"{self._side(relation.left)} {sign} {self._side(relation.right)}"
+        return f"{self._write_side(relation.left)} {sign} {self._write_side(relation.right)}"
 
-    def _side(self, side: Expr) -> str:
+    def _write_side(self, side: Expr) -> str:
         try:
             return number(side, {**self.path.run.names, self.index: "INR k"})
         except NotExported:
-            return state_in_run(self.links.text(self.links.side(written(side, self.base, self.index))))
+            return state_in_run(self.links.text(self.links.side(write_power(side, self.base, self.index))))
 
     def _step(self) -> Theorem:
         """All relations at a step."""
         pairs = list(zip(self.claim.relations, self.certificate.links, strict=True))
         for relation in (one for one, why in pairs if not isinstance(why, Products)):
-            self.links.side(written(relation.left, self.base, self.index))
+            self.links.side(write_power(relation.left, self.base, self.index))
         goal, proofs = zip(*(self._link(relation, why) for relation, why in pairs), strict=True)
         vocabulary, links = self.vocabulary, self.links
         parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]
@@ -102,7 +111,7 @@ class _PathStepWriter:
         links = self.links
         if not isinstance(why, Sequence):
             return restated(links, relation, why)
-        left, right = (links.side(written(side, self.base, self.index)) for side in (relation.left, relation.right))
+        left, right = (links.side(write_power(side, self.base, self.index)) for side in (relation.left, relation.right))
         if relation.operator == "==":
             return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)
         return f"{links.text(left)} <= {links.text(right)}", links.inequality(left, right, why)

@@ -27,7 +27,7 @@ from verify.rocq.path_run import (
     PathVocabulary,
     name_mean_dissimilarity,
     state_in_run,
-    written,
+    write_power,
 )
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import specialise_to_first_step
@@ -89,7 +89,7 @@ class _PathWriter:
 
     def written(self, expression: Expr) -> Expr:
         """An expression with base^(k + m) as base^m times a symbol, and means of the delta_i as delta."""
-        return name_mean_dissimilarity(written(expression, self.induction.base, self.index), self.path.run.symbols)
+        return name_mean_dissimilarity(write_power(expression, self.induction.base, self.index), self.path.run.symbols)
 
     # One step.
 
@@ -117,7 +117,13 @@ class _PathWriter:
             parameters += [Binder("k", "nat"), Binder("k_from", f"({self.first} <= k)%nat")]
         parameters += [*hypotheses, *signs.hypotheses()]
         body = "\n".join(
-            [NUMBERS_KNOWN, *self._counted("k_from"), *self._grown(vocabulary.numbers), *signs.prepared(), proof]
+            [
+                NUMBERS_KNOWN,
+                *self._prove_index("k_from"),
+                *self._prove_growth(vocabulary.numbers),
+                *signs.prepared(),
+                proof,
+            ]
         )
         return Theorem(f"{self.name}_step", parameters, f"{links.text(after)} <= {links.text(bound)}", body)
 
@@ -143,7 +149,7 @@ class _PathWriter:
         vocabulary.numbers |= {self.index: "INR k"}
         return vocabulary
 
-    def _counted(self, known: str) -> list[str]:
+    def _prove_index(self, known: str) -> list[str]:
         """Prove that the index of the step is not below the first one."""
         large = f"at_least_one k {known}" if self.first else "pos_INR k"
         return [f"pose proof ({large}) as k_large."] if self.counts else []
@@ -155,7 +161,7 @@ class _PathWriter:
     def _least_power(self, names: Mapping[sp.Symbol, str]) -> str:
         return number(sp.sympify(self.induction.base) ** self.first, names)
 
-    def _grown(self, names: Mapping[sp.Symbol, str]) -> list[str]:
+    def _prove_growth(self, names: Mapping[sp.Symbol, str]) -> list[str]:
         """Prove that the base is larger than one, and its power not smaller, or larger from the first step on."""
         base = self.induction.base
         if base is None:
@@ -174,7 +180,7 @@ class _PathWriter:
         induction, run = self.induction, self.path.run
         names = {**run.names, self.index: "INR k", POWER: "power"}
         measured, moved = (
-            self._measured(one) for one in (induction.measured, advance_distance(self.claim, induction.measured))
+            self._write_measure(one) for one in (induction.measured, advance_distance(self.claim, induction.measured))
         )
         bound, factor = (
             number(sp.sympify(part), {**names, POWER: self._power})
@@ -192,8 +198,8 @@ class _PathWriter:
         at_start = {name: re.sub(r"\bn k\b", "n O", goal) for name, goal in given.items()} | {"n": "n"}
         large = f"power_at_least ({self._base}) {self.first} k (Rlt_le _ _ base_large) (proj1 Hk)"
         known = f"pose proof ({large}) as power_large; cbn [pow] in power_large; try rewrite Rmult_1_r in power_large"
-        known = " ".join([*self._counted("(proj1 Hk)"), "idtac" if induction.base is None else known])
-        opened = [] if induction.base is None else [f"set (power := {self._power}) in *.", *self._grown(names)]
+        known = " ".join([*self._prove_index("(proj1 Hk)"), "idtac" if induction.base is None else known])
+        opened = [] if induction.base is None else [f"set (power := {self._power}) in *.", *self._prove_growth(names)]
         all_of = "i Hi " if self.own else ""
         each = "forall i, (i < number (clients_of A))%nat -> " if self.own else ""
         first = [
@@ -228,7 +234,7 @@ class _PathWriter:
         else:
             lines.append(f"assert (now := {now}k ltac:(lia)). cbv beta in now.")
         lines.append(f"assert (later := {now}(S k) ltac:(lia)). cbv beta in later.")
-        lines.append(f"change (({moved}) <= {self._after(bound)}) in later.")
+        lines.append(f"change (({moved}) <= {self._shift_step(bound)}) in later.")
         return "\n".join(lines)
 
     def _offset(self) -> str:
@@ -246,10 +252,10 @@ class _PathWriter:
     def _power(self) -> str:
         return "1" if self.induction.base is None else f"({self._base}) ^ k"
 
-    def _after(self, bound: str) -> str:
+    def _shift_step(self, bound: str) -> str:
         return re.sub(r"\bk\b", "(S k)", bound)
 
-    def _measured(self, expression: Expr) -> str:
+    def _write_measure(self, expression: Expr) -> str:
         links = Links(Reader(self.path.vocabulary), SignProofs({}))
         return state_in_run(text(links.side(expression), CLIENTS))
 

@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import Average, Inner, PastSum, Value
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.rocq.hypotheses import binders
-from verify.rocq.names import name_of, named
+from verify.rocq.names import name_of, name_quantities
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem
@@ -39,4 +39,4 @@ def theorem_of_total(claim: Claim) -> Theorem:
         ]
     )
     parameters = [*parameters, *SignProofs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
-    return Theorem(name_of(claim.id), parameters, statement, proof, called=named(vocabulary.symbols, names))
+    return Theorem(name_of(claim.id), parameters, statement, proof, called=name_quantities(vocabulary.symbols, names))

@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Expr
 from verify.rocq.numbers import SignProofs, cleared, number
 
 
-def below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
+def find_below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
     """The symbols that conditions say to be smaller than one, with the places of these conditions."""
     found = {}
     for place, one in enumerate(conditions, start=1):

@@ -193,7 +193,7 @@ class _RecursionWriter:
         if left == symbol(q.max_drift):
             return self._largest(right)
         if left in (symbol(q.round_drift), symbol(q.average_round_drift)):
-            return self._mean(right, of_round=left == symbol(q.round_drift))
+            return self._write_mean(right, of_round=left == symbol(q.round_drift))
         raise NotExported("no conclusion from a recursion to this quantity is in the library")
 
     def _largest(self, right: Expr) -> str:
@@ -221,7 +221,7 @@ class _RecursionWriter:
         ]
         return "\n".join(lines)
 
-    def _mean(self, right: Expr, *, of_round: bool) -> str:
+    def _write_mean(self, right: Expr, *, of_round: bool) -> str:
         share = self.certificate.measure.mean_drift(self.run.symbols(q.clients))
         if self.shape.mean is None:
             raise NotExported(f"no mean of {describe_measure(self.certificate.measure)} is in the library")
@@ -286,11 +286,11 @@ class _PairVocabulary(Vocabulary):
             Binder("Hj", "(j < number (step_clients S))%nat"),
             Binder("apart", "i <> j"),
         ]
-        self._place("local_iterate S i", "local_iterate S j")
+        self._name_clients("local_iterate S i", "local_iterate S j")
 
     def gather(self) -> None:
         """Both clients are at the server's model."""
-        self._place("server_model S", "server_model S")
+        self._name_clients("server_model S", "server_model S")
 
     def after(self) -> Term:
         """The squared distance of the two after a step."""
@@ -303,7 +303,7 @@ class _PairVocabulary(Vocabulary):
         between = Sum(moved[0], moved[1], "-")
         return Dot(between, between)
 
-    def _place(self, *iterates: str) -> None:
+    def _name_clients(self, *iterates: str) -> None:
         self.objectives |= {pair.F: "F S", pair.F_i: "client_objective S i", pair.F_j: "client_objective S j"}
         self.opaque = True
         clients = zip((pair.x_i, pair.x_j), (pair.n_i, pair.n_j), "ij", iterates, strict=True)

@@ -100,7 +100,7 @@ def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, re
     )
 
 
-def if_drawn(name: str, goal: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
+def write_if_sampled(name: str, goal: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
     """An equation for the mean square of what a client holds if it is drawn, or for the mean of that."""
     held = sp.expand(vector / reader.vocabulary.symbols(q.participates))
     whole = text(reader.vector(held), CLIENTS)

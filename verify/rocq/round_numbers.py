@@ -68,7 +68,7 @@ class _RoundNumbersWriter:
             )
             for place, one in enumerate(self.claim.conditions, start=1)
         ]
-        proof = "\n".join([_KNOWN, *self._means(), *self._below(), *roots, conjunction(proofs)])
+        proof = "\n".join([_KNOWN, *self._prove_averages(), *self._prove_denominators(), *roots, conjunction(proofs)])
         parameters = [*self.vocabulary.binders(f"{statement} {proof} D ", set()), *self._needed(proof), *conditions]
         return Theorem(
             name_of(self.claim.id),
@@ -88,9 +88,9 @@ class _RoundNumbersWriter:
 
     def _number(self, expression: Expr) -> str:
         """A number as text, in which there may be means over the clients."""
-        return number(self._with_means(expression), self.names)
+        return number(self._replace_averages(expression), self.names)
 
-    def _with_means(self, expression: Expr) -> Expr:
+    def _replace_averages(self, expression: Expr) -> Expr:
         """A number with symbols for means over the clients."""
         expression = sp.sympify(expression)
         for one in sorted(expression.atoms(Average), key=sp.default_sort_key):
@@ -101,20 +101,20 @@ class _RoundNumbersWriter:
         found: Expr = expression.xreplace(self.means)
         return found
 
-    def _means(self) -> Iterator[str]:
+    def _prove_averages(self) -> Iterator[str]:
         """Prove that averages of non-negative numbers are not negative."""
         for place, symbol in enumerate(self.means.values(), start=1):
             mean = self.names[symbol]
             yield f"assert (mean_sign{place} : 0 <= {mean})."
             yield "{ apply mean_nonneg; intros i Hi; pose proof (E_large S i); of_signs. }"
 
-    def _below(self) -> Iterator[str]:
+    def _prove_denominators(self) -> Iterator[str]:
         """Prove that denominators with averages are positive."""
         parts = [part for root in self.certificate.roots for part in root.parts]
         parts += [part for link in self.certificate.links for part in link]
         sums: dict[str, None] = {}
         for part in parts:
-            powers = self._with_means(part.coefficient).atoms(sp.Pow)
+            powers = self._replace_averages(part.coefficient).atoms(sp.Pow)
             bases = sorted((one.base for one in powers if one.exp.is_negative and one.base.is_Add), key=str)
             sums |= {number(base, self.names): None for base in bases if base.free_symbols & {*self.means.values()}}
         for place, one in enumerate(sums, start=1):
@@ -132,7 +132,7 @@ class _RoundNumbersWriter:
         if root.letter.is_positive:
             yield f"assert (root_positive : 0 < {symbol}) by (apply sqrt_lt_R0; lra)."
         if any(name_roots([root], one).slack.has(1 / (1 - root.letter)) for one in self.claim.relations):
-            rest = number(*self._name_denominators(1 - self._with_means(root.of)))
+            rest = number(*self._name_denominators(1 - self._replace_averages(root.of)))
             yield f"assert (rest : 1 - ({base}) = {rest}) by by_field."
             yield f"assert (rest_positive : 0 < {rest}) by positive."
             yield f"assert (root_below : {symbol} < 1) by (apply root_below_one; lra)."
@@ -152,11 +152,11 @@ class _RoundNumbersWriter:
     def _link(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """A relation as a sum of multiples of what is not negative."""
         total: list[str] = []
-        rest = self._with_means(relation.slack)
+        rest = self._replace_averages(relation.slack)
         for place, part in enumerate(parts, start=1):
             premise, tactic = self._premise(part)
-            coefficient = self._with_means(part.coefficient)
-            rest -= coefficient * self._with_means(premise)
+            coefficient = self._replace_averages(part.coefficient)
+            rest -= coefficient * self._replace_averages(premise)
             term = f"({number(coefficient, self.names)}) * ({self._number(premise)})"
             yield f"assert (term{place} : 0 <= {term})."
             yield f"{{ apply Rmult_le_pos; [of_signs | {tactic}]. }}"
@@ -172,7 +172,7 @@ class _RoundNumbersWriter:
     def _subtract_root_squares(self, rest: Expr) -> Iterator[str]:
         """Return the remainder of a sum: a multiple of a root's square minus its argument."""
         for root in self.certificate.roots:
-            zero = root.letter**2 - self._with_means(root.of)
+            zero = root.letter**2 - self._replace_averages(root.of)
             factor = sp.factor(sp.cancel(sp.together(rest / zero)))
             if factor != 0:
                 square = f"{self.names[root.letter]} ^ 2 - ({self._number(root.of)})"

@@ -75,7 +75,7 @@ class Premises:
         index, steps = symbol(q.local_step_index), symbol(q.client_local_steps)
         left, right = premise.relation.left, premise.relation.right
         below, above = (text(reader.scalar(one), CLIENTS) for one in (left, right))
-        total = _sum_over_steps(right, index)
+        total = _sum_steps(right, index)
         whole, closed = (text(reader.scalar(total.xreplace({_UPPER: one})), CLIENTS) for one in (_UPPER, steps))
         slack = f"({closed}) - {text(reader.scalar(LocalSum(_plain(left))), CLIENTS)}"
         tactic = (
@@ -126,7 +126,7 @@ def _plain(scalar: Expr) -> Expr:
     return found
 
 
-def _sum_over_steps(of: Expr, index: sp.Symbol) -> Expr:
+def _sum_steps(of: Expr, index: sp.Symbol) -> Expr:
     """The sum of a polynomial in the number of a step, over the steps before the m-th."""
     squares = {one: sp.Dummy() for one in of.atoms(Inner)}
     powers = sp.Poly(_plain(of).xreplace(squares), index).terms()

@@ -17,9 +17,9 @@ from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from verify.rocq.inequalities import NonnegativeScalar, shown
+from verify.rocq.inequalities import NonnegativeScalar, write_inequality
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_changes import ZERO, if_drawn, split, square_by_changes
+from verify.rocq.round_changes import ZERO, split, square_by_changes, write_if_sampled
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
 from verify.rocq.round_words import CHANGE, START, RoundReader
@@ -44,7 +44,7 @@ class Scalars:
 
     def proof(self, relation: Relation, parts: Sequence[Part]) -> str:
         """The proof of a relation that differs from an equation by a sum of terms."""
-        opening = [*self.roots.opening(), *self._means(parts)]
+        opening = [*self.roots.opening(), *self._prove_averages(parts)]
         lines, total = list(self.squares(relation, parts)), []
         for place, part in enumerate(parts, start=1):
             term, tactic = self._term(part)
@@ -62,7 +62,7 @@ class Scalars:
         lines.append("apply (nonneg_by_identity _ _ _ identity).")
         return "\n".join([*lines, "repeat apply Rplus_le_le_0_compat; first [assumption | lra]."])
 
-    def _means(self, parts: Sequence[Part]) -> Iterator[str]:
+    def _prove_averages(self, parts: Sequence[Part]) -> Iterator[str]:
         """Prove that client averages in coefficients are not negative."""
         means = {mean for part in parts for mean in part.coefficient.atoms(Average)}
         for place, mean in enumerate(sorted(means, key=sp.default_sort_key), start=1):
@@ -82,9 +82,9 @@ class Scalars:
                 raise NotExported("of inner products of a round in the mean, squares are exported")
             goal = text(self.reader.scalar(square), CLIENTS)
             if self.reader.vocabulary.is_of_each_drawn(vector):
-                yield if_drawn(next(names), goal, vector, self.reader, mean=mean)
+                yield write_if_sampled(next(names), goal, vector, self.reader, mean=mean)
             elif self.reader.is_drawn(vector):
-                yield self._drawn(next(names), goal, vector)
+                yield self._prove_sampled(next(names), goal, vector)
             elif self._is_of_starts(vector):
                 yield self._list_noise_facts(next(names), goal, vector, mean=mean)
 
@@ -93,7 +93,7 @@ class Scalars:
         samples = self.reader.vocabulary.symbols(q.gradient_at_server_model)
         return {total.args[0] for total in vector.atoms(LocalSum)} == {samples}
 
-    def _drawn(self, name: str, goal: str, vector: Expr) -> str:
+    def _prove_sampled(self, name: str, goal: str, vector: Expr) -> str:
         symbol = self.reader.vocabulary.symbols
         if vector.has(START, CHANGE, symbol(q.stochastic_gradient), symbol(q.next_server_model)):
             return square_by_changes(name, goal, vector, split(vector, self.reader.vocabulary), self.reader)
@@ -133,7 +133,7 @@ class Scalars:
         }.get(held)
 
     def _list_noise_facts(self, name: str, goal: str, vector: Expr, *, mean: bool) -> str:
-        parts = [part for part in sp.Add.make_args(vector) if _outside_expectations(part)]
+        parts = [part for part in sp.Add.make_args(vector) if _find_outside(part)]
         if len(parts) != 1 or not parts[0].has(LocalSum):
             raise NotExported("squares of the noise at the start of a round are exported")
         (total,) = parts[0].atoms(LocalSum)
@@ -173,7 +173,9 @@ class Scalars:
         if summed:
             raise NotExported(f"the sum of {because.kind} over the steps of a round is not in the library")
         found = (
-            self.list_participant_facts(because) or self._list_objective_facts(because) or shown(because, self.reader)
+            self.list_participant_facts(because)
+            or self._list_objective_facts(because)
+            or write_inequality(because, self.reader)
         )
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
         return text(slack, CLIENTS), found.tactic
@@ -208,7 +210,7 @@ class Scalars:
 
     def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
         """Return the facts on averages over participants."""
-        square = self._drawn_square(because)
+        square = self._write_sampled_square(because)
         if square is None:
             return None
         if because.kind == "square":
@@ -223,10 +225,10 @@ class Scalars:
         if because.kind == "assumption" and because.about[0] in self.reader.known:
             known = self.reader.known[str(because.about[0])].slack
             return sorted(known.atoms(Expectation), key=sp.default_sort_key)
-        square = self._drawn_square(because)
+        square = self._write_sampled_square(because)
         return [] if square is None else [square]
 
-    def _drawn_square(self, because: InequalityRef) -> Expr | None:
+    def _write_sampled_square(self, because: InequalityRef) -> Expr | None:
         """The square of a mean over those that are drawn of which a reason speaks, in the mean over the draws."""
         if because.kind not in ("square", "mean_of_drawn"):
             return None
@@ -304,6 +306,6 @@ def _random(relation: Relation, more: Sequence[Expr]) -> list[Expr]:
     return sorted([*means, *alone], key=sp.default_sort_key)
 
 
-def _outside_expectations(part: Expr) -> bool:
+def _find_outside(part: Expr) -> bool:
     kept = part.replace(lambda one: isinstance(one, Expectation), lambda _: sp.S.Zero)
     return bool(kept.has(LocalSum))

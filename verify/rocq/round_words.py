@@ -154,12 +154,15 @@ class RoundVocabulary(Vocabulary):
 
     def is_own(self, expression: Expr) -> bool:
         """Whether something is said of each client, outside of means over them."""
-        return bool(_outside(expression, (Average, Selected)) & {self.symbols(quantity) for quantity in self._own()})
+        return bool(
+            _find_outside(expression, (Average, Selected))
+            & {self.symbols(quantity) for quantity in self._list_client_facts()}
+        )
 
     def of_step(self, expression: Expr) -> bool:
         """Whether something is said of each local step, outside of sums over them."""
         stepwise = {self.symbols(quantity) for quantity in (*_OF_STEPS, q.next_average_iterate)}
-        return bool(sp.sympify(expression).has(PastSum) or _outside(expression, (LocalSum,)) & stepwise)
+        return bool(sp.sympify(expression).has(PastSum) or _find_outside(expression, (LocalSum,)) & stepwise)
 
     def of_outcome(self, expression: Expr) -> bool:
         """Whether something is said of each outcome of the draw, outside of expectations."""
@@ -169,9 +172,9 @@ class RoundVocabulary(Vocabulary):
 
     def is_of_each_drawn(self, expression: Expr) -> bool:
         """Whether something is said of each client if it is drawn, outside of means over them."""
-        return self.symbols(q.participates) in _outside(expression, (Average, Selected))
+        return self.symbols(q.participates) in _find_outside(expression, (Average, Selected))
 
-    def _own(self) -> list[Quantity]:
+    def _list_client_facts(self) -> list[Quantity]:
         return [*_OWN, q.client_objective, *(quantity for quantity in VECTORS if quantity not in _SHARED)]
 
 
@@ -196,13 +199,13 @@ def _constants(goal: str) -> Iterator[Binder]:
             yield Binder(f"{known}_mean_S", f"{known} {name} (F S)")
 
 
-def _outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
+def _find_outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
     """The symbols that do not stand inside of some heads."""
     if isinstance(expression, heads):
         return set()
     if not expression.args:
         return set(expression.free_symbols)
-    return set().union(*(_outside(argument, heads) for argument in expression.args))
+    return set().union(*(_find_outside(argument, heads) for argument in expression.args))
 
 
 class RoundReader(Reader):
@@ -261,9 +264,9 @@ class RoundReader(Reader):
                 and not part.has(Inner)
             )
 
-        return expression.replace(of_numbers, self._named)
+        return expression.replace(of_numbers, self._find_name)
 
-    def _named(self, mean: Expr) -> sp.Symbol:
+    def _find_name(self, mean: Expr) -> sp.Symbol:
         member = self.number(mean.args[0])
         name = f"mean {CLIENTS} (fun i => {member})"
         found = next((symbol for symbol, known in self.vocabulary.numbers.items() if known == name), None)

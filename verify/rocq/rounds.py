@@ -42,7 +42,7 @@ def theorem_of_round(
     reader = RoundReader(vocabulary, premises.known())
     roots = Roots(certificate.roots, reader)
     relations = [roots.substitute(relation) for relation in claim.relations]
-    goal = [_said(relation, reader) for relation in relations]
+    goal = [_write_relation(relation, reader) for relation in relations]
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
     conditions = [*premises.hypotheses(reader)]
@@ -69,7 +69,7 @@ def theorem_of_round(
     ), uses
 
 
-def _said(relation: Relation, reader: RoundReader) -> str:
+def _write_relation(relation: Relation, reader: RoundReader) -> str:
     left, right = (text(reader.scalar(side), CLIENTS) for side in (relation.left, relation.right))
     return f"{left} {SIGN[relation.operator]} {right}"
 

@@ -16,7 +16,7 @@ from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, NEEDED, RunVocabulary
 from verify.rocq.theorem import Binder, Theorem
-from verify.rocq.time_averages import concluded, list_step_terms, of_run, rest_of, shares_of, theorem_at_each
+from verify.rocq.time_averages import concluded, find_coefficients, list_step_terms, of_run, prove_rest, write_at_each
 
 _DISCOUNTED = "discounted_suboptimality A mu x_star"
 
@@ -57,14 +57,14 @@ def is_sampled(claim: Claim) -> bool:
     return a.averaged_participants in claim.assumptions
 
 
-def theorem_of_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
+def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
     """A claim about a run with draws, from a theorem about each local step."""
     run, (relation,) = SampledVocabulary(claim), claim.relations
     signs = run.signs(claim.conditions if certificate.relaxed is None else certificate.relaxed)
     parameters = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
-    gain, progress, *_ = shares_of(run, relation.slack, certificate.span)
+    gain, progress, *_ = find_coefficients(run, relation.slack, certificate.span)
     at_each = list_step_terms(run, step, certificate)
-    lemma = theorem_at_each(run, step, of_step, (gain, progress), at_each)
+    lemma = write_at_each(run, step, of_step, (gain, progress), at_each)
     of_all, point = of_run(run, step, at_each), run.drawn_at
     known = f"({run.number(gain)}) * average_suboptimality A {point}"
     known += f" + ({run.number(progress)}) / (tau A * T A) * total_progress A {point} + sum (steps_of A) rest / tau A"
@@ -72,7 +72,7 @@ def theorem_of_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Cl
     lines = [
         KNOWN,
         *signs.prepared(),
-        *rest_of(run, of_all),
+        *prove_rest(run, of_all),
         f"assert (K : 0 <= {known}).",
         f"{{ apply (mean_of_run {run.from_point(point)} {numbers} rest).",
         f"  - {signs.nonnegative(progress)}.",

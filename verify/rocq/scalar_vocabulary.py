@@ -13,7 +13,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.exported import Exported
-from verify.rocq.names import named
+from verify.rocq.names import name_quantities
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
@@ -38,7 +38,7 @@ class Spoken:
     @property
     def called(self) -> dict[Quantity, str]:
         """The names of the claim's quantities."""
-        return named(self.symbols, self.names)
+        return name_quantities(self.symbols, self.names)
 
     @property
     def known(self) -> str:

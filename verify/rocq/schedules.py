@@ -54,10 +54,10 @@ class ScheduleVocabulary(Spoken):
         super().__init__(claim)
         self.names = {self.symbols(quantity): text for quantity, text in OF_SCHEDULES.items()}
         self.claim_symbols = used_symbols(claim)
-        self.of_clients = self._outside(" i")
-        self.of_updates = self._outside(" n")
+        self.of_clients = self._is_indexed(" i")
+        self.of_updates = self._is_indexed(" n")
 
-    def _outside(self, index: str) -> bool:
+    def _is_indexed(self, index: str) -> bool:
         """Whether the claim is said of each client, or update."""
         sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
         sums = {one: sp.Dummy() for one in sides.atoms(ClientSum, Average)}

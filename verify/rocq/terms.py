@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from verify.rocq.numbers import is_word
+from verify.rocq.numbers import needs_no_brackets
 
 Kind = Literal["V", "S"]
 """A vector, or a scalar."""
@@ -126,11 +126,11 @@ def text(term: Term, clients: str) -> str:
 
 def _group(term: Term, clients: str) -> str:
     inner = text(term, clients)
-    return inner if isinstance(term, Dot) or is_word(inner) else f"({inner})"
+    return inner if isinstance(term, Dot) or needs_no_brackets(inner) else f"({inner})"
 
 
 def _factor(factor: str) -> str:
-    return factor if is_word(factor) else f"({factor})"
+    return factor if needs_no_brackets(factor) else f"({factor})"
 
 
 @dataclass
@@ -153,7 +153,7 @@ def reified(term: Term, atoms: Atoms) -> str:
     """A term in the language of `Normal.v`."""
     match term:
         case Atom():
-            return _place(term, atoms)
+            return _find_place(term, atoms)
         case Number():
             return f"(SNumber ({term.text}))"
         case Named():
@@ -167,7 +167,7 @@ def reified(term: Term, atoms: Atoms) -> str:
     return f"({head} {reified(term.left, atoms)} {reified(term.right, atoms)})"
 
 
-def _place(atom: Atom, atoms: Atoms) -> str:
+def _find_place(atom: Atom, atoms: Atoms) -> str:
     if atom.kind == "S":
         return f"(SOwn {atoms.place('value', atom)})"
     return f"(VOwn {atoms.place('own', atom)})" if atom.own else f"(VShared {atoms.place('shared', atom)})"

@@ -23,14 +23,14 @@ from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 
-def theorem_of_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
+def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
     """A claim about a round or a run, from a theorem about each local step; `NotExported` for quantities unknown."""
     run = RunVocabulary(claim)
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     relation = claim.relations[0]
-    shares = shares_of(run, relation.slack, certificate.span)
+    shares = find_coefficients(run, relation.slack, certificate.span)
     at_each = list_step_terms(run, step, certificate)
-    lemma = theorem_at_each(run, step, of_step, shares, at_each)
+    lemma = write_at_each(run, step, of_step, shares, at_each)
     numbers = " ".join(f"({run.number(share)})" for share in shares)
     used = relation.left.free_symbols | relation.right.free_symbols
     signs = run.signs(conditions)
@@ -93,7 +93,7 @@ def of_run(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
     return AtEach(at.index, run.translate(at.potential, step), run.translate(at.rest, step))
 
 
-def rest_of(run: RunVocabulary, at: AtEach) -> list[str]:
+def prove_rest(run: RunVocabulary, at: AtEach) -> list[str]:
     """Tactics for the sum of what depends on the step alone."""
     # From the sum over the steps 0 .. m-1 to m; Rocq checks it by induction.
     total = sp.summation(sp.expand(at.rest), (at.index, 0, at.index - 1))
@@ -108,14 +108,14 @@ def rest_of(run: RunVocabulary, at: AtEach) -> list[str]:
 def _rounds(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied: str) -> list[str]:
     """Tactics for the mean over the steps of each round."""
     return [
-        *rest_of(run, at),
+        *prove_rest(run, at),
         f"assert (each_round := fun n => mean_of_round A {optimum} n {numbers}",
         f"  (fun k : R => {at.text(at.potential, run, 'k')}) rest "
         f"ltac:(cbv beta; field; nonzero) (fun k Hk => {applied})).",
     ]
 
 
-def shares_of(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
+def find_coefficients(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
     """Return the coefficient of each average in the slack."""
     symbol = run.symbols
     steps, rounds = symbol(q.local_steps), symbol(q.rounds)
@@ -140,7 +140,7 @@ def shares_of(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
     return found + [sp.S.Zero] * (5 - len(found))
 
 
-def theorem_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Sequence[Expr], at: AtEach) -> Theorem:
+def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Sequence[Expr], at: AtEach) -> Theorem:
     """The sum of what the means are taken of, which is not negative at any step."""
     vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
     links = Links(Reader(vocabulary), SignProofs(vocabulary.numbers))

@@ -17,23 +17,23 @@ from verify.rocq.refusals import NotExported
 START, END = "<!-- by our kernel alone -->", "<!-- end -->"
 
 
-def alone() -> dict[str, list[str]]:
+def list_unchecked() -> dict[str, list[str]]:
     """The ids of the proved claims that Rocq has not accepted, by the reason, in the order of the papers."""
     found: dict[str, list[str]] = {}
     for claim_id in proved_ids():
         if claim_id not in checked():
-            found.setdefault(_reason(claim_id), []).append(claim_id)
+            found.setdefault(_explain(claim_id), []).append(claim_id)
     return found
 
 
 def section() -> str:
     """The list as Markdown."""
-    groups = sorted(alone().items(), key=lambda group: (-len(group[1]), group[0]))
+    groups = sorted(list_unchecked().items(), key=lambda group: (-len(group[1]), group[0]))
     lines = [f"- {reason}: {', '.join(f'`{one}`' for one in ids)}" for reason, ids in groups]
     return "\n".join([START, *lines, END])
 
 
-def _reason(claim_id: str) -> str:
+def _explain(claim_id: str) -> str:
     try:
         export_id(claim_id)
     except NotExported as reason:

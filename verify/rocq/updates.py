@@ -125,10 +125,10 @@ class UpdateVocabulary(ScheduleVocabulary):
             parameters.append("no_sum_is_smaller A n Hn")
         if a.one_type in self.claim.assumptions:
             parameters.append("one_type_is_fair A one_type_A somebody_reports")
-        parameters += self._known_of_draws() if self.of_draws else []
+        parameters += self._list_draw_facts() if self.of_draws else []
         return " ".join(f"pose proof ({one}){' as fair' if 'is_fair' in one else ''}." for one in parameters)
 
-    def _known_of_draws(self) -> Iterator[str]:
+    def _list_draw_facts(self) -> Iterator[str]:
         if self.of_updates:
             yield from ("total_nonneg A n", "weight_sum_below A n Hn")
             yield from ("squares_of_sums A n Hn", "past_moves_nonneg A n")

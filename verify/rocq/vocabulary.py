@@ -17,7 +17,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import PointQuantity, Quantity
 from fedtheory.proofs.comparators import noise_at_y
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
-from verify.rocq.names import named
+from verify.rocq.names import name_quantities
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Number, Sum, Term, is_own, text
 from verify.rocq.theorem import Binder
@@ -107,7 +107,7 @@ class Vocabulary:
     def called(self) -> dict[Quantity, str]:
         """The names of the claim's quantities."""
         vectors = {each: text(term, CLIENTS) for each, term in self.vectors.items()}
-        return named(self.symbols, {**vectors, **self.objectives, **self.numbers})
+        return name_quantities(self.symbols, {**vectors, **self.objectives, **self.numbers})
 
     def gather(self) -> None:
         """All clients are at the server's model."""

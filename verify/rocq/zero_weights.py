@@ -39,7 +39,10 @@ def without_reports(
     """A tactic for what is zero, the parts that are still known, and what the relation has besides them."""
     zero = {run.symbols(quantity): sp.S.Zero for quantity in _NOTHING}
     smaller, larger = relation.ordered
-    kept = [(replace(part, coefficient=part.coefficient.xreplace(zero)), known) for part, known in _known(parts, zero)]
+    kept = [
+        (replace(part, coefficient=part.coefficient.xreplace(zero)), known)
+        for part, known in _select_known(parts, zero)
+    ]
     kept = [(part, known) for part, known in kept if part.coefficient != 0]
     rest = sp.expand((larger - smaller).xreplace(zero))
     rest -= sp.expand(sp.Add(*(part.coefficient * known.xreplace(zero) for part, known in kept)))
@@ -48,10 +51,10 @@ def without_reports(
     return f"rewrite {', '.join(f'?{lemma}' for lemma in lemmas)}", [part for part, _ in kept], sp.expand(rest)
 
 
-def _known(parts: Sequence[tuple[Part, Expr | None]], zero: Mapping[sp.Symbol, Expr]) -> list[tuple[Part, Expr]]:
+def _select_known(parts: Sequence[tuple[Part, Expr | None]], zero: Mapping[sp.Symbol, Expr]) -> list[tuple[Part, Expr]]:
     """Return the claims that are used and that hold of updates without reports."""
-    return [(part, known) for part, known in parts if known is not None and _says(part, zero)]
+    return [(part, known) for part, known in parts if known is not None and _stays_finite(part, zero)]
 
 
-def _says(part: Part, zero: Mapping[sp.Symbol, Expr]) -> bool:
+def _stays_finite(part: Part, zero: Mapping[sp.Symbol, Expr]) -> bool:
     return isinstance(part.premise, str) and not part.coefficient.xreplace(zero).has(sp.zoo, sp.nan)

@@ -29,12 +29,12 @@ __all__ = [
     "WHOLE",
     "Part",
     "Share",
+    "compute_share",
+    "compute_shares",
     "has_runs",
     "parts_of",
     "proved_bounds",
     "proved_claims",
-    "share_on",
-    "shares",
     "stored_files",
     "witness_file",
 ]
@@ -80,7 +80,7 @@ def has_runs(claims: Iterable[Claim]) -> bool:
     return any(witness_file(claim, WHOLE) in files for claim in proved_bounds(claims))
 
 
-def shares(claim: Claim) -> list[Share]:
+def compute_shares(claim: Claim) -> list[Share]:
     """Return the known tightness of each part of a bound, with every stored run checked again.
 
     Raises `InputError` where a stored run says nothing of its part.
@@ -91,27 +91,27 @@ def shares(claim: Claim) -> list[Share]:
         if file is None or not file.is_file():
             continue
         table = read_toml(file)
-        value = _known_share(part, table)
+        value = _find_share(part, table)
         if value is None:
             raise InputError(str(file), f"expected a run that needs some of this part of {claim.id}")
         found.append(Share(part, table, value))
     return found
 
 
-def _known_share(part: Part, table: RunTable) -> fmpq | None:
+def _find_share(part: Part, table: RunTable) -> fmpq | None:
     """Compute the share of a part that a stored run attains, once for the claim's page and the page of all claims."""
     paper = digest_paper(part.bound.source, STATEMENTS, CERTIFICATES)
     key = "share", digest_code(), paper, digest_claim(part.bound), part.name, repr(table)
     known: fmpq | None = cache.kept(*key)
     if known is not None:
         return known
-    value = share_on(part, table)
+    value = compute_share(part, table)
     if value is not None:
         cache.keep(value, *key)
     return value
 
 
-def share_on(part: Part, table: RunTable) -> fmpq | None:
+def compute_share(part: Part, table: RunTable) -> fmpq | None:
     """Compute the share of a part that a run attains, in rationals; None where zero or not applicable."""
     found = check(part.asked, parse_run(table, RATIONAL))
     worst = found.worst

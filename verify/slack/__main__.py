@@ -32,12 +32,12 @@ def main() -> None:
         for claim in proved_bounds(chosen):
             regenerate_tightened(claim, lambda text: print(text, flush=True))
         return
-    regenerate(proved_claims(chosen), given.seconds, [read_toml(Path(file)) for file in given.also], _tell)
+    regenerate(proved_claims(chosen), given.seconds, [read_toml(Path(file)) for file in given.also], _print_share)
     if chosen is None:
         remove_stale()
 
 
-def _tell(part: Part, share: fmpq | None) -> None:
+def _print_share(part: Part, share: fmpq | None) -> None:
     found = "nothing" if share is None else f"{plain_float(share):.4g}"
     print(f"{part.bound.id} {part.name}: {found}", flush=True)
 

@@ -46,15 +46,15 @@ def has_parts(claim: Claim) -> bool:
     return claim.rate is None and not claim.for_all and len(links) == 1 and links[0].operator == "<="
 
 
-def whole_of(claim: Claim) -> Part:
-    """The right side of a claim, the first one where it has several."""
+def bound_of(claim: Claim) -> Part:
+    """Return the right side of a claim, the first one where it has several."""
     return Part(WHOLE, claim.relations[0].right, claim, claim)
 
 
 def parts_of(claim: Claim) -> list[Part]:
     """The right side of an upper bound, and its terms where it has several; what is subtracted is no term to lower."""
     left, right = claim.relations[0].left, claim.relations[0].right
-    whole = whole_of(claim)
+    whole = bound_of(claim)
     terms = list(_terms(right))
     if len(terms) == 1:
         return [whole]

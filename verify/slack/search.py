@@ -17,8 +17,8 @@ from verify.evaluated_instances import Outcome, try_claims
 from verify.falsify import falsify
 from verify.falsify.tables import size
 from verify.instances import FAMILIES, PARTS
-from verify.slack import RunTable, proved_bounds, proved_claims, share_on, stored_files, witness_file
-from verify.slack.parts import WHOLE, Part, parts_of, whole_of
+from verify.slack import RunTable, compute_share, proved_bounds, proved_claims, stored_files, witness_file
+from verify.slack.parts import WHOLE, Part, bound_of, parts_of
 
 Found = tuple[fmpq, RunTable]
 _NOTHING = float("-inf")
@@ -47,9 +47,9 @@ def regenerate(
         candidates = [*also] if tightest is None else [*also, run_table(tightest.instance.run())]
         if claim.id in bounds:
             for part in parts_of(claim):
-                on_found(part, _renewed(part, [*candidates, *_known(claim), *_searched(part, seconds)]))
+                on_found(part, _renewed(part, [*candidates, *_load_stored_runs(claim), *_searched(part, seconds)]))
         else:
-            whole, in_sample = whole_of(claim), max(map(_ratio, filter(_is_sampled, outcomes)), default=_NOTHING)
+            whole, in_sample = bound_of(claim), max(map(_ratio, filter(_is_sampled, outcomes)), default=_NOTHING)
             is_missing = tightest is not None and _ratio(tightest) * (1 - _NEARLY) > in_sample
             on_found(whole, _renewed(whole, candidates if is_missing else []))
 
@@ -74,7 +74,7 @@ def _is_sampled(outcome: Outcome) -> bool:
 def _renewed(part: Part, candidates: Sequence[RunTable]) -> fmpq | None:
     file = witness_file(part.bound, part.name)
     assert file is not None
-    best = max(_found(part, candidates), key=_rank, default=None)
+    best = max(_search_part(part, candidates), key=_rank, default=None)
     if best is None:
         file.unlink(missing_ok=True)
         return None
@@ -95,16 +95,16 @@ def _searched(part: Part, seconds: float) -> Iterator[RunTable]:
         yield run
 
 
-def _known(claim: Claim) -> list[RunTable]:
-    """The runs that are stored beside a claim: what one bound needs another one of the same paper may need as well."""
+def _load_stored_runs(claim: Claim) -> list[RunTable]:
+    """Load the runs stored beside claims of one paper: one bound may need those of another."""
     paper = published_by(claim)
     return [] if paper is None else [read_toml(file) for file in sorted(paper.folder.glob("slack/*.toml"))]
 
 
-def _found(part: Part, tables: Iterable[RunTable]) -> Iterator[Found]:
+def _search_part(part: Part, tables: Iterable[RunTable]) -> Iterator[Found]:
     for table in tables:
         with suppress(FedtheoryError, ArithmeticError, LookupError):
-            share = share_on(part, table)
+            share = compute_share(part, table)
             if share is not None:
                 yield share, table
 

@@ -39,7 +39,9 @@ def cluster(address: str, goes_on: str) -> Iterator[Client]:
     except TimeoutError:
         raise InputError("--dask", f"the scheduler at {address} has no workers") from None
     except (ImportError, RuntimeError) as error:
-        raise InputError("--dask", f"the cluster at {address} lacks what a sweep needs ({_cause(error)})") from None
+        raise InputError(
+            "--dask", f"the cluster at {address} lacks what a sweep needs ({_find_cause(error)})"
+        ) from None
     except (CancelledError, OSError):
         raise WorkersLost(f"--dask: the connection to {address} is lost; {goes_on}") from None
     except KilledWorker:
@@ -48,7 +50,7 @@ def cluster(address: str, goes_on: str) -> Iterator[Client]:
         ) from None
 
 
-def as_finished(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], client: Client) -> Iterator[Result]:
+def run_on_cluster(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], client: Client) -> Iterator[Result]:
     """Yield what `work` returns for the arguments of each task as soon as a worker of the cluster has computed it.
 
     Raises the error of a task, and `KilledWorker` where the scheduler gives one up.
@@ -60,6 +62,6 @@ def as_finished(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], c
         future.release()
 
 
-def _cause(error: BaseException) -> BaseException:
+def _find_cause(error: BaseException) -> BaseException:
     """Follow an error to the first of its causes."""
-    return error if error.__cause__ is None else _cause(error.__cause__)
+    return error if error.__cause__ is None else _find_cause(error.__cause__)

@@ -18,14 +18,14 @@ EXACT = ("lhs_exact", "rhs_exact", "ratio_exact")
 _LARGEST = 2**63
 
 
-def kinds(design: Design) -> dict[str, str]:
+def classify_keys(design: Design) -> dict[str, str]:
     """Kind of each swept key: "flag", "integer", "number" or "text" (words, and lists as JSON)."""
     examples: dict[str, Sequence[Any]] = {axis.key.text: axis.values for axis in design.axes}
     examples |= {drawn.key.text: drawn.examples for drawn in design.draws}
-    return {key: _common({_kind(value) for value in values}) for key, values in examples.items()}
+    return {key: _common({_classify_values(value) for value in values}) for key, values in examples.items()}
 
 
-def _kind(value: object) -> str:
+def _classify_values(value: object) -> str:
     if isinstance(value, bool):
         return "flag"
     if isinstance(value, int):
@@ -59,7 +59,7 @@ def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Map
         "number": pa.string() if exact else pa.float64(),
         "text": pa.string(),
     }
-    columns = [("row", pa.int64()), *((key, types[kind]) for key, kind in kinds(design).items())]
+    columns = [("row", pa.int64()), *((key, types[kind]) for key, kind in classify_keys(design).items())]
     columns += [(column, pa.float64()) for name in errors for column in (name, margin_of(name))]
     columns += [(name, pa.string()) for name in ("claim", "verdict", "reason")]
     columns += [(name, pa.float64()) for name in ("lhs", "rhs", "ratio")]

@@ -173,7 +173,7 @@ def _outcome(target: str, run: Run, exactly: Callable[[], Run]) -> dict[str, Any
     found = check(resolve(target), run)
     # A run that leaves the floats is called so at once, unless rationals can follow it as fast.
     settled = found if found.diverges and not is_short(run) else escalate(found, exactly)
-    return {"verdict": verdict_of(settled), "reason": _reason(settled)} | _sides(settled)
+    return {"verdict": verdict_of(settled), "reason": _explain(settled)} | _sides(settled)
 
 
 def _exact_run(task: Task, values: Mapping[str, Any]) -> Run:
@@ -187,7 +187,7 @@ def verdict_of(found: Check) -> str:
     return {True: "holds", False: "violated", None: "undecided"}[found.holds]
 
 
-def _reason(found: Check) -> str | None:
+def _explain(found: Check) -> str | None:
     if found.final_decision is None or (found.reason is not None and not found.applicable):
         return found.reason
     return found.final_decision.reason

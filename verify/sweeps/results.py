@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.errors import InputError
 from fedtheory.runfile import run_toml
 from verify.sweeps.arrow import read_table
-from verify.sweeps.columns import kinds, margin_of
+from verify.sweeps.columns import classify_keys, margin_of
 from verify.sweeps.design import Design, read_design
 from verify.sweeps.outcome import VERDICTS
 from verify.sweeps.spec import Stated
@@ -63,7 +63,7 @@ class Results:
     @cached_property
     def kinds(self) -> dict[str, str]:
         """Kind of each swept key: "flag", "integer", "number" or "text"."""
-        return kinds(self.design)
+        return classify_keys(self.design)
 
     def summary(self, claim: str) -> Summary:
         """Summarise a claim."""

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from fedtheory.errors import InputError, MissingExtra, WorkersLost
-from verify.processes import as_finished
+from verify.processes import run_unordered
 from verify.sweeps.outcome import Task, run_task
 from verify.sweeps.spec import Spec
 from verify.sweeps.store import Store, require_pyarrow
@@ -72,22 +72,22 @@ def _compute(
 def _locally(tasks: deque[tuple[Task]], jobs: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Run the parts in processes of this machine."""
     try:
-        yield from _done_here(tasks) if jobs != 1 else ()
-        yield from as_finished(run_task, tasks, jobs)
+        yield from _run_here(tasks) if jobs != 1 else ()
+        yield from run_unordered(run_task, tasks, jobs)
     except BrokenExecutor:
         raise WorkersLost(f"a worker process was killed, perhaps for want of memory; {GOES_ON}") from None
 
 
 def _run_on_cluster(tasks: deque[tuple[Task]], address: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Run the parts on the workers of a Dask cluster."""
-    from verify.sweeps.cluster import as_finished, cluster
+    from verify.sweeps.cluster import cluster, run_on_cluster
 
     with cluster(address, GOES_ON) as client:
-        yield from as_finished(run_task, tasks, client)
+        yield from run_on_cluster(run_task, tasks, client)
 
 
-def _done_here(tasks: deque[tuple[Task]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """The first parts, and all others where they take no longer than starting other processes; they leave `tasks`."""
+def _run_here(tasks: deque[tuple[Task]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Run the first parts here, and all others where that takes no longer than starting other processes."""
     took = 0.0
     for number in range(len(tasks)):
         # The first part loads and compiles what the others use.

@@ -120,14 +120,14 @@ def _targets(given: object, folder: Path, may_be_none: bool) -> dict[str, str]:
     found: dict[str, str] = {}
     for n, name in enumerate(names):
         try:
-            found |= dict(_named(name, folder))
+            found |= dict(_resolve_targets(name, folder))
         except InputError as error:
             raise error if error.file else InputError(f"claims[{n}]", error.message) from None
     return found
 
 
-def _named(name: str, folder: Path) -> Iterator[tuple[str, str]]:
-    targets = {target: resolve(target) for target in expand([_beside(name, folder)])}
+def _resolve_targets(name: str, folder: Path) -> Iterator[tuple[str, str]]:
+    targets = {target: resolve(target) for target in expand([_resolve_name(name, folder)])}
     if len(targets) == 1:
         [(target, claim)] = targets.items()
         _require_evaluable(claim)
@@ -139,8 +139,8 @@ def _named(name: str, folder: Path) -> Iterator[tuple[str, str]]:
     yield from evaluable
 
 
-def _beside(name: str, folder: Path) -> str:
-    """A name as seen from the folder of the sweep, where claim files and papers may lie."""
+def _resolve_name(name: str, folder: Path) -> str:
+    """Resolve a name from the folder of the sweep, where claim files and papers may lie."""
     is_own = ".py" in name or ((folder / name).is_dir() and paper_with(name) is None)
     return str(folder / name) if is_own else name
 

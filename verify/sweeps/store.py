@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError, MissingExtra
 from verify.sweeps.arrow import is_whole, read_table, table_of
-from verify.sweeps.columns import encoded, kinds, schema
+from verify.sweeps.columns import classify_keys, encoded, schema
 from verify.sweeps.spec import Spec
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Store:
         import pyarrow.parquet as pq
 
         table = table_of([encoded(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
-        _put(self._path(part), lambda path: pq.write_table(table, path, write_page_checksum=True))
+        _write_and_rename(self._path(part), lambda path: pq.write_table(table, path, write_page_checksum=True))
 
     def merge(self) -> None:
         """Put the table of all parts in place."""
@@ -104,7 +104,7 @@ class Store:
                 for part in self.parts:
                     writer.write_table(read_table(self._path(part)))
 
-        _put(self.output, _until_on_disk(write), self.folder)
+        _write_and_rename(self.output, _write_durably(write), self.folder)
 
     def clear(self) -> None:
         """Remove the parts, once the table is there."""
@@ -113,7 +113,7 @@ class Store:
 
     @cached_property
     def _kinds(self) -> dict[str, str]:
-        return kinds(self.spec.design)
+        return classify_keys(self.spec.design)
 
     @cached_property
     def _schema(self) -> pa.Schema:
@@ -150,7 +150,7 @@ class Store:
         if known - {self.spec.digest}:
             message = "holds results of another sweep, or the sweep has changed; --restart throws them away"
             raise InputError("", message, str(self.output))
-        _put(digest, _until_on_disk(lambda path: path.write_text(self.spec.digest)))
+        _write_and_rename(digest, _write_durably(lambda path: path.write_text(self.spec.digest)))
 
 
 def require_pyarrow() -> None:
@@ -179,7 +179,7 @@ def description(file: Path) -> dict[str, Any] | None:
     return json.loads(metadata[METADATA.encode()]) if METADATA.encode() in metadata else None
 
 
-def _until_on_disk(write: Callable[[Path], object]) -> Callable[[Path], None]:
+def _write_durably(write: Callable[[Path], object]) -> Callable[[Path], None]:
     """Write a file, and wait until it has reached the disk."""
 
     def written(path: Path) -> None:
@@ -190,7 +190,7 @@ def _until_on_disk(write: Callable[[Path], object]) -> Callable[[Path], None]:
     return written
 
 
-def _put(path: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
+def _write_and_rename(path: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
     """Write a file elsewhere, and only then give it its name."""
     half_written = (folder or path.parent) / f"{path.name}.half"
     try:

@@ -54,7 +54,7 @@ class Uniform(Law):
     logarithmic: bool
 
     def draw(self, generator: np.random.Generator) -> float:
-        return _between(self.low, self.high, generator.random(), self.logarithmic)
+        return _interpolate(self.low, self.high, generator.random(), self.logarithmic)
 
     @property
     def examples(self) -> Sequence[float]:
@@ -135,12 +135,12 @@ def read_axis(key: Key, given: object, table: TomlTable) -> Axis:
     if not isinstance(given, dict):
         raise InputError(place, f"expected a list of values, or a range {{from = 0, to = 9}}, got {given!r}")
     spaced = TomlTable(given, place, table.arithmetic)
-    values = tuple(_spaced(spaced) if spaced.has("count") else _counted(spaced))
+    values = tuple(_spaced(spaced) if spaced.has("count") else _read_count(spaced))
     spaced.finish()
     return Axis(key, values)
 
 
-def _counted(table: TomlTable) -> Iterator[int]:
+def _read_count(table: TomlTable) -> Iterator[int]:
     first, last = (whole_number(table.take(name), table.path(name), 0) for name in ("from", "to"))
     step = table.integer("step", 1)
     if not 0 <= last - first < step * _LONGEST:
@@ -154,11 +154,11 @@ def _spaced(table: TomlTable) -> Iterator[float]:
     low, high = _limits(table, ("from", "to"), logarithmic)
     if count > _LONGEST:
         raise InputError(table.path("count"), f"expected at most {_LONGEST} values, got {count}")
-    return (_between(low, high, n / (count - 1), logarithmic) for n in range(count))
+    return (_interpolate(low, high, n / (count - 1), logarithmic) for n in range(count))
 
 
-def _between(low: float, high: float, share: float, logarithmic: bool) -> float:
-    """The number at a share of the way, rounded to six digits, but not beyond the ends."""
+def _interpolate(low: float, high: float, share: float, logarithmic: bool) -> float:
+    """Return the number at a share of the way, rounded to six digits, but not beyond the ends."""
     value = low * (high / low) ** share if logarithmic else low + (high - low) * share
     return min(max(float(f"{value:.6g}"), low), high)
 

@@ -168,15 +168,15 @@ def _maximise(
     """The largest value of the expression of that number, and whether it is the last expression."""
     answers: list[SolverAnswer] = []
     for solver in SOLVERS:
-        answer, is_last = _asked(statement, clients, local_steps, number, solver)
+        answer, is_last = _solve_expression(statement, clients, local_steps, number, solver)
         answers.append(answer)
-        status, value = _settled(answers, statement.bound)
+        status, value = _compare_answers(answers, statement.bound)
         if status in ("solved", "unbounded"):
             break
     return status, value, is_last
 
 
-def _asked(
+def _solve_expression(
     statement: BoundInNumbers, clients: int, local_steps: int, number: int, solver: str
 ) -> tuple[SolverAnswer, bool]:
     """Solve for an expression, and say whether it is the last; claims that differ in the bound share the solution."""
@@ -186,7 +186,7 @@ def _asked(
     if known is None:
         round_ = _round(statement, clients, local_steps)
         expressions = _expressions(round_, statement)
-        known = _ask(_problem(round_, expressions[number], statement), solver), number + 1 == len(expressions)
+        known = _solve(_problem(round_, expressions[number], statement), solver), number + 1 == len(expressions)
         cache.keep(known, *key)
     return known
 
@@ -221,7 +221,7 @@ def _problem(round_: NoiselessRound, expression: Scalar, statement: BoundInNumbe
     return problem
 
 
-def _settled(answers: Sequence[SolverAnswer], bound: float) -> tuple[Status, float | None]:
+def _compare_answers(answers: Sequence[SolverAnswer], bound: float) -> tuple[Status, float | None]:
     """The value on which all solvers that gave one agree, where one of them is sure of it."""
     if answers[-1].verdict == "unbounded":
         return "unbounded", None
@@ -237,7 +237,7 @@ def _settled(answers: Sequence[SolverAnswer], bound: float) -> tuple[Status, flo
     return "solved", max(min(given, key=lambda answer: answer.gap).values)
 
 
-def _ask(problem: Any, solver: str) -> SolverAnswer:
+def _solve(problem: Any, solver: str) -> SolverAnswer:
     from verify.worst_case.modelling import program_of
 
     return SOLVERS[solver](program_of(problem))

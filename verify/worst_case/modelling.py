@@ -53,15 +53,15 @@ def _constrain_class(clients: Sequence[Function]) -> list[Constraint]:
 
 def _program(asked: Expression, constraints: Sequence[Constraint]) -> Program:
     """The program of one matrix."""
-    objective = _row(asked)[:-1]
+    objective = _make_row(asked)[:-1]
     rows: dict[str, list[Array]] = {"equality": [], "inequality": []}
     for constraint in constraints:
-        rows[constraint.equality_or_inequality].append(_row(constraint.expression))
+        rows[constraint.equality_or_inequality].append(_make_row(constraint.expression))
     equations, inequalities = (np.reshape(kind, (-1, len(objective) + 1)) for kind in rows.values())
     return Program(objective, equations, inequalities, (Point.counter,))
 
 
-def _row(expression: Expression) -> Array:
+def _make_row(expression: Expression) -> Array:
     """Weights of the function values and of the entries of the matrix of inner products, and the constant."""
     products, values, constant = expression_to_matrices(expression)
     rows, columns, scale = triangle(len(products))

@@ -107,7 +107,7 @@ def scs(program: Program) -> SolverAnswer:
     """SCS, a splitting method."""
     import scs as solver
 
-    data = {"A": program.weights(_row_by_row(program.sizes)), "b": program.sides, "c": -program.objective}
+    data = {"A": program.weights(_order_rows(program.sizes)), "b": program.sides, "c": -program.objective}
     cones = {"z": len(program.equations), "l": len(program.inequalities), "s": list(program.sizes)}
     asked = solver.SCS(data, cones, verbose=False, eps_abs=_SCS, eps_rel=_SCS)
     found = asked.solve()["info"]
@@ -115,7 +115,7 @@ def scs(program: Program) -> SolverAnswer:
     return _answer(verdicts.get(found["status_val"], "failed"), found["dobj"], found["pobj"])
 
 
-def _row_by_row(sizes: Sequence[int]) -> Array:
+def _order_rows(sizes: Sequence[int]) -> Array:
     """The order of SCS: it goes through lower triangles column by column, which is upper ones row by row."""
     begins = np.cumsum([0, *map(_entries, sizes)])
     triangles = [(begin, *np.triu_indices(size)) for begin, size in zip(begins, sizes, strict=False)]

@@ -50,7 +50,7 @@ class Exchange:
     def keeps(self, program: Program) -> bool:
         """Whether the image of a program is the program."""
         signs = np.where(self.odd, -1, 1)
-        return all(_are_among(rows * signs, rows) for rows in self._change(program))
+        return all(_contains_rows(rows * signs, rows) for rows in self._change(program))
 
     def halved(self, program: Program) -> Program:
         """A program for the solutions that stay as they are, with the first half of the matrix and the second."""
@@ -106,7 +106,7 @@ def _entries(size: int) -> csr_array:
     return csr_array((np.tile(scale / 2, 2), (places, numbers)), shape=(size**2, len(rows)))
 
 
-def _are_among(some: Array, rows: Array) -> bool:
+def _contains_rows(some: Array, rows: Array) -> bool:
     """Whether each of some rows is one of the rows."""
     return all(np.abs(rows - row).max(axis=1).min() <= _ROUNDING for row in some)
 

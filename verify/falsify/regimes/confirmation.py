@@ -12,7 +12,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.escalation import decidable
-from verify.effort import simulation, worked
+from verify.effort import measure_work, simulation
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point
 from verify.falsify.tables import NO_RUN, Table, read, written
@@ -74,7 +74,7 @@ def _lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:
     # The score of an equation is the logarithm of a gap.
     least = min(_LEAST, seen.score / 2) if seen.score > 0 else seen.score - 1
     for _ in range(_TURNS):
-        if _work(seen) <= _LIGHT or worked() > until:
+        if _work(seen) <= _LIGHT or measure_work() > until:
             break
         best = _best_of(seen, least, look)
         if best is None:

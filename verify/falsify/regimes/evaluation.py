@@ -26,7 +26,7 @@ from verify.falsify.regimes.problems import largest_step, problem
 from verify.falsify.score import NOTHING, balanced_score, score
 from verify.falsify.search_state import movement
 from verify.falsify.tables import NO_RUN, Table
-from verify.instances import is_smooth_alone
+from verify.instances import assumes_only_smoothness
 
 _SMALL = fmpq(1, 2**14)
 """The step size from which the edge is looked for, for a largest curvature of 1."""
@@ -85,7 +85,7 @@ class Evaluation:
     def factors(self) -> dict[str, Factor]:
         """All directions that runs of the claim's algorithm have."""
         found = {**factors_for(self.claim), **{factor.name: factor for factor in self.subject.factors}}
-        if not is_smooth_alone(self.claim):
+        if not assumes_only_smoothness(self.claim):
             found["loss"] = found["loss"].without("bounded")
             del found["negative curvature"]
         if self._looked_at is not None:

@@ -10,7 +10,7 @@ from random import Random
 
 from fedtheory.language.claim import Claim
 from verify.check import Check
-from verify.effort import worked
+from verify.effort import measure_work
 from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.coverage import Pairs, Regime, covered
 from verify.falsify.regimes.design import Design
@@ -128,7 +128,7 @@ class _Searching:
         self._all = evaluations + int(_OF_SETTINGS * evaluations)
         self._seed, self._random = seed, Random(seed)
         self._evaluation = Evaluation(claim)
-        self._end = worked() + _WORK * evaluations
+        self._end = measure_work() + _WORK * evaluations
         self._violations = Violations(claim, _DECIDING * evaluations, self._look)
         self._pairs: Callable[[], Pairs] = Pairs
         self._known_levels: Mapping[str, Sequence[Level]] = {}
@@ -167,7 +167,7 @@ class _Searching:
 
     def _look(self, point: Point) -> Seen:
         """A point that is tried, and decided where floats see a violation; raises `_Over` when the search is over."""
-        is_over = self._evaluation.count >= self._most or worked() > self._end
+        is_over = self._evaluation.count >= self._most or measure_work() > self._end
         if is_over and not self._violations.is_deciding:
             raise _Over
         seen = self._evaluation.at(point)
@@ -257,7 +257,7 @@ class _Searching:
         """
         self._end_with_a_violation()
         more = int(_OF_SETTINGS * self._most)
-        self._most, self._end = self._evaluation.count + more, worked() + _WORK * more
+        self._most, self._end = self._evaluation.count + more, measure_work() + _WORK * more
         kept = ("sources", "loss")
         climb = LevelClimb(self._evaluation, self._known_levels, self._random, self._look, worth, kept=kept)
         without_start, _, _ = self._starts(self._known_levels)

@@ -21,7 +21,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.perturbed_runs import perturbed_runs
-from verify.effort import worked
+from verify.effort import measure_work
 from verify.falsify.regimes.confirmation import confirm, decided, exact_work
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import Point
@@ -105,24 +105,24 @@ class Violations:
             self._decide(chosen)
 
     def _decide(self, one: _Open) -> None:
-        begin, self.is_deciding = worked(), True
+        begin, self.is_deciding = measure_work(), True
         left = max(self._seconds - self._spent, _EASY)
         found = confirm(self._claim, one.seen, self._look, begin + left)
         self.is_deciding = False
         self._tried[one.kind] += 1
         self._undecided += found is None
         self._settle(one.seen, found)
-        self._spent += worked() - begin
+        self._spent += measure_work() - begin
 
     def _decide_tie(self, seen: Seen, table: Table) -> None:
         """Decide a tie that is the first of its kind, where that is easy; no other one is a violation to floats."""
         kind = ("tie", _has_zero_side(seen), seen.point["sources"])
-        begin, found = worked(), None
+        begin, found = measure_work(), None
         is_first = not self._tried[kind] and self._of_ties > 0
         if is_first and exact_work(table) <= _EASY:
             self._tried[kind] += 1
             found = decided(self._claim, table)
-        self._of_ties -= worked() - begin
+        self._of_ties -= measure_work() - begin
         seen.holds = None
         self._settle(seen, found)
 
