@@ -5,6 +5,8 @@ Nothing rests on it: what a search returns is a document, which the kernel exami
     finding     the family for a claim, and its budget
     terms       statements about points and steps from named inequalities and squares
     candidates  the inequalities that a context has
+    lengths     those between lengths
+    lemmas      proved claims that a certificate about steps may name
     exact       coefficients as rational functions
     conic       which inequalities a sum needs, by semidefinite programs
     faces       vectors on which Gram matrices vanish, and feasible coefficients at samples

@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSu
 from fedtheory.kernel.forms import Form
 from fedtheory.kernel.indices import changes, differs, split_average
 from fedtheory.kernel.noise import is_noise
-from fedtheory.kernel.quotients import ONE, Quotient, quotient
+from fedtheory.kernel.quotients import ONE, Quotient, linear, quotient
 from fedtheory.kernel.work import spend
 from fedtheory.search.positivity import SignFacts
 
@@ -109,6 +109,46 @@ def split_form(form: Form, context: Context) -> Blocks:
         else:
             _add_entry(entries, SHARED, pair, coefficient)
     return Blocks(rows, {key: number for key, number in entries.items() if number})
+
+
+def weights_of(blocks: Blocks, context: Context) -> list[Expr]:
+    """The client numbers by which Gram matrices of a scalar are weighed, and those whose means weigh shared vectors."""
+    found = {block.weight for block, *_ in blocks.matrices if not block.summed and not block.centred}
+    shared = [number.expression for (block, *_), number in blocks.matrices.items() if block == SHARED]
+    found |= {mean.args[0] for number in shared for mean in number.atoms(Average)}
+    kept = [weight for weight in found - {sp.S.One} if is_nonnegative(weight, context.numbers)]
+    return sorted(kept, key=sp.default_sort_key)
+
+
+def move_to_weights(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
+    """The same scalar, with shared products times the mean of a weight in the Gram matrix that has this weight.
+
+    A square times a weight has the shared parts of its vector in the same matrix then.
+    """
+    entries: dict[Key, Quotient] = {}
+    for (block, *pair), number in blocks.matrices.items():
+        if block != SHARED:
+            _add_whole(entries, (block, *pair), number)
+            continue
+        split = [split_average(side, context) for side in pair]
+        of_weight = [place for place, (weight, inside) in enumerate(split) if weight in weights]
+        if len(of_weight) == 1:
+            (place,) = of_weight
+            weight, inside = split[place]
+            one, other = sorted((inside, pair[1 - place]), key=sp.default_sort_key)
+            _add_whole(entries, (Block(averaged=True, weight=weight), one, other), number)
+            continue
+        means = {Average(weight): weight for weight in weights}
+        shares, rest = linear(number.expression, means)
+        for mean, share in shares.items():
+            if share != 0:
+                _add_whole(entries, (Block(averaged=True, weight=means[mean]), *pair), quotient(share))
+        _add_whole(entries, (SHARED, *pair), quotient(rest))
+    return Blocks(blocks.rows, {key: number for key, number in entries.items() if number})
+
+
+def _add_whole(entries: dict[Key, Quotient], key: Key, number: Quotient) -> None:
+    entries[key] = entries[key] + number if key in entries else number
 
 
 def _has_own_steps(context: Context) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import sympy as sp
 
@@ -19,6 +19,7 @@ from fedtheory.kernel import (
     composed,
     convexity,
     interpolation,
+    is_nonnegative,
     is_ordering,
     lipschitz_gradient,
     mean_of_drawn,
@@ -41,6 +42,7 @@ from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Relation
 from fedtheory.search.blocks import Blocks, split_form, with_means
+from fedtheory.search.lengths import find_lengths
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,18 @@ class CandidateInequality:
         return replace(self.pattern, coefficient=coefficient.expression * self.pattern.coefficient)
 
 
-def find_candidates(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[CandidateInequality]:
+def find_candidates(
+    context: Context, form: Form, relation: Relation, nearby: bool, more_weights: Sequence[Expr] = ()
+) -> Iterator[CandidateInequality]:
     """The inequalities that a context has at the points of a statement; nearby ones are of the objectives in it alone.
 
-    Others are of their means as well, and at further minimisers.
+    Others are of their means as well, and at further minimisers.  Averages are weighed by the client numbers of the
+    form, and those of assumptions by more.
     """
     of_client = any(differs(monomial, context) for monomial in form)
-    weights = list(dict.fromkeys([sp.S.One, *(split_average(monomial, context)[0] for monomial in form)]))
+    of_form = (split_average(monomial, context)[0] for monomial in form)
+    weights = list(dict.fromkeys([sp.S.One, *of_form]))
+    of_assumptions = list(dict.fromkeys([*weights, *more_weights]))
     has_sums = any(one.atoms(LocalSum) for one in form)
     has_means = not of_client or any(one.atoms(Average) for one in form)
     for reason in _all_reasons(context, form, relation, nearby):
@@ -73,7 +80,8 @@ def find_candidates(context: Context, form: Form, relation: Relation, nearby: bo
             summed = changes(inequality.expression, context) and has_sums
         except Rejected:
             continue
-        patterns = [Term(weight, reason, averaged=True, summed=summed) for weight in weights if is_own and has_means]
+        chosen = of_assumptions if reason.kind == "assumption" else weights
+        patterns = [Term(weight, reason, averaged=True, summed=summed) for weight in chosen if is_own and has_means]
         if of_client or not is_own:
             patterns.append(Term(sp.S.One, reason, summed=summed))
         for term in patterns:
@@ -95,9 +103,12 @@ def squares_as_written(
         with suppress(Rejected):
             is_own, is_summed = differs(of, context), changes(of, context)
             about_mean = [of - LocalSum(of) / context.number_of_steps] if is_summed else []
-            patterns = [(sp.S.One, each) for each in about_mean] + [(weight, of) for weight in weights]
-            for (weight, each), averaged in product(patterns, (True, False) if is_own else (False,)):
-                term = Term(weight, square(each), averaged, is_summed)
+            patterns = [(sp.S.One, each, True) for each in about_mean]
+            patterns += [
+                (weight, of, summed) for weight in weights for summed in ((True, False) if is_summed else (False,))
+            ]
+            for (weight, each, summed), averaged in product(patterns, (True, False) if is_own else (False,)):
+                term = Term(weight, square(each), averaged, summed)
                 with suppress(Rejected):
                     yield CandidateInequality(
                         term, split_form(scalar(term.whole(term.reason.instantiate(context)), context), context)
@@ -145,8 +156,10 @@ def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool)
     named = {part.args[0] for part in about}
     if not nearby:
         named |= {mean for mean, of in context.means.items() if of in named}
+    products = [split_average(monomial, context)[1] for monomial in form]
     if not (
         of_client
+        or any(differs(one, context) and parts_of(one, Gradient) for one in products if isinstance(one, Inner))
         or any(differs(part.args[1], context) for part in about)
         or relation.free_symbols & context.client_objectives
     ):
@@ -166,6 +179,7 @@ def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool)
         yield from _reasons(context, f, pairs)
         yield from _optimality(context, f, ordered)
     yield from _of_means(context, form, relation)
+    yield from find_lengths(context, form, relation)
 
 
 def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
@@ -174,7 +188,7 @@ def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[Ineq
     for side in sorted(sides.union(vectors_as_written(relation)), key=sp.default_sort_key):
         weight, inside = split_average(side, context)
         if isinstance(side, Average) and weight != 1:
-            yield from (weighted(weight, sp.S.One, inside), weighted(sp.S.One, weight, inside))
+            yield from (weighted(own, weight / own, inside) for own in _list_factors(weight, context))
         if isinstance(inside, LocalSum):
             yield steps(inside.args[0])
         if isinstance(side, Selected):
@@ -183,6 +197,17 @@ def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[Ineq
             yield unweighted(side.args[0])
     for side in vectors_as_written(relation):
         yield from _of_combined_means(context, side)
+
+
+def _list_factors(weight: Expr, context: Context) -> list[Expr]:
+    """The products of factors of a client number that are not negative: one and the number itself among them."""
+    factors = sp.Mul.make_args(weight)[:_MOST_FACTORS]
+    chosen = (each for count in range(len(factors) + 1) for each in combinations(factors, count))
+    products = dict.fromkeys([weight, sp.S.One, *(sp.Mul(*each) for each in chosen)])
+    return [each for each in products if is_nonnegative(each, context.numbers)]
+
+
+_MOST_FACTORS = 3
 
 
 def _of_combined_means(context: Context, of: Expr) -> Iterator[InequalityRef]:

@@ -78,7 +78,7 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
         return None
     lemma = plain_name(f"at optimum {name}" if "comparator" in words else name)
     renamed = {name: lemma_id(workspace.claim, lemma)}
-    for other in _relied_on(document["certificate"], name):
+    for other in list_relied_on(document["certificate"], name):
         found = restate(workspace, other, words)
         if found is None:
             return None
@@ -108,7 +108,7 @@ def quantities_behind(name: str) -> frozenset[str]:
         return own
     entry = document_of(claim, certificate)["certificate"]
     known = [quantity.name for quantity in {**claim.where, **claim.notation}.values()]
-    return own.union(names_in([entry], known), *map(quantities_behind, _relied_on(entry, name)))
+    return own.union(names_in([entry], known), *map(quantities_behind, list_relied_on(entry, name)))
 
 
 def relation_sign(relation: Relation) -> Operator:
@@ -117,14 +117,14 @@ def relation_sign(relation: Relation) -> Operator:
     return signs.get(relation.operator, relation.operator)
 
 
-def _relied_on(entry: Any, name: str) -> list[str]:
+def list_relied_on(entry: Any, name: str) -> list[str]:
     """The claims that a certificate names."""
     if isinstance(entry, Mapping):
         named = [entry[key] for key in ("claim", "step") if isinstance(entry.get(key), str)]
         named += [one for one in entry.get("lemmas", []) if isinstance(one, str)]
-        inside = [one for value in entry.values() for one in _relied_on(value, name)]
+        inside = [one for value in entry.values() for one in list_relied_on(value, name)]
         return [one for one in dict.fromkeys([*named, *inside]) if one != name]
-    return [one for value in entry for one in _relied_on(value, name)] if isinstance(entry, list) else []
+    return [one for value in entry for one in list_relied_on(value, name)] if isinstance(entry, list) else []
 
 
 def _rewritten(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:

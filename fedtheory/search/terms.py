@@ -8,10 +8,11 @@ a sum of squares by elimination.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+import numpy as np
 import sympy as sp
 
 from fedtheory.kernel import Context, InequalityRef, Term, one, scalar
@@ -28,59 +29,94 @@ from fedtheory.proofs.document import document_of, with_quantities
 from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.search.blocks import Blocks, split_form, squares_of
+from fedtheory.search.blocks import Blocks, move_to_weights, split_form, squares_of, weights_of
 from fedtheory.search.candidates import CandidateInequality, find_candidates, squares_as_written, weighted_squares
 from fedtheory.search.conic import least_support, programs_at
 from fedtheory.search.dimensions import Dimensions
 from fedtheory.search.exact import Candidates, System, solve_exactly, units_of
+from fedtheory.search.lemmas import find_lemmas
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.premises import supposable
-from fedtheory.search.samples import draw_edges, draw_generic
+from fedtheory.search.samples import Samples, draw_edges, draw_generic
 
 Link = list[Term] | BothWays
 _MOST_CANDIDATES = 120
 _SAMPLES = 5
 _SPARE = 8
 """Samples beyond the number of factors, at which products of powers are recognised."""
+_MOST_LEMMAS = 3
+"""Lemmas that are tried one by one, where each suffices at a point."""
+_LITTLE, _SMALL = 1e-3, 1e-6
+"""The cost of an inequality beside that of a lemma, and weights that count as zero."""
 _ATTEMPTS = 4
 """Supports that are tried: which candidates are left out first differs."""
 
 
 def search_terms(claim: Claim) -> Found | NotFound:
-    """A certificate for a statement about points or a local step: as it stands first, then with what it may mean."""
+    """A certificate for a statement about points or a local step.
+
+    As it stands first, then with what it may mean, and then by other proved claims.
+    """
     found: Found | NotFound = NotFound("no relation to show")
     for missing in ((), *((each,) for each in supposable(claim))):
         found = _search(claim, missing)
         if isinstance(found, Found):
             return found
-    return found
+    by_lemmas = _search_by_lemmas(claim)
+    return by_lemmas if isinstance(by_lemmas, Found) else found
 
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
+    plain = use_plain_symbols(with_quantities(supposing, {"quantities": _list_unnamed(claim)}))
+    return _certify(supposing, missing, plain, ())
+
+
+def _search_by_lemmas(claim: Claim) -> Found | NotFound:
+    plain = use_plain_symbols(with_quantities(claim, {"quantities": _list_unnamed(claim)}))
+    lemmas = find_lemmas(plain)
+    return _certify(claim, (), plain, lemmas) if lemmas else NotFound("no other proved claim applies")
+
+
+def _list_unnamed(claim: Claim) -> list[str]:
+    """The names of quantities that a proof may need, and a claim does not name."""
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
-    unnamed = _UNNAMED_AT.get(claim.place, _UNNAMED)
-    added = [quantity.name for quantity in unnamed if quantity.name not in own]
-    plain = use_plain_symbols(with_quantities(supposing, {"quantities": added}))
+    return [quantity.name for quantity in _UNNAMED_AT.get(claim.place, _UNNAMED) if quantity.name not in own]
+
+
+def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: Sequence[Claim]) -> Found | NotFound:
+    """A certificate for a claim, which is given in plain symbols too, with what its links need of some lemmas."""
     links: list[Link] = []
     for relation in plain.relations:
         link = find_link(plain, relation)
+        if link is None and lemmas:
+            attempts = (find_link(plain, relation, chosen) for chosen in choose_lemmas(plain, relation, lemmas))
+            link = next((each for each in attempts if each is not None), None)
         if link is None:
             return NotFound("no sum of named inequalities and squares shows it")
         links.append(link)
-    certificate = Certificate(claim=plain.id, links=links)
-    document = document_of(plain, certificate)
     terms = [term for link in links for term in _terms_of(link)]
+    named_lemmas = _list_named(terms, lemmas)
+    document = document_of(plain, Certificate(claim=plain.id, links=links, lemmas=named_lemmas))
     symbols = {symbol for term in terms for symbol in _symbols_in(term)}
-    named = [quantity.name for symbol, quantity in plain.where.items() if quantity.name in added and symbol in symbols]
-    proof = check_certificate(supposing, document | ({"quantities": named} if named else {}))
+    unnamed = _list_unnamed(claim)
+    named = [
+        quantity.name for symbol, quantity in plain.where.items() if quantity.name in unnamed and symbol in symbols
+    ]
+    proof = check_certificate(claim, document | ({"quantities": named} if named else {}))
     spend(sum(proof.work.values()))
     if proof.verdict != "proved":
         failing = next((step.text for step in proof.steps if not step.holds), "")
         return NotFound(f"the sum that was found is not accepted: {failing:.200}")
     names = [term.reason.kind.replace("_", " ") for term in terms]
-    return Found(proof, list(dict.fromkeys(names)), missing, 0)
+    return Found(proof, list(dict.fromkeys([*named_lemmas, *names])), missing, 0)
+
+
+def _list_named(terms: Sequence[Term], lemmas: Sequence[Claim]) -> list[str]:
+    """The ids of the lemmas that terms name as their reasons."""
+    used = {str(part).partition(", relation ")[0] for term in terms for part in term.reason.about}
+    return [lemma.id for lemma in lemmas if lemma.id in used]
 
 
 _UNNAMED = (q.objective, q.client_objective, q.optimum, q.gradient_noise)
@@ -101,21 +137,22 @@ def _terms_of(link: Link) -> list[Term]:
     return [*link.at_most, *link.at_least] if isinstance(link, BothWays) else link
 
 
-def find_link(claim: Claim, relation: Relation) -> Link | None:
+def find_link(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> Link | None:
     """Why a relation in plain symbols holds: an equation that is no identity both ways; None where nothing is found."""
     if relation.operator == "==":
         at_most, at_least = (
-            find_terms(claim, Relation(one, "<=", other)) for one, other in (relation.sides, relation.sides[::-1])
+            find_terms(claim, Relation(one, "<=", other), lemmas)
+            for one, other in (relation.sides, relation.sides[::-1])
         )
         if at_most is None or at_least is None:
             return None
         return BothWays(at_most, at_least) if at_most or at_least else []
-    return find_terms(claim, relation) if relation.operator in ("<=", ">=") else None
+    return find_terms(claim, relation, lemmas) if relation.operator in ("<=", ">=") else None
 
 
-def find_terms(claim: Claim, relation: Relation) -> list[Term] | None:
+def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> list[Term] | None:
     """Terms that add up to the slack of an inequality between plain symbols; None where none do."""
-    context = build_link_context(claim, relation, (), ())
+    context = build_link_context(claim, relation, (), lemmas)
     terms = _find_terms(claim, relation, context)
     return None if terms is None else _write_in_quantities(terms, claim, context)
 
@@ -144,45 +181,89 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
     form = scalar(written.slack, context)
     if not form:
         return []
-    signs = SignFacts(
-        context.numbers, (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
-    )
+    signs = _find_signs(claim, context)
     goal = split_form(form, context)
     alone = _shown_alone(goal, context, signs)
     if alone is not None:
         return alone
+    found = _try_candidates(goal, (), claim, written, context=context, signs=signs)
+    weights = weights_of(goal, context) if found is None else []
+    return _try_candidates(goal, weights, claim, written, context=context, signs=signs) if weights else found
+
+
+def _try_candidates(
+    goal: Blocks, weights: Sequence[Expr], claim: Claim, written: Relation, *, context: Context, signs: SignFacts
+) -> list[Term] | None:
+    """Try few candidates first; with `weights`, shared products times their means belong to what they weigh."""
+    form = scalar(written.slack, context)
     tried: list[CandidateInequality] = []
     for nearby, left_out in ((True, "interpolation"), (False, "interpolation"), (True, ""), (False, "")):
-        known = find_candidates(context, form, written, nearby)
+        known = find_candidates(context, form, written, nearby, weights)
         classical = [each for each in known if each.pattern.reason.kind != left_out]
-        squares = [
-            *weighted_squares(context, goal, signs.conditions),
-            *squares_as_written(context, written, signs.conditions),
-        ]
-        candidates = [*classical, *squares][:_MOST_CANDIDATES]
+        candidates = [*classical, *_find_squares(context, goal, written, signs)][:_MOST_CANDIDATES]
         if candidates and candidates != tried:
-            terms = _sum_to(goal, candidates, context, signs, Dimensions(claim))
+            moved = [replace(each, blocks=_move(each.blocks, weights, context)) for each in candidates]
+            terms = _sum_to(_move(goal, weights, context), moved, context, signs, Dimensions(claim))
             if terms is not None:
                 return terms
         tried = candidates
     return None
 
 
+def _move(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
+    return move_to_weights(blocks, weights, context) if weights else blocks
+
+
+def _find_signs(claim: Claim, context: Context) -> SignFacts:
+    return SignFacts(context.numbers, (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim)))
+
+
+def _find_squares(context: Context, goal: Blocks, written: Relation, signs: SignFacts) -> Iterator[CandidateInequality]:
+    yield from weighted_squares(context, goal, signs.conditions)
+    yield from squares_as_written(context, written, signs.conditions)
+
+
+def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> Iterator[list[Claim]]:
+    """Lemmas with which a sum exists at one point of the conditions: each that suffices alone, or a few together."""
+    context = build_link_context(claim, relation, (), lemmas)
+    written = write_out(claim, relation)
+    form = scalar(written.slack, context)
+    signs, goal = _find_signs(claim, context), split_form(form, context)
+    every = [*find_candidates(context, form, written, True), *_find_squares(context, goal, written, signs)]
+    named = [set(_list_named([each.pattern], lemmas)) for each in every]
+    samples = _draw(goal, every, context, signs, 1)
+    if not samples.at.shape[1]:
+        return
+    programs = programs_at(samples, goal, [each.blocks for each in every], 1)
+    costs = np.array([1.0 if each else _LITTLE for each in named])
+
+    def find_used(allowed: set[str]) -> set[str] | None:
+        places = [place for place, each in enumerate(named) if each <= allowed]
+        weights = programs.solve(0, places, costs)
+        if weights is None:
+            return None
+        return {name for place, weight in zip(places, weights, strict=True) if weight > _SMALL for name in named[place]}
+
+    used = find_used({lemma.id for lemma in lemmas})
+    if not used:
+        return
+    alone = [lemma for lemma in lemmas if lemma.id in used and find_used({lemma.id}) is not None]
+    yield from ([lemma] for lemma in alone[:_MOST_LEMMAS])
+    if not alone:
+        yield [lemma for lemma in lemmas if lemma.id in used]
+
+
 def _sum_to(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, dimensions: Dimensions
 ) -> list[Term] | None:
     """Multiples of candidates and squares with a sum; None where none are found."""
-    known = context.numbers.symbols | context.numbers.of_clients
-    numbers = _numbers([goal, *(each.blocks for each in candidates)])
-    symbols = sorted(set().union(*(number.free_symbols for number in numbers)) & known, key=str)
-    of_one = not any(number.atoms(Average) for number in numbers)
-    samples = draw_generic(symbols, context.numbers, signs.conditions, _SAMPLES, of_one)
+    samples = _draw(goal, candidates, context, signs, _SAMPLES)
     if samples.at.shape[1] < 2:
         return None
     edges = draw_edges(samples, context.numbers, signs.conditions)
     programs = programs_at(edges, goal, [each.blocks for each in candidates], samples.at.shape[1])
     units = units_of(goal, signs.conditions)
-    many = draw_generic(symbols, context.numbers, signs.conditions, len(symbols) + len(units) + _SPARE, of_one)
+    many = _draw(goal, candidates, context, signs, len(samples.symbols) + len(units) + _SPARE)
     attempts = (least_support(programs, attempt) for attempt in range(_ATTEMPTS))
     tried = set[tuple[int, ...]]()
     for support in takewhile(lambda found: found is not None, attempts):
@@ -196,6 +277,17 @@ def _sum_to(
         if found is not None:
             return found
     return None
+
+
+def _draw(
+    goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, count: int
+) -> Samples:
+    """Points inside the conditions, in the symbols of a goal and its candidates."""
+    known = context.numbers.symbols | context.numbers.of_clients
+    numbers = _numbers([goal, *(each.blocks for each in candidates)])
+    symbols = sorted(set().union(*(number.free_symbols for number in numbers)) & known, key=str)
+    of_one = not any(number.atoms(Average) for number in numbers)
+    return draw_generic(symbols, context.numbers, signs.conditions, count, of_one)
 
 
 def _shown_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] | None:

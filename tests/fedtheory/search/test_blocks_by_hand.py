@@ -21,7 +21,9 @@ from fedtheory.search.blocks import (
     SHARED,
     Block,
     Blocks,
+    move_to_weights,
     split_form,
+    weights_of,
 )
 
 M, tau = sp.symbols("M tau", positive=True, integer=True)
@@ -173,3 +175,19 @@ def test_blocks_add_up_to_the_scalar(seed: int) -> None:
     ]
     found = _split(sp.Add(*(factor * one for factor, one in zip(factors, scalars, strict=True))))
     assert _total(found, values) == sum((f * one for f, one in zip(factors, expected, strict=True)), fmpq(0))
+
+
+def test_shared_parts_belong_to_weights() -> None:
+    """The square of a vector times a weight is one block, with shared vectors beside those of clients."""
+    weighed = Block(averaged=True, weight=w_i)
+    found = _split(Average(w_i * norm_sq(c_i - 2 * a)) + eta * norm_sq(b))
+    assert weights_of(found, CONTEXT) == [w_i]
+    moved = move_to_weights(found, [w_i], CONTEXT)
+    assert _shown(moved) == {(weighed, c_i, c_i): 1, (weighed, a, c_i): -2, (weighed, a, a): 4, (SHARED, b, b): eta}
+
+
+def test_shared_numbers_without_the_mean_of_a_weight_stay() -> None:
+    found = _split((Average(w_i) / M - eta) * norm_sq(a))
+    moved = move_to_weights(found, weights_of(found, CONTEXT), CONTEXT)
+    assert _shown(moved) == {(Block(averaged=True, weight=w_i), a, a): 1 / M, (SHARED, a, a): -eta}
+    assert _shown(move_to_weights(found, [], CONTEXT)) == _shown(found)

@@ -80,7 +80,7 @@ def test_a_claim_in_other_words_needs_all_that_it_relies_on(monkeypatch: pytest.
         "document_of",
         lambda claim, _: {"letters": {}, "certificate": {"name": claim.name, "claim": claim.name}},
     )
-    monkeypatch.setattr(restated, "_relied_on", lambda entry, _: relied[entry["name"]])
+    monkeypatch.setattr(restated, "list_relied_on", lambda entry, _: relied[entry["name"]])
     monkeypatch.setattr(restated, "lemma_id", lambda _, lemma: lemma)
     monkeypatch.setattr(restated, "plain_name", lambda name: name)
     reached: list[int] = []

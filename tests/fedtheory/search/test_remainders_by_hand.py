@@ -206,7 +206,7 @@ def test_documents_in_other_words() -> None:
     entry = {"claim": "old", "name": "final", "parts": ["2*final_x + final(1)", 3, {"step": "final_x"}]}
     found = restated._rewritten(entry, {"old": "new"}, {"final_x": "last", "final": "no"})
     assert found == {"claim": "new", "name": "final", "parts": ["2*last + final(1)", 3, {"step": "last"}]}
-    assert restated._relied_on(
+    assert restated.list_relied_on(
         {"claim": "a", "lemmas": ["b", 1], "inner": [{"step": "c"}, {"claim": "own"}]}, "own"
     ) == [
         *("a", "b", "c"),

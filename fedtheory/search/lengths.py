@@ -1,0 +1,128 @@
+"""Inequalities between lengths that a context has: triangles, means, Lipschitz functions, roots of assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import permutations
+
+import sympy as sp
+
+from fedtheory.kernel import (
+    Context,
+    InequalityRef,
+    Rejected,
+    assumption,
+    composed,
+    length_of_mean,
+    lipschitz,
+    lipschitz_gradient_length,
+    root,
+    scalar,
+    triangle,
+    vector,
+)
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value, is_length, subexpressions
+from fedtheory.kernel.forms import Form
+from fedtheory.language.claim import Relation
+from fedtheory.search.blocks import with_means
+
+
+def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
+    """The inequalities between lengths for a statement that has some, or that a Lipschitz constant gives one."""
+    yield from _of_values(context, form)
+    own = _vectors_of(form)
+    if own:
+        yield from _between_lengths(context, form, relation, own)
+
+
+def _between_lengths(context: Context, form: Form, relation: Relation, own: Sequence[Expr]) -> Iterator[InequalityRef]:
+    points = _points_of(form, relation, context)
+    roots = [part for one in own for part in (one, *_members(one))]
+    rests = []
+    for whole in own:
+        for piece in [part for one in own if one != whole for part in (one, -one)]:
+            rest = _normal(whole - piece, context)
+            rests.append(rest)
+            yield triangle(with_means(piece, context), with_means(rest, context))
+        parts = sp.Add.make_args(with_means(whole, context))
+        if len(parts) > 1:
+            yield triangle(*parts)
+        yield triangle(whole, -whole)
+    for each in dict.fromkeys([*own, *rests]):
+        for member in _members(each):
+            yield length_of_mean(member)
+    yield from _of_gradients(context, form, relation, points)
+    apart = [at - around for at, around in permutations(points, 2)]
+    yield from _roots_of_assumptions(context, dict.fromkeys([*roots, *apart]))
+
+
+def _normal(of: Expr, context: Context) -> Expr:
+    return composed(vector(of, context))
+
+
+def _vectors_of(form: Form) -> list[Expr]:
+    """The vectors whose lengths a scalar has, each once."""
+    found = {part.base.args[0]: None for monomial in form for part in subexpressions(monomial) if is_length(part)}
+    return list(found)
+
+
+def _members(of: Expr) -> list[Expr]:
+    """The vector of a client of which a vector is the mean; none where there is no mean in it."""
+    member = of.replace(lambda part: isinstance(part, Average), lambda mean: mean.args[0])
+    return [] if member == of else [member]
+
+
+def _points_of(form: Form, relation: Relation, context: Context) -> list[Expr]:
+    parts = [part for each in (*form, *relation.sides) for part in subexpressions(each)]
+    points = {part.args[1] for part in parts if isinstance(part, Gradient | Value)}
+    found = {_normal(point, context) for point in points}
+    return sorted(found, key=sp.default_sort_key)
+
+
+def _of_gradients(context: Context, form: Form, relation: Relation, points: Sequence[Expr]) -> Iterator[InequalityRef]:
+    parts = [part for each in (*form, *relation.sides) for part in subexpressions(with_means(each, context))]
+    named = {part.args[0] for part in parts if isinstance(part, Gradient)}
+    for f in sorted(named & context.smooth.keys(), key=str):
+        for at, around in permutations(points, 2):
+            yield lipschitz_gradient_length(f, at, around)
+
+
+def _of_values(context: Context, form: Form) -> Iterator[InequalityRef]:
+    """Lipschitz objectives, at the points of a run that the statement has values at."""
+    wholes = {own: whole for whole, own in context.means.items()}
+    values = [part for each in form for part in subexpressions(each) if isinstance(part, Value)]
+    for f in sorted({f for value in values for f in (value.args[0], wholes.get(value.args[0]))} - {None}, key=str):
+        points = sorted({value.args[1] for value in values}, key=sp.default_sort_key)
+        visited = [point for point in context.visited for at in points if _is_same(point, at, context)]
+        if f in context.lipschitz:
+            yield from (lipschitz(f, at, around) for at, around in permutations(visited, 2))
+
+
+def _is_same(point: Expr, at: Expr, context: Context) -> bool:
+    with suppress(Rejected):
+        return bool(composed(vector(point, context)) == at)
+    return False
+
+
+def _roots_of_assumptions(context: Context, vectors: Iterable[Expr]) -> Iterator[InequalityRef]:
+    """Bounds on lengths from assumptions on their squares."""
+    for of in vectors:
+        for name in context.assumed:
+            with suppress(Rejected):
+                square = scalar(assumption(name).instantiate(context).expression + Inner(of, of), context)
+                bound = _square_root(square[sp.S.One].expression) if square.keys() == {sp.S.One} else None
+                if bound is not None:
+                    yield root(name, bound, of)
+
+
+def _square_root(number: Expr) -> Expr | None:
+    """A number whose square is the given one, written without a root; None where factors are no squares."""
+    found = sp.S.One
+    for factor in sp.Mul.make_args(sp.factor(number)):
+        base, power = factor.as_base_exp()
+        is_square = sp.sqrt(factor).is_Rational if factor.is_Rational else (power / 2).is_Integer
+        if not is_square:
+            return None
+        found *= sp.sqrt(factor) if factor.is_Rational else base ** (power / 2)
+    return found
