@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array, Number, map_equal_rows
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.constants import AssumedConstants, Bound
@@ -277,11 +277,15 @@ class Run(AssumedConstants, Shown):
     @cached_property
     def visited_second_moment(self) -> Bound:
         """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
-        return Bound(self.trajectory.local_second_moments(self.gradient_forms.stochastic).max(), AlongRun())
+        return Bound(self.trajectory.largest_local_second_moment(self.gradient_forms.stochastic), AlongRun())
 
     def second_moments_at(self, points: Array) -> Array:
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
-        return values_at(self.gradient_forms.stochastic, points)
+        forms = self.gradient_forms.stochastic
+        if points.ndim == 1:
+            return values_at(forms, points)
+        # Rounds with the same weights have the same optimum.
+        return np.stack(map_equal_rows(lambda point: values_at(forms, point), points))
 
     def virtual_values(self, weights: Array) -> Array:
         """sum_i c_i E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), for weights c (R, M).

@@ -31,8 +31,9 @@ def compute_trajectories(runs: Iterable[Run]) -> None:
     for run in filter(_belongs_to_a_batch, runs):
         by_shape.setdefault(shape_of((run.problem, run.algorithm)), []).append(run)
     for (clients, dimension, steps, _), alike in by_shape.items():
-        most = max(1, _LARGEST // ((clients + max(steps) + 1) * (dimension + 1) ** 2))
-        for first in range(0, len(alike), most):
+        most = _LARGEST // ((clients + max(steps) + 1) * (dimension + 1) ** 2)
+        # A run of so many clients is found block by block, alone.
+        for first in range(0, len(alike), most) if most else ():
             _find(alike[first : first + most])
 
 

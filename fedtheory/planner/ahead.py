@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, TypeVar
 
+from fedtheory.engine.run import Run
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
 from fedtheory.planner.rounds_needed import operations
@@ -29,6 +30,8 @@ Found = TypeVar("Found")
 
 _LONG = 2e9
 """Operations of a run from which on another process is worth its start."""
+_LARGE = 2**23
+"""Numbers of a problem from which on another process does not pay: it needs the memory for all of them again."""
 
 
 @dataclass(eq=False)
@@ -100,7 +103,7 @@ class Ahead:
 @contextmanager
 def start_worker(errors: ExactErrors, jobs: int) -> Iterator[Ahead]:
     """Share the work for a run with a worker, if there may be one (`jobs`, -1 for all cores) and it saves time."""
-    if jobs == 1 or (os.cpu_count() or 1) == 1 or operations(errors.run, errors.run.algorithm.rounds) < _LONG:
+    if jobs == 1 or (os.cpu_count() or 1) == 1 or not _pays(errors.run):
         yield Ahead(errors)
         return
     with TemporaryDirectory() as folder:
@@ -112,6 +115,14 @@ def start_worker(errors: ExactErrors, jobs: int) -> Iterator[Ahead]:
             yield work
         finally:
             work.stop()
+
+
+def _pays(run: Run) -> bool:
+    """Whether a run is long enough, and its problem small enough, for another process."""
+    problem = run.problem
+    rows = 0 if problem.data is None else sum(inputs.size for inputs in problem.data.inputs)
+    numbers = rows + problem.clients * problem.dimension**2
+    return numbers < _LARGE and operations(run, run.algorithm.rounds) >= _LONG
 
 
 def _there(run_file: str, given: bytes) -> bytes:

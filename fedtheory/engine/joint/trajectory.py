@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats
+from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.joint.averages import Averaged
 from fedtheory.engine.joint.backward import BackwardMaps, model_moments, model_rows, rounds_of
 from fedtheory.engine.joint.kinds import Kinds, group_clients
@@ -21,7 +22,7 @@ from fedtheory.engine.joint.round import RoundCompiler
 from fedtheory.engine.joint.settled import find_limit
 from fedtheory.engine.joint.transition import Population, Transition
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.server import Divergence, multiplied
+from fedtheory.engine.moments.server import Divergence, mean_over_rounds, multiplied
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
@@ -352,6 +353,9 @@ class JointTrajectory(Trajectory):
         found = [self._gradient_values(n, joint, each) for n, joint in zip(rounds, self._known_joints(), strict=False)]
         return np.stack(found)[:, :, kinds.of_client]
 
+    def largest_local_second_moment(self, forms: Array) -> Number:
+        return largest(self.local_second_moments(forms))
+
     def _gradient_values(self, n: int, joint: Joint, forms: Array) -> Array:
         """Expectations of the forms in one round, for each kind of client, (K, G)."""
         known = joint.known()
@@ -368,6 +372,11 @@ class JointTrajectory(Trajectory):
         """E|y_i^{n,k} - ybar^{n,k}|^2 of the first local vector, (T, K+1, M)."""
         found = np.stack([[apart for _, apart in steps] for steps in self._inside])
         return found[:, :, self.parameters.kinds.of_client]
+
+    @cached_property
+    def mean_drift(self) -> Array:
+        """(1/T) sum_n of `drift`, (K+1, M)."""
+        return np.asarray(mean_over_rounds(self.drift))
 
     @cached_property
     def _inside(self) -> list[list[tuple[Array, Array]]]:

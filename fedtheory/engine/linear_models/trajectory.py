@@ -12,7 +12,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.linear_models.replicas import GROUPS, ReplicaRound, follow
 from fedtheory.engine.moments import Trajectory
-from fedtheory.engine.moments.server import Divergence
+from fedtheory.engine.moments.server import Divergence, mean_over_rounds
 from fedtheory.engine.sampling import ReplicaMeans, estimate_of
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
@@ -227,6 +227,11 @@ class ReplicaTrajectory(Trajectory):
     def drift(self) -> Array:
         """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
         return self._mean(self.replicas.local.drift, axis=2)
+
+    @cached_property
+    def mean_drift(self) -> Array:
+        """(1/T) sum_n of `drift`, (K+1, M)."""
+        return np.asarray(mean_over_rounds(self.drift))
 
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""

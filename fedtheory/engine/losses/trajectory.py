@@ -169,6 +169,11 @@ class LossTrajectory(Trajectory):
             ]
         )
 
+    @cached_property
+    def mean_drift(self) -> Array:
+        """(1/T) sum_n of `drift`, (K+1, M)."""
+        return np.asarray(mean_over_rounds(self.drift))
+
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
         weights = (factors - factors.sum() * self.problem.weights)[:, None]

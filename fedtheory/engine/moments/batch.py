@@ -16,7 +16,8 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
 from fedtheory.engine.moments.local import homogeneous, maps_of_steps
-from fedtheory.engine.moments.recursion import Recursion, RoundMaps, RoundNoise
+from fedtheory.engine.moments.recursion import Recursion, RoundNoise
+from fedtheory.engine.moments.round_maps import RoundMaps
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
@@ -134,7 +135,7 @@ class Batch:
             displacements, many = final - np.eye(final.shape[-1]), self.many
             largest = np.abs(carried).max(axis=(1, 2, 3))
         for r, (problem, algorithm) in enumerate(self.settings):
-            maps = RoundMaps(averages[r], displacements[r], self.round_maps[r])
+            maps = RoundMaps(averages[r], self.round_maps[r], displacements[r])
             recursion = Recursion(problem, algorithm, maps, RoundNoise(self.noise[r], float(largest[r])))
             own = ManyRounds(many.rounds, many.power[r], many.added[r], many.total[r])
             yield SteadyTrajectory.of_a_batch(problem, algorithm, recursion, own)

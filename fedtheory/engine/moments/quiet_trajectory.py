@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -120,15 +121,14 @@ class QuietTrajectory(SteadyTrajectory):
     def mean_difference_sq(self, factors: Array) -> Array:
         return np.asarray(self._differences_sq(factors).sum(axis=0) / self.algorithm.rounds)
 
-    def local_second_moments(self, forms: Array) -> Array:
-        self._require_listable()
+    def _list_second_moments(self, forms: Array) -> Iterator[Array]:
         steps = np.array(self.algorithm.work.steps)
-        by_step = []
-        for k, (_, iterates) in enumerate(self._iterates()):
-            if k < steps.max():
-                values = ((iterates @ forms) * iterates).sum(axis=-1).T
-                by_step.append(np.where(steps > k, values, 0.0))
-        return np.stack(by_step, axis=1)
+        for k, (_, iterates) in enumerate(islice(self._iterates(), int(steps.max()))):
+            values = ((iterates @ forms) * iterates).sum(axis=-1).T
+            yield np.where(steps > k, values, 0.0)
+
+    def _is_for_virtual_moments(self, _forms: Array) -> bool:
+        return False
 
     def evaluate_at_virtual_iterates(self, forms: Sequence[Array] | Array) -> Array:
         step, mean = self.recursion.server_step_size, self.recursion.participation.mean

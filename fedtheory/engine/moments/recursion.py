@@ -30,10 +30,9 @@ from fedtheory.engine.moments.local import (
     homogeneous,
     propagate_local_steps,
     propagate_noise,
-    step_maps,
 )
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
-from fedtheory.engine.moments.powers import powers
+from fedtheory.engine.moments.round_maps import RoundMaps, average_maps, find_displacements
 from fedtheory.engine.moments.row_space_maps import cost_of_maps, cost_of_round
 from fedtheory.engine.moments.row_spaces import RowSpace, clients_outside, row_spaces
 from fedtheory.federation import Algorithm
@@ -68,18 +67,6 @@ class RoundNoise:
         return homogeneous(self.server)
 
 
-@dataclass(frozen=True, eq=False)
-class RoundMaps:
-    """Expected effect of a round's local steps on the models, the same in every round."""
-
-    average: Array
-    """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
-    displacements: Array
-    """A_i^{K_i} - I, (M, d+1, d+1)."""
-    mean: Array
-    """Mean of one round in which all start from the newest model, (d+1, d+1)."""
-
-
 class Recursion:
     """One update after another for a problem and an algorithm, in the problem's arithmetic.
 
@@ -110,21 +97,15 @@ class Recursion:
         self._moves = ByWork(lambda update: self._moves_of(self._displacements, update))
         if noise is not None:
             self._noise_of_all = noise
-        found = self._maps_of_a_round() if maps is None else maps
-        self.average_maps, self._displacements, self.round_map = found.average, found.displacements, found.mean
+        if maps is None:
+            maps = average_maps(self.centred, self.work, self.participation.mean, self.server_step_size)
+        self.average_maps, self.round_map, self._known_displacements = maps.average, maps.mean, maps.displacements
 
-    def _maps_of_a_round(self) -> RoundMaps:
-        """Average the client operators over clients, once for each local step index."""
-        weights, identity = self.problem.weights, self._identity
-        steps, k = np.array(self.work.steps), 0
-        averages, final = [], self.problem.arithmetic.zeros(self.problem.clients, *identity.shape)
-        for block in powers(step_maps(self.centred, self.work), int(steps.max()) + 1):
-            averages.append(weighted_sum(weights, block.swapaxes(0, 1)))
-            finished = np.flatnonzero((k <= steps) & (steps < k + len(block)))
-            final[finished] = block[steps[finished] - k, finished]
-            k += len(block)
-        mean = weighted_sum(self.participation.mean, final - identity)
-        return RoundMaps(np.concatenate(averages), final - identity, identity + self.server_step_size * mean)
+    @cached_property
+    def _displacements(self) -> Array:
+        """A_i^{K_i} - I, (M, d+1, d+1)."""
+        known = self._known_displacements
+        return find_displacements(self.centred, self.work) if known is None else known
 
     @cached_property
     def _identity(self) -> Array:

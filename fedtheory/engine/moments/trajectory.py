@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, group_equal_rows, map_equal_rows, plain_float, plain_floats
+from fedtheory.arithmetic import FLOAT, Array, Number, group_equal_rows, map_equal_rows, plain_float, plain_floats
+from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
@@ -177,13 +178,26 @@ class Trajectory(ServerTrajectory):
         """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*) of fraboni2022, eq. (7), (T, K+1, C)."""
         if not self.recursion.is_synchronous:
             return functionals(forms, self.stale.moments)
-        if self.problem.arithmetic is FLOAT and len(group_equal_rows(forms)[0]) > self.algorithm.rounds:
+        if self._is_for_virtual_moments(forms):
             return functionals(forms, self._virtual_moments)
         moments, round_forms = self.moments[:-1], self._round_forms
         found = map_equal_rows(
             lambda form: functionals(np.stack([*round_forms.build_virtual_iterate_form(form)]), moments), forms
         )
         return np.stack(found, axis=2)
+
+    def largest_after_local_steps(self, forms: Array) -> Number:
+        """The largest of `evaluate_at_virtual_iterates` after k = 1 .. K local steps."""
+        if self._is_for_virtual_moments(forms):
+            after = self._virtual_moments.swapaxes(0, 1)[1:]
+            return largest([functionals(forms, moments).max() for moments in after])
+        return largest(self.evaluate_at_virtual_iterates(forms)[:, 1:].ravel())
+
+    def _is_for_virtual_moments(self, forms: Array) -> bool:
+        """Whether so many different forms are evaluated at virtual iterates that the moments of these are found."""
+        if not self.recursion.is_synchronous or self.problem.arithmetic is not FLOAT:
+            return False
+        return len(group_equal_rows(forms)[0]) > self.algorithm.rounds
 
     @cached_property
     def _virtual_moments(self) -> Array:
@@ -217,7 +231,10 @@ class Trajectory(ServerTrajectory):
     @cached_property
     def mean_drift(self) -> Array:
         """(1/T) sum_n of `drift`, (K+1, M)."""
-        return np.asarray(mean_over_rounds(self.drift))
+        if not self.recursion.is_synchronous:
+            return np.asarray(mean_over_rounds(self.drift))
+        mean: Array = self._drift_of(mean_over_rounds(self.moments[:-1])[None])[0]
+        return mean
 
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (K+1,)."""
@@ -234,14 +251,32 @@ class Trajectory(ServerTrajectory):
         In round n client i works on version rho_i(n), whether or not it reports.
         """
         self._require_listable()
-        by_step = np.stack(list(self._round_forms.of_clients(forms))[:-1])
-        # A client that has finished its steps asks for no more gradients.
-        for k, each in enumerate(by_step):
-            each[np.array(self.algorithm.work.steps) <= k] *= 0
-        if self.recursion.is_synchronous:
-            found = functionals(by_step.reshape(-1, *by_step.shape[2:]), self.moments[:-1])
-            return found.reshape(-1, *by_step.shape[:2])
-        return np.stack([(by_step * base).sum(axis=(-2, -1)) for base in self._bases()])
+        return np.stack(list(self._list_second_moments(forms)), axis=1)
+
+    def largest_local_second_moment(self, forms: Array) -> Number:
+        """The largest of `local_second_moments`; one local step after the other, whatever memory all of them take."""
+        return largest([found.max() for found in self._list_second_moments(forms)])
+
+    def _list_second_moments(self, forms: Array) -> Iterator[Array]:
+        """The second moments at each of the local steps k = 0 .. K-1, (T, M)."""
+        if not self.recursion.is_synchronous:
+            yield from self._list_stale_second_moments(forms)
+            return
+        moments = self.moments[:-1]
+        for each in self._forms_of_gradients(forms):
+            yield functionals(each, moments)
+
+    def _list_stale_second_moments(self, forms: Array) -> Iterator[Array]:
+        by_step = np.stack(list(self._forms_of_gradients(forms)))
+        found = np.stack([(by_step * base).sum(axis=(-2, -1)) for base in self._bases()])
+        return iter(found.swapaxes(0, 1))
+
+    def _forms_of_gradients(self, forms: Array) -> Iterator[Array]:
+        """The forms of each client in the model that it starts from, for k = 0 .. K-1, (M, d+1, d+1)."""
+        steps = np.array(self.algorithm.work.steps)
+        for k, each in enumerate(islice(self._round_forms.of_clients(forms), int(steps.max()))):
+            # A client that has finished its steps asks for no more gradients.
+            yield each if (steps > k).all() else np.where((steps > k)[:, None, None], each, each - each)
 
     def _bases(self) -> Iterable[Array]:
         """Return each round's second moments of the models that clients work on, (M, d+1, d+1), which may be stale."""

@@ -97,9 +97,9 @@ def _gradient_squares(run: Run) -> tuple[Number, Number]:
     # Every theta^{n,k} is theta^0, which all clients start from, or the next iterate of a step.
     common_steps(run)
     lengths = run.gradient_forms.lengths
-    at_clients = run.trajectory.local_second_moments(lengths)
-    full = largest([at_clients.max(), run.trajectory.evaluate_at_virtual_iterates(lengths)[:, 1:].max()])
-    return full, run.visited_second_moment.value
+    trajectory = run.trajectory
+    full = [trajectory.largest_local_second_moment(lengths), trajectory.largest_after_local_steps(lengths)]
+    return largest(full), run.visited_second_moment.value
 
 
 @_gradient_squares.register

@@ -1,0 +1,66 @@
+"""The expected effect of a round's local steps on the models, averaged over clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.engine.moments.local import Clients, step_maps
+from fedtheory.engine.moments.powers import powers
+from fedtheory.federation import LocalWork
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+_BLOCK = 2**20
+"""Numbers in the maps of some clients that are found together."""
+
+
+@dataclass(frozen=True, eq=False)
+class RoundMaps:
+    """Expected effect of a round's local steps on the models, the same in every round."""
+
+    average: Array
+    """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
+    mean: Array
+    """Mean of one round in which all start from the newest model, (d+1, d+1)."""
+    displacements: Array | None
+    """A_i^{K_i} - I, (M, d+1, d+1); None where so many clients are there that they are found when they are needed."""
+
+
+def average_maps(problem: Problem, work: LocalWork, weights: Array, server_step_size: Number) -> RoundMaps:
+    """Average the client operators over clients, once for each local step index; `weights` (M,) are the server's."""
+    blocks = [_average_block(problem, work, weights, clients) for clients in _split_clients(problem)]
+    averages, moves, displacements = zip(*blocks, strict=True)
+    mean = problem.arithmetic.identity(problem.dimension + 1) + server_step_size * sum(moves[1:], moves[0])
+    return RoundMaps(sum(averages[1:], averages[0]), mean, displacements[0] if len(blocks) == 1 else None)
+
+
+def find_displacements(problem: Problem, work: LocalWork) -> Array:
+    """A_i^{K_i} - I of all clients, (M, d+1, d+1)."""
+    each = (_average_block(problem, work, problem.weights, clients) for clients in _split_clients(problem))
+    return np.concatenate([displacements for _, _, displacements in each])
+
+
+def _split_clients(problem: Problem) -> Iterator[Clients]:
+    """Divide the clients into blocks of bounded memory."""
+    most = max(1, _BLOCK // (problem.dimension + 1) ** 2)
+    if problem.clients <= most:
+        return iter([slice(None)])
+    return (slice(first, first + most) for first in range(0, problem.clients, most))
+
+
+def _average_block(problem: Problem, work: LocalWork, weights: Array, clients: Clients) -> tuple[Array, Array, Array]:
+    """Contributions of some clients to the averages and to the expected move of the server; their displacements."""
+    importances, identity = problem.weights[clients], problem.arithmetic.identity(problem.dimension + 1)
+    steps, k = np.array(work.steps)[clients], 0
+    averages, final = [], problem.arithmetic.zeros(len(steps), *identity.shape)
+    for block in powers(step_maps(problem, work, clients), max(work.steps) + 1):
+        averages.append(weighted_sum(importances, block.swapaxes(0, 1)))
+        finished = np.flatnonzero((k <= steps) & (steps < k + len(block)))
+        final[finished] = block[steps[finished] - k, finished]
+        k += len(block)
+    displacements = final - identity
+    return np.concatenate(averages), weighted_sum(weights[clients], displacements), displacements

@@ -1,0 +1,60 @@
+"""Clients in blocks: what is found block by block, or step by step, is what is found of all of them at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fedtheory.engine.moments import round_maps, trajectory_of
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.run import Run
+from fedtheory.federation import Participation, Uniform, fedavg
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import least_squares
+from fedtheory.planner import ahead
+
+
+def _run(participation: Participation | None = None) -> Run:
+    generator = np.random.default_rng(7)
+    inputs = tuple(generator.standard_normal((4, 3)) for _ in range(12))
+    outputs = tuple(generator.standard_normal(4) for _ in range(12))
+    problem = least_squares(ClientData(inputs, outputs), np.zeros(3), batch=2)
+    given = {} if participation is None else {"participation": participation}
+    return Run(problem, fedavg(problem, rounds=6, local_step_size=0.03, local_steps=3, **given))
+
+
+@pytest.mark.parametrize("participation", [None, Uniform(5)])
+def test_maps_in_blocks_are_those_of_all(monkeypatch, participation: Uniform | None) -> None:
+    run = _run(participation)
+    whole = Recursion(run.problem, run.algorithm)
+    expected = trajectory_of(run.problem, run.algorithm)
+    monkeypatch.setattr(round_maps, "_BLOCK", 5 * (run.problem.dimension + 1) ** 2)
+    found = Recursion(run.problem, run.algorithm)
+    assert found._known_displacements is None
+    for name in ("average_maps", "round_map", "_displacements"):
+        np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-13, atol=1e-15)
+    moments = trajectory_of(run.problem, run.algorithm).moments
+    np.testing.assert_allclose(moments, expected.moments, rtol=1e-12, atol=1e-14)
+
+
+def test_largest_moments_are_those_of_all_steps() -> None:
+    run = _run()
+    forms = run.gradient_forms.stochastic
+    every = run.trajectory.local_second_moments(forms)
+    assert every.shape == (6, 3, 12)
+    assert run.trajectory.largest_local_second_moment(forms) == every.max()
+    after = run.trajectory.evaluate_at_virtual_iterates(forms)[:, 1:]
+    assert run.trajectory.largest_after_local_steps(forms) == pytest.approx(after.max(), rel=1e-13)
+
+
+def test_mean_drift_is_that_of_the_rounds() -> None:
+    run = _run()
+    np.testing.assert_allclose(run.trajectory.mean_drift, run.trajectory.drift.mean(axis=0), rtol=1e-12, atol=1e-16)
+
+
+def test_large_problems_stay_in_one_process(monkeypatch) -> None:
+    run = _run()
+    monkeypatch.setattr(ahead, "_LONG", 0)
+    assert ahead._pays(run)
+    monkeypatch.setattr(ahead, "_LARGE", 12 * 4 * 3)
+    assert not ahead._pays(run)
