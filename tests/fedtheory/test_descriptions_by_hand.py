@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from planned_runs import a_run
 
@@ -62,6 +63,18 @@ def test_a_first_run(tmp_path: Path) -> None:
     alike = _describe(tmp_path, {client: [(1, 2), (2, 1)] for client in "uv"})
     assert "shares" not in alike.run_table()["problem"]
     assert [_round_down(number) for number in (0.03199, 0.25, 1, 123.9)] == pytest.approx([0.031, 0.25, 1, 120])
+
+
+def test_the_run_of_prepared_columns(tmp_path: Path) -> None:
+    """Two columns and an intercept are three coordinates; standardised columns of all rows have the mean square one."""
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b,y,client\n1,5,1,u\n3,5,0,u\n1,9,2,v\n3,9,1,v\n")
+    for standardize, intercept in ((False, False), (True, False), (False, True), (True, True)):
+        found = describe(str(file), ColumnChoice(), standardize=standardize, intercept=intercept)
+        hessians = np.mean(np.array([np.array(one, dtype=float) for one in found.run.problem.hessians]), axis=0)
+        assert hessians.shape == (2 + intercept, 2 + intercept)
+        squares = sorted(np.diag(hessians) / 2)
+        assert squares == pytest.approx(sorted([*([1, 1] if standardize else [5, 53]), *([1] * intercept)]), rel=1e-12)
 
 
 def test_notes_on_rows(tmp_path: Path) -> None:

@@ -11,14 +11,18 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Numbers, Rejected, is_nonnegative, is_positive, scalar, vector
-from fedtheory.kernel.expressions import Expectation, inner, norm_sq
+from fedtheory.kernel.expressions import Expectation, Gradient, LocalSum, Selected, Value, inner, norm_sq
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.document.shapes import Named
 from fedtheory.proofs.document.writing import write
-from fedtheory.proofs.numbers import numbers_of, symbols_of
+from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.rounds import build_round_context
+from fedtheory.proofs.restarts import SECOND_MOMENT, VARIANCE, build_iteration_context
+from fedtheory.proofs.rounds import _with_single_powers, build_round_context
+from fedtheory.proofs.small_steps import _bias
 from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proof_of_claim import context_of
 from fedtheory.proofs.terms.proved import Proved
@@ -115,3 +119,38 @@ def test_numbers_stand_outside_of_inverses() -> None:
     form = RunForm(process, numbers_of(claim)).form((changing + eta * changing) ** -1)
     assert [sp.cancel(number.expression - 1 / (1 + eta)) for number in form.values()] == [0]
     assert list(form) == [1 / changing]
+
+
+def test_powers_of_an_indicator_are_the_indicator() -> None:
+    """Of numbers only: what has vectors in it is left as it is, and so is a denominator."""
+    one, x, y = sp.symbols("one x y")
+    assert _with_single_powers(one**3 * x + 2 * one * y + y, one) == one * (x + 2 * y) + y
+    assert _with_single_powers((one + x) ** 2, one) == one * (1 + 2 * x) + x**2
+    assert _with_single_powers(x / one, one) == x / one
+    for inside in (inner(x, y), Gradient(sp.Symbol("F"), x), Value(sp.Symbol("F"), x), LocalSum(x), Selected(x)):
+        assert _with_single_powers(one**2 * inside, one) == one**2 * inside
+
+
+def test_no_bias_is_bounded_that_the_claim_does_not_name() -> None:
+    """A bound on a quantity that is not named would be one on a symbol of another."""
+    bias, size = sp.symbols("b eta", positive=True)
+    assert _bias(SymbolTable({size: q.local_step_size})) == {}
+    found = _bias(SymbolTable({size: q.local_step_size, bias: q.small_step_bias}))
+    assert sum(found.values()) == 0
+    assert found["small-step bias"].coeff(bias, 2) == 1
+
+
+def test_the_loop_bounds_gradients_and_noise_where_they_are_observed() -> None:
+    """G^2 bounds the gradient with its noise, and sigma^2 the noise alone."""
+    claim = Claim(
+        id="mine:loop",
+        lhs=sp.Symbol("e"),
+        rhs=1,
+        where={sp.Symbol("e"): q.loop_gradient_sq},
+        assumptions=(a.same_local_work,),
+    )
+    assumed, symbol = build_iteration_context(claim, []).assumed, symbols_of(claim)
+    noise = symbol(q.gradient_noise)
+    observed = Gradient(symbol(q.client_objective), symbol(q.local_iterate)) + noise
+    assert assumed[SECOND_MOMENT] == symbol(q.loop_second_moment) ** 2 - norm_sq(observed)
+    assert assumed[VARIANCE] == symbol(q.loop_noise_deviation) ** 2 - norm_sq(noise)

@@ -10,7 +10,7 @@ import pytest
 from flint import fmpq
 
 from fedtheory.errors import InputError
-from verify.falsify import generation, local, polish, rays, search
+from verify.falsify import generation, local, polish, rays, search, search_state
 from verify.falsify.exponents import NOTHING_THERE, Logarithms, Room
 from verify.falsify.local import LocalClimb
 from verify.falsify.rays import Ray, ScaledRun
@@ -50,6 +50,56 @@ def _climb(score: Any, start: Numbers, looks: int = 1000) -> LocalClimb:
     claim: Any = SimpleNamespace(conditions=[])
     at: Any = SearchPoint(start, score(start))
     return LocalClimb(claim, score, at, looks, lambda _: iter(()))
+
+
+def test_a_sweep_over_structures_ends_with_a_success_or_without_looks() -> None:
+    """Variants in turn: the first that is better ends the sweep, and so does the last look."""
+    for scores, looks, tried in (([0, 2, 3], 9, [0, 2]), ([0, 0, 0], 9, [0, 0, 0]), ([0, 0, 0], 2, [0, 0])):
+        seen: list[int] = []
+        tables: Any = [{"score": fmpq(score)} for score in scores]
+        climb = _climb(
+            lambda table, seen=seen: seen.append(int(table["score"])) or float(int(table["score"])), tables[0]
+        )
+        seen.clear()
+        climb.left, climb.at = looks, SearchPoint(tables[0], 1.0)
+        climb._structure = lambda _, tables=tables: iter(tables)
+        climb.sweep_structure()
+        assert seen == tried
+        assert climb.at.score == (2.0 if scores[1] else 1.0)
+
+
+def test_factors_after_one_that_fails_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that a factor makes impossible is none to multiply further."""
+    tried: list[str] = []
+
+    def turned(table: Numbers, knob: Knob, _factor: fmpq) -> Numbers | None:
+        tried.append(knob.name)
+        return None if knob.name == "b" else table
+
+    monkeypatch.setattr(polish, "turned", turned)
+    state: Any = SimpleNamespace(claim=None)
+    names: Any = [Knob(name) for name in "abc"]
+    assert polish._all_turned(state, {"a": fmpq(1)}, names, np.array([1.0, 1.0, 1.0])) is None
+    assert tried == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("applies", "fits", "near"), [(True, True, True), (False, True, True), (True, False, True), (True, True, False)]
+)
+def test_runs_of_families_that_a_search_begins_with(
+    applies: bool, fits: bool, near: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To which the claim applies, within the setting and the reach."""
+    found: Any = SimpleNamespace(applicable=applies)
+    monkeypatch.setattr(search_state, "check_decided", lambda *_: found)
+    monkeypatch.setattr(search_state, "working_table", lambda run: {"run": run})
+    monkeypatch.setattr(search_state, "features", lambda _: {"noise"})
+    state: Any = SimpleNamespace(claim=None, setting={"noise"} if fits else set(), fresh=[], tick=lambda: None)
+    state._record = lambda _table, _found: 0.5
+    state.is_within_reach = lambda _: near
+    search_state.SearchState.start_from(state, SimpleNamespace(as_floats=lambda: None), False)  # type: ignore[arg-type]
+    kept = [(place.table, place.score) for place in state.fresh]
+    assert [score for _, score in kept] == ([0.5] if applies and fits and near else [])
 
 
 def test_units_change_by_factors_of_sixty_four(monkeypatch: pytest.MonkeyPatch) -> None:

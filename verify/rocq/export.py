@@ -66,6 +66,7 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
         if document is None:
             raise NotExported("it has no certificate")
         read = certificate_in(plain, document)
+        _require_operator(plain, read)
         return _export_kind(plain, read)
     except NotExported:
         raise
@@ -111,6 +112,16 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     require_own_names(claim, theorem.called)
     known = Exported(claim, theorem, general, conditions, tuple(used))
     return replace(known, theorem=with_origins(known))
+
+
+_OF_UPPER_BOUNDS = (Recursion, MeanCertificate, Contraction, ExponentialAverage)
+"""Kinds whose theorems bound the left side from above, whatever the claim says."""
+
+
+def _require_operator(claim: Claim, certificate: AnyCertificate) -> None:
+    """Raise `NotExported` for another relation than the one that theorems of a kind state."""
+    if isinstance(certificate, _OF_UPPER_BOUNDS) and any(one.operator != "<=" for one in claim.relations):
+        raise NotExported(f"certificates of the kind {type(certificate).__name__} are written for upper bounds")
 
 
 def _export_definition(claim: Claim, certificate: FixedPoint | Lyapunov) -> Theorem:

@@ -19,7 +19,8 @@ def theorem_of_total(claim: Claim) -> Theorem:
     """Return the theorem on a sum over the steps 0 .. k for every k; raises `NotExported` for other sums."""
     relation = claim.relations[0]
     totals = relation.left.atoms(PastSum)
-    if len(claim.relations) != 1 or len(totals) != 1 or relation.left.has(Inner, Value, Average):
+    is_equation = len(claim.relations) == 1 and relation.operator == "=="
+    if not is_equation or len(totals) != 1 or relation.left.has(Inner, Value, Average):
         raise NotExported("only one equation for one sum of numbers is exported")
     (total,) = totals
     factor = sp.cancel(relation.left / total)
