@@ -10,6 +10,7 @@ from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.run import Run
 from fedtheory.federation import Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.oracles import minibatch
 from fedtheory.federation.problem import least_squares
 from fedtheory.planner import ahead
 
@@ -58,3 +59,27 @@ def test_large_problems_stay_in_one_process(monkeypatch) -> None:
     assert ahead._pays(run)
     monkeypatch.setattr(ahead, "_LARGE", 12 * 4 * 3)
     assert not ahead._pays(run)
+
+
+def test_clients_with_equally_many_rows_are_computed_together(monkeypatch) -> None:
+    """Forms pulled back and noise are bit by bit those of each client."""
+    run = _run()
+    oracle, forms = run.problem.centred.oracle, run.gradient_forms.lengths
+    assert oracle._not_in_stacks == []
+    squares = forms[:, 1:, 1:]
+    together = oracle.covariances(forms, squares), oracle.pulled_back(squares, forms)
+    monkeypatch.setattr(minibatch, "_FEW_ROWS", 3)
+    alone = oracle.of(range(run.problem.clients))
+    assert len(alone._not_in_stacks) == run.problem.clients
+    for found, expected in zip(
+        together, (alone.covariances(forms, squares), alone.pulled_back(squares, forms)), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_forms_are_pulled_back_in_blocks(monkeypatch) -> None:
+    run = _run()
+    forms = run.gradient_forms.stochastic
+    expected = run.trajectory.local_second_moments(forms)
+    monkeypatch.setattr(round_maps, "_BLOCK", 5 * (run.problem.dimension + 1) ** 2)
+    np.testing.assert_array_equal(run.trajectory.local_second_moments(forms), expected)

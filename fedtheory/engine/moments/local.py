@@ -105,7 +105,7 @@ class LocalSteps:
 
 def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
     """C_i^{K_i}, (C, d, d), of some clients, where the noise is the same everywhere."""
-    oracle = _oracle_of(problem, clients)
+    oracle = oracle_of(problem, clients)
     one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
     contraction = one_step[:, 1:, 1:]
     fresh = oracle.covariances(one_step, problem.arithmetic.zeros(*contraction.shape))
@@ -150,10 +150,11 @@ def compute_gradient_moments(gradients: Array, moments: Array) -> tuple[Array, A
 
 def _of(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:
     """Oracle and gradients, as maps of (1, x), of some clients."""
-    return _oracle_of(problem, clients), problem.gradient_maps[clients]
+    return oracle_of(problem, clients), problem.gradient_maps[clients]
 
 
-def _oracle_of(problem: Problem, clients: Clients) -> Oracle:
+def oracle_of(problem: Problem, clients: Clients) -> Oracle:
+    """The oracle of some clients."""
     if clients == _EVERYONE:
         return problem.oracle
     return problem.oracle.of(range(problem.clients)[clients] if isinstance(clients, slice) else clients)

@@ -13,18 +13,19 @@ rounds costs K steps, and not K T.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, product
-from fedtheory.engine.moments.local import homogeneous, local_maps, step_maps
+from fedtheory.engine.moments.local import Clients, homogeneous, local_maps, oracle_of, step_maps
 from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.round_maps import split_clients
 from fedtheory.federation import LocalWork
-from fedtheory.federation.oracles import ExactOracle
+from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -63,19 +64,31 @@ def _split_in_blocks(problem: Problem, work: LocalWork, forms: Array) -> Iterato
 
 
 def _one_by_one(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
-    maps, gradients = step_maps(problem, work), problem.gradient_maps
-    transposed, pushes = maps.transpose(0, 2, 1), gradients.transpose(0, 2, 1)
-    squared_sizes = (work.step_sizes * work.step_sizes)[:, None, None]
-    carried = np.broadcast_to(forms, maps.shape)
+    carried = np.broadcast_to(forms, (problem.clients, *forms.shape[-2:]))
     noise = carried - carried
+    blocks = [(clients, oracle_of(problem, clients)) for clients in split_clients(problem)]
     for k in range(max(work.steps) + 1):
         yield PulledBack(carried[None], noise[None])
-        if k == max(work.steps):
-            return
-        seen = (carried + noise)[:, 1:, 1:]
-        fresh = problem.oracle.pulled_back(seen, product(product(pushes, seen), gradients))
-        noise = product(product(transposed, noise), maps) + squared_sizes * fresh
-        carried = product(product(transposed, carried), maps)
+        if k < max(work.steps):
+            before = [_pull_back_step(problem, work, block, carried, noise) for block in blocks]
+            carried, noise = (_join_blocks(parts) for parts in zip(*before, strict=True))
+
+
+def _pull_back_step(
+    problem: Problem, work: LocalWork, block: tuple[Clients, Oracle], carried: Array, noise: Array
+) -> tuple[Array, Array]:
+    """Pull the forms of a block of clients, with their oracle, back through a step: what is carried, and noise."""
+    clients, oracle = block
+    carried, noise, gradients = carried[clients], noise[clients], problem.gradient_maps[clients]
+    maps, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
+    transposed, seen = maps.transpose(0, 2, 1), (carried + noise)[:, 1:, 1:]
+    fresh = oracle.pulled_back(seen, product(product(gradients.transpose(0, 2, 1), seen), gradients))
+    following = product(product(transposed, noise), maps) + (sizes * sizes)[:, None, None] * fresh
+    return product(product(transposed, carried), maps), following
+
+
+def _join_blocks(parts: Sequence[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class RoundMaps:
 
 def average_maps(problem: Problem, work: LocalWork, weights: Array, server_step_size: Number) -> RoundMaps:
     """Average the client operators over clients, once for each local step index; `weights` (M,) are the server's."""
-    blocks = [_average_block(problem, work, weights, clients) for clients in _split_clients(problem)]
+    blocks = [_average_block(problem, work, weights, clients) for clients in split_clients(problem)]
     averages, moves, displacements = zip(*blocks, strict=True)
     mean = problem.arithmetic.identity(problem.dimension + 1) + server_step_size * sum(moves[1:], moves[0])
     return RoundMaps(sum(averages[1:], averages[0]), mean, displacements[0] if len(blocks) == 1 else None)
@@ -40,11 +40,11 @@ def average_maps(problem: Problem, work: LocalWork, weights: Array, server_step_
 
 def find_displacements(problem: Problem, work: LocalWork) -> Array:
     """A_i^{K_i} - I of all clients, (M, d+1, d+1)."""
-    each = (_average_block(problem, work, problem.weights, clients) for clients in _split_clients(problem))
+    each = (_average_block(problem, work, problem.weights, clients) for clients in split_clients(problem))
     return np.concatenate([displacements for _, _, displacements in each])
 
 
-def _split_clients(problem: Problem) -> Iterator[Clients]:
+def split_clients(problem: Problem) -> Iterator[Clients]:
     """Divide the clients into blocks of bounded memory."""
     most = max(1, _BLOCK // (problem.dimension + 1) ** 2)
     if problem.clients <= most:

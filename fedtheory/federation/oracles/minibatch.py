@@ -18,11 +18,13 @@ from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
 from fedtheory.federation.oracles.fourth_moments import MOST_NUMBERS, FourthMoments, are_cheaper, numbers_of
 
 _MOST_BATCHES = 1000
+_FEW_ROWS = 64
+"""Rows up to which clients with equally many are computed together."""
 
 
 def _weighted_squares(vectors: Array, weights: Array) -> Array:
-    """``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (n, a) with weights (..., n), (..., a, a)."""
-    squares: Array = 4 * product(vectors.T, weights[..., None] * vectors) / len(vectors)
+    """``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (..., n, a) with weights (..., n), (..., a, a)."""
+    squares: Array = 4 * product(vectors.swapaxes(-1, -2), weights[..., None] * vectors) / vectors.shape[-2]
     return squares
 
 
@@ -49,14 +51,20 @@ class MiniBatch(Oracle):
 
     def covariances(self, moments: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
-        for client in range(len(self.data.outputs)):
+        for clients, residuals in self._stacks:
+            weights = (product(residuals, moments[..., clients, :, :]) * residuals).sum(axis=-1)
+            per_sample[..., clients, :, :] = _weighted_squares(residuals[..., 1:], weights)
+        for client in self._not_in_stacks:
             per_sample[..., client, :, :] = self._compute_sample_moments(client, moments[..., client, :, :])
         return (per_sample - self._compute_sample_share(moments, gradients, self._mean_maps)) * self._shrinkages
 
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
-        for client, form in enumerate(forms):
-            per_sample[client] = self._pulled_back_one(client, form)
+        for clients, residuals in self._stacks:
+            inputs = residuals[..., 1:]
+            per_sample[clients] = _weighted_squares(residuals, (product(inputs, forms[clients]) * inputs).sum(axis=-1))
+        for client in self._not_in_stacks:
+            per_sample[client] = self._pulled_back_one(client, forms[client])
         pushes = self._mean_maps.transpose(0, 2, 1)
         return (per_sample - self._compute_sample_share(forms, gradients, pushes)) * self._shrinkages
 
@@ -121,6 +129,28 @@ class MiniBatch(Oracle):
     def _residual_cache(self) -> dict[int, Array]:
         """Residuals of each client's rows, as far as they are computed."""
         return {}
+
+    @cached_property
+    def _stacks(self) -> list[tuple[list[int], Array]]:
+        """In floats, clients with equally many rows, few of them, and their residuals (G, n, d+1)."""
+        if arithmetic_of(self.data.inputs[0]) is not FLOAT:
+            return []
+        by_rows: dict[int, list[int]] = {}
+        for client, own in enumerate(self.data.outputs):
+            if len(own) <= _FEW_ROWS and client not in self.fourth_moments:
+                by_rows.setdefault(len(own), []).append(client)
+        alike = [clients for clients in by_rows.values() if len(clients) > 1]
+        inputs, outputs = self.data.inputs, self.data.outputs
+        return [
+            (some, np.dstack([-np.stack([outputs[i] for i in some]), np.stack([inputs[i] for i in some])]))
+            for some in alike
+        ]
+
+    @cached_property
+    def _not_in_stacks(self) -> list[int]:
+        """Clients that are computed one by one."""
+        stacked = {client for clients, _ in self._stacks for client in clients}
+        return [client for client in range(len(self.data.outputs)) if client not in stacked]
 
     @cached_property
     def _shrinkages(self) -> Array:
