@@ -145,7 +145,7 @@ def quantities() -> str:
     for module, entries in groupby(vocabulary(), key=lambda entry: entry.module):
         about = (module.__doc__ or "").partition("\n")[0]
         parts.append(f"## {module.__name__.rpartition('.')[2]}\n\n{_escaped(about)}\n")
-        parts.append("| name | symbol | formula | has a value for |\n| --- | --- | --- | --- |")
+        parts.append("| name | symbol | formula | has a value for | defined by |\n| --- | --- | --- | --- | --- |")
         parts += [_quantity(entry) for entry in entries]
         parts.append("")
     return "\n".join(parts)
@@ -156,6 +156,12 @@ _QUANTITIES = """# Quantities
 
 What a symbol of a claim can stand for. In Python: `from fedtheory import quantities as q`, then `q.NAME`; in a
 terminal: `fedtheory quantities WORD`. A constant that is finite only under an assumption names it.
+
+A number is defined by a term of the language of claims, from which its value, its sign and its meaning in proofs
+follow, or it is one that no term defines. A setting is read from the run. A constant is the smallest or largest number
+for which an inequality holds. A minimiser is made of a point that is solved for, a limit is for ever more rounds or
+small steps. A clock counts times and reports, a window sums over a number of updates, and a process is followed along
+other steps than the run's own.
 
 """
 
@@ -170,7 +176,8 @@ def _quantity(entry: Any) -> str:
     place = entry.assumption or _PLACES[quantity.place]
     meaning = _escaped(quantity.meaning)
     symbol = _in_a_table(quantity.latex)
-    return f"| `{quantity.name}` | ${symbol}$ | {meaning} | {place} |"
+    kind = "a term" if getattr(quantity, "term", None) else getattr(quantity, "primitive", None) or ""
+    return f"| `{quantity.name}` | ${symbol}$ | {meaning} | {place} | {kind} |"
 
 
 def assumptions() -> str:

@@ -39,6 +39,15 @@ class Gradient(sp.Function):  # type: ignore[misc]
     nargs = 2
 
 
+class SampledGradient(sp.Function):  # type: ignore[misc]
+    """Stochastic gradient of a client's objective at a point, with the client's present draw: a vector.
+
+    It occurs in definitions of quantities; the kernel does not admit it.
+    """
+
+    nargs = 2
+
+
 class Value(sp.Function):  # type: ignore[misc]
     """Value of an objective at a point: a scalar."""
 
@@ -100,6 +109,15 @@ def is_length(expression: Expr) -> bool:
     """Whether a scalar is the length of a vector, ``sqrt(norm_sq(vector))``."""
     is_root = expression.is_Pow and expression.exp == sp.Rational(1, 2) and isinstance(expression.base, Inner)
     return bool(is_root and expression.base.args[0] == expression.base.args[1])
+
+
+def has_plain_vectors(expression: Expr) -> bool:
+    """Whether all vectors are those of one outcome: no expectations of vectors, no gradients of a draw at points.
+
+    Only then an `Expectation` may be left out where every inner product and value is one.
+    """
+    inside = parts_of(expression, Inner, Value, Gradient)
+    return not parts_of(expression, SampledGradient) and not any(parts_of(part, Expectation) for part in inside)
 
 
 def parts_of(expression: Expr, *kinds: type) -> set[Expr]:

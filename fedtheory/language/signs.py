@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language import quantities
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Quantity, RunQuantity, VectorQuantity
@@ -69,9 +69,13 @@ def quantities_of_runs() -> Iterator[RunQuantity]:
 
 def defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
     """Return the quantities whose terms use one of these: they exist on the same runs."""
-    return frozenset(
-        one for one in quantities_of_runs() if one.term is not None and any(of in used for _, of in one.term.where)
-    )
+    return frozenset(one for one in quantities_of_runs() if _is_defined_with(one, used))
+
+
+def _is_defined_with(quantity: RunQuantity, used: Collection[Quantity]) -> bool:
+    """Whether the term of a quantity uses one of these, or a quantity with such a term."""
+    within = () if quantity.term is None else [of for _, of in quantity.term.where]
+    return any(of in used or (isinstance(of, RunQuantity) and _is_defined_with(of, used)) for of in within)
 
 
 def signs_by_terms(tables: Sequence[Signs]) -> Signs:
@@ -83,14 +87,13 @@ def signs_by_terms(tables: Sequence[Signs]) -> Signs:
         of_clients.update((*signs.positive_of_clients, *signs.nonnegative_of_clients))
     listed, found = positive | nonnegative, dict[str, list[Quantity]]()
     for one in sorted(quantities_of_runs(), key=_depth):
-        if one in listed or one.term is None or one.root or not is_in_numbers(one.term):
+        if one in listed or one.term is None or one.root or not is_in_numbers(one.term) or _is_of_each_type(one):
             continue
         sign = None if one.per_step else _sign_of(one.term, positive, nonnegative)
         if sign is None:
             continue
         (positive if sign == "positive" else nonnegative).add(one)
-        is_reduced = any(over.index == "clients" for over in one.term.over)
-        if not is_reduced and any(of in of_clients for _, of in one.term.where):
+        if _is_of_each_client(one.term, of_clients):
             of_clients.add(one)
             found.setdefault(f"{sign}_of_clients", []).append(one)
         else:
@@ -104,6 +107,20 @@ def signs_by_terms(tables: Sequence[Signs]) -> Signs:
     )
 
 
+def _is_of_each_client(term: Term, of_clients: Collection[Quantity]) -> bool:
+    """Whether each client has a number of its own, which no sum or extreme over the clients is."""
+    if any(over.index == "clients" for over in term.over):
+        return False
+    outside = term.expression.replace(lambda part: isinstance(part, Average | ClientSum), lambda _sum: sp.S.One)
+    return any(of in of_clients for symbol, of in term.where if symbol in outside.free_symbols)
+
+
+def _is_of_each_type(quantity: RunQuantity) -> bool:
+    """Whether types of clients have a number, which is none that each client has."""
+    over = () if quantity.term is None else quantity.term.over
+    return quantity.of_types and all(one.index != "clients" for one in over)
+
+
 def _depth(quantity: RunQuantity) -> int:
     """Count the terms below that of a quantity: it has a sign after those that it is made of."""
     within = () if quantity.term is None else (of for _, of in quantity.term.where)
@@ -115,7 +132,9 @@ def _sign_of(term: Term, positive: Collection[Quantity], nonnegative: Collection
 
     A mean, a sum, an extreme or an entry of several numbers of one sign has that sign, where there is one at least.
     """
-    if any(over.weights is not None or over.by == "before" or over.begin for over in term.over):
+    if any(
+        over.weights is not None or over.by == "before" or over.begin or over.index == "windows" for over in term.over
+    ):
         return None
     known = {symbol: 1 if of in positive else 0 for symbol, of in term.where if of in positive or of in nonnegative}
     sign = _sign(term.expression, known)
@@ -139,4 +158,5 @@ def _sign(expression: Expr, known: Mapping[sp.Symbol, int]) -> int | None:
         return None
     if expression.is_Add:
         return max(every)
-    return min(every) if expression.is_Pow or expression.is_Mul or isinstance(expression, sp.Min) else None
+    keeps = expression.is_Pow or expression.is_Mul or isinstance(expression, sp.Min | Average | ClientSum)
+    return min(every) if keeps else None

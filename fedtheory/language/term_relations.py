@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Expectation, Expr, Inner, Value
+from fedtheory.kernel.expressions import Expectation, Expr, Inner, Value, has_plain_vectors
 from fedtheory.language import quantities
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_STEPS
@@ -71,6 +71,8 @@ def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> Ru
 @lru_cache(maxsize=2**10)
 def _plain(expression: Expr) -> Expr:
     """An expression of expectations in what is inside them: they are linear."""
+    if not has_plain_vectors(expression):
+        return expression
     return sp.expand(expression.replace(Expectation, lambda inside: inside))
 
 

@@ -74,6 +74,10 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         objective, point = map(self._print, expr.args)
         return _raise_to(rf"\nabla {objective}({point})", exp)
 
+    def _print_SampledGradient(self, expr: Expr, exp: str | None = None) -> str:
+        objective, point = map(self._print, expr.args)
+        return _raise_to(rf"\nabla {objective}({point},\xi)", exp)
+
     def _print_Value(self, expr: Expr, exp: str | None = None) -> str:
         objective, point = map(self._print, expr.args)
         return _raise_to(rf"{objective}({point})", exp)

@@ -46,8 +46,8 @@ def vocabulary() -> tuple[VocabularyEntry, ...]:
     return tuple(
         VocabularyEntry(entry, module)
         for module in _chapters(quantities)
-        for entry in vars(module).values()
-        if isinstance(entry, Quantity | QuantityFamily)
+        for name, entry in vars(module).items()
+        if isinstance(entry, Quantity | QuantityFamily) and not name.startswith("_")
     )
 
 

@@ -19,28 +19,17 @@ from fedtheory.language.signs import Existing, defined_with, existing
 FROM_OPTIMUM: frozenset[Quantity] = frozenset(
     {
         q.optimum,
-        q.discounted_suboptimality,
-        q.final_mean_distance_sq,
         q.limiting_suboptimality,
         q.limiting_model_suboptimality,
         q.limiting_distance_sq,
         q.limiting_mean_distance_sq,
         q.leading_limiting_distance_sq,
         q.optimum_displacement_sq,
-        q.optimum_noise,
-        q.noise_at_optimum,
-        q.optimal_value_gap,
         q.comparator,
-        q.comparator_noise,
-        q.comparator_curved_noise,
-        q.interval_end_gap,
-        q.reciprocal_progress,
-        q.nearest_start,
-        q.small_step_bias,
         q.distance_to_small_step_limit,
     }
 )
-"""Quantities relative to x* or F*, which need an objective that is bounded below."""
+"""Quantities relative to x* or F*, which need an objective that is bounded below, and no term says so."""
 
 
 def _with_papers(*kinds: Existing) -> tuple[Existing, ...]:
@@ -66,12 +55,12 @@ KINDS = _with_papers(
     ),
     existing(
         "minimisers of the clients",
-        *(q.client_optimum, q.relative_noise, q.absolute_noise, q.optimal_value_gap),
+        *(q.client_optimum, q.relative_noise, q.absolute_noise),
         by=a.strongly_convex_clients,
     ),
     existing(
         "the minimiser for small steps",
-        *(q.small_step_optimum, q.small_step_bias, q.distance_to_small_step_limit),
+        *(q.small_step_optimum, q.distance_to_small_step_limit),
         by=a.strongly_convex_clients,
     ),
 )

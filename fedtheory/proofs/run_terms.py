@@ -8,7 +8,7 @@ from dataclasses import replace
 import sympy as sp
 
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Expr, has_plain_vectors
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -72,7 +72,8 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
 
 def _is_of_a_step(quantity: RunQuantity) -> bool:
     """Whether a number is an expression at each local step, and not one of the whole run or of a round."""
-    return quantity.term is not None and not quantity.term.over and quantity.per_step
+    term = quantity.term
+    return term is not None and not term.over and quantity.per_step and has_plain_vectors(term.expression)
 
 
 def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.Symbol, Quantity]) -> Claim:

@@ -17,7 +17,6 @@ from fedtheory import FLOAT, RATIONAL, parse_run, planner
 from fedtheory.engine.frames import frames_at
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities.measuring.expectations import minus, square
 from fedtheory.language.registry import find
 from fedtheory.planner.bound import bound_of_run
 from fedtheory.planner.comparators import Comparators
@@ -45,9 +44,10 @@ def in_frames(run: Run) -> tuple[Any, Any]:
     """The weighted drift and what the differences add up to, summed over the frames of all local steps."""
     weights, drift, imbalance = run.problem.weights * run.client_smoothness, 0, 0
     for frame in frames_at("step", run):
-        apart = minus(frame.local, frame.average, frame)
-        drift += (square(frame, apart) * weights).sum()
-        imbalance += square(frame, apart.averaged(weights)).item()
+        apart = frame.local + frame.average.scaled(-frame.arithmetic.identity(1)[0])
+        drift += (frame.inner(apart, apart) * weights).sum()
+        mixed = apart.averaged(weights)
+        imbalance += frame.inner(mixed, mixed).item()
     steps = run.algorithm.rounds * run.algorithm.work.steps[0]
     return drift / steps, imbalance / steps
 

@@ -46,6 +46,44 @@ def _moved(run: Run) -> Any:
     return 1 + run.algorithm.aggregation.server_step_size * total * excess + max(0, total * (pairing * total - 2))
 
 
+def _by_type(values: Any) -> Callable[[Run], Any]:
+    return lambda run: run.surrogate.sum_by_type(values(run))
+
+
+def _pearson(run: Run, shares: Any) -> Any:
+    """The sum over types with a share of (r_j - s_j)^2 / s_j, of shares (..., M)."""
+    importances = run.surrogate.sum_by_type(run.problem.weights)
+    rows = np.reshape(shares, (-1, len(importances)))
+    return [sum((r - s) ** 2 / s for r, s in zip(importances, row, strict=True) if s != 0) for row in rows]
+
+
+def _missing(run: Run) -> Any:
+    return run.surrogate.sum_by_type(run.surrogate.weights)[:, run.surrogate.types] == 0
+
+
+def _excess(run: Run) -> Any:
+    weights = _weights(run)
+    excess = q.aggregation_weight.on(run).reshape(1, -1) - q.weight_pairing.on(run) * weights
+    return max(0, max(excess[weights != 0], default=0))
+
+
+def _require_one_each(run: Run) -> Run:
+    run.require_single_clients("types are sums")
+    return run
+
+
+def _window_weights(run: Run) -> Any:
+    run.require_single_clients("windows are of single clients")
+    weights = run.surrogate.weights
+    window = run.algorithm.schedule.smallest_window(weights)
+    return [weights[first : first + window].sum(axis=0) for first in range(0, len(weights), window)]
+
+
+def _every_second(run: Run) -> Any:
+    errors = run.trajectory.server_suboptimality[2::2]
+    return errors.sum() / len(errors)
+
+
 BY_HAND: dict[RunQuantity, Callable[[Run], Any]] = {
     q.largest_aggregation_weight: lambda run: q.aggregation_weight.on(run).max(),
     q.largest_share: lambda run: _shares(run).max(axis=1),
@@ -73,6 +111,20 @@ BY_HAND: dict[RunQuantity, Callable[[Run], Any]] = {
     q.last_interval_gap: lambda run: q.interval_end_gap.on(run)[-1, 0, 0],
     q.smallest_gap: lambda run: min([*q.interval_end_gap.on(run).ravel(), run.trajectory.final_suboptimality]),
     q.largest_importance: lambda run: max(run.client_weights),
+    q.type_importance: _by_type(lambda run: _require_one_each(run).problem.weights),
+    q.type_weight: _by_type(lambda run: run.surrogate.weights),
+    q.type_share: _by_type(lambda run: run.surrogate.shares),
+    q.unrepresented_importance: lambda run: np.where(_missing(run), run.client_weights, 0),
+    q.chi_sq: lambda run: _pearson(run, run.surrogate.sum_by_type(run.surrogate.shares)),
+    q.mean_chi_sq: lambda run: _pearson(run, run.surrogate.sum_by_type(run.surrogate.mean_shares)),
+    q.absences: lambda run: _missing(run)[:, np.unique(run.surrogate.types)].sum(),
+    q.reporting_excess: _excess,
+    q.window_weight: _window_weights,
+    q.weight_sum: lambda run: run.surrogate.totals,
+    q.update_rate: lambda run: sum(n / time for n, time in zip(run.counts, run.algorithm.clock.times, strict=True)),
+    q.reciprocal_progress: lambda run: (1 / q.interval_end_gap.on(run) - 1 / q.interval_start_gap.on(run)).sum(),
+    q.nearest_start: lambda run: 1 / max(run.trajectory.server_distance_sq[:-1]),
+    q.whole_time_suboptimality: _every_second,
     q.iterations: lambda run: run.algorithm.rounds * run.algorithm.work.steps[0],
 }
 """Values that are computed another way."""

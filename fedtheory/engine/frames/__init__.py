@@ -16,6 +16,7 @@ from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_fra
 from fedtheory.engine.frames.outcomes import RoundFrame, round_frames, view_whole_round
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.engine.frames.probes import probes
+from fedtheory.engine.frames.sampled import inner_of, sample_at
 from fedtheory.engine.frames.stacked import StackedDraws, StackedFrame, stacks_by_kind, stacks_of
 from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.run import Run
@@ -36,11 +37,13 @@ __all__ = [
     "common_steps",
     "count_numbers",
     "frames_at",
+    "inner_of",
     "moment_frames",
     "path_frames",
     "point_frames",
     "probes",
     "round_frames",
+    "sample_at",
     "stacks_at",
     "stacks_by_kind",
     "step_frames",

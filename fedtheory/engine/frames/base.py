@@ -123,6 +123,11 @@ class Frame(VectorSpace):
         """Expectations of scalars; inner products of most frames are expectations already, or nothing is random."""
         return values
 
+    def mean_of(self, vector: Vector) -> Vector:
+        """The expectation of a vector, which is a known vector here; `Misplaced` on sampled paths."""
+        del vector
+        raise Misplaced("the expectation of a vector needs place='step' or place='round'")
+
     @property
     @abstractmethod
     def local(self) -> Vector:

@@ -34,7 +34,8 @@ class MomentVector(Vector):
     noise: NoiseCoefficients = NO_NOISE
 
     def __add__(self, other: Vector) -> MomentVector:
-        assert isinstance(other, MomentVector)
+        if not isinstance(other, MomentVector):
+            return NotImplemented
         return MomentVector(self.base + other.base, self.noise + other.noise)
 
     def scaled(self, factor: Array) -> MomentVector:
@@ -61,6 +62,8 @@ class MomentSpace(Frame):
 
     joint: Array
     """Joint second moment of the live models, (V(d+1), V(d+1)); of several places (places, 1, ...)."""
+    probabilities: Array
+    """Probabilities of the outcomes of the weights, where the frame has an axis over them."""
     covariances: Array
     """Covariances of each client's two noises, (M, 2, d, d): its iterate's, and its fresh gradient's; of several places
     (places, ...)."""
@@ -91,6 +94,17 @@ class MomentSpace(Frame):
         # Outcomes of the weights, or places, lead, then local steps, then clients.
         return expected[..., None, :] if expected.ndim > 1 else expected
 
+    def mean_of(self, vector: Vector) -> MomentVector:
+        assert isinstance(vector, MomentVector)
+        # The noises are zero in the mean, and the live models begin with the number 1.
+        base = vector.base
+        if "outcome" in self.axes and base.ndim == len(self.axes) + 1:
+            base = average_outcomes(base, self.probabilities)
+        found = base @ self.joint[..., :1]
+        return MomentVector(
+            np.concatenate([found, np.broadcast_to(base * 0, (*found.shape[:-1], base.shape[-1]))[..., 1:]], axis=-1)
+        )
+
 
 class MomentFrame(MomentSpace):
     """Step (t, k), averaged over the past; `bases` says which live model each client works on."""
@@ -98,6 +112,7 @@ class MomentFrame(MomentSpace):
     def __init__(self, run: Run, index: Index, state: _State, step: LocalStep) -> None:
         super().__init__(run, index)
         self._state, self._step = state, step
+        self.probabilities = state.probabilities
         self.joint = state.joint
         if len(state.weights) > 1:
             self.axes = ("outcome", "step", "client")
@@ -107,11 +122,6 @@ class MomentFrame(MomentSpace):
     def weights(self) -> Array:
         """w_i(n), (outcomes, M)."""
         return self._state.weights
-
-    @property
-    def probabilities(self) -> Array:
-        """Probabilities of the outcomes of the weights, (outcomes,)."""
-        return self._state.probabilities
 
     @property
     def alike(self) -> Hashable:

@@ -176,6 +176,10 @@ class RoundFrame(PlainFrame):
     def constant(self, vectors: Array) -> PathVector:
         return PathVector(vectors[None, None])
 
+    def mean_of(self, vector: Vector) -> PathVector:
+        assert isinstance(vector, PathVector)
+        return PathVector(self.expected(vector.values))
+
     def expected(self, values: Array) -> Array:
         """Mean over outcomes, the first axis, of scalars or vectors."""
         return average_outcomes(values, self.probabilities)

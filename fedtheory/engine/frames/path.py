@@ -9,6 +9,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps, Vector
 from fedtheory.errors import Diverging, NotApplicable
@@ -22,7 +23,8 @@ class PathVector(Vector):
     values: Array
 
     def __add__(self, other: Vector) -> PathVector:
-        assert isinstance(other, PathVector)
+        if not isinstance(other, PathVector):
+            return NotImplemented
         return PathVector(self.values + other.values)
 
     def scaled(self, factor: Array) -> PathVector:
@@ -57,6 +59,10 @@ class PlainFrame(Frame):
     def of_outcomes(self, values: Array) -> Array:
         """Return the scalars themselves: a path has one outcome."""
         return values
+
+    def mean_of(self, vector: Vector) -> Vector:
+        run = self.run
+        return vector if is_deterministic(run.problem, run.algorithm) else super().mean_of(vector)
 
     @property
     def average(self) -> Vector:

@@ -187,10 +187,9 @@ class StackedDraws(StackedMoments):
     axes = ("place", "outcome", "step", "client")
     has_outcomes = True
 
-    @cached_property
-    def probabilities(self) -> Array:
-        """Probabilities of the outcomes of the weights, (places, outcomes)."""
-        return np.stack([member.probabilities for member in self._members])
+    def __init__(self, members: Sequence[MomentFrame]) -> None:
+        super().__init__(members)
+        self.probabilities = np.stack([member.probabilities for member in members])
 
     def of_round(self, _values: Array) -> Array:
         raise Misplaced("numbers of a round have no axis over the outcomes of its weights")

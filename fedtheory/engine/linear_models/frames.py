@@ -29,6 +29,10 @@ class ReplicasFrame(PlainFrame):
         """Averages over replicas, (1, 1, 1 or M)."""
         return np.asarray(values.mean(axis=0))[None]
 
+    def mean_of(self, vector: Vector) -> PathVector:
+        assert isinstance(vector, PathVector)
+        return PathVector(np.asarray(vector.values.mean(axis=0))[None])
+
     def selected(self, vector: Vector) -> Vector:
         """sum_i w_i v_i with the weights of each replica."""
         return vector.averaged(self._round.weights[:, None])

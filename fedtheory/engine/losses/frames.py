@@ -30,6 +30,10 @@ class OutcomesFrame(PlainFrame):
         """Averages over outcomes, (1, 1, 1 or M)."""
         return mean(values)[None]
 
+    def mean_of(self, vector: Vector) -> PathVector:
+        assert isinstance(vector, PathVector)
+        return PathVector(mean(vector.values)[None])
+
     def selected(self, vector: Vector) -> Vector:
         """sum_i w_i v_i; the weights of a round are not random here."""
         return vector.averaged(self.of_round(self.run.surrogate.weights))

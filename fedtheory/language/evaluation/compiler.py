@@ -18,7 +18,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array, plain_float
 from fedtheory.arithmetic.enclosures import maximum, minimum
-from fedtheory.engine.frames import PathVector, RoundFrame, Vector, view_whole_round
+from fedtheory.engine.frames import PathVector, RoundFrame, Vector, inner_of, sample_at, view_whole_round
 from fedtheory.engine.memo import Memo
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
@@ -153,7 +153,9 @@ class Compiler:
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
-        return self._cache_on_frame(node, lambda site: site.step.expand_axes(site.step.inner(left(site), right(site))))
+        return self._cache_on_frame(
+            node, lambda site: site.step.expand_axes(inner_of(site.step, left(site), right(site)))
+        )
 
     def _cache_on_frame(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same place share."""
@@ -243,6 +245,8 @@ class Compiler:
             return self._vector_average(node)
         if isinstance(node, ex.Gradient):
             return self._gradient(node)
+        if isinstance(node, ex.SampledGradient):
+            return self._sampled_gradient(node)
         if isinstance(node, sp.Mul):
             return self._multiple(node)
         if isinstance(node, ex.Expectation | ex.LocalSum | ex.PastSum | ex.Selected):
@@ -277,10 +281,18 @@ class Compiler:
 
         return gradient
 
+    def _sampled_gradient(self, node: Expr) -> Vectorial:
+        objective, point = self._objective(node.args[0]), self.vector(node.args[1])
+        if objective.name != "client_objective":
+            raise ValueError(f"expected the objective of a client, whose gradients are sampled, got {node.args[0]}")
+        return lambda site: sample_at(site.step, point(site))
+
     def _compile_round_vector(self, node: Expr) -> Vectorial:
         inside = self.vector(node.args[0])
         if isinstance(node, ex.Selected):
             return lambda site: site.step.selected(inside(site))
+        if isinstance(node, ex.Expectation):
+            return lambda site: site.step.mean_of(inside(site))
         over = _SUMS[type(node)]
 
         def vector(site: Site) -> Vector:
@@ -299,7 +311,7 @@ class Compiler:
         return lambda site: vector(site).scaled(factor(site))
 
     def _is_vector(self, node: Expr) -> bool:
-        if isinstance(node, ex.Gradient | ex.Selected):
+        if isinstance(node, ex.Gradient | ex.SampledGradient | ex.Selected):
             return True
         if isinstance(node, ex.Inner | ex.Value):
             return False
@@ -315,7 +327,6 @@ class Compiler:
 
 
 _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
-    ex.Expectation: RoundFrame.expected,
     ex.LocalSum: RoundFrame.local_sum,
     ex.PastSum: RoundFrame.past_sum,
 }

@@ -37,14 +37,19 @@ from fedtheory.language.quantities.vectors import *
 
 # The chapters of papers use those above.
 for _chapter in modules_of_papers("quantities"):
-    globals().update({name: one for name, one in vars(_chapter).items() if isinstance(one, Quantity | QuantityFamily)})
+    _own = {name: one for name, one in vars(_chapter).items() if not name.startswith("_")}
+    globals().update({name: one for name, one in _own.items() if isinstance(one, Quantity | QuantityFamily)})
 if TYPE_CHECKING:
 
     def __getattr__(_name: str) -> Any:
         """Return a quantity of a paper."""
 
 
-__all__ = [name for name, entry in globals().items() if isinstance(entry, Quantity | QuantityFamily)]
+__all__ = [
+    name
+    for name, entry in globals().items()
+    if isinstance(entry, Quantity | QuantityFamily) and not name.startswith("_")
+]
 
 
 def __dir__() -> list[str]:

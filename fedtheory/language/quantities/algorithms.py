@@ -31,19 +31,28 @@ communication_probability = constant(
     "p",
     "probability that an iteration communicates",
     lambda run: _parameter(run, "probability"),
+    primitive="setting",
 )
-momentum = constant("momentum", r"\beta", "momentum of the server", lambda run: _parameter(run, "momentum"))
+momentum = constant(
+    "momentum",
+    r"\beta",
+    "momentum of the server",
+    lambda run: _parameter(run, "momentum"),
+    primitive="setting",
+)
 proximal_weight = constant(
     "proximal_weight",
     r"\mu_{\mathrm{prox}}",
     "weight of FedProx's proximal term, mu/2 |y - x|^2",
     lambda run: _parameter(run, "proximal"),
+    primitive="setting",
 )
 compression_variance = constant(
     "compression_variance",
     r"\omega",
     "d/k - 1, where k of d random coordinates are sent: E|C(v) - v|^2 = omega |v|^2",
     lambda run: run.problem.dimension / _parameter(run, "coordinates") - 1,
+    primitive="setting",
 )
 
 
@@ -79,6 +88,7 @@ limiting_mean_distance_sq = constant(
     r"\|\lim_{n\to\infty}\mathbb E x^n-x^*\|^2",
     "|lim E x^n - x*|^2, the limit of the expected model from the run's start",
     _limiting_mean_distance_sq,
+    primitive="limit",
 )
 
 
@@ -103,6 +113,7 @@ optimum_displacement_sq = RunQuantity(
     "(SCAFFOLD: x = x*, c = 0, c_i = grad F_i(x*)): sum over the server's vectors of |s' - s|^2, plus sum_i p_i "
     "|c_i' - c_i|^2 over those of the clients, in the mean over noise, participants and compression",
     _displacement,
+    primitive="process",
 )
 
 
@@ -121,6 +132,7 @@ mixing_contraction = constant(
     "spectral gap",
     _mixing_contraction_sq,
     root=True,
+    primitive="constant",
 )
 
 
@@ -138,12 +150,14 @@ consensus_distance_sq = per_round(
     r"\sum_ip_i\mathbb E\|x_i^{(t)}-\bar x^{(t)}\|^2",
     "for each round t: sum_i p_i E|x_i^t - xbar^t|^2 of the models that clients keep, at the start of the round",
     lambda run: place_on_rounds(_require_kept_models(run).client_spread[:-1]),
+    primitive="process",
 )
 final_consensus_distance_sq = RunQuantity(
     "final_consensus_distance_sq",
     r"\sum_ip_i\mathbb E\|x_i^T-\bar x^T\|^2",
     "sum_i p_i E|x_i^T - xbar^T|^2 of the models that clients keep, after the last round",
     lambda run: _require_kept_models(run).final_client_spread,
+    primitive="process",
 )
 
 
@@ -152,4 +166,5 @@ step_shift = constant(
     "c",
     "c of the step sizes eta_n = 2/(mu tau (n + c)) of round n, for all local steps",
     decreasing_steps.require,
+    primitive="constant",
 )

@@ -28,6 +28,7 @@ from fedtheory.language.quantities.measuring.symbols import (
     define_by,
     gap,
     square,
+    variance,
 )
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Term, VectorQuantity, constant, symbol_of
 
@@ -66,6 +67,7 @@ comparator_noise = RunQuantity(
     "sigma_y, sigma_y^2 = sum_i p_i E|g_i(y) - grad F_i(y)|^2 at the comparator y",
     lambda run: run.comparator.noise_sq,
     root=True,
+    term=_define(Average(variance(COMPARATOR)), FIRST_STEP, FIRST_ROUND),
 )
 comparator_dissimilarity = RunQuantity(
     "comparator_dissimilarity",
@@ -81,6 +83,7 @@ comparator_curved_noise = RunQuantity(
     "its square is sum_i p_i L_i E|g_i(y) - grad F_i(y)|^2 at the comparator y, L_i the largest curvature of F_i",
     lambda run: run.comparator.noise_sq_with(run.client_smoothness),
     root=True,
+    term=_define(Average(_CURVATURE * variance(COMPARATOR)), FIRST_STEP, FIRST_ROUND),
 )
 comparator_curved_dissimilarity = RunQuantity(
     "comparator_curved_dissimilarity",
@@ -96,6 +99,7 @@ noise_at_optimum = constant(
     "sigma_*, sigma_*^2 = sum_i p_i E|g_i(x*) - grad F_i(x*)|^2, at the optimum",
     lambda run: run.at_optimum.noise_sq,
     root=True,
+    term=define_by(Average(variance(OPTIMUM)), FIRST_STEP, FIRST_ROUND),
 )
 dissimilarity_at_optimum = constant(
     "dissimilarity_at_optimum",
@@ -112,6 +116,7 @@ noise_smoothness = constant(
     "with one draw at both points, for every client",
     lambda run: run.noise_smoothness,
     assumption=a.smooth_noise,
+    primitive="constant",
 )
 
 

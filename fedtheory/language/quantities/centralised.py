@@ -6,22 +6,31 @@ For runs without noise: ``v_[k]((k-1) tau) = w((k-1) tau)``, then
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.frames import common_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities import errors
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
-from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_ROUND, LAST_STEP
-from fedtheory.language.quantities.measuring.symbols import NEXT_VIRTUAL, SERVER, define_by, gap
+from fedtheory.language.quantities.measuring.reductions import (
+    FIRST_STEP,
+    LARGEST_ROUND,
+    LAST_ROUND,
+    LAST_STEP,
+    SUM_OVER_ROUNDS,
+)
+from fedtheory.language.quantities.measuring.symbols import (
+    NEXT_CENTRALISED,
+    NEXT_VIRTUAL,
+    SERVER,
+    define_by,
+    gap,
+    gap_of_mean,
+)
 from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
-from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round
+from fedtheory.language.quantities.quantity import Over, per_round
 
 
 def _starts(run: Run) -> Array:
@@ -53,6 +62,7 @@ interval_end_gap = per_round(
     r"\theta_{[k]}(k\tau)",
     "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
     lambda run: place_on_rounds(_measure_interval_ends(run)),
+    term=define_by(gap_of_mean(NEXT_CENTRALISED), LAST_STEP),
 )
 next_interval_start_gap = per_round(
     "next_interval_start_gap",
@@ -63,17 +73,13 @@ next_interval_start_gap = per_round(
 )
 
 
-def _reciprocal(gaps: Array) -> Array:
-    if (gaps <= 0).any():
-        raise NotApplicable("the run reaches the optimum exactly")
-    return np.asarray(1 / gaps)
-
-
-reciprocal_progress = RunQuantity(
+reciprocal_progress = define_in_numbers(
     "reciprocal_progress",
     r"\sum_{k=1}^K\left(\frac{1}{\theta_{[k]}(k\tau)}-\frac{1}{\theta_{[k]}((k-1)\tau)}\right)",
     "sum over intervals of 1/theta_[k](k tau) - 1/theta_[k]((k-1) tau)",
-    lambda run: (_reciprocal(_measure_interval_ends(run)) - _reciprocal(_starts(run))).sum(),
+    1 / interval_end_gap.symbol - 1 / interval_start_gap.symbol,
+    SUM_OVER_ROUNDS,
+    of=[interval_end_gap, interval_start_gap],
 )
 last_interval_gap = reduce_entries(
     "last_interval_gap",
@@ -94,16 +100,9 @@ smallest_gap = define_in_numbers(
 )
 
 
-def _nearest(run: Run) -> Any:
-    farthest = largest(run.trajectory.server_distance_sq[:-1])
-    if farthest == 0:
-        raise NotApplicable("the run starts at the optimum")
-    return 1 / farthest
-
-
-nearest_start = RunQuantity(
-    "nearest_start",
-    r"\omega",
-    "omega = min_k 1/|v_[k]((k-1) tau) - w*|^2",
-    _nearest,
+_farthest = reduce_entries(
+    "farthest_start_sq", "r^2", "the largest E|x^t - x*|^2 of a round's start", errors.server_distance_sq, LARGEST_ROUND
+)
+nearest_start = define_in_numbers(
+    "nearest_start", r"\omega", "omega = min_k 1/|v_[k]((k-1) tau) - w*|^2", 1 / _farthest.symbol, of=[_farthest]
 )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import smallest
 from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.kernel.expressions import Expectation
+from fedtheory.language.quantities import local_work, problem
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
 from fedtheory.language.quantities.measuring.reductions import (
     FIRST_STEP,
@@ -31,7 +35,7 @@ from fedtheory.language.quantities.measuring.symbols import (
     gradient_sq,
     square,
 )
-from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round, per_step
+from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, per_round, per_step
 
 
 def _mean(values: Array) -> Any:
@@ -59,12 +63,16 @@ def _discounted(run: Run) -> Any:
     return (weights @ errors) / weights.sum()
 
 
+_j = sp.Dummy("j", integer=True)
+_ETA, _MU = local_work.local_step_size, problem.strong_convexity
+_FORGETTING = Weights((1 - _ETA.symbol * _MU.symbol / 2) ** (-_j), _j, ((_ETA.symbol, _ETA), (_MU.symbol, _MU)))
 discounted_suboptimality = RunQuantity(
     "discounted_suboptimality",
     r"\textstyle\sum_{j=1}^{\tau T}q^{-j}\,\mathbb E\left[F(\bar x_j)-F(x^*)\right]/\sum_{j=1}^{\tau T}q^{-j}",
     "sum_j q^-j (E F(xbar_j) - F*) / sum_j q^-j, q = 1 - eta mu/2, over the local steps j = 1 .. tau T of all rounds: "
     "a mean that forgets the first errors",
     _discounted,
+    term=define_by(gap(NEXT_ITERATE), Over("iterations", "mean", weights=_FORGETTING)),
 )
 
 
@@ -197,6 +205,7 @@ final_mean_distance_sq = RunQuantity(
     r"\|\mathbb E\theta^N-\theta^*\|^2",
     "|E theta^N - x*|^2",
     _mean_distance_sq,
+    term=define_by(square(Expectation(NEXT_VIRTUAL) - OPTIMUM), LAST_STEP, LAST_ROUND),
 )
 
 

@@ -6,11 +6,12 @@ from functools import cache
 from typing import Any
 
 from fedtheory.engine.run import Run
-from fedtheory.kernel.expressions import Expectation, Value
+from fedtheory.kernel.expressions import Average, Expectation, Value
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
 from fedtheory.language.quantities.measuring.symbols import CLIENT_OBJECTIVE, CLIENT_OPTIMUM, OPTIMUM, define_by, square
+from fedtheory.language.quantities.measuring.terms import term_at_steps
 from fedtheory.language.quantities.quantity import QuantityFamily, RunQuantity, assumed, constant, supremum
 
 gradient_dissimilarity = assumed(
@@ -58,6 +59,7 @@ mean_divergence = constant(
     lambda run: run.arithmetic.sqrt(run.client_dissimilarities_sq.value) @ run.problem.weights,
     region=lambda run: run.client_dissimilarities_sq.region,
     assumption=a.bounded_dissimilarity,
+    term=term_at_steps(Average(client_dissimilarity.symbol), client_dissimilarity),
 )
 client_optimum_distance = constant(
     "client_optimum_distance",
@@ -85,5 +87,13 @@ def _optimal_value_gap(run: Run) -> Any:
 
 
 optimal_value_gap = constant(
-    "optimal_value_gap", r"\Gamma", "Gamma = F* - sum_i p_i F_i*, F_i* the least value of F_i", _optimal_value_gap
+    "optimal_value_gap",
+    r"\Gamma",
+    "Gamma = F* - sum_i p_i F_i*, F_i* the least value of F_i",
+    _optimal_value_gap,
+    term=define_by(
+        Average(Expectation(Value(CLIENT_OBJECTIVE, OPTIMUM) - Value(CLIENT_OBJECTIVE, CLIENT_OPTIMUM))),
+        FIRST_STEP,
+        FIRST_ROUND,
+    ),
 )

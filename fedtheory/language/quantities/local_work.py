@@ -11,7 +11,11 @@ from fedtheory.language.quantities.measuring.terms import define_in_numbers
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round, per_step
 
 rounds = RunQuantity(
-    "rounds", "T", "number of server updates", lambda run: run.arithmetic.number(run.algorithm.rounds, "T")
+    "rounds",
+    "T",
+    "number of server updates",
+    lambda run: run.arithmetic.number(run.algorithm.rounds, "T"),
+    primitive="setting",
 )
 
 
@@ -27,6 +31,7 @@ round_index = per_round(
     "n",
     "number of the server update, from 1 on",
     lambda run: run.arithmetic.array(list(range(1, run.algorithm.rounds + 1)))[:, None, None],
+    primitive="setting",
 )
 local_step_index = RunQuantity(
     "local_step_index",
@@ -34,8 +39,15 @@ local_step_index = RunQuantity(
     "number of local steps that a round has taken, from 0 on",
     lambda run: run.arithmetic.array(list(range(max(run.algorithm.work.steps))))[None, :, None],
     per_step=True,
+    primitive="setting",
 )
-local_steps = constant("local_steps", r"\tau", "local steps per round, the same for all clients", _steps)
+local_steps = constant(
+    "local_steps",
+    r"\tau",
+    "local steps per round, the same for all clients",
+    _steps,
+    primitive="setting",
+)
 iterations = define_in_numbers(
     "iterations",
     "T",
@@ -52,7 +64,13 @@ def _step_size(run: Run) -> object:
     return size
 
 
-local_step_size = constant("local_step_size", r"\eta", "local step size, the same for all clients", _step_size)
+local_step_size = constant(
+    "local_step_size",
+    r"\eta",
+    "local step size, the same for all clients",
+    _step_size,
+    primitive="setting",
+)
 
 
 def _sizes_at_steps(run: Run) -> Any:
@@ -70,15 +88,21 @@ step_size_at_step = per_step(
     r"\eta_{t,k}",
     "for each local step k = 0 .. tau-1 of each round t: its size, the same for all clients",
     _sizes_at_steps,
+    primitive="setting",
 )
 server_step_size = constant(
-    "server_step_size", r"\eta_g", "server step size", lambda run: run.algorithm.aggregation.server_step_size
+    "server_step_size",
+    r"\eta_g",
+    "server step size",
+    lambda run: run.algorithm.aggregation.server_step_size,
+    primitive="setting",
 )
 client_local_steps = constant(
     "client_local_steps",
     "E_k",
     "local steps of each client",
     lambda run: place_on_clients(run.arithmetic.array(list(run.algorithm.work.steps))),
+    primitive="setting",
 )
 
 
@@ -94,6 +118,7 @@ client_step_size = constant(
     r"\mu_k",
     "local step size of each client, the same at all of its steps",
     _client_step_size,
+    primitive="setting",
 )
 
 
@@ -105,5 +130,9 @@ def _effective_step_size(run: Run) -> Any:
 
 
 effective_step_size = constant(
-    "effective_step_size", r"\mu", "mu = mu_k E_k, the same for all clients", _effective_step_size
+    "effective_step_size",
+    r"\mu",
+    "mu = mu_k E_k, the same for all clients",
+    _effective_step_size,
+    primitive="setting",
 )

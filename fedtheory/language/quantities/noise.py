@@ -9,8 +9,18 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Average
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients
+from fedtheory.language.quantities.measuring.reductions import (
+    FIRST_ROUND,
+    FIRST_STEP,
+    LARGEST_CLIENT,
+    LARGEST_ROUND,
+    LARGEST_STEP,
+)
+from fedtheory.language.quantities.measuring.symbols import OPTIMUM, SAMPLE, define_by, square
+from fedtheory.language.quantities.measuring.symbols import second_moment as second_moment_of
 from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
 noise_deviation = assumed(
@@ -30,6 +40,7 @@ visited_second_moment = supremum(
     r"G_{\mathrm{run}}",
     "the largest E|g_i(x_i^{t,k})|^2 of the run, its root",
     lambda run: run.visited_second_moment,
+    term=define_by(square(SAMPLE), LARGEST_CLIENT, LARGEST_STEP, LARGEST_ROUND),
 )
 
 
@@ -72,6 +83,7 @@ relative_noise = constant(
     "the variance, twice that where the variance is not symmetric about w_k^o",
     _of_noise(_relative_noise),
     root=True,
+    primitive="constant",
 )
 
 
@@ -93,10 +105,12 @@ absolute_noise = constant(
     "sigma_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: the smallest for that beta_k",
     _of_noise(_absolute_noise),
     root=True,
+    primitive="constant",
 )
 optimum_noise = constant(
     "optimum_noise",
     r"\Sigma",
     "sum_i p_i E|g_i|^2 at the optimum of the federated problem",
     lambda run: run.second_moments_at(run.problem.about_optimum.optimum) @ run.problem.weights,
+    term=define_by(Average(second_moment_of(OPTIMUM)), FIRST_STEP, FIRST_ROUND),
 )

@@ -20,7 +20,13 @@ def _participants(run: Run) -> Number:
     return run.arithmetic.number(count, "L")
 
 
-participants = constant("participants", "L", "number of clients that a round selects", _participants)
+participants = constant(
+    "participants",
+    "L",
+    "number of clients that a round selects",
+    _participants,
+    primitive="setting",
+)
 
 
 def paired_moments(run: Run) -> WeightMoments:
@@ -45,4 +51,5 @@ sampling_variance = constant(
     "replacement",
     _sampling_variance,
     assumption=a.averaged_participants,
+    primitive="constant",
 )

@@ -13,9 +13,19 @@ from fedtheory.language.quantities.measuring.symbols import OPTIMUM, SERVER, def
 from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
-clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.clients, "M"))
+clients = constant(
+    "clients",
+    "M",
+    "number of clients",
+    lambda run: run.arithmetic.number(run.clients, "M"),
+    primitive="setting",
+)
 importance = constant(
-    "importance", "p_i", "importance of each client in the objective", lambda run: place_on_clients(run.client_weights)
+    "importance",
+    "p_i",
+    "importance of each client in the objective",
+    lambda run: place_on_clients(run.client_weights),
+    primitive="setting",
 )
 largest_importance = reduce_entries(
     "largest_importance", r"p_{\max}", "the largest importance of a client", importance, LARGEST_CLIENT
@@ -26,6 +36,7 @@ smoothness = constant(
     "max_i of the largest curvature of F_i in modulus, for quadratics the largest modulus of an eigenvalue of H_i",
     lambda run: run.smoothness,
     assumption=a.smooth,
+    primitive="constant",
 )
 strong_convexity = constant(
     "strong_convexity",
@@ -33,12 +44,14 @@ strong_convexity = constant(
     "min_i of the smallest curvature of F_i, for quadratics the smallest eigenvalue of H_i",
     lambda run: run.strong_convexity,
     assumption=a.strongly_convex_clients,
+    primitive="constant",
 )
 objective_smoothness = constant(
     "objective_smoothness",
     r"\delta",
     "largest modulus of an eigenvalue of the Hessian of F",
     lambda run: run.objective_smoothness,
+    primitive="constant",
 )
 
 
@@ -53,6 +66,7 @@ smallest_curvature = constant(
     r"\lambda_{\min}(\nabla^2 F)",
     "smallest eigenvalue of the Hessian of F, where F is convex",
     _smallest_curvature,
+    primitive="constant",
 )
 client_smoothness = constant(
     "client_smoothness",
@@ -60,6 +74,7 @@ client_smoothness = constant(
     "largest modulus of an eigenvalue of each client's Hessian",
     lambda run: place_on_clients(run.client_smoothness),
     assumption=a.smooth,
+    primitive="constant",
 )
 client_strong_convexity = constant(
     "client_strong_convexity",
@@ -67,6 +82,7 @@ client_strong_convexity = constant(
     "smallest eigenvalue of each client's Hessian",
     lambda run: place_on_clients(run.client_strong_convexity),
     assumption=a.strongly_convex_clients,
+    primitive="constant",
 )
 mean_square_smoothness = constant(
     "mean_square_smoothness",
@@ -74,12 +90,14 @@ mean_square_smoothness = constant(
     "the smallest constant with E|g_k(w_1) - g_k(w_2)|^2 <= hat delta_k^2 |w_1 - w_2|^2 for one draw in both gradients",
     lambda run: place_on_clients(run.client_mean_square_smoothness),
     root=True,
+    primitive="constant",
 )
 sample_smoothness = constant(
     "sample_smoothness",
     r"L_\xi",
     "the largest curvature of an objective that is sampled: the L of single samples, of the clients without them",
     lambda run: run.sample_smoothness,
+    primitive="constant",
 )
 lipschitz = assumed(
     "lipschitz",

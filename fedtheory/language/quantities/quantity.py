@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 Place = Literal["run", "round", "step", "points"]
 """Place at which a quantity has values: one for the whole run, or one for each round, local step, or point."""
 
+Primitive = Literal["setting", "constant", "minimiser", "limit", "clock", "window", "process"]
+"""Kind of a number that no term defines; its defining property is its assumption, or what it is said to mean.
+
+A `setting` is read from the run, with the law of the participants and the moments of their weights.  A `constant` is
+the smallest or largest number for which an inequality holds at all points of a region.  A `minimiser` is made of a
+point that is solved for, a `limit` is for ever more rounds or small steps.  A `clock` counts times and reports, a
+`window` sums over as many updates as such a count.  A `process` is followed along other steps than the run's own.
+"""
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -40,11 +49,19 @@ class Weights:
 
 @dataclass(frozen=True)
 class Over:
-    """A number made of those of several clients, local steps of a round, rounds, or local steps of all rounds."""
+    """A number made of those of several clients, types of them, local steps of a round, rounds, or steps of all rounds.
 
-    index: Literal["clients", "steps", "rounds", "iterations"]
-    by: Literal["mean", "sum", "largest", "smallest", "first", "last", "before"]
-    """Reduction of the entries; `before` has, for each entry, the sum of those before it."""
+    Clients with the same objective are of one type; the number of a type stands at its first client.  A window is of as
+    few updates as give each client the same weight in every window; each keeps its sum, instead of its updates.
+    """
+
+    index: Literal["clients", "types", "steps", "rounds", "windows", "iterations"]
+    by: Literal["mean", "sum", "largest", "smallest", "first", "last", "before", "each", "own"]
+    """Reduction of the entries; `before` has, for each entry, the sum of those before it.
+
+    Of types: `each` has the sum of the clients of a type at its first client and zero at the others, `own` has it at
+    each client of the type, and `sum` adds the numbers of all types.
+    """
     begin: int = 0
     """The first entry that counts."""
     weights: Weights | None = None
@@ -94,6 +111,13 @@ class RunQuantity:
     """The assumption of which it is the constant."""
     term: Term | None = None
     """Definition by an expression at a local step, where it has one."""
+    primitive: Primitive | None = None
+    """Kind of a number that has no term."""
+
+    @property
+    def defining_property(self) -> str:
+        """The property that defines a number without a term: its assumption where it is the constant of one."""
+        return self.meaning if self.assumption is None else f"{self.meaning} ({self.assumption.name})"
 
     @property
     def place(self) -> Place:
@@ -161,7 +185,13 @@ per_step = partial(RunQuantity, per_round=True, per_step=True)
 
 
 def supremum(
-    name: str, latex: str, meaning: str, bound: Callable[[Run], Bound], assumption: Assumption | None = None
+    name: str,
+    latex: str,
+    meaning: str,
+    bound: Callable[[Run], Bound],
+    assumption: Assumption | None = None,
+    *,
+    term: Term | None = None,
 ) -> RunQuantity:
     """A constant whose square is a supremum over a region."""
     return RunQuantity(
@@ -173,6 +203,8 @@ def supremum(
         is_constant=True,
         region=lambda run: run.once(bound).region,
         assumption=assumption,
+        term=term,
+        primitive=None if term else "constant",
     )
 
 
@@ -202,6 +234,23 @@ def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
         MeanOverRounds(quantity),
         term=replace(term, over=(*term.over, Over("rounds", "mean"))),
     )
+
+
+@dataclass(frozen=True)
+class OnOtherRun:
+    """The measure of a quantity on a run that is made of the given one."""
+
+    of: RunQuantity
+    other: Callable[[Run], Run]
+
+    def __call__(self, run: Run) -> Any:
+        """Compute the quantity on the other run."""
+        return self.of.on(self.other(run))
+
+
+def on_other_run(name: str, latex: str, meaning: str, of: RunQuantity, other: Callable[[Run], Run]) -> RunQuantity:
+    """A quantity of another run, which is made of the given one."""
+    return RunQuantity(name, latex, meaning, OnOtherRun(of, other), primitive="process")
 
 
 @dataclass(frozen=True)

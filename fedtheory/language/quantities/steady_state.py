@@ -13,19 +13,23 @@ from fedtheory.engine.moments.stationary import (
 from fedtheory.engine.run import Run
 from fedtheory.engine.small_steps import compute_leading_coefficient, small_step_limit
 from fedtheory.language.quantities import local_work
-from fedtheory.language.quantities.quantity import VectorQuantity, constant
+from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
+from fedtheory.language.quantities.measuring.symbols import OPTIMUM, define_by, square
+from fedtheory.language.quantities.quantity import VectorQuantity, constant, symbol_of
 
 limiting_suboptimality = constant(
     "limiting_suboptimality",
     r"\lim_{T\to\infty}\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "limit of average_suboptimality for ever more rounds, from the fixed point of the second moments",
     lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+    primitive="limit",
 )
 limiting_model_suboptimality = constant(
     "limiting_model_suboptimality",
     r"\lim_{T\to\infty}\mathbb E F(x^T)-F(x^*)",
     "limit of E F(x^T) - F* for ever more rounds, from the fixed point of the second moments",
     lambda run: stationary_suboptimality(run.trajectory.recursion),
+    primitive="limit",
 )
 
 
@@ -44,6 +48,7 @@ limiting_distance_sq = constant(
     r"\lim_{i\to\infty}\mathbb E\|w^o-w_i\|^2",
     "limit of E|x^n - x*|^2 for ever more rounds, from the fixed point of the second moments",
     _limiting_distance_sq,
+    primitive="limit",
 )
 
 
@@ -59,6 +64,15 @@ leading_limiting_distance_sq = constant(
     "mu/2 tr(H^-1 R), the limit of E|x^n - x*|^2 to first order in mu: H the Hessian of F, mu the server step size "
     "times the effective step size, mu^2 R the covariance of a round's update of the server at x*",
     _measure_leading_error,
+    primitive="limit",
+)
+
+
+small_step_optimum = VectorQuantity(
+    "small_step_optimum",
+    r"\bar w",
+    "w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
+    lambda frame: frame.constant(small_step_limit(frame.run)[None]),
 )
 
 
@@ -73,6 +87,9 @@ small_step_bias = constant(
     "distance from x* of w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
     _small_step_bias_sq,
     root=True,
+    term=define_by(
+        square(symbol_of(small_step_optimum) - OPTIMUM), FIRST_STEP, FIRST_ROUND, also=(small_step_optimum,)
+    ),
 )
 
 
@@ -87,10 +104,5 @@ distance_to_small_step_limit = constant(
     "distance of the limit of E x^n from w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k",
     _distance_of_limits_sq,
     root=True,
-)
-small_step_optimum = VectorQuantity(
-    "small_step_optimum",
-    r"\bar w",
-    "w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
-    lambda frame: frame.constant(small_step_limit(frame.run)[None]),
+    primitive="limit",
 )

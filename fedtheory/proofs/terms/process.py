@@ -13,7 +13,7 @@ from functools import cache, cached_property
 import sympy as sp
 
 from fedtheory.kernel import Context, Rejected
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, parts_of
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, has_plain_vectors, parts_of
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity, RunQuantity
@@ -161,6 +161,8 @@ class Process:
     def in_symbols(self, quantity: RunQuantity, expression: Expr) -> Expr:
         """A part of a quantity's term in the symbols of the present step's vectors."""
         assert quantity.term is not None
+        if not has_plain_vectors(expression):
+            raise Rejected(f"{quantity.name} has expectations of vectors, or gradients of one draw at several points")
         named = {symbol: self.symbols(_AVERAGES.get(of, of)) for symbol, of in quantity.term.where}
         found: Expr = expression.replace(Expectation, lambda inside: inside).xreplace(named)
         return found
@@ -195,6 +197,8 @@ class Process:
             return None
         if not quantity.term.over or parts_of(quantity.term.expression, sp.Max):
             return None
+        if not has_plain_vectors(quantity.term.expression):
+            return None
         written: Expr | None = self._in_vectors(quantity, quantity.term.expression)
         for over in quantity.term.over:
             written = None if written is None else self._reduced(written, over)
@@ -205,6 +209,8 @@ class Process:
     def _in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr | None:
         """A part of a quantity's term by round and step; None where it has vectors that full rounds do not define."""
         assert quantity.term is not None
+        if not has_plain_vectors(expression):
+            return None
         named = {}
         for symbol, of in quantity.term.where:
             if of not in self._vectors and of not in _FIXED and not self._is_constant(of):

@@ -9,11 +9,6 @@ from fedtheory.language.signs import Existing, Signs, defined_with, existing
 
 PER_SHARE: tuple[Quantity, ...] = (
     q.weight_share,
-    q.round_optimum_noise,
-    q.round_optimum_mixed_noise,
-    q.chi_sq,
-    q.mixed_gradient_change,
-    q.mixed_noise_at_virtual,
     *sorted(
         (one for one in defined_with({q.weight_share}) if isinstance(one, RunQuantity) and one.per_round),
         key=lambda one: one.name,
@@ -25,55 +20,27 @@ _EXISTING = (
         "a minimiser of F",
         frozenset[Quantity](
             {
-                q.whole_time_suboptimality,
                 q.doubled_synchronous_suboptimality,
                 q.doubled_asynchronous_suboptimality,
                 q.synchronous_final_suboptimality,
                 q.asynchronous_final_suboptimality,
                 q.fastest_gap,
                 q.fastest_gradient,
-                q.surrogate_optimum_distance,
-                q.second_order_residual,
-                q.first_energy,
-                q.last_energy,
             }
         ),
         a.IMPLY_CONVEXITY,
     ),
     Existing(
         "a comparator of the updates",
-        frozenset[Quantity](
-            {
-                *(q.surrogate_comparator, q.surrogate_comparator_distance),
-                q.comparator_residual,
-            }
-        ),
+        frozenset[Quantity]({q.surrogate_comparator}),
         a.IMPLY_CONVEXITY,
     ),
-    existing(
-        "minimisers of the clients",
-        *(q.client_gap_at_surrogate_optimum, q.mean_misrepresentation),
-        by=a.strongly_convex_clients,
-    ),
-    existing(
-        "minimisers of the updates",
-        *(q.round_optimum, q.round_optimum_gap, q.round_optimum_slope_sq),
-        *(q.round_optimum_noise, q.round_optimum_mixed_noise),
-        *(q.change_from_round_optimum, q.second_moment_at_round_optimum),
-        *(q.comparator_residual, q.mean_misrepresentation, q.change_between_optima),
-        by=a.strongly_convex_clients,
-    ),
-    existing(
-        "a minimiser of the surrogate problem",
-        *(q.surrogate_optimum, q.surrogate_optimum_distance, q.surrogate_optimum_slope_sq),
-        *(q.surrogate_initial_distance, q.residual, q.client_gap_at_surrogate_optimum),
-        *(q.surrogate_noise, q.second_moment_at_surrogate_optimum),
-        by=a.strongly_convex_clients,
-    ),
+    existing("minimisers of the updates", q.round_optimum, by=a.strongly_convex_clients),
+    existing("a minimiser of the surrogate problem", q.surrogate_optimum, by=a.strongly_convex_clients),
     existing("periods of whole times", q.common_period, q.reports_in_a_period, by=a.whole_times),
     existing(
         "shares of the clients in every update",
-        *(*PER_SHARE, q.type_share),
+        *PER_SHARE,
         by=a.somebody_reports,
     ),
 )
@@ -83,7 +50,7 @@ SIGNS = Signs(
         q.speed_ratio_above,
     ),
     positive=(
-        *(q.sample_smoothness, q.interval, q.update_rate),
+        *(q.sample_smoothness, q.interval),
         *(q.clock_time, q.expected_round_time),
     ),
     at_least_one=(q.largest_weight_sum,),
@@ -93,7 +60,7 @@ SIGNS = Signs(
         *(q.mean_chi_sq, q.mean_round_optimum_noise),
         *(q.mean_round_optimum_mixed_noise, q.residual, q.comparator_residual),
     ),
-    of_an_update=(q.weight_sum, q.chi_sq),
+    of_an_update=(q.chi_sq,),
     positive_of_clients=(q.update_time, q.report_interval),
     nonnegative_of_clients=(
         *(q.weight_share, q.aggregation_weight, q.expected_weight, q.mean_weight_share),

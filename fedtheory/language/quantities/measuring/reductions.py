@@ -14,14 +14,16 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights
 
-_AXES = {"rounds": 0, "iterations": 0, "steps": 1, "clients": 2}
+_AXES = {"rounds": 0, "iterations": 0, "steps": 1, "clients": 2, "types": 2}
 MEAN_OVER_STEPS, MEAN_OVER_ROUNDS = Over("steps", "mean"), Over("rounds", "mean")
 SUM_OVER_STEPS, SUM_OVER_ROUNDS = Over("steps", "sum"), Over("rounds", "sum")
 FIRST_STEP, LAST_STEP = Over("steps", "first"), Over("steps", "last")
 FIRST_ROUND, LAST_ROUND = Over("rounds", "first"), Over("rounds", "last")
+SUM_OVER_WINDOWS = Over("windows", "sum")
 SUM_BEFORE_STEP = Over("steps", "before")
 LARGEST_CLIENT, SMALLEST_CLIENT = Over("clients", "largest"), Over("clients", "smallest")
-LARGEST_ROUND = Over("rounds", "largest")
+EACH_TYPE, OWN_TYPE, SUM_OVER_TYPES = Over("types", "each"), Over("types", "own"), Over("types", "sum")
+LARGEST_STEP, LARGEST_ROUND = Over("steps", "largest"), Over("rounds", "largest")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,10 @@ def _reduce(over: Over, run: Run, values: Array) -> Array:
     """Reduce values along one axis, which stays with length one; iterations are rounds and steps together."""
     if over.weights is not None:
         return _weigh(over, over.weights, run, values)
+    if over.by in ("each", "own"):
+        return _sum_types(over, run, values)
+    if over.index == "windows":
+        return _sum_windows(run, values)
     if over.index == "iterations":
         values = values.reshape(-1, 1, values.shape[2])
     axis = _AXES[over.index]
@@ -57,6 +63,22 @@ def _reduce(over: Over, run: Run, values: Array) -> Array:
     else:
         counted = _REDUCTIONS[over.by](run, counted)
     return np.moveaxis(counted, 0, axis)
+
+
+def _sum_types(over: Over, run: Run, values: Array) -> Array:
+    """Sums of the clients of each type, at its first client or at each of its clients."""
+    surrogate = run.surrogate
+    values = np.broadcast_to(values, (*values.shape[:2], len(surrogate.types)))
+    sums = surrogate.sum_by_type(values * run.multiplicities)
+    return sums if over.by == "each" else sums[..., surrogate.types]
+
+
+def _sum_windows(run: Run, values: Array) -> Array:
+    """Sums over the blocks of W updates, (N/W, K, M) from (N, K, M)."""
+    run.require_single_clients("windows are of the weights of single clients")
+    window = run.algorithm.schedule.smallest_window(run.surrogate.weights)
+    sums: Array = values.reshape(-1, window, *values.shape[1:]).sum(axis=1)
+    return sums
 
 
 def _weigh(over: Over, weights: Weights, run: Run, values: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Value, norm_sq
+from fedtheory.kernel.expressions import Expectation, Expr, Gradient, SampledGradient, Value, norm_sq
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities import vectors as v
 from fedtheory.language.quantities.measuring.terms import term_at_steps
@@ -24,7 +24,7 @@ next_run_iterate = VectorQuantity(
 )
 _VOCABULARY: tuple[Quantity, ...] = (
     *(run_iterate, next_run_iterate, v.virtual_iterate, v.next_virtual_iterate, v.local_iterate, v.next_local_iterate),
-    *(v.server_model, v.optimum, v.client_optimum),
+    *(v.server_model, v.optimum, v.client_optimum, v.stochastic_gradient, v.next_centralised_model),
     *(v.objective, v.client_objective, local_work.local_steps),
 )
 ITERATE, NEXT_ITERATE = symbol_of(run_iterate), symbol_of(next_run_iterate)
@@ -32,6 +32,7 @@ VIRTUAL, NEXT_VIRTUAL = symbol_of(v.virtual_iterate), symbol_of(v.next_virtual_i
 LOCAL, NEXT_LOCAL = symbol_of(v.local_iterate), symbol_of(v.next_local_iterate)
 SERVER, OPTIMUM, CLIENT_OPTIMUM = map(symbol_of, (v.server_model, v.optimum, v.client_optimum))
 OBJECTIVE, CLIENT_OBJECTIVE = symbol_of(v.objective), symbol_of(v.client_objective)
+SAMPLE, NEXT_CENTRALISED = symbol_of(v.stochastic_gradient), symbol_of(v.next_centralised_model)
 STEPS = symbol_of(local_work.local_steps)
 
 
@@ -55,3 +56,18 @@ def gap(at: Expr, below: Expr = OPTIMUM) -> Expr:
 def gradient_sq(at: Expr) -> Expr:
     """E|grad F(x)|^2."""
     return square(Gradient(OBJECTIVE, at))
+
+
+def second_moment(at: Expr) -> Expr:
+    """E|g_i(x)|^2 of each client."""
+    return square(SampledGradient(CLIENT_OBJECTIVE, at))
+
+
+def variance(at: Expr) -> Expr:
+    """E|g_i(x) - grad F_i(x)|^2 of each client."""
+    return square(SampledGradient(CLIENT_OBJECTIVE, at) - Gradient(CLIENT_OBJECTIVE, at))
+
+
+def gap_of_mean(at: Expr) -> Expr:
+    """F(E x) - F*."""
+    return gap(Expectation(at))

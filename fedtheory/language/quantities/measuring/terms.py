@@ -70,10 +70,10 @@ class InNumbers:
 
 def _repeat_entries(over: Over, run: Run, values: Array) -> Array:
     """Write out a value that rounds or steps have in common, where their number counts in a reduction."""
-    if over.by in ("largest", "smallest", "first", "last") and not over.begin:
+    if over.by in ("largest", "smallest", "first", "last", "each", "own") and not over.begin:
         return values
     lengths = list(values.shape)
-    if over.index in ("rounds", "iterations"):
+    if over.index in ("rounds", "windows", "iterations"):
         lengths[0] = run.algorithm.rounds
     if over.index in ("steps", "iterations"):
         lengths[1] = common_steps(run)
@@ -89,6 +89,11 @@ def evaluator_of(term: Term) -> AtSteps | InNumbers:
     if is_in_numbers(term):
         return InNumbers(term)
     return AtSteps(ValueAtStep(replace(term, over=())), Reduced(term.over))
+
+
+def has_fast_path(quantity: RunQuantity) -> bool:
+    """Whether another routine than the evaluator of its term computes a quantity."""
+    return quantity.term is not None and quantity.measure != evaluator_of(quantity.term)
 
 
 def is_in_numbers(term: Term) -> bool:
@@ -126,7 +131,7 @@ def place_of(term: Term) -> tuple[bool, bool]:
     indices = {over.index for over in term.over if over.by != "before"}
     numbers = [of for _, of in term.where if isinstance(of, RunQuantity)]
     has_models = not is_in_numbers(term)
-    is_whole = not indices.isdisjoint(("rounds", "iterations"))
+    is_whole = not indices.isdisjoint(("rounds", "windows", "iterations"))
     per_round = not is_whole and (has_models or any(of.per_round for of in numbers))
     per_step = not is_whole and "steps" not in indices and (has_models or any(of.per_step for of in numbers))
     return per_round, per_step

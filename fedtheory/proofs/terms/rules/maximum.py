@@ -8,7 +8,7 @@ from typing import ClassVar
 import sympy as sp
 
 from fedtheory.kernel import Rejected, difference, remainder, scalar
-from fedtheory.kernel.expressions import Expectation, Expr
+from fedtheory.kernel.expressions import Expectation, Expr, has_plain_vectors
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.term_relations import is_defined_by_term
@@ -78,6 +78,8 @@ def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list
     if term is None or not isinstance(quantity, RunQuantity) or not is_defined_by_term(quantity):
         raise Rejected(f"{maximum} is no quantity that its term defines")
     indices = [(over.index, over.by, over.begin, over.weights) for over in term.over]
+    if not has_plain_vectors(term.expression):
+        raise Rejected(f"{maximum} has expectations of vectors, or gradients of one draw at several points")
     if indices != [(index, "largest", 0, None) for index in ("clients", "steps", "rounds")] or quantity.root:
         raise Rejected(f"{maximum} is no maximum over clients, steps and rounds")
     process.require_steps()

@@ -26,9 +26,6 @@ from fedtheory.sources.fraboni2022.context.surrogate import build_loss_changes_c
 from fedtheory.sources.fraboni2022.context.terms import meaning_of
 from fedtheory.sources.fraboni2022.context.updates import (
     absent,
-    at_local,
-    at_optimum,
-    at_virtual,
     build_past_steps_context,
     build_staleness_context,
     build_steps_context,
@@ -43,7 +40,6 @@ from fedtheory.sources.fraboni2022.context.updates import (
     square_of_weight,
     surrogate_optimum,
     virtual,
-    virtual_noise,
     weight_conditions,
 )
 from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
@@ -170,6 +166,14 @@ _OF_STEPS = (
     q.mean_gradient_at_virtual_sq,
     q.virtual_gradient_lengths,
     q.misrepresentation,
+    q.stale_gradient_change,
+    q.mixed_gradient_change,
+    q.change_from_round_optimum,
+    q.virtual_second_moment,
+    q.mixed_noise_at_virtual,
+    q.second_moment_at_round_optimum,
+    q.round_optimum_noise,
+    q.round_optimum_mixed_noise,
 )
 _OF_WEIGHTS = (
     *_OF_MODELS,
@@ -191,20 +195,6 @@ _OF_PAST_STEPS = (
     q.past_applied_spread,
     q.past_mean_square_gradient,
 )
-
-
-def _define_samples(symbol: SymbolTable) -> Meanings:
-    """Define the quantities of samples at other points than the local iterates."""
-    return {
-        q.stale_gradient_change: norm_sq(at_local - at_virtual),
-        q.mixed_gradient_change: norm_sq(Average(at_local - at_virtual)),
-        q.change_from_round_optimum: norm_sq(at_virtual - at_optimum),
-        q.virtual_second_moment: norm_sq(at_virtual),
-        q.mixed_noise_at_virtual: norm_sq(Average(virtual_noise)),
-        q.second_moment_at_round_optimum: norm_sq(at_optimum),
-        q.round_optimum_noise: Average(norm_sq(at_optimum)),
-        q.round_optimum_mixed_noise: Average(symbol(q.weight_share) * norm_sq(at_optimum)),
-    }
 
 
 def _define_nothing(_symbol: SymbolTable) -> Meanings:
@@ -233,7 +223,7 @@ _SHARES: Mapping[Quantity, Expr] = {q.weight_share: sp.S.One}
 READINGS = (
     QuantityReading((q.received_distance_sq,), _define_nothing, build_staleness_context, _SHARES),
     QuantityReading(_OF_PAST_STEPS, _define_nothing, build_past_steps_context, _SHARES),
-    QuantityReading(_OF_STEPS, _define_samples, build_steps_context, _SHARES),
+    QuantityReading(_OF_STEPS, _define_nothing, build_steps_context, _SHARES),
     QuantityReading(_OF_WEIGHTS, _define_nothing, build_weights_context, _SHARES),
     QuantityReading(_OF_LOSS_CHANGES, _define_nothing, build_loss_changes_context, _SHARES),
     QuantityReading(

@@ -7,10 +7,18 @@ from collections.abc import Callable, Mapping
 import sympy as sp
 
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, LocalSum, Selected
+from fedtheory.kernel.expressions import (
+    ClientSum,
+    Expectation,
+    Expr,
+    LocalSum,
+    SampledGradient,
+    Selected,
+    has_plain_vectors,
+)
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity, RunQuantity, VectorQuantity
-from fedtheory.language.quantities.measuring.reductions import LAST_STEP, MEAN_OVER_STEPS, SUM_BEFORE_STEP
+from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_STEP, MEAN_OVER_STEPS, SUM_BEFORE_STEP
 from fedtheory.language.quantities.quantity import Over
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.sources.fraboni2022.context import updates
@@ -28,6 +36,17 @@ _VECTORS: Mapping[Quantity, Expr] = {
     q.stochastic_gradient: updates.at_local,
 }
 """Vectors of the context that a term's quantities stand for."""
+_POINTS: Mapping[Quantity, Expr] = {
+    one: _VECTORS[one]
+    for one in (q.optimum, q.client_optimum, q.round_optimum, q.surrogate_optimum, q.surrogate_comparator)
+}
+"""Those that no local step changes."""
+_SAMPLES: Mapping[Expr, Expr] = {
+    updates.local: updates.at_local,
+    updates.virtual: updates.at_virtual,
+    updates.round_optimum: updates.at_optimum,
+}
+"""Gradients of the present draw at points."""
 
 
 def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
@@ -44,14 +63,29 @@ def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
     if not vectors <= known.keys():
         names = ", ".join(sorted(one.name for one in vectors - known.keys()))
         raise Rejected(f"{quantity.name} is about vectors that change in other ways: {names}")
+    if not has_plain_vectors(term.expression.replace(SampledGradient, lambda _objective, point: point)):
+        raise Rejected(f"{quantity.name} has expectations of vectors, which no context of updates has")
     known = {**known, q.client_objective: updates.client_objective}
     stands = {of: known[one] if one in known else symbol(one) for of, one in term.where}
     written = term.expression.replace(Expectation, lambda inside: inside).xreplace(stands)
+    written = written.replace(SampledGradient, _sample)
     written = written.replace(Selected, lambda vector: updates.applied(symbol, vector))
     meaning = written.replace(ClientSum, lambda content: _weigh_by_shares(content, symbol))
     if term.over == (MEAN_OVER_STEPS,):
         return LocalSum(meaning) / symbol(q.local_steps)
     return LocalSum(meaning) if term.over == (SUM_BEFORE_STEP,) else meaning
+
+
+def _sample(_objective: Expr, point: Expr) -> Expr:
+    """The gradient of the present draw at a point."""
+    if point not in _SAMPLES:
+        raise Rejected("no vector of the context is the gradient of the present draw at that point")
+    return _SAMPLES[point]
+
+
+def _at_any_step(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+    """Return the points at which a step is as good as another: draws of all steps have one law."""
+    return _POINTS
 
 
 def _at_a_step(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
@@ -79,6 +113,7 @@ def _models_around_steps(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
 
 _VECTORS_OF: Mapping[tuple[Over, ...], Callable[[SymbolTable], Mapping[Quantity, Expr]]] = {
     (): _at_a_step,
+    (FIRST_STEP,): _at_any_step,
     (MEAN_OVER_STEPS,): _at_a_step,
     (SUM_BEFORE_STEP,): _at_earlier_steps,
     (LAST_STEP,): _models_around_steps,

@@ -13,10 +13,11 @@ from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.frames.outcomes import MOST_OUTCOMES
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, SMALLEST_CLIENT
-from fedtheory.language.quantities.measuring.terms import reduce_entries
+from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities.times import clock_number, clock_numbers, interval_of
 
@@ -25,19 +26,25 @@ update_time = constant(
     r"\tau_i",
     "update time T_i of each client",
     lambda run: place_on_clients(clock_numbers(run, run.algorithm.clock.times)),
+    primitive="clock",
 )
 slowest_time = reduce_entries("slowest_time", r"\tau_M", "largest update time of a client", update_time, LARGEST_CLIENT)
 fastest_time = reduce_entries(
     "fastest_time", r"\tau_0", "smallest update time of a client", update_time, SMALLEST_CLIENT
 )
-update_rate = constant(
+update_rate = define_in_numbers(
     "update_rate",
     r"\sum_i\frac1{\tau_i}",
     "sum_i 1/tau_i, how often clients finish in a unit of time",
-    lambda run: clock_number(run, sum(n / time for n, time in zip(run.counts, run.algorithm.clock.times, strict=True))),
+    ClientSum(1 / update_time.symbol),
+    of=[update_time],
 )
 interval = constant(
-    "interval", r"\Delta t", "time between two updates of FedFix", lambda run: clock_number(run, interval_of(run))
+    "interval",
+    r"\Delta t",
+    "time between two updates of FedFix",
+    lambda run: clock_number(run, interval_of(run)),
+    primitive="clock",
 )
 
 
@@ -52,6 +59,7 @@ clock_time = RunQuantity(
     "T",
     "clock time of the last update, expected where participants are drawn",
     lambda run: clock_number(run, _measure_update_times(run)[-1]),
+    primitive="clock",
 )
 
 
@@ -60,7 +68,11 @@ def _expected_end(run: Run) -> Any:
 
 
 expected_clock_time = RunQuantity(
-    "expected_clock_time", "T", "expected clock time of the last round's end", _expected_end
+    "expected_clock_time",
+    "T",
+    "expected clock time of the last round's end",
+    _expected_end,
+    primitive="clock",
 )
 
 
@@ -83,18 +95,21 @@ expected_round_time = constant(
     r"\mathbb E[\max_{i\in S_n}T_i]",
     "expected update time of the slowest participant of a round, over all outcomes",
     _expected_round_time,
+    primitive="clock",
 )
 round_duration = per_round(
     "round_duration",
     r"\Delta t^n",
     "Delta t^n = t^{n+1} - t^n, expected where participants are drawn",
     lambda run: place_on_rounds(clock_numbers(run, np.diff(np.array(_measure_update_times(run), dtype=object)))),
+    primitive="clock",
 )
 round_start = per_round(
     "round_start",
     "t^n",
     "clock time at which round n starts, expected where participants are drawn",
     lambda run: place_on_rounds(clock_numbers(run, _measure_update_times(run)[:-1])),
+    primitive="clock",
 )
 
 
@@ -111,6 +126,7 @@ remaining_time = per_round(
     "T_i^n",
     "T_i - (t^n - t^{rho_i(n)}), time that each client still needs when round n starts",
     lambda run: place_on_rounds_and_clients(clock_numbers(run, _remaining(run))),
+    primitive="clock",
 )
 
 
@@ -140,12 +156,14 @@ speed_ratio_below = constant(
     r"\lfloor\tau_M/\tau_0\rfloor",
     "floor(tau_M / tau_0), slowest over fastest update time, rounded down",
     lambda run: run.arithmetic.number(int(_speed_ratio(run).floor()), "ratio"),
+    primitive="clock",
 )
 speed_ratio_above = constant(
     "speed_ratio_above",
     r"\lceil\tau_M/\tau_0\rceil",
     "ceil(tau_M / tau_0), slowest over fastest update time, rounded up",
     lambda run: run.arithmetic.number(int(_speed_ratio(run).ceil()), "ratio"),
+    primitive="clock",
 )
 
 
@@ -167,4 +185,5 @@ report_chance = constant(
     r"(1-e^{-\Delta t/\tau_i})",
     "1 - exp(-Delta t/tau_i), the chance that a client with exponential times of mean tau_i reports in an interval",
     lambda run: place_on_clients(_report_chances(run)),
+    primitive="clock",
 )

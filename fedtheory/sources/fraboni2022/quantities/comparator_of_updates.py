@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.measuring.reductions import LAST_ROUND, LAST_STEP
+from fedtheory.language.quantities.measuring.reductions import (
+    FIRST_ROUND,
+    FIRST_STEP,
+    LAST_ROUND,
+    LAST_STEP,
+    MEAN_OVER_ROUNDS,
+)
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import RunQuantity, mean_over_rounds, per_round
 from fedtheory.sources.fraboni2022.quantities.descent import alignment_with, progress_towards
@@ -16,9 +22,12 @@ from fedtheory.sources.fraboni2022.quantities.surrogate import residual_at, star
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     COMPARATOR,
     NEXT_VIRTUAL,
+    ROUND_OPTIMUM,
+    SERVER,
     define_at_each_step,
     define_step_average,
     gap,
+    gap_between,
     square,
 )
 from fedtheory.sources.fraboni2022.quantities.virtual_iterates import measure_gap_above
@@ -34,6 +43,7 @@ surrogate_comparator_distance = RunQuantity(
     "|theta^0 - y|, y the comparator of the updates",
     start_distance_sq_from(_point),
     root=True,
+    term=define_at_each_step(square(SERVER - COMPARATOR), FIRST_STEP, FIRST_ROUND),
 )
 final_surrogate_comparator_distance_sq = define(
     "final_surrogate_comparator_distance_sq",
@@ -67,4 +77,5 @@ comparator_residual = RunQuantity(
     "R_y",
     "R_y = (1/N) sum_n L^n(y) - L^n(thetabar^n), y the comparator of the updates, thetabar^n the optimum of L^n",
     residual_at(_point),
+    term=define_at_each_step(gap_between(COMPARATOR, ROUND_OPTIMUM), FIRST_STEP, MEAN_OVER_ROUNDS),
 )

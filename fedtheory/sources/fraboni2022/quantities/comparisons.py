@@ -9,13 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
-from fedtheory.language.quantities.measuring.axes import mean_over_updates
-from fedtheory.language.quantities.quantity import RunQuantity
+from fedtheory.language.quantities import errors
+from fedtheory.language.quantities.measuring.terms import reduce_entries
+from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, mean_over_rounds, on_other_run
 
 _INTERVALS = 2
 """Updates of FedFix-0.5 in a unit of time, and the factor by which the twin's server step size is larger."""
@@ -63,56 +66,47 @@ doubled_server_gap = RunQuantity(
     "sum of the squared differences of all first and second moments of theta^{2n} and of the models of synchronous "
     "FedAvg with twice the server step size",
     _moment_gap,
+    primitive="process",
 )
 
 
-whole_time_suboptimality = RunQuantity(
+_n = sp.Dummy("n", integer=True)
+_EVERY_SECOND = Over("rounds", "mean", weights=Weights(_n - 2 * sp.floor(_n / 2), _n))
+whole_time_suboptimality = reduce_entries(
     "whole_time_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\theta^{2n})]-\mathcal L(\theta^*)",
     "mean of E L(theta^{2n}) - L* over n = 1 .. N/2: every second model",
-    lambda run: mean_over_updates(run.trajectory.server_suboptimality[_INTERVALS::_INTERVALS]),
+    errors.server_suboptimality_after,
+    _EVERY_SECOND,
 )
-
-
-def _mean_suboptimality(run: Run) -> Any:
-    """(1/R) sum_{n=1..R} E L(theta^n) - L*."""
-    return mean_over_updates(run.trajectory.server_suboptimality[1:])
-
-
-doubled_synchronous_suboptimality = RunQuantity(
+_mean_suboptimality = mean_over_rounds(errors.server_suboptimality_after, r"\frac1R\sum_n\mathbb EF(x^n)-F^*")
+doubled_synchronous_suboptimality = on_other_run(
     "doubled_synchronous_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{sync}})]-\mathcal L(\theta^*)",
     "mean of E L - L* over the N/2 models of synchronous FedAvg with twice the server step size",
-    lambda run: _mean_suboptimality(_twin(run, _SYNCHRONOUS)),
+    _mean_suboptimality,
+    lambda run: _twin(run, _SYNCHRONOUS),
 )
-
-
-doubled_asynchronous_suboptimality = RunQuantity(
+doubled_asynchronous_suboptimality = on_other_run(
     "doubled_asynchronous_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{async}})]-\mathcal L(\theta^*)",
     "mean of E L - L* over the N/2 models of asynchronous FedAvg with weights (36), all clients that finish together "
     "in one update, and twice the server step size",
-    lambda run: _mean_suboptimality(_twin(run, _ASYNCHRONOUS)),
+    _mean_suboptimality,
+    lambda run: _twin(run, _ASYNCHRONOUS),
 )
-
-
-def _final_suboptimality_with(run: Run, policy: Policy) -> Any:
-    """E L(theta^N) - L* after the run's number of updates with another policy."""
-    return _replace_policy(run, policy, run.algorithm.rounds).trajectory.final_suboptimality
-
-
-synchronous_final_suboptimality = RunQuantity(
+synchronous_final_suboptimality = on_other_run(
     "synchronous_final_suboptimality",
     r"\mathbb E\mathcal L(\theta^N_{\mathrm{sync}})-\mathcal L(\theta^*)",
     "E L(theta^N) - L* of synchronous FedAvg with the same local work after the same number N of updates",
-    lambda run: _final_suboptimality_with(run, _SYNCHRONOUS),
+    errors.final_suboptimality,
+    lambda run: _replace_policy(run, _SYNCHRONOUS, run.algorithm.rounds),
 )
-
-
-asynchronous_final_suboptimality = RunQuantity(
+asynchronous_final_suboptimality = on_other_run(
     "asynchronous_final_suboptimality",
     r"\mathbb E\mathcal L(\theta^N_{\mathrm{async}})-\mathcal L(\theta^*)",
     "E L(theta^N) - L* of asynchronous FedAvg with weights (36), one report at a time and the same local work, after "
     "the same number N of updates",
-    lambda run: _final_suboptimality_with(run, Asynchronous("one-by-one")),
+    errors.final_suboptimality,
+    lambda run: _replace_policy(run, Asynchronous("one-by-one"), run.algorithm.rounds),
 )

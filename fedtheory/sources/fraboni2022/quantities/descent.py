@@ -45,6 +45,7 @@ past_step_lengths_sq = per_round(
     r"\sum_{s=1}^\tau Q(n-s)",
     "sum of Q over the last tau updates before n, tau the largest staleness",
     lambda run: place_on_rounds(_past_lengths_sq(run)),
+    primitive="window",
 )
 mean_step_length_sq = mean_over_rounds(step_length_sq, r"\bar Q(N)")
 virtual_step_sq = define(

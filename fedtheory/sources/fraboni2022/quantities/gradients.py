@@ -17,12 +17,21 @@ from fedtheory.engine.frames import common_steps, frames_at
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import AlongRun
 from fedtheory.engine.run import Run
-from fedtheory.kernel.expressions import Selected
-from fedtheory.language.quantities.measuring.expectations import square as square_at
-from fedtheory.language.quantities.measuring.reductions import LAST_STEP, SUM_BEFORE_STEP, SUM_OVER_STEPS
+from fedtheory.kernel.expressions import Gradient, Selected
+from fedtheory.language.quantities.measuring.reductions import (
+    LARGEST_CLIENT,
+    LARGEST_ROUND,
+    LARGEST_STEP,
+    LAST_STEP,
+    SUM_BEFORE_STEP,
+    SUM_OVER_STEPS,
+)
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import Over, Weights, supremum
 from fedtheory.sources.fraboni2022.quantities.vectors import (
+    AT_LOCAL,
+    NEXT_VIRTUAL,
+    OBJECTIVE,
     SAMPLE,
     define_at_each_step,
     define_step_average,
@@ -94,7 +103,6 @@ sum_without_last = define(
 @singledispatch
 def _gradient_squares(run: Run) -> tuple[Number, Number]:
     """The largest E|grad L_i|^2 at the theta^{n,k} and at the clients' iterates, and the largest E|g_i|^2 at these."""
-    # Every theta^{n,k} is theta^0, which all clients start from, or the next iterate of a step.
     common_steps(run)
     lengths = run.gradient_forms.lengths
     trajectory = run.trajectory
@@ -107,20 +115,24 @@ def _of_losses(run: LossRun) -> tuple[Number, Number]:
     full, drawn = [], []
     for frame in frames_at("step", run):
         gradients = (run.client_objectives.gradient(frame, at) for at in (frame.next_virtual, frame.local))
-        full += [largest(square_at(frame, gradient)) for gradient in gradients]
-        drawn.append(largest(square_at(frame, frame.gradient)))
+        full += [largest(frame.inner(gradient, gradient)) for gradient in gradients]
+        drawn.append(largest(frame.inner(frame.gradient, frame.gradient)))
     return largest(full), largest(drawn)
 
 
+_AT_NEXT, _LARGEST_OF_ALL = square(Gradient(OBJECTIVE, NEXT_VIRTUAL)), (LARGEST_CLIENT, LARGEST_STEP, LARGEST_ROUND)
+"""Every theta^{n,k} is theta^0, where all clients' iterates start, or the next iterate of a step."""
 full_gradient_bound = supremum(
     "full_gradient_bound",
     "B",
     "the largest E|grad L_i|^2 at the theta^{n,k} and at the clients' iterates of the run, its root",
     lambda run: Bound(_gradient_squares(run)[0], AlongRun()),
+    term=define_at_each_step(sp.Max(_AT_NEXT, square(AT_LOCAL)), *_LARGEST_OF_ALL),
 )
 gradient_bound = supremum(
     "gradient_bound",
     "B_g",
     "the largest E|g_i|^2 at the clients' iterates and E|grad L_i|^2 at the theta^{n,k} of the run, its root",
     lambda run: Bound(largest(_gradient_squares(run)), AlongRun()),
+    term=define_at_each_step(sp.Max(_AT_NEXT, square(AT_LOCAL), square(SAMPLE)), *_LARGEST_OF_ALL),
 )

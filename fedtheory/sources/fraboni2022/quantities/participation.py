@@ -37,6 +37,7 @@ weight_pairing = RunQuantity(
     "where no update has two reports, else 1",
     _pairing,
     assumption=a.weight_covariance,
+    primitive="setting",
 )
 
 
@@ -51,17 +52,17 @@ weight_excess = define_in_numbers(
 )
 
 
-def _reporting_excess(run: Run) -> Any:
-    expected = run.of_one_client(run.surrogate.weights)
-    excess = weights.aggregation_weight.measure(run)[0, 0] - _pairing(run) * expected
-    return np.where(expected != 0, excess, excess - excess).max()
-
-
-reporting_excess = RunQuantity(
+_EXPECTED = weights.expected_weight.symbol
+reporting_excess = define_in_numbers(
     "reporting_excess",
     r"\beta_S",
     "max of d_i(n) - alpha q_i(n) over the clients and updates with q_i(n) > 0",
-    _reporting_excess,
+    sp.Piecewise(
+        (weights.aggregation_weight.symbol - weight_pairing.symbol * _EXPECTED, sp.Ne(_EXPECTED, 0)), (0, True)
+    ),
+    LARGEST_CLIENT,
+    LARGEST_ROUND,
+    of=[weights.aggregation_weight, weight_pairing, weights.expected_weight],
 )
 
 
@@ -81,6 +82,7 @@ expected_square_weight = per_round(
     r"\mathbb E[\omega_i^2(n)]",
     "E[w_i(n)^2] of each client in each update, summed over all outcomes of the weights",
     lambda run: place_on_rounds_and_clients(_weight_squares(run)),
+    primitive="setting",
 )
 
 
@@ -114,6 +116,7 @@ fastest_pairing = constant(
     r"\alpha",
     "alpha with E[w_i w_j] = alpha q_i q_j when a round always takes the fastest clients",
     lambda run: _fastest_moments(run).pairing,
+    primitive="setting",
 )
 
 
@@ -129,6 +132,7 @@ fastest_excess = constant(
     r"\beta",
     "max of d_i - alpha q_i over the selected clients when a round always takes the fastest ones",
     _fastest_excess,
+    primitive="setting",
 )
 
 
@@ -149,6 +153,7 @@ fastest_gap = constant(
     r"\mathcal L(\bar\theta)-\mathcal L(\theta^*)",
     "L(thetabar) - L*, thetabar the minimiser of the mean of the fastest clients' objectives",
     _fastest_gap,
+    primitive="minimiser",
 )
 
 
@@ -163,4 +168,5 @@ fastest_gradient = constant(
     "norm of the fastest clients' mean gradient at the federated optimum",
     _fastest_gradient_sq,
     root=True,
+    primitive="minimiser",
 )

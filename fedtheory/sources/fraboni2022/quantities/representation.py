@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
-from fedtheory.kernel.expressions import Expectation, Value
-from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
-from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, LARGEST_ROUND, MEAN_OVER_ROUNDS
+from fedtheory.kernel.expressions import Expectation, Expr, Value
+from fedtheory.language.quantities import problem
+from fedtheory.language.quantities.measuring.axes import place_on_rounds
+from fedtheory.language.quantities.measuring.reductions import (
+    EACH_TYPE,
+    LARGEST_CLIENT,
+    LARGEST_ROUND,
+    MEAN_OVER_ROUNDS,
+    OWN_TYPE,
+    SUM_OVER_ROUNDS,
+    SUM_OVER_TYPES,
+)
 from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.sources.fraboni2022.quantities import weights
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     CLIENT_OPTIMUM,
     OBJECTIVE,
@@ -22,32 +32,54 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     weigh_by_shares,
 )
 
+
+def _is_zero(number: Expr) -> Expr:
+    """1 where a number is zero, else 0."""
+    return sp.Piecewise((1, sp.Eq(number, 0)), (0, True))
+
+
+def _of_types(name: str, latex: str, meaning: str, of: RunQuantity) -> RunQuantity:
+    """The sums of a number of the clients over each type, which runs with single clients have."""
+    return replace(reduce_entries(name, latex, meaning, of, EACH_TYPE), of_types=True)
+
+
 type_count = constant(
     "type_count",
     "J",
     "number of types of clients: clients with the same objective are of one type",
     lambda run: run.arithmetic.number(len(np.unique(run.surrogate.types)), "count"),
+    primitive="setting",
 )
-type_importance = constant(
+_each_importance = reduce_entries("importance_of_each_type", "r_j", "r_j on any run", problem.importance, EACH_TYPE)
+_each_share = reduce_entries(
+    "share_of_each_type", r"\tilde s_j(n)", "s~_j(n) on any run", weights.weight_share, EACH_TYPE
+)
+_mean_share = reduce_entries(
+    "mean_share_of_each_type", r"\tilde s_j", "s~_j on any run", weights.mean_weight_share, EACH_TYPE
+)
+_clients_of_each = define_in_numbers(
+    "clients_of_each_type", "m", "number of clients of a type, at its first client", sp.S.One, EACH_TYPE, of=[]
+)
+_own_weight = reduce_entries(
+    "weight_of_own_type", "s(n)", "the expected weight of a client's type", weights.expected_weight, OWN_TYPE
+)
+type_importance = _of_types(
     "type_importance",
     "r_j",
     "r_j, importance of each type of clients, at its first client; 0 at the others",
-    lambda run: place_on_clients(run.surrogate.sum_by_type(run.problem.weights)),
-    of_types=True,
+    problem.importance,
 )
-type_weight = per_round(
+type_weight = _of_types(
     "type_weight",
     "s_j(n)",
     "s_j(n), expected weight of each type in each update, at its first client; 0 at the others",
-    lambda run: place_on_rounds_and_clients(run.surrogate.sum_by_type(run.surrogate.weights)),
-    of_types=True,
+    weights.expected_weight,
 )
-type_share = per_round(
+type_share = _of_types(
     "type_share",
     r"\tilde s_j(n)",
     "s_j(n) / q(n), the share of each type in each update, at its first client; 0 at the others",
-    lambda run: place_on_rounds_and_clients(run.surrogate.sum_by_type(run.surrogate.shares)),
-    of_types=True,
+    weights.weight_share,
 )
 mean_type_weight = reduce_entries(
     "mean_type_weight",
@@ -56,50 +88,37 @@ mean_type_weight = reduce_entries(
     type_weight,
     MEAN_OVER_ROUNDS,
 )
-
-
-def _measure_missing_weights(run: Run) -> Array:
-    """p_i of the clients of types with s_j(n) = 0, zero for the others, (N, M)."""
-    surrogate = run.surrogate
-    missing = surrogate.sum_by_type(surrogate.weights)[:, surrogate.types] == 0
-    importances: Array = np.where(missing, run.client_weights, run.client_weights * 0)
-    return importances
-
-
-unrepresented_importance = per_round(
+unrepresented_importance = define_in_numbers(
     "unrepresented_importance",
     r"p_i\mathbb I(i\notin W_n)",
     "p_i of the clients whose type has no weight in the update, zero for the others",
-    lambda run: place_on_rounds_and_clients(_measure_missing_weights(run)),
+    problem.importance.symbol * _is_zero(_own_weight.symbol),
+    of=[problem.importance, _own_weight],
 )
 
 
-def _pearson(run: Run, shares: Array) -> Array:
-    """sum over represented types of (r_j - s_j)^2 / s_j for shares (..., M) of types."""
-    gap = run.surrogate.sum_by_type(run.problem.weights) - shares
-    represented = shares != 0
-    safe = np.where(represented, shares, shares + 1)
-    terms: Array = np.where(represented, gap * gap / safe, gap - gap)
-    return np.asarray(terms.sum(axis=-1))
+def _pearson(share: RunQuantity) -> Expr:
+    """(r_j - s_j)^2 / s_j of a type with a share, zero of another."""
+    lacks = _is_zero(share.symbol)
+    found: Expr = (1 - lacks) * (_each_importance.symbol - share.symbol) ** 2 / (share.symbol + lacks)
+    return found
 
 
-chi_sq = per_round(
+chi_sq = define_in_numbers(
     "chi_sq",
     r"\chi_n^2",
     "chi_n^2 = sum over types with s_j(n) > 0 of (r_j - s_j(n)/q(n))^2 / (s_j(n)/q(n))",
-    lambda run: place_on_rounds(_pearson(run, run.surrogate.sum_by_type(run.surrogate.shares))),
+    _pearson(_each_share),
+    SUM_OVER_TYPES,
+    of=[_each_importance, _each_share],
 )
-
-
-def _average_chi_sq(run: Run) -> Any:
-    return _pearson(run, run.surrogate.sum_by_type(run.surrogate.mean_shares))[()]
-
-
-mean_chi_sq = RunQuantity(
+mean_chi_sq = define_in_numbers(
     "mean_chi_sq",
     r"\chi^2",
     "chi^2 = sum_j (r_j - s_j)^2 / s_j with the shares s_j of the types over all updates",
-    _average_chi_sq,
+    _pearson(_mean_share),
+    SUM_OVER_TYPES,
+    of=[_each_importance, _mean_share],
 )
 largest_chi_sq = reduce_entries("largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", chi_sq, LARGEST_ROUND)
 
@@ -115,17 +134,14 @@ misfit = define_in_numbers(
 )
 
 
-def _absences(run: Run) -> Any:
-    surrogate = run.surrogate
-    present = surrogate.sum_by_type(surrogate.weights)[:, np.unique(surrogate.types)]
-    return run.arithmetic.number(int((present == 0).sum()), "count")
-
-
-absences = RunQuantity(
+absences = define_in_numbers(
     "absences",
     r"\#\{(n,j):s_j(n)=0\}",
     "in how many updates a type is missing, summed over the types",
-    _absences,
+    _is_zero(_own_weight.symbol) * (1 - _is_zero(_clients_of_each.symbol)),
+    SUM_OVER_TYPES,
+    SUM_OVER_ROUNDS,
+    of=[_own_weight, _clients_of_each],
 )
 
 

@@ -21,12 +21,14 @@ reports = per_round(
     r"\mathbb I(T_i^n\le\Delta t^n)",
     "1 for the clients that report in update n, else 0",
     lambda run: place_on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.participates.astype(int))),
+    primitive="clock",
 )
 staleness = per_round(
     "staleness",
     r"n-\rho_i(n)",
     "n - rho_i(n), how many updates ago each client received its model",
     lambda run: place_on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.staleness)),
+    primitive="clock",
 )
 largest_staleness = RunQuantity(
     "largest_staleness",
@@ -34,12 +36,14 @@ largest_staleness = RunQuantity(
     "tau = max over i, n of n - rho_i(n)",
     lambda run: clock_number(run, run.algorithm.schedule.largest_staleness),
     assumption=a.finite_answering_time,
+    primitive="clock",
 )
 window = RunQuantity(
     "window",
     "W",
     "the smallest W that divides N with equal weights of each client in every block of W updates",
     lambda run: clock_number(run, run.algorithm.schedule.smallest_window(run.surrogate.weights)),
+    primitive="window",
 )
 report_count = reduce_entries(
     "report_count",
@@ -65,6 +69,7 @@ buffer = constant(
     "m",
     "contributions that the server waits for",
     _buffer,
+    primitive="clock",
 )
 
 
@@ -92,12 +97,14 @@ common_period = constant(
     r"\nu",
     "nu, least common multiple of the clients' whole update times",
     _measure_on_times(lambda times: math.lcm(*times)),
+    primitive="clock",
 )
 reports_in_a_period = constant(
     "reports_in_a_period",
     r"\sum_i\nu/\tau_i",
     "sum_i nu / tau_i",
     _measure_on_times(lambda times: sum(math.lcm(*times) // time for time in times)),
+    primitive="clock",
 )
 
 
@@ -112,12 +119,14 @@ report_interval = constant(
     "N_i'",
     "ceil(T_i / Delta t), updates of FedFix from one report of each client to its next",
     lambda run: place_on_clients(clock_numbers(run, _report_intervals(run))),
+    primitive="clock",
 )
 common_report_interval = constant(
     "common_report_interval",
     r"\operatorname{lcm}(\{N_i'\})",
     "least common multiple of the report intervals of FedFix",
     lambda run: clock_number(run, math.lcm(*_report_intervals(run))),
+    primitive="clock",
 )
 longest_report_interval = reduce_entries(
     "longest_report_interval",
@@ -141,4 +150,5 @@ most_other_reports = constant(
     r"\max_i\sum_{j\ne i}\lceil\tau_i/\tau_j\rceil",
     "max_i sum_{j != i} ceil(tau_i/tau_j), reports of the others that fit into one update time of a client",
     _bound_other_reports,
+    primitive="clock",
 )

@@ -10,11 +10,38 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
-from fedtheory.federation.problem.quadratic import weighted_sum
+from fedtheory.federation.problem.quadratic import weighted_sum as mix_parts
+from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, Value
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds
-from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_ROUNDS
+from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP, MEAN_OVER_ROUNDS
 from fedtheory.language.quantities.measuring.terms import reduce_entries
-from fedtheory.language.quantities.quantity import ObjectiveQuantity, RunQuantity, constant, mean_over_rounds, per_round
+from fedtheory.language.quantities.quantity import (
+    ObjectiveQuantity,
+    RunQuantity,
+    Term,
+    constant,
+    mean_over_rounds,
+    per_round,
+)
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    CLIENT_OPTIMUM,
+    FULL_OBJECTIVE,
+    MEAN_WEIGHT,
+    OBJECTIVE,
+    OPTIMUM,
+    ROUND_OPTIMUM,
+    SAMPLE_AT_ROUND_OPTIMUM,
+    SAMPLE_AT_SURROGATE_OPTIMUM,
+    SERVER,
+    SHARE,
+    START,
+    SURROGATE_OPTIMUM,
+    define_at_each_step,
+    gap_between,
+    square,
+    weigh_by_shares,
+    weighted_sum,
+)
 
 Point = Callable[[Run], Array]
 """A point of a run, (d,)."""
@@ -25,11 +52,17 @@ def surrogate_optimum_of(run: Run) -> Array:
     return run.surrogate.optimum
 
 
+def _define_once(expression: Expr) -> Term:
+    """Define a number that is the same at all local steps of all updates."""
+    return define_at_each_step(expression, FIRST_STEP, FIRST_ROUND)
+
+
 round_optimum_noise = per_round(
     "round_optimum_noise",
     r"\sigma_1(n)",
     "sigma_1(n) = sum_i q_i(n)/q(n) E|g_i|^2 at the optimum of L^n",
     lambda run: place_on_rounds((run.surrogate.shares * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)),
+    term=define_at_each_step(weigh_by_shares(square(SAMPLE_AT_ROUND_OPTIMUM)), FIRST_STEP),
 )
 
 
@@ -46,6 +79,7 @@ round_optimum_mixed_noise = per_round(
     r"\sigma_2(n)",
     "sigma_2(n) = sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of L^n",
     lambda run: place_on_rounds(_mixed_noise_at_round_optima(run)),
+    term=define_at_each_step(weigh_by_shares(SHARE * square(SAMPLE_AT_ROUND_OPTIMUM)), FIRST_STEP),
 )
 mean_round_optimum_noise = mean_over_rounds(round_optimum_noise, r"\Sigma_1(N)")
 mean_round_optimum_mixed_noise = mean_over_rounds(round_optimum_mixed_noise, r"\Sigma_2(N)")
@@ -54,6 +88,7 @@ surrogate_noise = RunQuantity(
     r"\Sigma",
     "Sigma = sum_i q_i E|g_i|^2 at the optimum of the surrogate problem",
     lambda run: run.second_moments_at(run.surrogate.optimum) @ run.surrogate.mean_weights,
+    term=_define_once(ClientSum(MEAN_WEIGHT * square(SAMPLE_AT_SURROGATE_OPTIMUM))),
 )
 
 
@@ -82,6 +117,7 @@ surrogate_initial_distance = RunQuantity(
     "|theta^0 - thetabar|, thetabar the optimum of the surrogate problem",
     start_distance_sq_from(surrogate_optimum_of),
     root=True,
+    term=_define_once(square(SERVER - SURROGATE_OPTIMUM)),
 )
 surrogate_optimum_distance = RunQuantity(
     "surrogate_optimum_distance",
@@ -89,12 +125,14 @@ surrogate_optimum_distance = RunQuantity(
     "distance of the optimum of the surrogate problem from that of the federated problem",
     lambda run: run.surrogate.optimum @ (run.surrogate.optimum - run.problem.about_optimum.optimum),
     root=True,
+    term=_define_once(square(SURROGATE_OPTIMUM - OPTIMUM)),
 )
 round_optimum_gap = per_round(
     "round_optimum_gap",
     r"\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)",
     "L^n(thetabar) - L^n(thetabar^n) of each update",
     lambda run: place_on_rounds(run.surrogate.values_at(run.surrogate.optimum) - run.surrogate.round_optimal_values),
+    term=define_at_each_step(gap_between(SURROGATE_OPTIMUM, ROUND_OPTIMUM), FIRST_STEP),
 )
 residual = reduce_entries(
     "residual",
@@ -110,13 +148,14 @@ client_gap_at_surrogate_optimum = RunQuantity(
     lambda run: place_on_clients(
         run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values
     ),
+    term=_define_once(Expectation(Value(OBJECTIVE, SURROGATE_OPTIMUM) - Value(OBJECTIVE, CLIENT_OPTIMUM))),
 )
 
 
 def _one_objective(run: Run, weights: Array) -> QuadraticObjectives:
     """sum_i weights_i L_i with the weighted coefficients."""
     centred = run.problem.centred
-    hessian, linear = (weighted_sum(weights, part)[None] for part in (centred.hessians, centred.linear))
+    hessian, linear = (mix_parts(weights, part)[None] for part in (centred.hessians, centred.linear))
     return QuadraticObjectives(hessian, linear, weights @ centred.constants)
 
 
@@ -151,6 +190,7 @@ round_objective_at_start = per_round(
     r"\mathcal L^n(\theta^0)",
     "L^n(theta^0), of the one objective L^n",
     lambda run: place_on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
+    term=define_at_each_step(weighted_sum(Expectation(Value(OBJECTIVE, START))), FIRST_STEP),
 )
 mean_round_objective_at_start = mean_over_rounds(round_objective_at_start, r"\frac1N\sum_n\mathcal L^n(\theta^0)")
 surrogate_at_start = RunQuantity(
@@ -158,6 +198,7 @@ surrogate_at_start = RunQuantity(
     r"\bar{\mathcal L}(\theta^0)",
     "Lbar(theta^0), of the one objective Lbar",
     lambda run: _value_at_start(run, run.surrogate.mean_weights),
+    term=_define_once(ClientSum(MEAN_WEIGHT * Expectation(Value(OBJECTIVE, START)))),
 )
 
 
@@ -178,12 +219,14 @@ round_optimum_slope_sq = per_round(
     r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2",
     "|grad L^n|^2 at the optimum of L^n",
     _measure_round_gradients,
+    term=define_at_each_step(square(weighted_sum(Gradient(OBJECTIVE, ROUND_OPTIMUM))), FIRST_STEP),
 )
 surrogate_optimum_slope_sq = RunQuantity(
     "surrogate_optimum_slope_sq",
     r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2",
     "|grad Lbar|^2 at the optimum of Lbar",
     lambda run: _gradient_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
+    term=_define_once(square(ClientSum(MEAN_WEIGHT * Gradient(OBJECTIVE, SURROGATE_OPTIMUM)))),
 )
 
 
@@ -192,6 +235,7 @@ client_value_at_start = constant(
     r"\mathcal L_i(\theta^0)",
     "L_i(theta^0) of each client",
     lambda run: place_on_clients(run.surrogate.client_values(run.problem.centred.start)),
+    term=_define_once(Expectation(Value(OBJECTIVE, START))),
 )
 
 
@@ -200,4 +244,5 @@ objective_at_start = constant(
     r"\mathcal L(\theta^0)",
     "F(theta^0), of the one objective F",
     lambda run: run.problem.value(run.problem.start),
+    term=_define_once(Expectation(Value(FULL_OBJECTIVE, START))),
 )

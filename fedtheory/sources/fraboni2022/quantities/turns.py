@@ -2,55 +2,112 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.language.quantities.quantity import RunQuantity, constant
+from fedtheory.kernel.expressions import Expectation, Expr
+from fedtheory.language.quantities import local_work
+from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, LAST_ROUND, LAST_STEP
+from fedtheory.language.quantities.measuring.terms import define, define_in_numbers
+from fedtheory.language.quantities.quantity import Over, Term, VectorQuantity, constant, symbol_of
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    NEXT_VIRTUAL,
+    OPTIMUM,
+    SERVER,
+    SURROGATE_OPTIMUM,
+    define_at_each_step,
+    product,
+    square,
+)
+
+_phi = define_in_numbers(
+    "turn_progress",
+    r"\phi",
+    "phi = 1 - (1 - eta_l)^K, what K local steps make of the distance to a client's optimum",
+    1 - (1 - local_work.local_step_size.symbol) ** local_work.local_steps.symbol,
+    of=[local_work.local_step_size, local_work.local_steps],
+)
 
 
-def _progress_of(run: Run) -> Number:
-    """phi = 1 - (1 - eta_l)^K, what K local steps make of the distance to a client's optimum."""
-    work = run.algorithm.work
-    return 1 - (1 - work.step_sizes[0]) ** work.steps[0]
+def _expected_model(updates: int, latex: str) -> VectorQuantity:
+    """E theta^{n-u}, so many updates before the present one; before the start it is theta^0."""
+
+    def build(frame: Frame) -> Vector:
+        means = frame.run.trajectory.server_mean - frame.run.problem.centre
+        before = np.maximum(np.arange(len(means) - 1) - updates, 0)
+        return frame.constant(frame.of_round(means[before][:, None]))
+
+    return VectorQuantity(f"expected_model_{updates}_before", latex, f"E theta^{{n-{updates}}}", build)
 
 
-def _second_order_residual(run: Run) -> Any:
-    """sum_n |E[theta^{n+2} - theta^{n+1} + phi theta^n] - phi theta*|^2."""
-    models, phi = run.trajectory.server_mean, _progress_of(run)
-    rest = models[2:] - models[1:-1] + phi * models[:-2] - phi * run.problem.optimum
-    return (rest * rest).sum()
+def _cycle_point(name: str, latex: str, meaning: str, point: Callable[[Frame], Array]) -> VectorQuantity:
+    """A point of the limit cycle; `point` returns it, (1, d) or (places, 1, d), from the optimum of the surrogate."""
+    return VectorQuantity(
+        name, latex, meaning, lambda frame: frame.constant(frame.run.surrogate.optimum[None] + point(frame))
+    )
 
 
-second_order_residual = RunQuantity(
+_one_before, _three_before = _expected_model(1, r"\mathbb E\theta^{n-1}"), _expected_model(3, r"\mathbb E\theta^{n-3}")
+_even = _cycle_point("even_cycle_point", "a", "the cycle's point at even updates", lambda frame: _cycle(frame.run)[:1])
+_odd = _cycle_point("odd_cycle_point", "b", "the cycle's point at odd updates", lambda frame: _cycle(frame.run)[1:])
+
+
+def _at_next_update(frame: Frame) -> Array:
+    """The cycle's point at the end of the present update."""
+    rounds = np.arange(frame.run.algorithm.rounds)
+    return frame.of_round(_cycle(frame.run)[(rounds + 1) % 2][:, None])
+
+
+_next = _cycle_point("next_cycle_point", "c^{n+1}", "the cycle's point after the update", _at_next_update)
+EARLIER, THREE_BEFORE = symbol_of(_one_before), symbol_of(_three_before)
+EVEN, ODD, NEXT = map(symbol_of, (_even, _odd, _next))
+
+
+def _define(expression: Expr, *over: Over) -> Term:
+    """Define a number by its values after the local steps of each update."""
+    others = (_phi, first_weight, second_weight, _one_before, _three_before, _even, _odd, _next)
+    return define_at_each_step(expression, LAST_STEP, *over, also=others)
+
+
+_LATER, _NOW = Expectation(NEXT_VIRTUAL) - OPTIMUM, Expectation(SERVER) - OPTIMUM
+_ENERGY = square(_LATER) - product(_LATER, _NOW) + _phi.symbol * square(_NOW)
+first_weight = constant(
+    "first_weight",
+    "q_1",
+    "aggregation weight of the first client",
+    lambda run: _weight_of(run, 0),
+    primitive="setting",
+)
+second_weight = constant(
+    "second_weight",
+    "q_2",
+    "aggregation weight of the second client",
+    lambda run: _weight_of(run, 1),
+    primitive="setting",
+)
+second_order_residual = define(
     "second_order_residual",
     r"\sum_n\|\theta^{n+2}-\theta^{n+1}+\phi\theta^n-\phi\theta^*\|^2",
     "sum over n of |theta^{n+2} - theta^{n+1} + phi theta^n - phi x*|^2, in the mean",
-    _second_order_residual,
+    _define(square(_LATER - _NOW + _phi.symbol * (EARLIER - OPTIMUM)), Over("rounds", "sum", begin=1)),
 )
-
-
-def _energy(run: Run, number: int) -> Number:
-    """|e'|^2 - <e', e> + phi |e|^2 for the errors e, e' of the updates n, n+1."""
-    errors = run.trajectory.server_mean - run.problem.optimum
-    earlier, later = errors[number], errors[number + 1]
-    return later @ later - later @ earlier + _progress_of(run) * (earlier @ earlier)
-
-
-first_energy = RunQuantity(
+first_energy = define(
     "first_energy",
     "V_0",
     "|e^1|^2 - <e^1, e^0> + phi |e^0|^2 for the errors e^n = E theta^n - x*",
-    lambda run: _energy(run, 0),
+    _define(_ENERGY, FIRST_ROUND),
 )
-last_energy = RunQuantity(
+last_energy = define(
     "last_energy",
     "V_{N-1}",
     "|e^N|^2 - <e^N, e^{N-1}> + phi |e^{N-1}|^2 for the errors e^n = E theta^n - x*",
-    lambda run: _energy(run, run.algorithm.rounds - 1),
+    _define(_ENERGY, LAST_ROUND),
 )
 
 
@@ -62,7 +119,7 @@ def _cycle(run: Run) -> Array:
     """
     if run.clients != 2:
         raise NotApplicable("expected two clients that take turns")
-    arithmetic, phi = run.arithmetic, _progress_of(run)
+    arithmetic, phi = run.arithmetic, _phi.on(run)
     first, second = run.algorithm.aggregation.weights(run.problem.weights) * phi
     one = arithmetic.identity(1)[0, 0]
     system = arithmetic.array([[-one, 1 + first], [1 + second, -one]])
@@ -74,45 +131,38 @@ def _cycle(run: Run) -> Array:
         raise unanswered(arithmetic, "the two clients that take turns have no stationary cycle") from None
 
 
-def _cycle_residual(run: Run) -> Any:
-    """sum_n |E_{n+4} - tr E_{n+2} + det E_n|^2 of the errors from the cycle: Cayley-Hamilton for two updates."""
-    cycle = _cycle(run)
-    first, second = run.algorithm.aggregation.weights(run.problem.weights) * _progress_of(run)
-    models = run.trajectory.server_mean - run.problem.optimum - run.surrogate.optimum
-    errors = models - cycle[np.arange(len(models)) % 2]
-    rest = errors[4:] - (1 - first - second) * errors[2:-2] + first * second * errors[:-4]
-    return (rest * rest).sum()
-
-
-cycle_residual = RunQuantity(
+_KEPT, _LOST = first_weight.symbol * _phi.symbol, second_weight.symbol * _phi.symbol
+cycle_residual = define(
     "cycle_residual",
     r"\sum_n\|E_{n+4}-\operatorname{tr}E_{n+2}+\det E_n\|^2",
     "by how much the errors E_n from the limit cycle fail the recursion over two updates",
-    _cycle_residual,
+    _define(
+        # Cayley-Hamilton for two updates.
+        square(
+            (Expectation(NEXT_VIRTUAL) - NEXT)
+            - (1 - _KEPT - _LOST) * (EARLIER - NEXT)
+            + _KEPT * _LOST * (THREE_BEFORE - NEXT)
+        ),
+        Over("rounds", "sum", begin=3),
+    ),
 )
-
-
-def _sq(vector: Array) -> Any:
-    return vector @ vector
-
-
-even_cycle_distance_sq = RunQuantity(
+even_cycle_distance_sq = define(
     "even_cycle_distance_sq",
     r"\|a-\bar\theta\|^2",
     "distance of the cycle's point at even updates from the optimum of the surrogate, squared",
-    lambda run: _sq(_cycle(run)[0]),
+    _define(square(EVEN - SURROGATE_OPTIMUM), FIRST_ROUND),
 )
-odd_cycle_distance_sq = RunQuantity(
+odd_cycle_distance_sq = define(
     "odd_cycle_distance_sq",
     r"\|b-\bar\theta\|^2",
     "distance of the cycle's point at odd updates from the optimum of the surrogate, squared",
-    lambda run: _sq(_cycle(run)[1]),
+    _define(square(ODD - SURROGATE_OPTIMUM), FIRST_ROUND),
 )
-mean_cycle_distance_sq = RunQuantity(
+mean_cycle_distance_sq = define(
     "mean_cycle_distance_sq",
     r"\|\frac{a+b}2-\bar\theta\|^2",
     "distance of the mean of the cycle's two points from the optimum of the surrogate, squared",
-    lambda run: _sq(_cycle(run).sum(axis=0) / 2),
+    _define(square((EVEN + ODD) / 2 - SURROGATE_OPTIMUM), FIRST_ROUND),
 )
 
 
@@ -126,7 +176,8 @@ def _measure_optima_distance(run: Run) -> Any:
     """Squared distance between the minimisers of the first two clients."""
     _require_client(run, 1)
     optima = run.problem.client_optima
-    return _sq(optima[0] - optima[1])
+    apart = optima[0] - optima[1]
+    return apart @ apart
 
 
 optima_apart_sq = constant(
@@ -134,6 +185,7 @@ optima_apart_sq = constant(
     r"\|\theta_1^*-\theta_2^*\|^2",
     "squared distance of the first two clients' optima",
     _measure_optima_distance,
+    primitive="minimiser",
 )
 
 
@@ -142,21 +194,10 @@ def _weight_of(run: Run, client: int) -> Number:
     return run.algorithm.aggregation.weights(run.problem.weights)[client]
 
 
-first_weight = constant(
-    "first_weight",
-    "q_1",
-    "aggregation weight of the first client",
-    lambda run: _weight_of(run, 0),
-)
-second_weight = constant(
-    "second_weight",
-    "q_2",
-    "aggregation weight of the second client",
-    lambda run: _weight_of(run, 1),
-)
 first_importance = constant(
     "first_importance",
     "p_1",
     "importance of the first client",
     lambda run: run.client_weights[0],
+    primitive="setting",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, Value, inner, norm_sq
+from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, SampledGradient, Value, inner, norm_sq
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities import vectors as v
 from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_STEPS
@@ -31,11 +31,17 @@ surrogate_comparator = VectorQuantity(
     "the surrogate problem",
     lambda frame: frame.constant(frame.run.surrogate.comparator[None]),
 )
+initial_model = VectorQuantity(
+    "initial_model",
+    r"\theta^0",
+    "the model that the run starts from",
+    lambda frame: frame.constant(frame.of_run(lambda run: run.problem.centred.start[None])),
+)
 
 _VOCABULARY: tuple[Quantity, ...] = (
     *(v.local_iterate, v.next_local_iterate, v.virtual_iterate, v.next_virtual_iterate),
     *(v.received_model, v.server_model, v.stochastic_gradient),
-    *(v.optimum, v.client_optimum, surrogate_optimum, round_optimum, surrogate_comparator),
+    *(v.optimum, v.client_optimum, surrogate_optimum, round_optimum, surrogate_comparator, initial_model),
     *(
         v.client_objective,
         v.objective,
@@ -50,12 +56,16 @@ VIRTUAL, NEXT_VIRTUAL = symbol_of(v.virtual_iterate), symbol_of(v.next_virtual_i
 RECEIVED, SERVER, SAMPLE = map(symbol_of, (v.received_model, v.server_model, v.stochastic_gradient))
 OPTIMUM, CLIENT_OPTIMUM = symbol_of(v.optimum), symbol_of(v.client_optimum)
 SURROGATE_OPTIMUM, ROUND_OPTIMUM = symbol_of(surrogate_optimum), symbol_of(round_optimum)
-COMPARATOR = symbol_of(surrogate_comparator)
+COMPARATOR, START = symbol_of(surrogate_comparator), symbol_of(initial_model)
 OBJECTIVE, FULL_OBJECTIVE = symbol_of(v.client_objective), symbol_of(v.objective)
 SHARE, WEIGHT, MEAN_WEIGHT = map(symbol_of, (weights.weight_share, weights.expected_weight, weights.mean_weight))
 SERVER_STEP = symbol_of(local_work.server_step_size)
 AT_LOCAL, AT_VIRTUAL = Gradient(OBJECTIVE, LOCAL), Gradient(OBJECTIVE, VIRTUAL)
 """Full gradients of a client at its iterate and at the virtual iterate."""
+SAMPLE_AT_LOCAL, SAMPLE_AT_VIRTUAL = SampledGradient(OBJECTIVE, LOCAL), SampledGradient(OBJECTIVE, VIRTUAL)
+SAMPLE_AT_ROUND_OPTIMUM = SampledGradient(OBJECTIVE, ROUND_OPTIMUM)
+SAMPLE_AT_SURROGATE_OPTIMUM = SampledGradient(OBJECTIVE, SURROGATE_OPTIMUM)
+"""Gradients of a client at points, with its present draw."""
 
 
 def define_at_each_step(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:
@@ -94,4 +104,9 @@ def weighted_sum(content: Expr) -> Expr:
 
 def gap(point: Expr) -> Expr:
     """E L^n(theta^{n,k}) - L^n at a point."""
-    return weighted_sum(Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, point)))
+    return gap_between(VIRTUAL, point)
+
+
+def gap_between(point: Expr, other: Expr) -> Expr:
+    """E L^n at a point, less that at another one."""
+    return weighted_sum(Expectation(Value(OBJECTIVE, point) - Value(OBJECTIVE, other)))

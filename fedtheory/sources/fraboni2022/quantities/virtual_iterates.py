@@ -11,16 +11,10 @@ from collections.abc import Callable
 import numpy as np
 
 from fedtheory.arithmetic import Array, group_equal_rows
-from fedtheory.engine.frames import Frame, common_steps
+from fedtheory.engine.frames import common_steps
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, Value
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
-from fedtheory.language.quantities.measuring.expectations import (
-    measure_at_each_step,
-    sum_over_clients,
-    virtual_values,
-    weights_at,
-)
 from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_ROUND, LAST_STEP, MEAN_OVER_STEPS
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, per_step, symbol_of
@@ -39,6 +33,7 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     define_at_each_step,
     define_step_average,
     gap,
+    weighted_sum,
 )
 from fedtheory.sources.fraboni2022.quantities.vectors import square as square_of
 
@@ -208,12 +203,11 @@ virtual_end_distance_sq = define(
     "E|theta^{n,K} - x*|^2 of the virtual iterate",
     define_at_each_step(square_of(NEXT_VIRTUAL - OPTIMUM), LAST_STEP),
 )
-virtual_client_gap = per_step(
+virtual_client_gap = define(
     "virtual_client_gap",
     r"\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)",
     "E L_i(theta^{n,k}) - L_i* of each client",
-    measure_at_each_step(lambda frame: virtual_values(frame) - frame.run.surrogate.least_client_values),
-    term=define_at_each_step(_OWN_GAP),
+    define_at_each_step(_OWN_GAP),
 )
 
 
@@ -223,12 +217,6 @@ virtual_loss_change = define(
     "E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}) of each client at each local step",
     define_at_each_step(Expectation(Value(OBJECTIVE, NEXT_VIRTUAL) - Value(OBJECTIVE, VIRTUAL))),
 )
-
-
-def _round_gap_at_step(frame: Frame) -> Array:
-    """E L^n(theta^{n,k}) - L^n(thetabar^n)."""
-    least = frame.of_round(frame.run.surrogate.round_optimal_values[:, None, None])
-    return sum_over_clients(weights_at(frame), virtual_values(frame)) - least
 
 
 def _round_objectives_at_virtual(run: Run) -> Array:
@@ -241,29 +229,21 @@ round_objective_at_virtual = per_step(
     r"\mathbb E\mathcal L^n(\theta^{n,k})",
     "E L^n(theta^{n,k}), of the one objective L^n",
     _round_objectives_at_virtual,
+    term=define_at_each_step(weighted_sum(Expectation(Value(OBJECTIVE, VIRTUAL)))),
 )
-round_gap_at_step = per_step(
+round_gap_at_step = define(
     "round_gap_at_step",
     "Z(n,k)",
     "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)",
-    measure_at_each_step(_round_gap_at_step),
-    term=define_at_each_step(gap(ROUND_OPTIMUM)),
+    define_at_each_step(gap(ROUND_OPTIMUM)),
 )
 
 
-def _surrogate_suboptimality_at_step(frame: Frame) -> Array:
-    """sum_i q_i [E L_i(theta^{n,k}) - L_i(thetabar)]."""
-    surrogate = frame.run.surrogate
-    above = virtual_values(frame) - surrogate.client_values(surrogate.optimum)
-    return sum_over_clients(surrogate.mean_weights, above)
-
-
-surrogate_suboptimality_at_step = per_step(
+surrogate_suboptimality_at_step = define(
     "surrogate_suboptimality_at_step",
     r"\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
-    measure_at_each_step(_surrogate_suboptimality_at_step),
-    term=define_at_each_step(_ABOVE_SURROGATE_OPTIMUM),
+    define_at_each_step(_ABOVE_SURROGATE_OPTIMUM),
 )
 
 

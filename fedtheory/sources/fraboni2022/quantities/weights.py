@@ -9,9 +9,10 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
+from fedtheory.kernel.expressions import ClientSum
+from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, LARGEST_ROUND, MEAN_OVER_ROUNDS
-from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
+from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries, term_at_steps
 from fedtheory.language.quantities.quantity import Over, constant, per_round
 from fedtheory.sources.fraboni2022.quantities import clocks
 
@@ -32,6 +33,7 @@ aggregation_weight = constant(
     "d_i",
     "weight of each client when it reports",
     lambda run: place_on_clients(_measure_reported_weights(run)),
+    primitive="setting",
 )
 largest_aggregation_weight = reduce_entries(
     "largest_aggregation_weight",
@@ -45,13 +47,17 @@ expected_weight = per_round(
     "q_i(n)",
     "q_i(n) = E[w_i(n)], expected weight of each client in each update",
     lambda run: place_on_rounds_and_clients(run.of_one_client(run.surrogate.weights)),
+    primitive="setting",
 )
-weight_sum = per_round("weight_sum", "q(n)", "q(n) = sum_i q_i(n)", lambda run: place_on_rounds(run.surrogate.totals))
+weight_sum = define_in_numbers(
+    "weight_sum", "q(n)", "q(n) = sum_i q_i(n)", ClientSum(expected_weight.symbol), of=[expected_weight]
+)
 weight_share = per_round(
     "weight_share",
     r"\tilde q_i(n)",
     "q_i(n) / q(n), the share of each client in each update",
     lambda run: place_on_rounds_and_clients(run.of_one_client(run.surrogate.shares)),
+    term=term_at_steps(expected_weight.symbol / weight_sum.symbol, expected_weight, weight_sum),
 )
 largest_share = reduce_entries(
     "largest_share", r"\max_i\tilde q_i(n)", "max_i q_i(n) / q(n) of each update", weight_share, LARGEST_CLIENT
@@ -113,6 +119,9 @@ mean_weight_share = define_in_numbers(
 )
 
 
+_CHANCE = aggregation_weight.symbol * clocks.report_chance.symbol
+
+
 def _measure_exponential_weights(run: Run) -> Array:
     """Normalised weights of clients with exponential update times, (M,)."""
     with precise_enclosures():
@@ -126,4 +135,5 @@ exponential_share = constant(
     r"\tilde q_i^{\exp}",
     "share of each client in an update of FedFix when the run's update times are the means of exponential ones",
     lambda run: place_on_clients(_measure_exponential_weights(run)),
+    term=term_at_steps(_CHANCE / ClientSum(_CHANCE), aggregation_weight, clocks.report_chance),
 )

@@ -2,54 +2,41 @@
 
 from __future__ import annotations
 
-from fedtheory.arithmetic import Array
-from fedtheory.engine.run import Run
-from fedtheory.language.quantities.measuring.expectations import measure_at_each_step, virtual_values
-from fedtheory.language.quantities.quantity import RunQuantity
+from fedtheory.kernel.expressions import ClientSum, Expectation, Value
+from fedtheory.language.quantities.measuring.reductions import SUM_OVER_STEPS, SUM_OVER_WINDOWS
+from fedtheory.language.quantities.measuring.terms import define, reduce_entries
+from fedtheory.sources.fraboni2022.quantities import weights
+from fedtheory.sources.fraboni2022.quantities.vectors import (
+    MEAN_WEIGHT,
+    OBJECTIVE,
+    VIRTUAL,
+    WEIGHT,
+    define_at_each_step,
+)
 
-
-def _client_values(run: Run) -> Array:
-    """sum_k E L_i(theta^{n,k}), (N, M)."""
-    sums: Array = measure_at_each_step(virtual_values)(run).sum(axis=1)
-    return sums
-
-
-def _sum_windows(run: Run, values: Array) -> Array:
-    """Sums over the blocks of W updates, (N/W, 1, M) from (N, M)."""
-    run.require_single_clients("windows are of the weights of single clients")
-    window = run.algorithm.schedule.smallest_window(run.surrogate.weights)
-    sums: Array = values.reshape(-1, window, values.shape[1]).sum(axis=1)
-    return sums[:, None, :]
-
-
-window_loss = RunQuantity(
+_LOSS = Expectation(Value(OBJECTIVE, VIRTUAL))
+window_loss = define(
     "window_loss",
     r"\sum_n\sum_kq_i\mathbb E\mathcal L_i(\theta^{n,k})",
     "sum over a window of W updates and over k of q_i E L_i(theta^{n,k}), of each client",
-    lambda run: _sum_windows(run, _client_values(run) * run.surrogate.mean_weights),
+    define_at_each_step(MEAN_WEIGHT * _LOSS, SUM_OVER_STEPS, SUM_OVER_WINDOWS),
 )
-window_round_loss = RunQuantity(
+window_round_loss = define(
     "window_round_loss",
     r"\sum_n\sum_kq_i(n)\mathbb E\mathcal L_i(\theta^{n,k})",
     "sum over a window of W updates and over k of q_i(n) E L_i(theta^{n,k}), of each client",
-    lambda run: _sum_windows(run, _client_values(run) * run.surrogate.weights),
+    define_at_each_step(WEIGHT * _LOSS, SUM_OVER_STEPS, SUM_OVER_WINDOWS),
 )
-
-
-def _surrogate_losses(run: Run) -> Array:
-    mean: Array = _client_values(run) @ run.surrogate.mean_weights
-    return mean[:, None]
-
-
-window_surrogate_loss = RunQuantity(
+window_surrogate_loss = define(
     "window_surrogate_loss",
     r"\sum_n\sum_kq_i(n)\mathbb E\bar{\mathcal L}(\theta^{n,k})",
     "sum over a window of W updates and over k of q_i(n) E Lbar(theta^{n,k}), of each client",
-    lambda run: _sum_windows(run, _surrogate_losses(run) * run.surrogate.weights),
+    define_at_each_step(WEIGHT * ClientSum(MEAN_WEIGHT * _LOSS), SUM_OVER_STEPS, SUM_OVER_WINDOWS),
 )
-window_weight = RunQuantity(
+window_weight = reduce_entries(
     "window_weight",
     r"\sum_nq_i(n)",
     "sum over a window of W updates of q_i(n), of each client",
-    lambda run: _sum_windows(run, run.surrogate.weights),
+    weights.expected_weight,
+    SUM_OVER_WINDOWS,
 )

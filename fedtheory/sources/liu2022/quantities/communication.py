@@ -21,6 +21,7 @@ model_size = constant(
     "b",
     "numbers in a model, d",
     lambda run: run.arithmetic.number(run.problem.features, "d"),
+    primitive="setting",
 )
 
 
@@ -41,10 +42,12 @@ parameter_server_load = constant(
     r"\text{load of the parameter server}",
     "numbers that the parameter server receives and sends in one aggregation, counted message by message",
     _messages(busiest_load, parameter_server),
+    primitive="setting",
 )
 ring_worker_load = constant(
     "ring_worker_load",
     r"\text{sent by each worker of the ring}",
     "numbers that a worker of the ring sends in one aggregation, counted message by message",
     _messages(most_sent_by_a_worker, ring_all_reduce),
+    primitive="setting",
 )

@@ -29,6 +29,7 @@ regressor_fourth_moment = constant(
     r"\mathbb E\|h_kh_k^{\mathsf T}\|^2",
     "E|h_k h_k'|^2 = E|h_k|^4 over the samples h_k of each client",
     _fourth_moment,
+    primitive="constant",
 )
 
 

@@ -1,0 +1,116 @@
+"""Vectors with the present draw of each client at several points: the draw is one, the points are independent of it.
+
+A client's stochastic gradient at x is grad F_i(x) + n_i(x), with n_i affine in x and random.  Noises of different
+clients are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames.base import Frame
+from fedtheory.engine.frames.moment import MomentVector
+from fedtheory.engine.frames.outcomes import RoundFrame
+from fedtheory.engine.frames.path import PathFrame
+from fedtheory.engine.frames.stacked import StackedPaths
+from fedtheory.engine.run import Run
+from fedtheory.engine.vectors import LinearMaps, Vector
+from fedtheory.errors import Misplaced
+
+Parts = tuple[tuple[Array, Vector], ...]
+"""Coefficients c_i, (..., 1 or M), and points x_i, of a sum of terms  c_i n_i(x_i)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledVector(Vector):
+    """A vector for each client: its expectation over the present draws, and the noises of these that it has."""
+
+    mean: Vector
+    own: Parts = ()
+    """Noises of the client itself."""
+    shared: Parts = ()
+    """Noises of all clients, over which each is summed."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.mean, MomentVector) and any(key[0] == 1 for key in _noises(self.mean)):
+            raise ValueError(
+                "a vector has either the stochastic gradient of a step or gradients of its draws at points"
+            )
+
+    def __add__(self, other: Vector) -> SampledVector:
+        if not isinstance(other, SampledVector):
+            return replace(self, mean=self.mean + other)
+        return SampledVector(self.mean + other.mean, self.own + other.own, self.shared + other.shared)
+
+    __radd__ = __add__
+
+    def scaled(self, factor: Array) -> SampledVector:
+        own, shared = (tuple((factor * c, at) for c, at in parts) for parts in (self.own, self.shared))
+        return SampledVector(self.mean.scaled(factor), own, shared)
+
+    def mapped(self, maps: LinearMaps) -> Vector:
+        del maps
+        raise Misplaced("gradients of the present draws are not mapped by matrices")
+
+    def averaged(self, weights: Array) -> SampledVector:
+        if self.shared:
+            raise Misplaced("a sum over clients of what has the draws of all clients is not known")
+        each = weights[..., None, :] if weights.ndim < 3 else weights
+        return SampledVector(self.mean.averaged(weights), shared=tuple((each * c, at) for c, at in self.own))
+
+
+def _noises(vector: MomentVector) -> list[tuple[int, ...]]:
+    return [*vector.noise.own, *vector.noise.shared]  # type: ignore[list-item]
+
+
+def sample_at(frame: Frame, point: Vector) -> Vector:
+    """The stochastic gradient of each client at a point that the present draw does not change, with this draw."""
+    gradient = frame.client_objectives.gradient(frame, point)
+    if not (frame.of_run(_noise_forms) != 0).any():
+        return gradient
+    if isinstance(frame, PathFrame | RoundFrame | StackedPaths):
+        raise Misplaced("gradients of the present draw at other points have expectations at place='step' only")
+    return SampledVector(gradient, ((frame.arithmetic.identity(1), point),))
+
+
+def _noise_forms(run: Run) -> Array:
+    """E|n_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
+    return run.noise_forms
+
+
+def inner_of(frame: Frame, left: Vector, right: Vector) -> Array:
+    """The expected inner product of two vectors, with the draws that both have."""
+    if not (isinstance(left, SampledVector) and isinstance(right, SampledVector)):
+        one, other = (each.mean if isinstance(each, SampledVector) else each for each in (left, right))
+        # What has no draw is not correlated with one, whose noise is zero in the mean.
+        return frame.inner(one, other)
+    found = frame.inner(left.mean, right.mean)
+    pairs = ((left.own, right.own), (left.own, right.shared), (left.shared, right.own))
+    for one_parts, other_parts in pairs:
+        if one_parts and other_parts:
+            found = found + _noise(frame, one_parts, other_parts)
+    if left.shared and right.shared:
+        found = found + _noise(frame, left.shared, right.shared).sum(axis=-1, keepdims=True)
+    return found
+
+
+def _noise(frame: Frame, left: Sequence[tuple[Array, Vector]], right: Sequence[tuple[Array, Vector]]) -> Array:
+    """E of the inner products of each client's noises, (..., M)."""
+    total = None
+    for c, at in left:
+        for d, other in right:
+            part = c * d * _covariance(frame, at, other)
+            total = part if total is None else total + part
+    assert total is not None
+    return total
+
+
+def _covariance(frame: Frame, at: Vector, other: Vector) -> Array:
+    """E<n_i(x), n_i(y)>, (..., M)."""
+    forms = frame.of_run(_noise_forms)
+    linear, constant = frame.constant(forms[..., 0, 1:]), forms[..., 0, 0]
+    curved = frame.inner(at, other.mapped(frame.memo.once(_covariance, lambda: LinearMaps(forms[..., 1:, 1:]))))
+    found: Array = curved + frame.inner(linear, at) + frame.inner(linear, other) + constant
+    return found

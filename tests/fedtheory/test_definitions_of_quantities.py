@@ -1,0 +1,134 @@
+"""Each number of the vocabulary has one definition, and routines that compute a term otherwise agree with it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import arb
+
+from fedtheory.arithmetic.enclosures import Enclosure
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities import RunQuantity
+from fedtheory.language.quantities.measuring.terms import evaluator_of, has_fast_path
+from fedtheory.language.quantities.quantity import MeanOverRounds, Quantity, Term
+from fedtheory.language.signs import quantities_of_runs
+from verify.instances import FAMILIES, Instance
+
+FAST = sorted((one for one in quantities_of_runs() if has_fast_path(one)), key=lambda one: one.name)
+"""Quantities with a term that another routine computes."""
+RUNS = [(name, number) for name in sorted(FAMILIES) for number in (0, 3)]
+NAMES_OF_ONE_NUMBER = {
+    frozenset({"interval_start_gap", "server_suboptimality"}),
+    frozenset({"next_interval_start_gap", "server_suboptimality_after"}),
+    frozenset({"virtual_end_distance_sq", "server_distance_after_sq"}),
+    frozenset({"optimum_gradient", "dissimilarity_at_optimum"}),
+}
+"""Numbers with one term and two names, each of a paper."""
+
+
+def test_each_number_has_a_term_or_a_kind() -> None:
+    """A number that no term defines says what kind of number it is, and by which property it is defined."""
+    for one in quantities_of_runs():
+        assert (one.term is None) != (one.primitive is None), one.name
+        assert one.defining_property, one.name
+
+
+def test_constants_of_assumptions_name_them() -> None:
+    constants = [one for one in quantities_of_runs() if one.assumption is not None]
+    assert len(constants) >= 15
+    assert all(one.assumption.name in one.defining_property for one in constants if one.assumption is not None)
+
+
+@cache
+def _symbol(quantity: Quantity) -> sp.Symbol:
+    return sp.Dummy(quantity.name, real=True)
+
+
+def _key(term: Term, root: bool) -> object:
+    """What a term says, whatever the symbols of its quantities."""
+    return term.expression.xreplace({symbol: _symbol(one) for symbol, one in term.where}), term.over, root
+
+
+def test_no_number_is_written_twice() -> None:
+    """But for those that two papers call by names of their own."""
+    names = defaultdict(set)
+    for one in quantities_of_runs():
+        if one.term is not None:
+            names[_key(one.term, one.root)].add(one.name)
+    assert {frozenset(each) for each in names.values() if len(each) > 1} == NAMES_OF_ONE_NUMBER
+
+
+def _agree(found: Any, expected: Any) -> bool:
+    """Whether two values are equal: rationals exactly, enclosures where their difference may be zero."""
+    pairs = zip(*(each.ravel() for each in np.broadcast_arrays(*map(np.asarray, (found, expected)))), strict=True)
+    return all(_is_zero(one - other) for one, other in pairs)
+
+
+def _is_zero(difference: Any) -> bool:
+    interval = difference.interval if isinstance(difference, Enclosure) else difference
+    return bool(interval.contains(0)) if isinstance(interval, arb) else bool(interval == 0)
+
+
+def _count_agreements(run: Run) -> set[str]:
+    """The fast paths that have the value of their terms on a run; both may lack one."""
+    found = set()
+    for one in FAST:
+        assert one.term is not None
+        try:
+            expected, by_term = one.on(run), evaluator_of(one.term)(run)
+        except FedtheoryError:
+            continue
+        assert _agree(by_term, expected), one.name
+        found.add(one.name)
+    return found
+
+
+@cache
+def _agreements(family: str, number: int) -> frozenset[str]:
+    return frozenset(_count_agreements(Instance(family, number).run()))
+
+
+SAMPLE = ("full gradients", "asynchronous cycles", "sampled weights", "fixed intervals", "small schedules")
+
+
+@pytest.mark.parametrize("family", SAMPLE)
+def test_fast_paths_have_the_values_of_terms(family: str) -> None:
+    assert len(_agreements(family, 0)) >= 30
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("family", "number"), RUNS)
+def test_fast_paths_have_the_values_of_terms_everywhere(family: str, number: int) -> None:
+    """On stored runs of each family, in whatever arithmetic they are."""
+    _agreements(family, number)
+
+
+@pytest.mark.long
+def test_each_fast_path_is_compared() -> None:
+    names = {one.name for one in FAST}
+    for family, number in RUNS:
+        names -= _agreements(family, number)
+        if not names:
+            break
+    assert not names
+
+
+def test_means_over_rounds_are_terms() -> None:
+    """A mean over the updates is computed from the values of each, and has their term."""
+    means = [one for one in FAST if isinstance(one.measure, MeanOverRounds)]
+    assert len(means) >= 10
+    for mean in means:
+        assert isinstance(mean.measure, MeanOverRounds)
+        of = mean.measure.of
+        assert isinstance(of, RunQuantity)
+        assert mean.term is not None
+        assert mean.term.over[-1].index == "rounds"
+        assert of.term is None or mean.term.over[:-1] == of.term.over
+    assert q.mean_round_gap in means

@@ -1,0 +1,149 @@
+"""Gradients of one draw at several points, and expectations of vectors: by enumeration, and what proofs refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from fedtheory import quantity
+from fedtheory.engine.frames import inner_of, round_frames, sample_at, step_frames
+from fedtheory.engine.run import Run
+from fedtheory.errors import Misplaced
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.admitted import HEADS
+from fedtheory.kernel.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Gradient,
+    SampledGradient,
+    has_plain_vectors,
+    norm_sq,
+)
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities.measuring.symbols import (
+    CLIENT_OBJECTIVE,
+    LOCAL,
+    NEXT_VIRTUAL,
+    OPTIMUM,
+    SERVER,
+    define_by,
+    square,
+)
+from fedtheory.language.quantities.measuring.terms import define, evaluator_of
+from fedtheory.language.term_relations import find_by_term
+from fedtheory.proofs.numbers import SymbolTable
+from fedtheory.sources.fraboni2022.context.terms import meaning_of
+from fedtheory.sources.fraboni2022.quantities.vectors import SAMPLE_AT_LOCAL, define_at_each_step
+from verify.instances import Instance
+
+AT_LOCAL, AT_SERVER = SampledGradient(CLIENT_OBJECTIVE, LOCAL), SampledGradient(CLIENT_OBJECTIVE, SERVER)
+DRAWN = (("short rounds on data", 3), ("short rounds, unequal shares", 0))
+"""Runs with random curvatures whose outcomes of a round are few."""
+
+
+def _value(run: Run, expression: Any) -> Any:
+    """Values at the local steps of the first round, which starts at a known model."""
+    return evaluator_of(define_by(expression))(run)[0]
+
+
+@pytest.mark.parametrize(("family", "number"), DRAWN)
+def test_differences_of_one_draw_are_those_of_all_outcomes(family: str, number: int) -> None:
+    """At a client's iterate and at the round's model, alone, less each other, and averaged over the clients."""
+    run = Instance(family, number).run()
+    frame = next(iter(round_frames(run)))
+    assert frame.index == {"round from": "start"}
+    local, server = frame.gradient.values, frame.gradient_at_server.values
+    weights = run.problem.weights[:, None]
+    by_hand = {
+        square(AT_LOCAL): (local**2).sum(axis=-1),
+        square(AT_SERVER): (server**2).sum(axis=-1),
+        square(AT_LOCAL - AT_SERVER): ((local - server) ** 2).sum(axis=-1),
+        square(2 * AT_LOCAL + AT_SERVER): ((2 * local + server) ** 2).sum(axis=-1),
+        square(Average(AT_LOCAL - AT_SERVER)): (((local - server) * weights).sum(axis=-2, keepdims=True) ** 2).sum(-1),
+        square(AT_LOCAL - Average(AT_SERVER)): ((local - (server * weights).sum(axis=-2, keepdims=True)) ** 2).sum(-1),
+    }
+    for expression, outcomes in by_hand.items():
+        expected = frame.expected(outcomes)[0]
+        assert (_value(run, expression) == expected).all(), expression
+    noise = _value(run, square(AT_SERVER - Gradient(CLIENT_OBJECTIVE, SERVER)))
+    assert (noise > 0).any()
+
+
+def test_the_expectation_of_a_vector_is_that_of_the_trajectory() -> None:
+    run = Instance("asynchronous cycles", 3).run()
+    away = run.trajectory.server_mean[1:] - run.problem.optimum
+    found = evaluator_of(define_by(square(Expectation(NEXT_VIRTUAL) - OPTIMUM)))(run)[:, -1, 0]
+    assert (found == (away * away).sum(axis=1)).all()
+    assert (evaluator_of(define_by(square(NEXT_VIRTUAL - OPTIMUM)))(run)[:, -1, 0] >= found).all()
+
+
+@pytest.mark.parametrize(("family", "number"), DRAWN)
+def test_expectations_run_over_draws_and_participants(family: str, number: int) -> None:
+    """E x after the first round, over all outcomes of the round."""
+    run = Instance(family, number).run()
+    frame = next(iter(round_frames(run)))
+    mean = frame.expected(frame.next_server.values)[0, 0, 0]
+    found = next(frame for frame in step_frames(run) if frame.index["step"] == run.algorithm.work.steps[0] - 1)
+    vector = found.mean_of(found.next_virtual)
+    apart = vector + found.constant(-mean[None])
+    assert (np.asarray(found.inner(apart, apart)) == 0).all()
+
+
+def test_a_step_has_its_gradient_or_draws_at_points() -> None:
+    """Both together have covariances that are not known."""
+    run = Instance("short rounds, unequal shares", 0).run()
+    frame = next(iter(step_frames(run)))
+    sampled = sample_at(frame, frame.local)
+    with pytest.raises(ValueError, match="either the stochastic gradient"):
+        _ = sampled + frame.gradient
+    with pytest.raises(Misplaced, match="draws of all clients"):
+        sampled.averaged(run.problem.weights).averaged(run.problem.weights)
+    assert (inner_of(frame, frame.server, sampled) == inner_of(frame, sampled, frame.server)).all()
+
+
+def test_rounds_have_no_draws_at_points() -> None:
+    frame = next(iter(round_frames(Instance("short rounds, unequal shares", 0).run())))
+    with pytest.raises(Misplaced, match="place='step'"):
+        sample_at(frame, frame.server)
+
+
+def test_the_kernel_admits_no_draws_at_points() -> None:
+    assert SampledGradient not in HEADS
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        square(Expectation(NEXT_VIRTUAL) - OPTIMUM),
+        Expectation(norm_sq(Gradient(CLIENT_OBJECTIVE, Expectation(LOCAL)))),
+        square(AT_LOCAL - AT_SERVER),
+        ClientSum(square(AT_LOCAL)),
+    ],
+)
+def test_expectations_are_left_out_of_plain_vectors_alone(expression: Any) -> None:
+    assert not has_plain_vectors(expression)
+    assert has_plain_vectors(square(NEXT_VIRTUAL - OPTIMUM))
+
+
+def test_the_square_of_an_expectation_is_not_found_as_the_expectation_of_the_square() -> None:
+    """|E x - x*|^2 is smaller than E|x - x*|^2, which the vocabulary has at each local step."""
+    x, best = sp.symbols("x x^*", real=True)
+    where = {x: q.virtual_iterate, best: q.optimum}
+    known = quantity("mine", Expectation(norm_sq(x - best)), where)
+    other = quantity("other", Expectation(norm_sq(Expectation(x) - best)), where)
+    assert find_by_term(known, {}) is q.virtual_distance_sq
+    assert find_by_term(other, {}) is other
+
+
+def test_meanings_refuse_what_no_context_has() -> None:
+    """An expectation of a vector, and a draw at a point that contexts do not sample."""
+    expected = define("mine", "s", "m", define_at_each_step(square(Expectation(NEXT_VIRTUAL))))
+    with pytest.raises(Rejected, match="expectations of vectors"):
+        meaning_of(expected, SymbolTable({}))
+    elsewhere = define("mine", "s", "m", define_at_each_step(square(SampledGradient(SAMPLE_AT_LOCAL.args[0], SERVER))))
+    with pytest.raises(Rejected, match="draw at that point"):
+        meaning_of(elsewhere, SymbolTable({}))
