@@ -278,7 +278,7 @@ def test_runs_without_a_start_that_say_something() -> None:
 
 def test_tame_points_come_by_their_distance() -> None:
     """The start, then points with one aspect of the problem less, before any other setting."""
-    points = list(_tame_points({"sources": "x", "own": 1}))
+    points = list(_tame_points({"sources": "x", "own": 1}, {}))
     assert points[0]["sources"] == "snp"
     assert all(point["own"] == 1 for point in points)
     assert len({str(point) for point in points}) == len(points)
@@ -290,6 +290,7 @@ def test_tame_points_come_by_their_distance() -> None:
     firsts = [sum(list(tame[name]).index(point[name]) for name in tame) for point in points]
     without = [one for one, changed in zip(firsts, changes, strict=True) if changed == 0]
     assert without == sorted(without)
+    assert {point["clients"] for point in _tame_points({}, {"clients": (5,)})} == {5}
 
 
 def test_bases_around_a_point() -> None:

@@ -20,13 +20,25 @@ _FEW = 4
 @cache
 def allowed_counts(claim: Claim, quantity: RunQuantity) -> Sequence[int]:
     """The smallest counts that the conditions on a quantity alone allow; empty without such conditions or counts."""
-    symbols = {symbol for symbol, each in claim.notation.items() if each is quantity}
-    asked = [
-        condition for condition in claim.conditions if condition.free_symbols and condition.free_symbols <= symbols
-    ]
-    counts = range(1, _MOST + 1) if asked else ()
-    return tuple(islice((count for count in counts if all(_holds(one, symbols, count) for one in asked)), _FEW))
+    counts = range(1, _MOST + 1) if _conditions_on(claim, quantity) else ()
+    return tuple(islice((count for count in counts if is_allowed(claim, quantity, count)), _FEW))
 
 
-def _holds(condition: sp.Basic, symbols: set[sp.Symbol], count: int) -> bool:
-    return condition.subs(dict.fromkeys(symbols, count)) is sp.true
+def is_restricted(claim: Claim, quantity: RunQuantity) -> bool:
+    """Whether a condition of a claim is about this quantity alone."""
+    return bool(_conditions_on(claim, quantity))
+
+
+def is_allowed(claim: Claim, quantity: RunQuantity, count: int) -> bool:
+    """Whether a count satisfies all conditions that are about its quantity alone."""
+    symbols = dict.fromkeys(_symbols_of(claim, quantity), count)
+    return all(condition.subs(symbols) is sp.true for condition in _conditions_on(claim, quantity))
+
+
+def _conditions_on(claim: Claim, quantity: RunQuantity) -> list[sp.Basic]:
+    symbols = _symbols_of(claim, quantity)
+    return [one for one in claim.conditions if one.free_symbols and one.free_symbols <= symbols]
+
+
+def _symbols_of(claim: Claim, quantity: RunQuantity) -> set[sp.Symbol]:
+    return {symbol for symbol, each in claim.notation.items() if each is quantity}

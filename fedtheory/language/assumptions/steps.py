@@ -12,8 +12,10 @@ def _common_local_steps(run: Run) -> None:
 
 
 def _require_common_step_size(run: Run) -> None:
-    """Require one step size for all clients."""
-    expect(run.algorithm.work.common_step_size is not None, "the clients use different step sizes")
+    """Require one step size for all clients and all steps."""
+    work = run.algorithm.work
+    expect(work.schedule is None, "the step size changes along the run")
+    expect(work.common_step_size is not None, "the clients use different step sizes")
 
 
 def _require_common_work(run: Run) -> None:

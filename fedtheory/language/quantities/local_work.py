@@ -59,6 +59,8 @@ iterations = define_in_numbers(
 
 def _step_size(run: Run) -> object:
     size = run.algorithm.work.common_step_size
+    if run.algorithm.work.schedule is not None:
+        raise NotApplicable("the step size changes along the run")
     if size is None:
         raise NotApplicable("the clients use different step sizes")
     return size

@@ -7,12 +7,17 @@ moves along a valley, such as "more local steps, as many smaller steps, and for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import RunQuantity
+from verify.falsify.counts import is_allowed, is_restricted
 
 Level = Any
 """A number, a word, or None for nothing of the kind."""
@@ -26,6 +31,8 @@ _MOST_WITH_CLOCKS = 7
 """Exponent of the clients whose models are of several ages."""
 _MOST_HALVES = 2.585
 """Exponent of the clients of whom half take part: a claim may ask for an enumeration of all such sets."""
+_COUNTS = (*range(1, 33), 50, 64, 100, 128, 200, 256, 500, 512, 1000, 1024)
+"""Counts among which the least that conditions allow are looked for."""
 
 
 @dataclass(frozen=True)
@@ -160,12 +167,39 @@ def factors_for(claim: Claim) -> dict[str, Factor]:
     A run that has to end with a whole cycle of its clock is as long as some cycles.  A step size that is tied to the
     square root of clients over iterations is rational where both are powers of four.
     """
-    found = dict(STANDARD)
+    found = {
+        name: replace(factor, levels=levels_of_counts(claim).get(name, factor.levels))
+        for name, factor in STANDARD.items()
+    }
     if a.whole_cycles in claim.assumptions:
         found["horizon"] = replace(HORIZON, levels=_CYCLES)
     if is_tied(claim):
         found |= {factor.name: factor for factor in _OF_TIED_STEPS}
     return found
+
+
+@cache
+def levels_of_counts(claim: Claim) -> Mapping[str, tuple[Level, ...]]:
+    """Levels of the counts that conditions restrict, as ``Eq(T, 1)`` does, by the names of their factors."""
+    clients = _allowed(claim, q.clients, CLIENTS.levels)
+    steps = _allowed(claim, q.local_steps, LOCAL_STEPS.levels)
+    rounds = _allowed(claim, q.rounds, [power for unit, power in HORIZON.levels if unit == "T"])
+    found = {"clients": clients, "local steps": steps, "horizon": tuple(("T", power) for power in rounds)}
+    if len(rounds) > 1:
+        found["horizon"] += tuple(level for level in HORIZON.levels if level[0] != "T")
+    return {name: levels for name, levels in found.items() if levels}
+
+
+def _allowed(claim: Claim, quantity: RunQuantity, levels: Sequence[float]) -> tuple[float, ...]:
+    """Those of the levels that the conditions on a count alone allow, with the least of all; none without conditions.
+
+    A count that is allowed alone has no other level.
+    """
+    if not is_restricted(claim, quantity):
+        return ()
+    kept = [power for power in levels if is_allowed(claim, quantity, count(power))]
+    least = [number for number in _COUNTS if is_allowed(claim, quantity, number)][:1]
+    return tuple(sorted({*kept, *(math.log2(number) for number in least)} if len(kept) < 2 else kept))
 
 
 def is_tied(claim: Claim) -> bool:

@@ -15,7 +15,7 @@ from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.coverage import Pairs, Regime, covered
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.evaluation import Evaluation, Seen, worth
-from verify.falsify.regimes.factors import BASE, Level, Point
+from verify.falsify.regimes.factors import BASE, Level, Point, levels_of_counts
 from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.score import NOTHING
 from verify.falsify.tables import Table
@@ -195,7 +195,9 @@ class _Searching:
                 if name not in BASE or (name in _FITTED and BASE[name] not in factor.levels)
             },
         }
-        return next((point for point in _tame_points(start) if self._look(point).applies), None)
+        special = {} if start["horizon"] == BASE["horizon"] else {"horizon": (start["horizon"],)}
+        restricted = {**special, **levels_of_counts(self._evaluation.claim)}
+        return next((point for point in _tame_points(start, restricted) if self._look(point).applies), None)
 
     def _levels(self, base: Point) -> dict[str, list[Level]]:
         """The levels at which the claim may apply, each tried alone from several bases."""
@@ -328,27 +330,30 @@ _TAME: Mapping[str, Sequence[Level]] = {
     "clients": (1, 0),
     "local steps": (1, 0),
     "curvatures": ("alternate", "alike"),
+    "horizon": (BASE["horizon"], ("T", 7)),
     "participation": (None, "one", "multinomial"),
     "clock": (None, "one slow", "fixed intervals", "equal times"),
     "local work": (None, "unequal", "normalised"),
     "aggregation": (None, "time-based", "identical"),
 }
-
-
 _OF_PROBLEM = 4
 """The first of these are no setting."""
 
 
-def _tame_points(start: Point) -> Iterator[dict[str, Level]]:
-    """Points near a tame one: first other problems and counts, then other settings as well."""
-    choices = product(*(enumerate(levels) for levels in _TAME.values()))
+def _tame_points(start: Point, restricted: Mapping[str, Sequence[Level]]) -> Iterator[dict[str, Level]]:
+    """Points near a tame one: first other problems and counts, then other settings as well.
+
+    `restricted` are the levels that conditions leave to some factors.
+    """
+    tame = {**_TAME, **restricted}
+    choices = product(*(enumerate(levels) for levels in tame.values()))
 
     def distance(levels: tuple[tuple[int, Level], ...]) -> tuple[int, int]:
         places = [place for place, _ in levels]
         return sum(place > 0 for place in places[_OF_PROBLEM:]), sum(places)
 
     for chosen in sorted(choices, key=distance):
-        yield {**start, **{name: level for name, (_, level) in zip(_TAME, chosen, strict=True)}}
+        yield {**start, **{name: level for name, (_, level) in zip(tame, chosen, strict=True)}}
 
 
 def _unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
