@@ -182,9 +182,12 @@ def test_runs_with_fewer_entries_are_filled_up(monkeypatch: pytest.MonkeyPatch) 
     assert values.lhs.tolist() == [[9, 9, 9], [5, 1, 7]]
 
 
-def test_the_simplest_violation_that_is_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With constants on all of space first, then by a clear margin, then by its complexity."""
-    monkeypatch.setattr(verdict, "check", lambda _, run: SimpleNamespace(holds=run not in confirmed))
+@pytest.mark.parametrize("otherwise", [True, None])
+def test_the_simplest_violation_that_is_confirmed(otherwise: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With constants on all of space first, then by a clear margin, then by its complexity; none that is left open."""
+    monkeypatch.setattr(
+        verdict, "check", lambda _, run: SimpleNamespace(holds=False if run in confirmed else otherwise)
+    )
     monkeypatch.setattr(verdict, "run_table", lambda run: run)
     monkeypatch.setattr(verdict, "Witness", SimpleNamespace(of_table=lambda _, table: table))
 

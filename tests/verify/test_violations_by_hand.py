@@ -192,3 +192,17 @@ def test_models_one_unit_in_the_last_place_apart_are_a_tie(centres: list[str], s
     assert found.worst is not None
     assert found.worst.lhs > found.worst.rhs
     assert violations._is_steady(drift, table) is stands
+
+
+def test_the_work_of_decisions_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the beginning of each to its end; the next one may take what is left, or a little at least."""
+    clock = iter([5.0, 7.0, 7.5, 8.0])
+    until: list[float] = []
+    monkeypatch.setattr(violations, "measure_work", lambda: next(clock))
+    monkeypatch.setattr(violations, "confirm", lambda _claim, _seen, _look, end: until.append(end))
+    search = Violations(None, 2.25, lambda _: None)  # type: ignore[arg-type,return-value]
+    for spent, left_open in ((2.0, 1), (2.5, 2)):
+        search._decide(violations._Open(Seen({}, 2.0, {}, False), ("kind",), 1.0))
+        assert (search._spent, search.left_open, search.is_deciding) == (spent, left_open, False)
+    assert until == [5.0 + 2.25, 7.5 + max(0.25, violations._EASY)]
+    assert search._tried[("kind",)] == 2

@@ -1,0 +1,38 @@
+"""Numbers that plans count by hand: operations of exact errors, steps of progress, and symbols of means."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from planned_runs import a_run
+
+from fedtheory.kernel.expressions import Average
+from fedtheory.language.registry import find
+from fedtheory.planner import bound, plan, rounds_needed
+
+
+def test_operations_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundredth of the overhead and the square of the stored numbers, in each round."""
+    monkeypatch.setattr(rounds_needed, "is_one_path", lambda _: True)
+    monkeypatch.setattr(rounds_needed, "numbers_of_path", lambda _: 7)
+    run: Any = SimpleNamespace()
+    assert rounds_needed.operations(run, 3) == 3 * (rounds_needed._OVERHEAD / 100 + 49)
+
+
+def test_progress_of_a_plan_counts_each_claim_and_what_comes_last() -> None:
+    """From none of n + 1 to all of them, one after the other."""
+    claims = [find("liu2022:thm-1"), find("renard2022:thm-2.1")]
+    seen: list[tuple[int, int]] = []
+    plan(a_run(), claims=claims, on_progress=lambda done, of: seen.append((done, of)))
+    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_symbols_of_means_are_real() -> None:
+    """Roots of conditions in them are real numbers; each mean has its own."""
+    found = bound._symbols_for_means(find("vlaski2023:claim.steady-state-noise"))
+    assert found
+    assert all(isinstance(mean, Average) for mean in found)
+    assert len(set(found.values())) == len(found)
+    assert all(symbol.is_real for symbol in found.values())
