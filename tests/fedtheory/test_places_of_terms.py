@@ -11,13 +11,25 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import LocalSum, norm_sq
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
+from fedtheory.language.registry import find
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.indexed import ROUND, STEP
-from fedtheory.proofs.terms.places import context_of_run, enter_end, enter_models, enter_step
+from fedtheory.proofs.terms.places import context_of_run, context_of_vectors, enter_end, enter_models, enter_step
+from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.rules.axiom import Axiom
+from fedtheory.proofs.terms.rules.combine import Combine
+from fedtheory.proofs.terms.rules.hypothesis import Hypothesis
+from fedtheory.proofs.terms.rules.induct import HYPOTHESIS
+from fedtheory.proofs.terms.rules.induct_steps import InductSteps
 from fedtheory.proofs.terms.rules.maximum import BelowMaximum
+from fedtheory.proofs.terms.rules.sign import Sign
+from fedtheory.proofs.terms.rules.sum_over import SumOver
+from fedtheory.proofs.terms.term import Weighted
 
 eta, tau, T, d = sp.symbols("eta tau T d", positive=True)
 WORK = (a.same_local_work, a.unit_server_step, a.full_participation)
@@ -105,3 +117,37 @@ def test_values_of_the_present_step_have_no_other_index(quantity: RunQuantity, i
         else:
             assert process.at(2 * symbol, index, sp.S.Zero) == 2 * symbol
     assert process.is_fixed(symbol) == (not indices)
+
+
+def test_what_is_known_of_the_present_step_is_not_summed_over_all() -> None:
+    """|phi - w|^2 <= 1 - e after e steps would give 0 <= E - E(E - 1)/2 by its sum, which is false for four steps."""
+    claim = use_plain_symbols(find("vlaski2023:eq-5.53.way"))
+    context = context_of_vectors(claim, claim.relations[1], _prove_nothing)
+    symbol, e = context.symbols, context.index
+    apart = symbol(q.local_iterate) - symbol(q.server_model)
+    steps = symbol(q.client_local_steps)
+    square = SumOver("steps of a client", sp.S.One, Axiom("square", (apart,)))
+    assert square.check(context).expression == LocalSum(norm_sq(apart))
+    assumed = SumOver("steps of a client", sp.S.One, Hypothesis(HYPOTHESIS))
+    total = Combine(steps - steps * (steps - 1) / 2, ">=", (Weighted(sp.S.One, assumed), Weighted(sp.S.One, square)))
+    false = InductSteps(norm_sq(apart), 1 - e, 1 - e, False, base=Sign(sp.S.One), step=total)
+    with pytest.raises(Rejected, match="known of the present one alone"):
+        false.check(context)
+    for term in (total, square):
+        for place in ("induction", "start"):
+            with pytest.raises(Rejected, match="known of the present one alone"):
+                term.check(replace(context, place=place))
+
+
+def test_numbers_of_later_steps_are_not_summed_over_all() -> None:
+    """After a step e - 1 is not negative; summed over all steps of two it would be -1 + 0."""
+    inside = enter_step(RUN)
+    later = replace(inside, numbers=replace(inside.numbers, at_least={**inside.numbers.at_least, inside.index: 1}))
+    assert Sign(inside.index - 1).check(later).expression == inside.index - 1
+    with pytest.raises(Rejected, match="known of the present one alone"):
+        SumOver("steps of a client", sp.S.One, Sign(inside.index - 1)).check(later)
+    with pytest.raises(Rejected, match="known of the present one alone"):
+        SumOver("steps of a client", sp.S.One, Sign(inside.index)).check(
+            inside.with_hypothesis(HYPOTHESIS, Proved(inside.index))
+        )
+    assert SumOver("steps of a client", sp.S.One, Sign(inside.index)).check(inside).expression == LocalSum(inside.index)

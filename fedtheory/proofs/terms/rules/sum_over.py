@@ -44,6 +44,8 @@ class SumOver(ProofTerm):
         return Proved(RangeSum(found, STEP, sp.S.Zero, context.process.steps), proved.comparison)
 
     def _check_here(self, context: TermContext) -> Proved:
+        if self.over == "steps of a client":
+            _require_any_step(context)
         proved = self.body.check(context)
         weigh = context.require_number if proved.is_equation else context.require_nonnegative
         found = self._sum(weigh(self.weight), proved.expression, context)
@@ -74,3 +76,10 @@ class SumOver(ProofTerm):
     def explain(self) -> str:
         """Name the binder and the weight."""
         return f"summed over {self.over}" + ("" if self.weight == 1 else f", with the weight {self.weight}")
+
+
+def _require_any_step(context: TermContext) -> None:
+    """Raise `Rejected` where something is known of the present step that other steps of a client need not have."""
+    first = context.numbers.at_least.get(context.index, 0)
+    if context.place in ("induction", "start") or context.hypotheses or first != 0:
+        raise Rejected("the steps of a client are summed over where something is known of the present one alone")
