@@ -68,7 +68,11 @@ def test_other_symbols_are_left_to_a_person() -> None:
         found = mark_answer(question, GivenAnswer("eta*var/M"))
         assert found.share is None
         assert "var is not a symbol of this question" in found.comment
-    assert mark_answer(formula, GivenAnswer("eta*(M")).share == Fraction(0)
+    unfinished = mark_answer(formula, GivenAnswer("eta*(M"))
+    assert (unfinished.share, unfinished.comment[:27]) == (None, "a person reads this answer:")
+    assert mark_answer(formula, GivenAnswer("eta*(M", trouble="no Python")).share == Fraction(0)
+    assert mark_answer(formula, GivenAnswer("eta/(M - M)")).share == Fraction(0)
+    assert mark_answer(formula, GivenAnswer(" ... ")).share == Fraction(0)
 
 
 def test_large_brackets_whose_backslashes_are_lost() -> None:

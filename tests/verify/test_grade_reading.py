@@ -108,8 +108,6 @@ def test_other_forms(text: str, expected: sp.Expr) -> None:
         "eval('1')",
         "open('/etc/passwd')",
         "f'{eta}'",
-        "'eta'",
-        "b'eta'",
         "True",
         "1j",
         "eta if eta else tau",

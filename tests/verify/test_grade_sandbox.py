@@ -243,3 +243,13 @@ def test_a_line_inside_a_function_that_is_no_python_is_named() -> None:
     """The first line of the function says nothing about it."""
     (trouble,) = run("def f(x):\n    while True\n        x = 1").troubles
     assert trouble == "at `def f(x):`: SyntaxError at `while True`: expected ':'"
+
+
+def test_formulas_that_are_no_python_are_read_as_typed() -> None:
+    """Also where the handout's empty string stands before them; the error stays for what is no formula either."""
+    units = ('a = ""', "a = 2 tau T", 'b = "4*tau', "def f(x:\n    return x")
+    found = run(*units)
+    assert found.values == {"a": "2 tau T", "b": "4*tau"}
+    assert "SyntaxError" in found.troubles_of["a"]
+    assert "SyntaxError" in found.troubles_of["f"]
+    assert run_code(units, ["a"], {}, NoSandbox("none")).values == {"a": "2 tau T"}

@@ -175,8 +175,8 @@ def test_answers_as_they_were_handed_in() -> None:
     function: Any = SimpleNamespace(cases=(("1",), ("2", "3")), name="f")
     assert shown_answer.show_submitted(function, GivenAnswer("", ("4", ""))) == "f(1) = 4\nf(2, 3) = None"
     assert shown_answer.show_submitted(function, GivenAnswer("", ("4",))) == "f(1) = 4"
-    question: Any = SimpleNamespace(letters=["a", "b"])
-    assert [shown_answer._choice(question, GivenAnswer(one)) for one in ("(A)", " b ")] == ["a", "b"]
+    question: Any = SimpleNamespace(letters=["a", "b"], options=["$1/T$", "It grows."])
+    assert [shown_answer._choice(question, GivenAnswer(one)) for one in ("(A)", " b ", "it grows")] == ["a", "b", "b"]
     numbers: Any = None
     assert [shown_answer._number(numbers, GivenAnswer(one)) for one in ("3", "1/4")] == ["3", "1/4 = 0.25"]
     code: Any = SimpleNamespace(tried=[1, 2], name="f")

@@ -18,7 +18,7 @@ from verify.grade.guarded import Guarded, Unreadable
 from verify.grade.notebook_cells import read_cells
 from verify.grade.notebooks import _cell
 from verify.grade.other_copies import differs_from_copy
-from verify.grade.plain_text import as_latex, is_latex, write_in_ascii
+from verify.grade.plain_text import TIGHT, as_latex, is_latex, write_in_ascii
 from verify.grade.python_answer import read_python
 from verify.grade.same import are_equal
 from verify.grade.typed_numbers import with_plain_numbers
@@ -109,8 +109,8 @@ def test_plain_texts_of_formulas() -> None:
     assert [as_latex(text) for text in ("a**12", "a^12", r"\eta**12", r"\eta^12")] == [
         *("a^{12}", "a^{12}", r"\eta^{12}", r"\eta^12"),
     ]
-    assert [write_in_ascii(text, ()) for text in ("3.;", "x²", "a ≤ 3", "|x|", "√2", "2 rounds")] == [
-        *("3", "x^(2)", "3", "abs(x)", "sqrt(2)", "2"),
+    assert [write_in_ascii(text, ()).strip(TIGHT) for text in ("3.;", "x²", "|x|", "√2", "2 rounds")] == [
+        *("3", "x^(2)", "abs(x)", "sqrt(2)", "2"),
     ]
     assert [
         with_plain_numbers(text) for text in ("1,000,000", "1.000.000", "3,5", "max(1,5)", "5 %", "1 1/2", "2:3")

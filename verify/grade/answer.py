@@ -5,12 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import sympy as sp
+
 from fedtheory.kernel.expressions import Expr
-from verify.grade.guarded import FUNCTIONS, LONGEST_TEXT, Ambiguous, Guarded, NoExpression, UnknownSymbol, Unreadable
+from verify.grade.answer_sides import split_sides, unwrap
+from verify.grade.guarded import (
+    FUNCTIONS,
+    LONGEST_TEXT,
+    Ambiguous,
+    Guarded,
+    NoExpression,
+    NoValue,
+    UnknownSymbol,
+    Unreadable,
+)
 from verify.grade.latex_answer import read_latex
 from verify.grade.plain_text import TIGHT, as_latex, is_latex, write_in_ascii
 from verify.grade.products import separate_symbols
 from verify.grade.python_answer import read_python
+from verify.grade.same import are_equal, number_at
 
 _NORM = re.compile(r"\\\||\\[lr]?Vert(?![A-Za-z])|\\norm(?![A-Za-z])|‖|\|\|")
 _WORD = re.compile(r"[A-Za-z]+(?:_\w+)?")
@@ -18,7 +31,12 @@ _ORDER = re.compile(
     r"(?<![A-Za-z])(?:\\(?:mathcal|tilde|mathrm)\s*\{?\s*|\\)*(O|o|Theta|Omega|Θ|Ω|𝒪)\s*\}*\s*(?:\\left\s*)?[(\[]"
 )
 """The order of a formula, without its constants."""
-_RIGHT_SIDE = re.compile(r"<=|>=|=|≤|\\leq?(?![A-Za-z])")
+_LABEL = re.compile(r"\\?[A-Za-z]\w*(?:\s*\([A-Za-z\s,\\]*\))?")
+_DECIMAL = re.compile(r"\d[.,٫]\d|(?<![\w)])[.,]\d|\d[eE][+-]?\d")
+_FIRST_POWER = re.compile(r"(?:\^|\*\*)\s*1\s*/\s*\d")
+"""An exponent 1 before a stroke, which is half of a fraction without its bracket."""
+_ROUNDING = sp.Rational(1, 200)
+"""Relative error of a number that is rounded to three digits."""
 
 
 def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
@@ -34,20 +52,60 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
     order = _ORDER.search(text)
     if order and order[1] not in names:
         raise UnknownSymbol(f"an order such as {order[1]}(...) leaves the constants open: write the formula with them")
-    plain = write_in_ascii(text, names)
+    if _FIRST_POWER.search(text):
+        raise Ambiguous("is 1/2 the exponent in x^1/2? write a bracket, as in x^(1/2)")
+    *others, side = split_sides(unwrap(text))
+    found = _read_side(side, names)
+    if others and _is_label(side, names):
+        raise Ambiguous(f"{side} stands on the side of the answer: write the formula that answers the question alone")
+    for other in others:
+        found = _require_agreement(other, side, found, names)
+    if not found.is_finite and found.is_finite is not None:
+        raise NoValue("the answer is infinite")
+    return found
+
+
+def _require_agreement(other: str, side: str, found: Expr, names: Mapping[str, Expr]) -> Expr:
+    """The answer, with another side of it: names are passed over, formulas have to be the same."""
+    if _is_label(other, names):
+        return found
     try:
-        found = _read_notation(plain, names)
+        value = _read_side(other, names)
+    except Unreadable:
+        return found
+    if value.is_Symbol or value.is_zero or are_equal(value, found):
+        return found
+    if not names and _are_close(value, found) and (_is_rounded(other) or _is_rounded(side)):
+        return max((value, other), (found, side), key=lambda pair: (not _is_rounded(pair[1]), len(pair[1])))[0]
+    raise Ambiguous(f"{other[:40]} and {side[:40]} differ: write the formula that answers the question alone")
+
+
+def _is_label(text: str, names: Mapping[str, Expr]) -> bool:
+    """Whether a side only names what the other one gives, such as ``eta`` or ``T(E)``."""
+    return _LABEL.fullmatch(write_in_ascii(text, names).replace(TIGHT, "").strip("$& ")) is not None
+
+
+def _is_rounded(text: str) -> bool:
+    return _DECIMAL.search(text) is not None
+
+
+def _are_close(left: Expr, right: Expr) -> bool:
+    """Whether two numbers are the same up to rounding."""
+    one, other = number_at(left, {}), number_at(right, {})
+    return one is not None and other is not None and bool(abs(one - other) <= abs(other) * _ROUNDING)
+
+
+def _read_side(text: str, names: Mapping[str, Expr]) -> Expr:
+    try:
+        return _read_notation(write_in_ascii(text, names), names)
     except Ambiguous:
         raise
     except Unreadable:
-        if _NORM.search(_RIGHT_SIDE.split(text)[-1]):
+        if _NORM.search(text):
             known = ", ".join(sorted(names)) or "none"
             reason = f"a norm is not read: write the symbol that the question has for it, of {known}"
             raise UnknownSymbol(reason) from None
         raise
-    if not found.is_finite and found.is_finite is not None:
-        raise Unreadable("the answer is infinite")
-    return found
 
 
 def _read_notation(text: str, names: Mapping[str, Expr]) -> Expr:

@@ -35,6 +35,10 @@ class NoExpression(Unreadable):
     """A text that Python cannot parse."""
 
 
+class NoValue(Unreadable):
+    """An answer that is no number for any values of its symbols, such as one that divides by zero."""
+
+
 class Guarded:
     """Builds the expression of one answer, from the names it may use.
 
@@ -84,7 +88,7 @@ class Guarded:
     def quotient(self, left: Expr, right: Expr) -> Expr:
         """One part over another."""
         if right == 0:
-            raise Unreadable("the answer divides by zero")
+            raise NoValue("the answer divides by zero")
         return left / right
 
     def power(self, base: Expr, exponent: Expr) -> Expr:
@@ -92,7 +96,7 @@ class Guarded:
         if base == sp.E:
             return self.apply("exp", [exponent])
         if base == 0 and not exponent.is_positive:
-            raise Unreadable("the answer divides by zero")
+            raise NoValue("the answer divides by zero")
         if exponent.is_Rational:
             _require_small_exponent(base, exponent)
         else:
@@ -109,7 +113,7 @@ class Guarded:
         if function == "exp" and arguments[0].has(sp.exp):
             raise Unreadable("an exponential stands inside an exponential")
         if function == "log" and arguments[0] == 0:
-            raise Unreadable("the answer takes the logarithm of zero")
+            raise NoValue("the answer takes the logarithm of zero")
         return build(*arguments)
 
 
@@ -127,8 +131,9 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[..., Expr]]] = {
 
 
 def _require_small_exponent(base: Expr, exponent: sp.Rational) -> None:
-    if abs(exponent) > _LARGEST_EXPONENT or exponent.q > _LARGEST_EXPONENT:
-        raise Unreadable(f"an exponent is larger than {_LARGEST_EXPONENT}")
+    largest = _LARGEST_POWER if base.is_Rational else _LARGEST_EXPONENT
+    if abs(exponent) > largest or exponent.q > _LARGEST_EXPONENT:
+        raise Unreadable(f"an exponent is larger than {largest}")
     inside = max((abs(p.exp) for p in base.atoms(sp.Pow) if p.exp.is_Rational), default=1)
     if abs(exponent) * inside > _LARGEST_POWER:
         raise Unreadable(f"powers of powers add up to more than {_LARGEST_POWER}")

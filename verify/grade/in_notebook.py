@@ -60,8 +60,8 @@ def _take_answer(question: Question, answer: Any) -> GivenAnswer:
     if answer is None or answer is Ellipsis:
         return GivenAnswer()
     if question.cases is None:
-        is_alone = isinstance(answer, list | tuple) and len(answer) == 1
-        return GivenAnswer(str(answer[0] if is_alone else answer))
+        is_alone = isinstance(answer, list | tuple | set) and len(answer) == 1
+        return GivenAnswer(str(next(iter(answer)) if is_alone else answer))
     outputs: list[str] = []
     try:
         for case in question.cases:

@@ -9,7 +9,7 @@ from fedtheory.kernel.expressions import Expr
 from verify.grade.guarded import FUNCTIONS, Ambiguous, Guarded, Unreadable
 from verify.grade.plain_text import TIGHT
 
-_TOKEN = r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|{words}[A-Za-z]|\S"
+_TOKEN = r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\.\d+|{words}[A-Za-z]|\S"
 _SPACES = {r"\left", r"\right", r"\,", r"\;", r"\:", r"\!", r"\ ", r"\quad", r"\displaystyle", "$", "~", "&"}
 _SPACES |= {r"\(", r"\)", r"\[", r"\]", r"\mathrm", r"\mathit", r"\operatorname", r"\text", r"\textrm", r"\textit"}
 _SPACES |= {r"\mathbf", r"\boldsymbol", r"\bm", r"\textstyle", r"\scriptstyle", r"\boxed", r"\limits", TIGHT}
@@ -191,7 +191,7 @@ class _Reader:
             return self._function()
         if token in _CLOSING or (token in _BARS and not self._has_open_bar):
             return self._bracket()
-        if token[:1].isdigit():
+        if token[:1].isdigit() or _is_fraction(token):
             return self._build.number(self._next_token())
         if token[:1].isalpha() or _is_command(token):
             return self._build.name(self._name())
@@ -240,6 +240,11 @@ class _Reader:
             below += self._next_token().lstrip("\\")
         self.expect("}")
         return f"{name}_{below}"
+
+
+def _is_fraction(token: str) -> bool:
+    """Whether a token is a decimal number without its zero, such as .25."""
+    return token[:1] == "." and token[1:].isdigit()
 
 
 def _is_command(token: str) -> bool:

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+
+from verify.grade.code_repair import is_python
+
+_TYPED = re.compile(
+    r"^[ \t]*(\w+)[ \t]*(?::[ \t]*\w+[ \t]*)?=(?!=)[ \t]*(\S[^\n]*(?:\n[ \t]+[^\s#][^\n]*)*)", re.MULTILINE
+)
+"""A name and its right side, with the indented lines that continue it."""
+_COMMENT = re.compile(r"\s#[^\n]*")
+_PREFIX = re.compile(r"^[rRbBfFuU]{1,2}(?=[\"'])")
 
 
 def literal_answers(units: Sequence[str]) -> dict[str, str]:
@@ -17,7 +27,12 @@ def literal_answers(units: Sequence[str]) -> dict[str, str]:
 
 
 def formulas_without_quotes(unit: str) -> dict[str, str]:
-    """The right sides of a unit's assignments as they are typed, by name: formulas of symbols without a value."""
+    """The right sides of a unit's assignments as they are typed, by name: formulas of symbols without a value.
+
+    A unit that is no Python is read line by line.
+    """
+    if not is_python(unit):
+        return {found[1]: _without_quotes(found[2]) for found in _TYPED.finditer(unit)}
     statements = [statement for tree in _trees([unit]) for statement in tree.body if isinstance(statement, ast.Assign)]
     return {
         target.id: ast.get_source_segment(unit, statement.value) or ""
@@ -25,6 +40,12 @@ def formulas_without_quotes(unit: str) -> dict[str, str]:
         for target in statement.targets
         if isinstance(target, ast.Name) and not isinstance(statement.value, ast.Constant)
     }
+
+
+def _without_quotes(typed: str) -> str:
+    """A right side that is no Python, without a comment behind it, and without quotes, of which one may be missing."""
+    text = _COMMENT.sub("", typed).strip().rstrip(";").strip()
+    return _PREFIX.sub("", text).strip("\"'")
 
 
 def bound_names(units: Sequence[str]) -> set[str]:
@@ -44,7 +65,7 @@ def _literals(statement: ast.stmt) -> Iterator[tuple[str, str]]:
     if not isinstance(statement, ast.Assign):
         return
     typed = statement.value
-    if isinstance(typed, ast.Tuple | ast.List) and len(typed.elts) == 1:
+    if isinstance(typed, ast.Tuple | ast.List | ast.Set) and len(typed.elts) == 1:
         typed = typed.elts[0]
     if isinstance(typed, ast.Constant):
         value = typed.value

@@ -1,4 +1,4 @@
-"""The many ways to type one formula, brought into the two that are read: backslashes lost, unicode, own left sides."""
+"""The many ways to type one formula, brought into the two that are read: backslashes lost, unicode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,19 @@ _LOST = {
 }
 """Commands whose backslash and first letter Python reads as one character, where the string is not r"..."."""
 _GREEK_COMMANDS = {"alpha", "beta", "nu", "rho", "tau", "theta", "varepsilon", "varphi", "varrho", "vartheta"}
-_SIGNS = {"−": "-", "–": "-", "·": "*", "×": "*", "∗": "*", "⋅": "*", "÷": "/", "∕": "/", "⁄": "/", "\u00a0": " "}
+_SIGNS = {
+    "−": "-",
+    "–": "-",
+    "·": "*",
+    "×": "*",
+    "∗": "*",
+    "⋅": "*",
+    "÷": "/",
+    "∕": "/",
+    "⁄": "/",
+    "\u00a0": " ",
+    "٫": ".",
+}
 _BRACKETS = {"⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")"}
 _LATEX_BRACKETS = {"⌈": r"\lceil ", "⌉": r"\rceil ", "⌊": r"\lfloor ", "⌋": r"\rfloor "}
 _ENTRY = re.compile(r"[A-Za-z_)\]]\s*\[")
@@ -28,23 +40,26 @@ _ENTRY = re.compile(r"[A-Za-z_)\]]\s*\[")
 _ROUND = str.maketrans("[]", "()")
 _ROOT = re.compile(r"√\s*([A-Za-z0-9_.]+)")
 _GREEK = re.compile("[α-ωΑ-Ωϵϕ]")
-_LEFT_SIDE = re.compile(r"^[^=<>]*?(?:<=|=|≤|\\leq?(?![A-Za-z])|\\approx|≈|:=)(?![=])([^=<>≤]+)$", re.DOTALL)
 _UNSEEN = re.compile("[\ufeff\u200b-\u200f\u2060\u00ad]")
 """Marks of byte order, breaks and directions, which copied text brings along."""
 TIGHT = "\u2062"
 """Stands between symbols that were typed without a blank."""
 _MODULES = re.compile(r"(?<![\w.])(?:np|numpy|math|sp|sympy|fractions)\.(?=[A-Za-z])")
 _ENVIRONMENT = re.compile(
-    r"\\(?:begin|end)\s*\{(?:equation|align|gather|multline|math|displaymath)\*?\}|\\nonumber|\\\\\s*$"
+    r"\\(?:begin|end)\s*\{(?:equation|align|aligned|alignat|gather|gathered|split|multline|math|displaymath)\*?\}"
+    r"|\\nonumber(?![A-Za-z])|\\\\(?=[\s&]|$)|\\[ \t]*\r?\n"
 )
+_DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2})")
+"""A backslash that is doubled although the string is r"..."."""
 _STOP = re.compile(r"(?<![\\.])(?!\s*\.\.\.)(?:\s*[.,;])+(?=\s*(?:\$+|\\[\])])?\s*$)")
 """Stops and commas of the sentence, also before the end of a formula."""
 _PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
 
 
 def write_in_ascii(text: str, names: Collection[str]) -> str:
-    """Write a formula in ASCII, with the backslashes that a string lost, without a left side of its own."""
+    """Write a formula in ASCII, with the backslashes that a string lost."""
     text = _with_backslashes(_UNSEEN.sub("", text), names)
+    text = _DOUBLED.sub(r"\\", text)
     text = _STOP.sub("", _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`"))
     text = text if "x" in names else with_powers_of_ten(text)
     text = with_plain_numbers(text if names else without_unit(text))
@@ -55,10 +70,10 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
         _SIGNS.get(character) or brackets.get(character) or _expand_fraction(character) for character in text
     )
     text = _GREEK.sub(lambda found: f"{TIGHT}{_greek(found[0])}{TIGHT}", text)
-    text = _ROOT.sub(r"sqrt(\1)", text).replace("√", "sqrt")
+    text = _ROOT.sub(rf"{TIGHT}sqrt(\1)", text).replace("√", f"{TIGHT}sqrt")
     text = _subscripts_joined(unicodedata.normalize("NFKC", text)).strip()
     text = _without_bars(text)
-    return _drop_left_side(text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND))
+    return text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND)
 
 
 def is_latex(text: str) -> bool:
@@ -126,9 +141,3 @@ def _without_bars(text: str) -> str:
     if is_latex(text) or len(parts) % 2 == 0:
         return text
     return "".join(f"abs({part})" if place % 2 else part for place, part in enumerate(parts))
-
-
-def _drop_left_side(text: str) -> str:
-    r"""Return the right side of ``\eta = ...`` or of ``... <= ...``; a text with several such signs stays as it is."""
-    found = _LEFT_SIDE.fullmatch(text.replace("$", " ") if text.count("$") == 2 else text)
-    return found[1].strip() if found else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import partial, reduce
 from typing import Any
 
 from fedtheory.kernel.expressions import Expr
@@ -21,7 +22,17 @@ _OF_TWO: dict[str, Callable[[Guarded, Expr, Expr], Expr]] = {
     "Rational": _OPERATIONS[ast.Div],
     "Fraction": _OPERATIONS[ast.Div],
     "pow": _OPERATIONS[ast.Pow],
+    "Pow": _OPERATIONS[ast.Pow],
+    "power": _OPERATIONS[ast.Pow],
+    "root": lambda build, left, right: build.power(left, build.quotient(build.number("1"), right)),
 }
+_OF_MANY: dict[str, Callable[[Guarded, Expr, Expr], Expr]] = {
+    "Add": _OPERATIONS[ast.Add],
+    "Mul": _OPERATIONS[ast.Mult],
+}
+_NUMBERS = {"S", "Integer", "Float", "Rational", "Fraction", "sympify", "Decimal", "float", "int"}
+_SYMBOLS = {"S", "Symbol", "symbols", "sympify", "var"}
+"""Functions of SymPy that give the number or the symbol that they are called with."""
 _SYNONYMS = {
     "max": "Max",
     "min": "Min",
@@ -30,6 +41,8 @@ _SYNONYMS = {
     "Abs": "abs",
     "maximum": "Max",
     "minimum": "Min",
+    "Sqrt": "sqrt",
+    "absolute": "abs",
 }
 
 
@@ -94,15 +107,29 @@ class _Reader:
 
     def _call(self, node: Any) -> Expr:
         function = node.func.id if isinstance(node.func, ast.Name) else ""
+        if function in _SYMBOLS | _NUMBERS and not self._build.has(function) and len(node.args) == 1:
+            return self._named(function, node.args[0])
         if node.keywords or isinstance(node.func, ast.Attribute):
             self._refuse(node)
         if function in _OF_TWO and len(node.args) == _PAIR:
             return _OF_TWO[function](self._build, *map(self.read, node.args))
+        if function in _OF_MANY and node.args:
+            return reduce(partial(_OF_MANY[function], self._build), map(self.read, node.args))
         if (not function or self._build.has(function)) and len(node.args) == 1:
             # A product without its sign, which has another precedence here than on paper.
             raise NoExpression(f"expected * before the bracket in {ast.get_source_segment(self._text, node)}")
         function = _SYNONYMS.get(function, function)
         return self._build.apply(function, [self.read(argument) for argument in node.args])
+
+    def _named(self, function: str, argument: ast.expr) -> Expr:
+        """The symbol or number that SymPy is called with, also as a string."""
+        if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
+            return self.read(argument)
+        text = argument.value.strip()
+        if text.isidentifier() and function in _SYMBOLS:
+            return self._build.name(text)
+        above, _, below = text.partition("/")
+        return self._build.quotient(self._build.number(above.strip()), self._build.number(below.strip() or "1"))
 
     _READERS: Mapping[type[ast.AST], Callable[[_Reader, Any], Expr]] = {
         ast.Constant: _number,

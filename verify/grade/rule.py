@@ -16,10 +16,10 @@ BOUND_RULE = (
     "wherever the two are compared. "
     f"{LOOSE_SHARE} of the points: it is not refuted, but looser, for example because a factor 1/M is lost. "
     f"{UNITS_SHARE} of the points: a run violates it, and all its terms have the units of the left side. "
-    "No points: a run violates it and its units are wrong, or it cannot be read. "
+    "No points: a run violates it and its units are wrong. "
     "Not refuted means that it is proved, or that no test run violates it; the second is not a proof. "
     "A person reads an answer that no run violates, and that falls arbitrarily far below every proved bound; "
-    "and one with symbols that the question does not have."
+    "and one that the machine cannot read."
 )
 
 

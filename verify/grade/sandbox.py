@@ -10,10 +10,12 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import filterfalse
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
+from verify.grade.code_repair import is_python
 from verify.grade.confinement import USUAL, Launch, Limits, NoSandbox, import_path
 from verify.grade.literals import bound_names, formulas_without_quotes, literal_answers
 
@@ -21,6 +23,8 @@ _CHILD = Path(__file__).with_name("sandbox_child.py")
 _RESTARTS = 4
 _LONGEST_MESSAGE = 300
 _UNKNOWN_NAME = ": NameError: "
+_TYPED = re.compile(": (?:NameError|SyntaxError)\\b")
+"""Troubles of formulas that are typed without quotes."""
 _ANSWERED = re.compile(r"^(?:def\s+)?(\w+)\s*[=(:]", re.MULTILINE)
 """Names that code answers, also where it is no Python."""
 
@@ -56,6 +60,9 @@ def run_code(
     that are written as literals survive in any case; without a sandbox they are all that is known.
     """
     literals = {name: text for name, text in literal_answers(units).items() if name in wanted}
+    for unit in filterfalse(is_python, units):
+        typed = formulas_without_quotes(unit)
+        literals |= {name: text for name, text in typed.items() if name in wanted and not literals.get(name)}
     if isinstance(launch, NoSandbox):
         unknown = frozenset(bound_names(units).intersection([*wanted, *calls]) - literals.keys())
         message = f"{', '.join(sorted(unknown))}: the code is not executed, for there is no sandbox ({launch.reason})"
@@ -69,15 +76,17 @@ def run_code(
     of_names = dict(zip(cases, outcomes[len(units) :], strict=True))
     troubles_of = {name: f"{name}: {error}" for name, (_, error) in of_names.items() if error}
     values = {name: found[0] for name, (found, _) in of_names.items() if found and name in wanted}
-    for unit in [unit for unit, trouble in of_units.items() if _UNKNOWN_NAME in trouble]:
+    for unit in [unit for unit, trouble in of_units.items() if _TYPED.search(trouble)]:
         typed = {name: text for name, text in formulas_without_quotes(unit).items() if name in wanted}
-        if typed and not typed.keys() & values.keys():
+        if typed and not any(values.get(name) for name in typed):
             values |= typed
-            of_units.pop(unit)
-            missed = {name: trouble for name, trouble in missed.items() if name not in typed}
+            trouble = of_units.pop(unit)
+            # The error is the reason where the text turns out to be no formula either.
+            missed = {**missed, **dict.fromkeys(typed, "" if _UNKNOWN_NAME in trouble else trouble)}
     functions = {name: found for name, (found, _) in of_names.items() if found and name in calls}
     troubles = tuple(dict.fromkeys((*of_units.values(), *troubles_of.values())))
-    return Answers({**literals, **values}, functions, troubles, {**missed, **troubles_of})
+    reasons = {name: trouble for name, trouble in {**missed, **troubles_of}.items() if trouble}
+    return Answers({**literals, **values}, functions, troubles, reasons)
 
 
 Outcome = tuple[tuple[str, ...], str]

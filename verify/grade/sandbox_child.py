@@ -119,9 +119,9 @@ def _describe_place(error: SyntaxError) -> str:
 
 def _as_text(value: Any) -> str:
     """An answer as text: a string as it is, a number or a SymPy expression in Python's notation."""
-    if isinstance(value, list | tuple) and len(value) == 1:
+    if isinstance(value, list | tuple | set) and len(value) == 1:
         # A comma behind an answer makes a tuple of it.
-        value = value[0]
+        (value,) = value
     text = "" if value is None or value is Ellipsis else _ADDRESS.sub("", str(value))
     return text if len(text) <= _LONGEST_ANSWER else text[:_LONGEST_ANSWER] + "..."
 

@@ -16,6 +16,7 @@ from fedtheory.language.exercises import (
 from fedtheory.language.exercises.copy_symbols import write_expression
 from verify.grade.answer import read_answer
 from verify.grade.asked_formula import read_formula
+from verify.grade.chosen_option import read_choice
 from verify.grade.guarded import Unreadable
 from verify.grade.plain_text import without_controls
 from verify.grade.questions import GivenAnswer
@@ -64,10 +65,7 @@ def _number(_question: NumberQuestion, given: GivenAnswer) -> str:
 
 @show_answer.register
 def _choice(question: ChoiceQuestion, given: GivenAnswer) -> str:
-    letter = given.text.strip().strip("()").lower()
-    if letter not in list(question.letters):
-        raise Unreadable(f"expected one letter of {', '.join(question.letters)}, got {given.text.strip()[:40]}")
-    return letter
+    return read_choice(question, given.text)
 
 
 @show_answer.register

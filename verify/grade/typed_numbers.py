@@ -11,6 +11,8 @@ _GROUPED = re.compile(r"(?<![\w.,])(\d{1,3})((?:(?:[ '’_\u2009\u202f]|\\,)\d{3
 _COMMA_GROUPS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:(?:,\d{3}){2,}(?:\.\d+)?|(?:,\d{3})+\.\d+)(?![\w,])")
 _POINT_GROUPS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:(?:\.\d{3}){2,}(?:,\d+)?|(?:\.\d{3})+,\d+)(?![\w.])")
 _EITHER = re.compile(r"(?<![\w.,])([1-9]\d{0,2}),(\d{3})(?![\w.,])")
+_EITHER_POINT = re.compile(_EITHER.pattern.replace("),(", r")[.,]("))
+"""Beside a number such as 1.234.567 a point may group digits as well."""
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _LISTS = re.compile(r"max|min|pow|Rational|Fraction|\[|\{\s*\d", re.IGNORECASE)
 """Words behind which a comma separates arguments."""
@@ -24,6 +26,9 @@ _ROUGHLY = re.compile(
     r"^\s*(?:~|≈|\\approx(?![A-Za-z])|\\sim(?![A-Za-z])|about\b|approximately\b|approx\.?|ca\.|circa\b|roughly\b)\s*"
 )
 _AND_SO_ON = re.compile(r"(?<=\d)\s*(?:\.{2,}|…|\\l?dots)\s*$")
+_BRACED_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
+_ZERO_AND_A_DOT = re.compile(r"(?<![\w.,])0[·‧⋅](?=\d)")
+"""A raised decimal point: a product with zero would be zero."""
 _TIMES_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))")
 _COUNTED = re.compile(
     r"(.*\d)\s*(?:local\s+steps?|steps?|rounds?|iterations?|updates?|clients?|epochs?|gradients?|samples?)\.?\s*",
@@ -35,12 +40,13 @@ def with_plain_numbers(text: str) -> str:
     """Write the numbers of a text as Python does; `Ambiguous` for 1,234, which is two numbers."""
     text = _AND_A_FRACTION.sub(lambda found: f"({found[1]}+{_fraction(found[2])})", _ROUGHLY.sub("", text))
     text = _RAISED_AND_LOWERED.sub(lambda found: f"{found[1]}({_fraction(found[2])}/{_fraction(found[3])})", text)
-    text = _AND_SO_ON.sub("", text)
+    text = _ZERO_AND_A_DOT.sub("0.", _BRACED_COMMA.sub(",", _AND_SO_ON.sub("", text)))
     text = _GROUPED.sub(lambda found: found[1] + re.sub(r"\D", "", found[2]), text)
     if not _LISTS.search(text):
         text = _COMMA_GROUPS.sub(lambda found: found[0].replace(",", ""), text)
+        has_groups = _POINT_GROUPS.search(text) is not None
         text = _POINT_GROUPS.sub(lambda found: found[0].replace(".", "").replace(",", "."), text)
-        _require_one_reading(text)
+        _require_one_reading(text, _EITHER_POINT if has_groups else _EITHER)
         text = _DECIMAL_COMMA.sub(".", text)
     text = _PERCENT.sub(r"(\1/100)", text)
     if mixed := _MIXED.fullmatch(text):
@@ -60,8 +66,8 @@ def without_unit(text: str) -> str:
     return found[1] if found else text
 
 
-def _require_one_reading(text: str) -> None:
-    found = _EITHER.search(text)
+def _require_one_reading(text: str, either: re.Pattern[str]) -> None:
+    found = either.search(text)
     if found:
         whole, part = found[1], found[2]
         raise Ambiguous(f"{found[0]} can be {whole}{part} or {whole}.{part}: write one of these")

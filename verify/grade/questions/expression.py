@@ -18,7 +18,16 @@ def _mark(question: ExpressionQuestion, text: str) -> Mark:
     answer = read_formula(question, text)
     if are_equal(answer, question.solution):
         return Mark(RIGHT, "correct: equal to the solution for all values of the symbols")
+    if answer.has(*_ROUNDED) and are_equal(answer.replace(_is_rounded, lambda part: part.args[0]), question.solution):
+        return Mark(None, "a person reads this answer: it is the solution, rounded to an integer")
     return Mark(WRONG, _difference(question, answer))
+
+
+_ROUNDED = (sp.floor, sp.ceiling)
+
+
+def _is_rounded(part: Expr) -> bool:
+    return isinstance(part, _ROUNDED)
 
 
 def _difference(question: ExpressionQuestion, answer: Expr) -> str:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import singledispatch
 
 from fedtheory.language.exercises import Question
-from verify.grade.guarded import Ambiguous, UnknownSymbol, Unreadable
+from verify.grade.guarded import NoValue, Unreadable
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,20 @@ def rule_of(_question: Question) -> str:
 
 @singledispatch
 def mark_answer(question: Question, given: GivenAnswer) -> Mark:
-    """Mark an answer; it is a text, unless the kind of question says otherwise."""
-    if not given.text.strip():
+    """Mark an answer; it is a text, unless the kind of question says otherwise.
+
+    A person reads what cannot be read here: it may be right in another notation.
+    """
+    if not given.text.strip(" \t\r\n.?…"):
         return Mark(WRONG, given.trouble or f"{question.name} has no answer")
     try:
         return mark_text(question, given.text)
-    except (Ambiguous, UnknownSymbol) as reason:
-        return Mark(None, f"a person reads this answer: {reason}")
+    except NoValue as reason:
+        return Mark(WRONG, f"the answer has no value: {reason}")
     except Unreadable as reason:
-        return Mark(WRONG, f"the answer cannot be read: {reason}")
+        if given.trouble is not None:
+            return Mark(WRONG, given.trouble)
+        return Mark(None, f"a person reads this answer: {reason}")
 
 
 @singledispatch

@@ -1,0 +1,98 @@
+"""Answers with several sides, such as ``eta = A = B``, ``drift <= B`` or ``B for eta <= 1/(4*L)``, cut into them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from verify.grade.guarded import Ambiguous, UnknownSymbol
+
+_RISING = r"<=|⩽|≤|\\leqslant(?![A-Za-z])|\\leq?(?![A-Za-z])|<"
+_FALLING = r">=|⩾|≥|\\geqslant(?![A-Za-z])|\\geq?(?![A-Za-z])|>"
+_ALIKE = r"===?|:=|=|＝|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])|≈|≃|≡|\\equiv(?![A-Za-z])|\\coloneqq(?![A-Za-z])"
+_STEPS = r"=>|->|→|⇒|⟹|\\(?:Long)?[Rr]ightarrow(?![A-Za-z])|\\implies(?![A-Za-z])|\\to(?![A-Za-z])"
+_UNEQUAL = r"!=|≠|\\neq?(?![A-Za-z])"
+_ORDER = r"\\lesssim(?![A-Za-z])|≲|∝|\\propto(?![A-Za-z])|\\asymp(?![A-Za-z])|≍"
+_SIGN = re.compile(
+    rf"(?P<steps>{_STEPS}|{_UNEQUAL})|(?P<order>{_ORDER})|(?P<up>{_RISING})|(?P<down>{_FALLING})|{_ALIKE}"
+)
+_WORDS = "for|if|when|whenever|where|with|provided|assuming|given|under|since|because|as long as"
+_FOR = re.compile(
+    rf"\\(?:text|mbox|mathrm|textrm)\s*\{{\s*,?\s*(?:{_WORDS})\b|(?<![\\A-Za-z])(?:{_WORDS})(?![A-Za-z_])"
+)
+_COMMA = re.compile(r"[,;](?!\d)|\\q?quad(?![A-Za-z])")
+_EQUATION = re.compile(r"(?:\w+\.)?(?:Eq|Le|LessThan)\s*\((.*)\)", re.DOTALL)
+_WRAPPINGS = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        r"```[A-Za-z]*\s*\n(.*?)\s*```",
+        r"`+([^`]*)`+",
+        r"[bBrRuU]{0,2}(['\"])(?P<inside>(?:(?!\1).)*)\1",
+        r"\$+([^$]*)\$+",
+        r"\\\((.*)\\\)",
+        r"\\\[(.*)\\\]",
+        r"\\(?:boxed|ensuremath)\s*\{([^{}]*(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}[^{}]*)*)\}",
+    )
+)
+
+
+def unwrap(text: str) -> str:
+    """A text without the fences, quotes, dollars or boxes around the whole of it.
+
+    Only blanks are stripped: a tabulator or a form feed may be what a string has left of a command.
+    """
+    before, text = "", text.strip(" ")
+    while text != before:
+        before = text
+        for pattern in _WRAPPINGS:
+            if found := pattern.fullmatch(text):
+                text = (found.groupdict().get("inside") or found[1]).strip(" ")
+    return text
+
+
+def split_sides(text: str) -> list[str]:
+    """The sides of an answer, the one that answers last; `Ambiguous` where it is not clear which one does."""
+    text = _without_condition(_equation_as_text(text))
+    cuts = [sign for sign in _SIGN.finditer(text) if _is_outside(text, sign.start())]
+    kinds = {sign.lastgroup for sign in cuts}
+    if "order" in kinds:
+        raise UnknownSymbol("the sign leaves the constants open: write the formula with them")
+    if "steps" in kinds or {"up", "down"} <= kinds:
+        raise Ambiguous("there is more than one statement: write the formula that answers the question alone")
+    ends = [*(sign.start() for sign in cuts), len(text)]
+    begins = [0, *(sign.end() for sign in cuts)]
+    sides = [text[begin:end].strip(" ") for begin, end in zip(begins, ends, strict=True)]
+    sides = [side for side in sides if side.strip("$&\n ")] or [text]
+    if any(_FOR.match(side) for side in sides[:-1]):
+        raise Ambiguous("a condition stands before the formula: write the formula that answers the question alone")
+    return sides[::-1] if "down" in kinds else sides
+
+
+def _without_condition(text: str) -> str:
+    """The formula before a condition such as ``for eta <= 1/(4*L)``; a text without one as it is."""
+    for found in _outside(_FOR, text):
+        if found.start() and _SIGN.search(text, found.end()):
+            return text[: found.start()].rstrip(" ,;")
+    for found in _outside(_COMMA, text):
+        if _SIGN.search(text, found.end()):
+            if _SIGN.search(text[: found.start()]):
+                raise Ambiguous("there are several statements: write the formula that answers the question alone")
+            return text[: found.start()]
+    return text
+
+
+def _equation_as_text(text: str) -> str:
+    """SymPy's ``Eq(left, right)`` as ``left = right``."""
+    found = _EQUATION.fullmatch(text)
+    comma = next(_outside(re.compile(","), found[1]), None) if found else None
+    return text if not found or comma is None else f"{found[1][: comma.start()]} = {found[1][comma.end() :]}"
+
+
+def _outside(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    return (found for found in pattern.finditer(text) if _is_outside(text, found.start()))
+
+
+def _is_outside(text: str, place: int) -> bool:
+    """Whether a place is outside all brackets."""
+    before = text[:place]
+    return sum(map(before.count, "([{")) <= sum(map(before.count, ")]}"))

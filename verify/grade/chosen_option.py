@@ -1,0 +1,31 @@
+"""The option that an answer chooses: its letter, its text, or both."""
+
+from __future__ import annotations
+
+import re
+
+from fedtheory.language.exercises import ChoiceQuestion
+from verify.grade.guarded import Unreadable
+
+_LETTER = re.compile(r"\W*(?:(?:option|answer|choice|letter)\W+)?([a-z])\W*", re.IGNORECASE)
+_WITH_TEXT = re.compile(r"\W*([a-z])\s*[).:\]-]+\s*(.+)", re.IGNORECASE | re.DOTALL)
+
+
+def read_choice(question: ChoiceQuestion, text: str) -> str:
+    """The letter of the chosen option; `Unreadable` where the text chooses none, or contradicts itself."""
+    letters = list(question.letters)
+    texts = {_plain(option): letter for letter, option in zip(letters, question.options, strict=True)}
+    by_text = texts.get(_plain(text))
+    if by_text is not None:
+        return by_text
+    if (alone := _LETTER.fullmatch(text)) and alone[1].lower() in letters:
+        return alone[1].lower()
+    both = _WITH_TEXT.fullmatch(text)
+    if both and texts.get(_plain(both[2])) == both[1].lower():
+        return both[1].lower()
+    raise Unreadable(f"expected one letter of {', '.join(letters)}, got {text.strip()[:40]}")
+
+
+def _plain(text: str) -> str:
+    """A text by its words alone."""
+    return " ".join(re.findall(r"[^\W_]+", text.lower()))
