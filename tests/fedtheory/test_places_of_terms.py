@@ -15,10 +15,11 @@ from fedtheory.kernel.expressions import LocalSum, norm_sq
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import find
+from fedtheory.language.vocabulary import vocabulary
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.terms.context import TermContext
-from fedtheory.proofs.terms.indexed import ROUND, STEP
+from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum
 from fedtheory.proofs.terms.places import context_of_run, context_of_vectors, enter_end, enter_models, enter_step
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.rules.axiom import Axiom
@@ -83,6 +84,33 @@ def test_places_are_entered_from_the_run_where_clients_do_the_same_work(
         fewer = replace(CLAIM, assumptions=tuple(one for one in WORK if one is not missing))
         with pytest.raises(Rejected, match="need the same local work"):
             enter(context_of_run(fewer, _prove_nothing))
+
+
+def test_a_round_has_at_least_one_step() -> None:
+    """Also where a claim counts local steps alone: not two, which would be another claim."""
+    counted = sp.Symbol("K", positive=True)
+    claim = replace(CLAIM, rhs=eta * counted, where={d: q.max_drift, eta: q.local_step_size, counted: q.iterations})
+    inside = enter_step(context_of_run(claim, _prove_nothing))
+    steps = inside.process.steps
+    assert inside.require_nonnegative(steps - 1) == steps - 1
+    with pytest.raises(Rejected, match="is not shown"):
+        inside.require_nonnegative(steps - 2)
+
+
+def test_weighted_means_are_not_read_without_their_weights() -> None:
+    """Quantities that weigh rounds or steps stay symbols; a plain mean is a sum over both."""
+    weighted = [
+        entry.quantity
+        for entry in vocabulary()
+        if isinstance(entry.quantity, RunQuantity)
+        and entry.quantity.term is not None
+        and any(over.weights is not None for over in entry.quantity.term.over)
+    ]
+    assert q.discounted_suboptimality in weighted
+    for quantity in weighted:
+        symbol = RUN.symbols(quantity)
+        assert RUN.process.unfold(symbol) == symbol
+    assert RUN.process.unfold(RUN.symbols(q.average_suboptimality)).atoms(RangeSum)
 
 
 def test_a_maximum_over_steps_needs_the_same_work() -> None:

@@ -10,7 +10,7 @@ from planned_runs import a_run
 
 from fedtheory.kernel.expressions import Average
 from fedtheory.language.registry import find
-from fedtheory.planner import bound, plan, rounds_needed
+from fedtheory.planner import bound, measurements, plan, rounds_needed
 
 
 def test_operations_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,3 +36,27 @@ def test_symbols_of_means_are_real() -> None:
     assert all(isinstance(mean, Average) for mean in found)
     assert len(set(found.values())) == len(found)
     assert all(symbol.is_real for symbol in found.values())
+
+
+def test_a_run_with_the_constants_of_its_bound_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other step sizes are tried only where constants of the run differ from those of the bound."""
+    run: Any = SimpleNamespace(values={"L": 2.0}, value=lambda: 5.0)
+    known: Any = SimpleNamespace(at=lambda _: SimpleNamespace(values={"L": 2.0}))
+    errors: Any = SimpleNamespace(grid=[0.1, 0.2])
+    edge: Any = SimpleNamespace(value=0.3)
+    tried: list[list[float]] = []
+
+    def values_at(steps: list[float], *_: Any) -> dict[float, float]:
+        tried.append(steps)
+        return dict.fromkeys(steps, 1.0)
+
+    monkeypatch.setattr(measurements, "_bound_at", lambda *_: run)
+    monkeypatch.setattr(measurements, "_values_at", values_at)
+    monkeypatch.setattr(measurements, "_refine_grid", lambda _: [])
+    best: Any = SimpleNamespace(step_size=0.25)
+    found = measurements.measurements(None, best, known, errors, edge)  # type: ignore[arg-type]
+    assert (found, tried) == (measurements.Measurements((), 5.0, 0.25, 5.0), [])
+    run.values = {"L": 3.0}
+    found = measurements.measurements(None, best, known, errors, edge)  # type: ignore[arg-type]
+    assert found == measurements.Measurements(("L",), 5.0, 0.1, 1.0)
+    assert tried == [[0.1, 0.2, 0.3], []]
