@@ -34,7 +34,7 @@ PRINTED = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
 def test_the_reference_in_another_form() -> None:
     """A bound that is the same number counts in full, however it is written."""
     found = grade_bound(DRIFT, 2 * tau * eta**2 * (9 * tau * zeta**2 + 2 * sigma**2))
-    assert (found.standing, found.share) == ("equal", 1)
+    assert (found.standing, found.share, found.excess) == ("equal", 1, 1)
 
 
 @pytest.mark.long

@@ -33,12 +33,14 @@ from chain_claims import (
 
 from fedtheory import assumptions as a
 from fedtheory.kernel import Numbers, one
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs import Combination, Part
 from fedtheory.proofs.document import with_quantities
+from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.contractions import NEEDED, _by_largest_drift, _by_potential, is_contracting
 from fedtheory.search.remainders import Goal, _at_least_counts, _below_all, _solved, goal_of
-from fedtheory.search.workspace import Workspace
+from fedtheory.search.workspace import LemmaGoal, Workspace
 
 LAST = (1 - eta * mu) ** K * D**2
 DRIFT = 16 * L * eta**2 * tau**2 / mu
@@ -140,3 +142,14 @@ def test_conditions_are_solved_for_the_step_size() -> None:
         assert [sp.Le(*map(_own, one.args)) for one in _solved(claim)] == expected
     claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [8 * tau * eta * L <= 1]))
     assert [_own(one.args[0]) for one in _at_least_counts(claim)] == [8 * eta * L]
+
+
+def test_a_lemma_without_a_proof_is_none() -> None:
+    """What the kernel does not accept is neither added nor kept, and may be tried with another certificate."""
+    _, workspace = _goal(TRUE["strongly convex"], NEEDED)
+    goal = LemmaGoal("mine", "run", Relation(sp.S.Zero, "<=", sp.S.One))
+    name = workspace.claim_of(goal).id
+    assert workspace.add(goal, Combination(claim=name, links=[[]])) is None
+    assert name not in workspace.proofs
+    assert workspace.add(goal, Combination(claim=name, links=[[Part(sp.S.One, ONE)]])) == name
+    assert workspace.proofs[name].verdict == "proved"

@@ -12,6 +12,7 @@ from search_numbers import NUMBERS, L, M, eta, sigma, tau
 
 from fedtheory.kernel import Numbers, Rejected
 from fedtheory.kernel.quotients import quotient
+from fedtheory.proofs.intervals import Derived
 from fedtheory.search import (
     blocks,
     chains,
@@ -317,3 +318,21 @@ def test_conditions_of_a_known_claim_all_follow(monkeypatch: pytest.MonkeyPatch)
     for conditions in ([tau], [eta, tau], [tau, L]):
         assert used(conditions, "<=") == []
     assert used([], "<=", holds=False) == used([], "<=", for_all={1: 1}) == []
+
+
+def test_parts_of_a_known_claim_name_its_relations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its id where it has one, by their number where it has several; all go by its name."""
+    seen: list[Any] = []
+    monkeypatch.setattr(premises, "check_assumed", lambda *_: SimpleNamespace(holds=True))
+    monkeypatch.setattr(premises, "conditions_of_run", lambda _: [])
+    monkeypatch.setattr(premises, "match_symbols", lambda *_: {})
+    monkeypatch.setattr(premises, "rename_symbols", lambda known, _: known)
+    monkeypatch.setattr(premises, "_premises", lambda *given: seen.append(given) or [])
+    for count, parts in ((1, ["k"]), (2, [Derived("k", 0), Derived("k", 1)])):
+        seen.clear()
+        relations = [SimpleNamespace(operator=sign, slack=sign) for sign in ("<=", "==")[:count]]
+        known: Any = SimpleNamespace(id="k", for_all={}, assumptions=(), conditions=(), relations=relations)
+        assert premises.premises_from(None, known) == []  # type: ignore[arg-type]
+        assert seen == [
+            (part, "k", one.slack, None, one.slack == "==") for part, one in zip(parts, relations, strict=True)
+        ]
