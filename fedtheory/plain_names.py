@@ -1,4 +1,4 @@
-"""Names that readers can tell apart, and texts without invisible or confusable characters."""
+"""Names that readers can distinguish, and texts without invisible or confusable characters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _ALIKE = ("ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "FULLWIDTH", "LISU")
 """Alphabets with symbols that look like a to z."""
 _ALIKE_GREEK = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοϲϳ")
-"""Greek letters that look like a to z; the others are told apart from them."""
+"""Greek letters that look like a to z; the others are distinguished from them."""
 
 
 def require_plain(field: str, name: str) -> None:

@@ -131,7 +131,7 @@ def _timeline(name: str, run: Run, words: str) -> Figure:
 
 
 def _witness_figures(verdict: ClaimVerdict) -> list[Figure]:
-    """The time line of the instance on the page, where clients are stale and few enough to be told apart."""
+    """The time line of the instance on the page, where clients are stale and few enough to be distinguished."""
     run = verdict.witness
     if run is None or not _needs_schedule(verdict.claim):
         return []

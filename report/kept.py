@@ -1,6 +1,6 @@
-"""Pages that were drawn before: good as long as the code, their own claims, and the claims they speak of are.
+"""Pages that were drawn before: good as long as the code, their own claims, and the claims they mention are.
 
-A page speaks of another claim by its id or by a link to its page, so what it
+A page mentions another claim by its id or by a link to its page, so what it
 depends on beyond its own claim is read off the page itself.
 """
 
@@ -35,7 +35,7 @@ def find_page(written: Written, depends: Depends) -> Drawn | None:
 
 
 def store_page(drawn: Drawn, written: Written, depends: Depends) -> None:
-    """Keep a page, with the digests of the claims that it speaks of."""
+    """Keep a page, with the digests of the claims that it mentions."""
     words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_WAY.sub("", text))}
     spoken_of = {
         claim: digest_claim(find(claim))

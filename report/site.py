@@ -40,7 +40,7 @@ from verify.verdict import ClaimVerdict, verify
 
 SCRIPT = "explorer.js"
 _SEARCH = 10.0
-"""Seconds for each claim of one's own, as `fedtheory verify` has it."""
+"""Seconds for each claim user-defined, as `fedtheory verify` has it."""
 
 
 def write_site(

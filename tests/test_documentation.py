@@ -84,7 +84,7 @@ def test_the_assumptions_of_ones_own_hold_as_they_say() -> None:
 
 
 def test_the_sweep_runs(tmp_path: Path) -> None:
-    """The sweep of the page has the columns and verdicts that it speaks of, and claims that apply to some run."""
+    """The sweep of the page has the columns and verdicts that it mentions, and claims that apply to some run."""
     page = text_of("how-to/sweeps.md")
     (tmp_path / "mine.py").write_text(block("how-to/claims.md", "python", "# mine.py"))
     sweep = block("how-to/sweeps.md", "toml", "# sweep.toml")

@@ -31,7 +31,7 @@ from fedtheory.proofs.recorded import recorded_for
 
 _SOURCES = Path(fedtheory.__path__[0]) / "sources"
 STATEMENTS, CERTIFICATES = "statements", "certificates"
-"""The parts of a paper that speak of its claims one by one."""
+"""The parts of a paper that mention its claims one by one."""
 _LIBRARIES = (
     "numpy",
     "python-flint",
@@ -237,7 +237,7 @@ class _Claims(_Content):
 
 @cache
 def _digest_quantity(quantity: RunQuantity) -> str:
-    # Quantities may speak of each other: inside of one the others count by their place.
+    # Quantities may mention each other: inside of one the others count by their place.
     return _Content().of(quantity)
 
 

@@ -33,7 +33,7 @@ _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
 Each client adds the last to the latter.
 """
 _PER_FRAME, _IN_FRAMES = 1e-4, 2e-8
-"""Seconds of a local step at which a claim speaks of vectors, and of each number of a vector there, in floats."""
+"""Seconds of a local step at which a claim mentions vectors, and of each number of a vector there, in floats."""
 _WITH_COINS, _EXACT_WITH_COINS = 2.5e-4, 8e-4
 """Seconds of a round whose coins are tossed for all clients at once, in floats and in rationals."""
 _ENCLOSED = 30

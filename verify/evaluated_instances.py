@@ -20,7 +20,7 @@ from verify.check.links import condition_links, links_of
 from verify.check.rates import require_ladder
 from verify.check.together import CheckResult, RunsTogether
 from verify.content import digest_trials
-from verify.falsify.generation import InstanceKind, kind_of
+from verify.falsify.generation import InstanceKind, classify_run
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
 from verify.processes import in_order
 
@@ -82,7 +82,7 @@ def try_claims(
 ) -> list[Outcome]:
     """Check claims, named as on the command line, on a part of the instances of their families.
 
-    `jobs` is the number of processes (-1 for all cores); `on_progress` is told
+    `jobs` is the number of processes (-1 for all cores); `on_progress` receives
     how many tries of a claim on an instance are done, and of how many.  What was tried before, by the
     same code, is not tried again.
     """
@@ -212,7 +212,7 @@ class _Member:
     @cached_property
     def kind(self) -> InstanceKind:
         """Its kind."""
-        return kind_of(self.exact)
+        return classify_run(self.exact)
 
     @property
     def run(self) -> Run:

@@ -22,7 +22,7 @@ from verify.check import Check
 from verify.check.applicability import restricts_rungs
 from verify.check.escalation import check_decided
 from verify.evaluated_instances import Outcome, counts
-from verify.falsify.generation import KINDS, Bases, InstanceKind, bases_of, made
+from verify.falsify.generation import KINDS, Bases, InstanceKind, bases_of, generate_run
 from verify.falsify.tables import get
 from verify.instances import Given, complexity
 from verify.processes import in_order
@@ -140,7 +140,7 @@ def _new_run(
     claim: Claim, bases: Bases, kind: InstanceKind, generator: np.random.Generator, seen: set[str]
 ) -> Run | None:
     """A run that is made for a claim, unless it has been made before or does not settle."""
-    fitting = made(claim, bases, kind, 1, generator)
+    fitting = generate_run(claim, bases, kind, 1, generator)
     text = None if fitting is None else run_toml(run_table(fitting[0]))
     if fitting is None or text is None or text in seen or not _has_limit(fitting[0]):
         return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
-from verify.falsify import QuickSearch, glance, glance_beyond
+from verify.falsify import QuickSearch, search_further, search_quickly
 from verify.proof_search import FoundProof, search_proof
 
 
@@ -26,5 +26,5 @@ def search_proof_and_violation(target: Target, seconds: float) -> Searches:
         return Searches()
     proof, rest = search_proof(claim) if claim.rate is None else (None, claim)
     if proof is None:
-        return Searches(None, glance(claim, seconds))
-    return Searches(proof, glance_beyond(rest, seconds) if proof.supposed else None)
+        return Searches(None, search_quickly(claim, seconds))
+    return Searches(proof, search_further(rest, seconds) if proof.supposed else None)

@@ -21,7 +21,7 @@ from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.evaluated_instances import Outcome
-from verify.falsify.generation import ASPECTS, KINDS, Bases, InstanceKind, bases_among, made
+from verify.falsify.generation import ASPECTS, KINDS, Bases, InstanceKind, generate_run, select_bases
 from verify.falsify.tables import examined
 from verify.instances import Given, complexity, families_for
 from verify.processes import in_order
@@ -115,7 +115,7 @@ class _Group:
         first, known = next(iter(self.known.items()))
         drawn = (outcome for outcome in known if not isinstance(outcome.instance, Given))
         applicable = {outcome.instance for outcome in drawn if outcome.applicable}
-        return bases_among(resolve(first), applicable.__contains__)
+        return select_bases(resolve(first), applicable.__contains__)
 
 
 def list_kinds(outcomes: Sequence[Outcome]) -> list[InstanceKind]:
@@ -168,7 +168,7 @@ def _evaluate_generated(
         begin = perf_counter()
         # Where nothing is found, the conditions may ask for more clients or rounds.
         size = 1 if found else min(1 + number // 2, _LARGEST)
-        fitting = made(first, bases, kind, size, generator)
+        fitting = generate_run(first, bases, kind, size, generator)
         if fitting is not None:
             run, of_first = fitting
             instance = Given("made for the claim", number, run_table(run))

@@ -25,7 +25,7 @@ from verify.early_decisions import DECIDED, Decision, Stored, decisions_on
 from verify.effort import measure_work
 from verify.evaluated_instances import Outcome, count_tries, counts, require_processes, require_testable, try_claims
 from verify.exclusions import exclusions
-from verify.falsify import glance
+from verify.falsify import search_quickly
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
@@ -285,7 +285,7 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> Cl
     if run is None or claim.rate is not None:
         return verdict
     sought = None if seen is None else seen.violation
-    found = (sought or glance(claim, seconds)).counterexample
+    found = (sought or search_quickly(claim, seconds)).counterexample
     reached = shrink(claim, run, measure_work() + seconds / 4) if found is None else found
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]

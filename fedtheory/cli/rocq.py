@@ -1,4 +1,4 @@
-"""`fedtheory rocq`: proved claims as theorems for an independent judge."""
+"""`fedtheory rocq`: proved claims as theorems for Rocq."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def _explain_not_applicable(verdict: ClaimVerdict) -> str | None:
 
 
 def print_text(verdicts: list[ClaimVerdict], seconds: float, saved: str | None = None) -> None:
-    """Print verdicts for a terminal; for a single claim, and refuted ones of one's own, also the run that decides."""
+    """Print verdicts for a terminal; for a single claim, and refuted user-defined ones, also the run that decides."""
     from fedtheory.language.targets import display_name
 
     rows = [[display_name(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]

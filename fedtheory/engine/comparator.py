@@ -42,7 +42,7 @@ class Comparator:
     @cached_property
     def dissimilarity_sq(self) -> Number:
         """sum_i p_i |grad F_i(y) - grad F(y)|^2."""
-        return self._mean(self.forms.apart)
+        return self._mean(self.forms.deviations)
 
     def noise_sq_with(self, factors: Array) -> Number:
         """sum_i p_i c_i E|g_i(y) - grad F_i(y)|^2 for factors c_i of the clients, (M,)."""
@@ -50,7 +50,7 @@ class Comparator:
 
     def dissimilarity_sq_with(self, factors: Array) -> Number:
         """sum_i p_i c_i |grad F_i(y) - grad F(y)|^2 for factors c_i of the clients, (M,)."""
-        return values_at(self.forms.apart, self.point) @ (self.problem.weights * factors)
+        return values_at(self.forms.deviations, self.point) @ (self.problem.weights * factors)
 
     def _mean(self, forms: Array) -> Number:
         """Mean over the clients of forms in (1, x), (M, d+1, d+1), at y."""

@@ -131,19 +131,19 @@ class AssumedConstants:
     @cached_property
     def dissimilarity_sq(self) -> Bound:
         """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
-        return self._largest(self.gradient_forms.apart, _DISSIMILARITY)
+        return self._largest(self.gradient_forms.deviations, _DISSIMILARITY)
 
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
         """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
-        found = self._largest(weighted_sum(self.problem.weights, self.gradient_forms.apart)[None], _DISSIMILARITY)
+        found = self._largest(weighted_sum(self.problem.weights, self.gradient_forms.deviations)[None], _DISSIMILARITY)
         # Suprema on balls are upper bounds: the rounding of one of them must not lift an average above the largest.
         return Bound(min(found.value, self.dissimilarity_sq.value), found.region)
 
     @cached_property
     def client_dissimilarities_sq(self) -> Bound:
         """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
-        return self._suprema(self.gradient_forms.apart, _DISSIMILARITY)
+        return self._suprema(self.gradient_forms.deviations, _DISSIMILARITY)
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
         """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""

@@ -69,7 +69,7 @@ class GradientForms:
         return forms
 
     @cached_property
-    def apart(self) -> Array:
+    def deviations(self) -> Array:
         """Forms of |grad F_i(x) - grad F(x)|^2, one for each client."""
         return _squares(self.maps - weighted_sum(self.problem.weights, self.maps))
 

@@ -14,7 +14,7 @@ class Memo:
     def __init__(self) -> None:
         self._values: dict[Hashable, object] = {}
 
-    def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+    def compute_once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Return the value of a key, computed when it is asked for first; nothing is stored where that raises."""
         if key not in self._values:
             self._values[key] = compute()

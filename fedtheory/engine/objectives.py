@@ -53,14 +53,14 @@ class QuadraticObjectives(Objectives):
         return gradients
 
     def gradient(self, space: VectorSpace, at: Vector) -> Vector:
-        return at.mapped(self.curvatures) + space.constant(-self.linear)
+        return at.transform(self.curvatures) + space.constant(-self.linear)
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
-        curved = space.inner(at, at.mapped(self.curvatures)) / 2
+        curved = space.inner(at, at.transform(self.curvatures)) / 2
         values: Array = curved - space.inner(space.constant(self.linear), at) + self.constants
         return values
 
     def scale(self, space: VectorSpace, at: Vector) -> Array:
-        curved = abs(space.inner(at, at.mapped(self.curvatures))) / 2
+        curved = abs(space.inner(at, at.transform(self.curvatures))) / 2
         sizes: Array = curved + abs(space.inner(space.constant(self.linear), at)) + abs(self.constants)
         return sizes

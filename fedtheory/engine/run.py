@@ -107,7 +107,7 @@ class Run(AssumedConstants, Shown):
         if self.is_in_types:
             raise NotApplicable(f"{reason}, and of the {self.clients} clients one of each type is followed: {WAY_OUT}")
 
-    def written_out(self) -> Run:
+    def follow_all_clients(self) -> Run:
         """The run in which every client is followed on its own."""
         if not self.is_in_types:
             return self
@@ -121,9 +121,9 @@ class Run(AssumedConstants, Shown):
         )
         return replace(self, problem=self.problem.with_clients(places, self.client_weights[places]), algorithm=each)
 
-    def once(self, make: Callable[[Run], Made]) -> Made:
+    def compute_once(self, make: Callable[[Run], Made]) -> Made:
         """Return the value of a function of the run, computed when it is asked for first."""
-        return self.memo.once(make, lambda: make(self))
+        return self.memo.compute_once(make, lambda: make(self))
 
     def as_floats(self) -> Run:
         """Return the run in double precision."""

@@ -94,7 +94,7 @@ class _FirstOrder:
     """Change of a round to first order in mu, as linear equations for the small-step limit."""
 
     slope: Array
-    """Coefficient of mu in the mean round map, (d+1, d+1): the rows (0, 0) and (q, -Q)."""
+    """Coefficient of mu in the expected round map, (d+1, d+1): the rows (0, 0) and (q, -Q)."""
 
     @cached_property
     def _inverse(self) -> Array:

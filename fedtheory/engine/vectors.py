@@ -55,7 +55,7 @@ class Vector(ABC):
         """Multiplied by a scalar for each client, (..., 1) or (..., M)."""
 
     @abstractmethod
-    def mapped(self, maps: LinearMaps) -> Vector:
+    def transform(self, maps: LinearMaps) -> Vector:
         """Multiplied by matrices."""
 
     @abstractmethod

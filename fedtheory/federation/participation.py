@@ -48,11 +48,11 @@ class WeightMoments:
 
 
 class Participation(ABC):
-    """A law of the weights w_i of a round, given the clients' importance p_i."""
+    """A law of the weights w_i of a round, given the clients' client weight p_i."""
 
     @abstractmethod
     def moments(self, weights: Array) -> WeightMoments:
-        """Moments of w for the importances `weights` (M,); `InputError` where the law does not fit."""
+        """Moments of w for the client weights `weights` (M,); `InputError` where the law does not fit."""
 
     @abstractmethod
     def outcomes(self, weights: Array) -> tuple[Array, Array]:

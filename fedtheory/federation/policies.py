@@ -55,10 +55,10 @@ class Aggregation:
     server_step_size: Number
     participation: Participation
     chosen: tuple[Number, ...] | None = None
-    """The weights d_i where they are not the importances p_i."""
+    """The weights d_i where they are not the client weights p_i."""
 
     def weights(self, importance: Array) -> Array:
-        """d_i, (M,), for the importances p_i, (M,)."""
+        """d_i, (M,), for the client weights p_i, (M,)."""
         return importance if self.chosen is None else arithmetic_of(importance).array(list(self.chosen))
 
     def moments(self, importance: Array) -> WeightMoments:

@@ -81,7 +81,7 @@ class Algorithm:
             raise InputError("algorithm.participation", "expected full participation with random update times")
 
     def _require_weights(self) -> None:
-        """Raise `InputError` where aggregation weights are negative, or those of a law that draws with importances."""
+        """`InputError` where aggregation weights are negative, or client weights of a law that draws by them."""
         chosen, law = self.aggregation.chosen, self.aggregation.participation
         if chosen is not None and min(chosen) < 0:
             raise InputError("algorithm.aggregation", f"expected numbers that are not negative, got {min(chosen)}")
@@ -129,7 +129,7 @@ class Algorithm:
         yield from repeat(self.clock.round, self.rounds)
 
     def expected_weights(self, update: Update, importance: Array) -> Array:
-        """q_i(n) = E[w_i(n)], (M,), for the importances p_i, (M,)."""
+        """q_i(n) = E[w_i(n)], (M,), for the client weights p_i, (M,)."""
         if self.clock.is_synchronous:
             return self.aggregation.moments(importance).mean
         weights, reports = self.clock.policy.weights(update, self.aggregation.weights(importance)), list(update.reports)

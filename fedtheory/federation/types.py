@@ -125,6 +125,6 @@ def _moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arithmetic) 
 
     directions = tuple((scale, added(vector)) for scale, vector in found.directions)
     squares = added(found.squares)
-    # Sums of importances that are added up again would be rounded once more.
+    # Sums of client weights that are added up again would be rounded once more.
     mean = totals if (found.mean == each).all() else added(found.mean)
     return TypeMoments(mean, added(found.diagonal), found.pairing, directions, sums_of_squares=squares)

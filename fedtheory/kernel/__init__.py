@@ -1,4 +1,4 @@
-"""The proof kernel, the judge of certificates: what it takes to read them and to say yes is in this package.
+"""The proof kernel, the checker of certificates: what it takes to read them and to say yes is in this package.
 
 A lemma ``lhs <= rhs`` is proved by an identity
 

@@ -55,7 +55,7 @@ class Value(sp.Function):  # type: ignore[misc]
 
 
 class Average(sp.Function):  # type: ignore[misc]
-    """Mean over clients with the importances p_i, of a scalar or a vector that carries the client index."""
+    """Mean over clients with the client weights p_i, of a scalar or a vector that carries the client index."""
 
     nargs = 1
 

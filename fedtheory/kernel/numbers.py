@@ -26,7 +26,7 @@ _OF_VECTORS = (ClientSum, Expectation, Inner, LocalSum, PastSum, Selected, Value
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """The numbers of a proof; their signs are what SymPy is told of them."""
+    """The numbers of a proof; SymPy knows their signs."""
 
     symbols: frozenset[sp.Symbol] = frozenset()
     """Numbers that all clients share."""
@@ -64,7 +64,7 @@ class Numbers:
 
     def known(self, number: Expr) -> Expr:
         """A number, shared or of a client; means of it over clients are written as sums of means of products."""
-        number = self.written_out(number)
+        number = self.replace_names(number)
         unknown = number.free_symbols - self.symbols - self.of_clients
         if unknown:
             raise Rejected(f"{_list_symbols(unknown)} is not a number of the theory")
@@ -93,7 +93,7 @@ class Numbers:
         parts = self.parts(quotient(mean.args[0]))
         return sp.Add(*(shared.expression * (Average(own) if own != 1 else own) for shared, own in parts))
 
-    def written_out(self, expression: Expr) -> Expr:
+    def replace_names(self, expression: Expr) -> Expr:
         """An expression with numbers that stand for others replaced by these."""
         return sp.sympify(expression).xreplace(dict(self.definitions))
 

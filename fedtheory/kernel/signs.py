@@ -44,7 +44,7 @@ class Known:
 @remembered(2**14)
 def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     numbers = known.numbers
-    coefficient, orderings = _without_squares(numbers.written_out(coefficient)), _orderings(conditions, numbers)
+    coefficient, orderings = _without_squares(numbers.replace_names(coefficient)), _orderings(conditions, numbers)
     # From what is quick to what is slow.
     if coefficient.is_Mul and all(is_nonnegative(factor, numbers, orderings) for factor in coefficient.args):
         return True
@@ -90,12 +90,14 @@ def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ())
     if not _is_of_numbers(number, numbers):
         return False
     found = [known for condition in _orderings(conditions, numbers) for known in _parametrised(condition, numbers)]
-    return any(_is_plainly_positive(rewritten, numbers) for rewritten in _rewritten(numbers.written_out(number), found))
+    return any(
+        _is_plainly_positive(rewritten, numbers) for rewritten in _rewritten(numbers.replace_names(number), found)
+    )
 
 
 def _orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
     spend(10 * NODE * len(conditions))
-    found = [condition for condition in map(numbers.written_out, conditions) if is_ordering(condition)]
+    found = [condition for condition in map(numbers.replace_names, conditions) if is_ordering(condition)]
     return [condition for condition in found if _is_of_numbers(condition, numbers)]
 
 

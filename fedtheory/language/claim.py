@@ -61,7 +61,7 @@ class Relation:
         """Both sides as they stand."""
         return self.left, self.right
 
-    def mapped(self, change: Callable[[Expr], Expr]) -> Relation:
+    def transform(self, change: Callable[[Expr], Expr]) -> Relation:
         """The relation between what becomes of the sides."""
         return Relation(change(self.left), self.operator, change(self.right))
 
@@ -202,7 +202,7 @@ class Claim(Shown):
     supposed: tuple[Assumption, ...] = ()
     """Assumptions of the default setting, for a user-defined claim that names none."""
     of_constants: tuple[Assumption, ...] = ()
-    """Assumptions that its constants imply, such as bounded variance where the statement speaks of sigma."""
+    """Assumptions that its constants imply, such as bounded variance where the statement mentions sigma."""
     is_published: bool = False
     """Whether a source states it, which sets this for its claims; the id of a claim of your own may begin like one."""
 

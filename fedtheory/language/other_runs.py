@@ -24,7 +24,7 @@ class _OnAnother:
     changes: tuple[tuple[str, Any], ...]
 
     def __call__(self, run: Run) -> Any:
-        return self.of.on(run.once(self._build_other_run))
+        return self.of.on(run.compute_once(self._build_other_run))
 
     def _build_other_run(self, run: Run) -> Run:
         """Build the other run from the changed run file; raise `NotApplicable` where there is none."""

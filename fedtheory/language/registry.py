@@ -173,6 +173,6 @@ def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
 
 
 def _claims_of_same_paper(claim: Claim) -> tuple[Claim, ...]:
-    """The claims of the same paper: only these speak of a claim as one of their own."""
+    """The claims of the same paper: only these mention a claim as one of their own."""
     paper = published_by(claim)
     return () if paper is None else paper.source.claims

@@ -1,7 +1,7 @@
 """The setting of a user-defined claim that names none: plain FedAvg, but for what its quantities are about.
 
 A quantity that has a meaning only beyond a default lifts it: a claim that counts participants is about sampled
-clients, one that speaks of staleness about any clock.
+clients, one that mentions staleness about any clock.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
 def _condense(parts: list[Assumption]) -> tuple[Assumption, ...]:
     """Merge the parts into full participation and a unit server step; leave out each part that follows from another."""
     if a.uniform_sampling in parts:
-        # It asks for rounds that wait and for importances as weights, which a quantity may have lifted.
+        # It asks for rounds that wait and for client weights as weights, which a quantity may have lifted.
         is_plain = all(one in parts for one in (a.importance_weights, a.synchronous))
         left = (a.importance_weights, a.synchronous) if is_plain else (a.uniform_sampling,)
         parts = [one for one in parts if one not in left]

@@ -56,14 +56,14 @@ class Ahead:
     @cache  # noqa: B019 - as long as the plan takes
     def best(self, error: RunQuantity) -> Callable[[], ExactOptimum | None]:
         """Begin the search for the best step size of an error; the returned function ends it."""
-        return self.begun(ExactErrors.best, error)
+        return self.start(ExactErrors.best, error)
 
     @cache  # noqa: B019 - as long as the plan takes
     def error(self, error: RunQuantity, step_size: float) -> Callable[[], float]:
         """Begin to compute an error at a step size; the returned function ends it."""
-        return self.begun(ExactErrors.error, error, step_size)
+        return self.start(ExactErrors.error, error, step_size)
 
-    def begun(self, function: Callable[..., Found], *asked: object) -> Callable[[], Found]:
+    def start(self, function: Callable[..., Found], *asked: object) -> Callable[[], Found]:
         """Begin a function of the exact errors of the run and of further arguments; the returned function ends it."""
         work = _Work(function, asked)
         # A claim that the worker does not know is left for this process.

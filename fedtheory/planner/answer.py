@@ -275,7 +275,7 @@ def error_at_start(error: RunQuantity, run: Run) -> float | None:
     try:
         with np.errstate(all="ignore"):
             known = _BEFORE_THE_RUN.get(error)
-            value = known(run) if known is not None else error.on(run.once(_shrink_steps))
+            value = known(run) if known is not None else error.on(run.compute_once(_shrink_steps))
             start = plain_float(value)
     except (Diverging, FedtheoryError):
         return None

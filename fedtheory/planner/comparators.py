@@ -76,7 +76,7 @@ class Comparators:
 
 def _squares(run: Run, names: frozenset[str]) -> Iterator[tuple[str, Array]]:
     """Means over the clients of forms in (1, x - x*), (d+1, d+1)."""
-    weights, noise, apart = run.problem.weights, run.noise_forms, run.gradient_forms.apart
+    weights, noise, apart = run.problem.weights, run.noise_forms, run.gradient_forms.deviations
     yield NOISE, weighted_sum(weights, noise)
     yield DISSIMILARITY, weighted_sum(weights, apart)
     if names & CURVED:

@@ -82,7 +82,7 @@ def plan(
         chosen = covering_claims() if claims is None else claims
         on_progress(0, len(chosen) + 1)
         # The other process starts with claims while this one finds what to run.
-        plans = [work.begun(_claim_plan, claim, accuracy) for claim in chosen]
+        plans = [work.start(_claim_plan, claim, accuracy) for claim in chosen]
         reached = planned_and_best(errors, error, accuracy, margin)
         answer: Answer | None = None
         if on_answer is not None and reached is not None:
@@ -90,7 +90,7 @@ def plan(
         for claim_plan in plans:
             planned.append(claim_plan())
             on_progress(len(planned), len(chosen) + 1)
-        measured = {one.claim.id: work.begun(_measure, one) for one in planned if one.optimum is not None}
+        measured = {one.claim.id: work.start(_measure, one) for one in planned if one.optimum is not None}
         for one in filter(_has_exact_error, planned):
             work.best(one.error)
         if reached is not None:

@@ -8,7 +8,7 @@ certificate    for each link one identity, or one of
                  products    of facts, for relations between quotients
                  past        sums over the local steps up to the present one
 means          means over the local steps of a round or a run
-contraction    from a step that contracts to the last model, or to a mean that forgets the first errors
+contraction    from a step that contracts to the last model, or to a discounted mean
 last_rounds    from such a step to the last round of a long run
 recursion      bounds on the drift, step by step
 restarts       the printed loop over iterations with restarts: its drift, and means over its iterations
@@ -19,7 +19,7 @@ terms          certificates as proof terms of one language, checked beside the k
 rest           that an algorithm stays at the optimum, from its definition (definitions)
 
 recorded       which certificate a paper has for a claim
-document       certificates as JSON: whatever is judged has been one
+document       certificates as JSON: whatever is checked has been one
 closed         what certificates are made of: whatever is checked is rebuilt from these
 examination    the way from a claim and its certificate to the kernel's word
 

@@ -53,7 +53,7 @@ def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
 def _restrict_to_largest(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
     """Restrict a claim to the case in which one argument of a maximum is the largest."""
     chosen = {maximum: largest}
-    relations = [relation.mapped(lambda side: side.xreplace(chosen)) for relation in claim.relations]
+    relations = [relation.transform(lambda side: side.xreplace(chosen)) for relation in claim.relations]
     smaller: list[Expr] = [other <= largest for other in maximum.args if other != largest]
     conditions = (*claim.conditions, *smaller)
     # The symbol of a quantity that is a side by itself.

@@ -67,7 +67,7 @@ def write_out(claim: Claim, relation: Relation) -> Relation:
     if has_prefix_sum(relation):
         return extend_sums(relation)
     size = {symbols_of(claim)(q.client_step_size): step_size(claim)}
-    return relation.mapped(lambda side: without_indicators(claim, side.xreplace(size)))
+    return relation.transform(lambda side: without_indicators(claim, side.xreplace(size)))
 
 
 def build_link_context(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Context:
@@ -89,7 +89,7 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
     """Return the slack of each relation of a claim, wherever it is stated."""
     known = {f"{lemma.id}, relation {number}": one for number, one in enumerate(lemma.relations, start=1)}
     if claim.place == "round":
-        # What holds in the mean does not hold for every outcome, and sums over the past are sums of another round.
+        # What holds in expectation does not hold for every outcome, and sums over the past are sums of another round.
         reading = is_in_expectation(claim, relation)
         known = {
             name: one

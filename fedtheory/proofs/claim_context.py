@@ -123,7 +123,7 @@ def with_iterations_in_powers(claim: Claim, conditions: Sequence[Expr]) -> Claim
     counted = _counted(powers, rounds * steps, iterations)
     if not any(power.exp.has(steps) for power in powers) and _has_one_local_step(replace(claim, conditions=conditions)):
         counted |= _counted(powers, rounds, iterations)
-    relations = tuple(relation.mapped(lambda side: side.xreplace(counted)) for relation in claim.relations)
+    relations = tuple(relation.transform(lambda side: side.xreplace(counted)) for relation in claim.relations)
     return replace(claim, lhs=None, rhs=None, chain=(), also=relations)
 
 

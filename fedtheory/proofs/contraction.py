@@ -1,14 +1,14 @@
-"""From a step that contracts to the whole run: the last model, and a mean of errors that forgets.
+"""From a step that contracts to the whole run: the last model, and a discounted mean of errors.
 
 Let X be how far the average is from a point y before a local step, squared and
-expected, and V how far the clients are from their average, in the mean square.
+expected, and V how far the clients are from their average, in mean square.
 A proved step says, for a gain g that may be zero,
 
     g (E F(xbar') - F(y)) + w X' + c(k+1) V'  <=  q (w X + c(k) V) + b,
 
 with V zero before the first step of a round, and c zero after the last, where
 the average is the next model.  Where that is an average of participants, it is
-in the mean square at most rho V farther away than the average of all clients,
+in mean square at most rho V farther away than the average of all clients,
 rho the variance of the sampling, and c has to be w rho at least.  A step may
 also keep a multiple h(k) of the error E F(xbar) - F(y) beside w X, with h zero
 before the first step of a round; of smooth clients c has to be
@@ -69,7 +69,7 @@ class Contraction(Contracting):
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialAverage(Contracting):
-    """Why the mean error that forgets is small: by the factor q the weights of the mean are known."""
+    """Why the discounted mean error is small: by the factor q the weights of the mean are known."""
 
     gain: Expr
     """g."""
@@ -86,7 +86,7 @@ def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> 
 
 
 def check_exponential_average(claim: Claim, certificate: ExponentialAverage, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the mean error that forgets; `Rejected` where the claim is about something else."""
+    """Check a bound on the discounted mean error; `Rejected` where the claim is about something else."""
     symbol = symbols_of(claim)
     compared = symbol.has(q.comparator)
     point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)

@@ -1,4 +1,4 @@
-"""From a step that contracts to the last round and the last model: runs that begin elsewhere come together.
+"""From a step that contracts to the last round and the last model: synchronous coupling of two runs.
 
 With B = b(0) + .. + b(tau-1), all that a round adds, the mean error over the
 steps of ever more rounds is at most B / (g tau), and E|x^t - x*|^2 at most
@@ -7,7 +7,7 @@ place of the gain g, the mean error of the models is at most B / h(tau).
 
 Two runs with common random numbers contract towards each other: by convexity and smooth noise each
 local step makes the mean over the clients of |u_i - v_i|^2 smaller by the factor
-p = 1 - eta mu, and an average of participants is in the mean no farther apart
+p = 1 - eta mu, and an average of participants is in expectation no farther apart
 than the clients are.  One run starts from x^0, the other one from the model x^r
 that it would reach in r more rounds, and with which draws of the same law go on
 as with any model.  After T - 1 rounds and a step they are p^((T-1) tau + 1)

@@ -1,7 +1,7 @@
 """From the definition of an algorithm to what a local step and the end of a round make of vectors of the kernel.
 
 Expressions are read as the definition has them, coefficient by coefficient.
-Sums over clients are means where all take part with their importances; of
+Sums over clients are means where all take part with their client weights; of
 vectors that vanish they vanish for all draws, and what is the same for all
 clients stays what it is when neighbours exchange it.
 """
@@ -107,7 +107,7 @@ class Round:
     """The symbols of its numbers."""
     coins: Mapping[Expr, Expr]
     noise: Expr = sp.S.Zero
-    """Noise of a client's gradient; zero for a round in the mean, also over what compression leaves out."""
+    """Noise of a client's gradient; zero for a round in expectation, also over what compression leaves out."""
 
     @property
     def chance(self) -> Expr:
@@ -198,7 +198,7 @@ class Round:
         ends = {**self.algorithm.server_update, **self.algorithm.client_update}
         return {of: self.expression(of, expression, vectors) for of, expression in ends.items()}
 
-    def begun(self) -> dict[Expr, Expr]:
+    def start(self) -> dict[Expr, Expr]:
         """Return the initial vectors of the server and of the clients, in terms of x^0."""
         starts, at = {**self.algorithm.server, **self.algorithm.client}, {start: START}
         return {of: self.expression(of, expression, at) for of, expression in starts.items()}
@@ -231,7 +231,7 @@ def _spread(of: Expr) -> Expr:
 
 
 def rounds_of(claim: Claim) -> Iterator[Round]:
-    """A round of the algorithm of a claim in the mean, for each outcome of its coins."""
+    """A round of the algorithm of a claim in expectation, for each outcome of its coins."""
     algorithm = definition_of(claim)
     context, numbers = _with_numbers(claim, algorithm, build_context(claim))
     for sides in product((1, 0), repeat=len(algorithm.coins)):

@@ -33,7 +33,7 @@ class MeanCertificate:
     span: Span
     potential: Expr | None = None
     """A number c(k) of the local step, of each client or of all, by which a step trades c(k) times how far the clients
-    are apart, in the mean square, for c(k+1) times how far they are after it; nothing is left of the trade at the end
+    are apart, in mean square, for c(k+1) times how far they are after it; nothing is left of the trade at the end
     of a round."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""

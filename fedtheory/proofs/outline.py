@@ -66,7 +66,7 @@ class Outline:
 
 def outline(claim: Claim) -> Outline | None:
     """The outline of a claim's certificate; None where it has none."""
-    # What is shown is what is judged.
+    # What is shown is what is checked.
     document = document_for(claim)
     if document is None:
         return None

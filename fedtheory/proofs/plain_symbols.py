@@ -2,7 +2,7 @@
 
 An author may declare of a symbol what it need not be: positive, though it can
 be zero; of one sign, though it has either.  SymPy simplifies by that.  So a
-claim is judged in other symbols of the same names.
+claim is checked in other symbols of the same names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def use_plain_symbols(claim: Claim) -> Claim:
     twice = sorted({name for name in taken if taken.count(name) > 1})
     if twice:
         raise Rejected(f"two symbols have the name {twice[0]}")
-    relations = [relation.mapped(lambda side: side.xreplace(plain)) for relation in claim.relations]
+    relations = [relation.transform(lambda side: side.xreplace(plain)) for relation in claim.relations]
     return replace(
         claim,
         lhs=None,
@@ -85,7 +85,7 @@ def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Clai
         lhs=None,
         rhs=None,
         chain=(),
-        also=tuple(relation.mapped(lambda side: side.xreplace(change)) for relation in claim.relations),
+        also=tuple(relation.transform(lambda side: side.xreplace(change)) for relation in claim.relations),
         where={change.get(symbol, symbol): quantity for symbol, quantity in {**claim.where, **claim.notation}.items()},
         conditions=tuple(_condition(condition, change) for condition in claim.conditions),
     )

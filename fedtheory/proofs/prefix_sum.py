@@ -33,7 +33,7 @@ def has_prefix_sum(relation: Relation) -> bool:
 
 def extend_sums(relation: Relation) -> Relation:
     """A relation with its sums over the past as sums over all local steps."""
-    return relation.mapped(lambda side: side.replace(PastSum, LocalSum))
+    return relation.transform(lambda side: side.replace(PastSum, LocalSum))
 
 
 def build_past_context(claim: Claim, relation: Relation) -> Context:

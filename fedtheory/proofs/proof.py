@@ -35,7 +35,7 @@ IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
     a.unbiased_bounded_variance: ((a.full_gradients,),),
     a.bounded_mean_dissimilarity: ((a.bounded_dissimilarity,),),
 }
-"""Assumptions that others imply: a single type has the whole share, importances are fair, full gradients quiet.
+"""Assumptions that others imply: a single type has the whole share, client weights are fair, full gradients quiet.
 
 Where each client's dissimilarity is bounded, so is the mean over the clients."""
 

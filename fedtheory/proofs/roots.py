@@ -50,7 +50,7 @@ class Root:
 def name_roots(roots: Iterable[Root], relation: Relation) -> Relation:
     """A relation with symbols for its roots."""
     for root in roots:
-        relation = relation.mapped(root.substitute)
+        relation = relation.transform(root.substitute)
     return relation
 
 

@@ -109,7 +109,7 @@ def without_indicators(claim: Claim, side: Expr) -> Expr:
     """A side with the indicators of the participants written out.
 
     An indicator is its own square; a mean of clients with their indicators is L/M of that of the participants, of whom
-    there are L; and who is drawn is independent of what the clients hold, so that in the mean an indicator is L/M.
+    there are L; and who is drawn is independent of what the clients hold, so that in expectation an indicator is L/M.
     """
     symbol = symbols_of(claim)
     if not symbol.has(q.participates) or a.uniform_sampling not in claim.assumptions:

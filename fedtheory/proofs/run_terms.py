@@ -83,7 +83,7 @@ def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.
         lhs=None,
         rhs=None,
         chain=(),
-        also=tuple(relation.mapped(lambda side: side.xreplace(written)) for relation in claim.relations),
+        also=tuple(relation.transform(lambda side: side.xreplace(written)) for relation in claim.relations),
         conditions=tuple(_rename_condition(condition, written) for condition in claim.conditions),
         where=where,
     )

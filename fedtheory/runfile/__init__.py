@@ -94,7 +94,7 @@ def _read_rest(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
     in_types = read_algorithm_in_types(TomlTable(given, "algorithm", document.arithmetic), types, folder)
     if in_types is not None:
         return _affordable(types.problem, in_types)
-    problem = types.written_out()
+    problem = types.follow_all_clients()
     return _affordable(problem, read_algorithm(TomlTable(given, "algorithm", document.arithmetic), problem, folder))
 
 

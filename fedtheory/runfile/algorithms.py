@@ -181,7 +181,7 @@ _POLICIES: dict[str, Callable[[TomlTable], Policy]] = {
 
 
 def _aggregation(table: TomlTable, clock: Clock, problem: Problem) -> Array | None:
-    """The weights d_i, (M,); None for the importances."""
+    """The weights d_i, (M,); None for the client weights."""
     given, key = table.take("aggregation", "importance"), table.path("aggregation")
     if given == "importance":
         return None

@@ -78,7 +78,7 @@ class ProblemInTypes:
         weights = self._weights
         return bool((weights == weights[0]).all())
 
-    def written_out(self) -> Problem:
+    def follow_all_clients(self) -> Problem:
         """The problem with every client; `InputError` where these would not fit into memory."""
         if set(self.counts) == {1}:
             return self.problem

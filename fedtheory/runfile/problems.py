@@ -27,7 +27,7 @@ from fedtheory.runfile.table import TomlTable
 
 def read_problem(table: TomlTable, folder: Path) -> Problem:
     """The problem of a `[problem]` table; data files are looked up from `folder`."""
-    return read_types(table, folder).written_out()
+    return read_types(table, folder).follow_all_clients()
 
 
 def read_types(table: TomlTable, folder: Path) -> ProblemInTypes:
@@ -71,7 +71,7 @@ def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple
 
 def problem_on(table: TomlTable, data: DataSet) -> Problem:
     """Least squares on a data set, by the keys of a `[problem]` table that say how."""
-    return _build_on_rows(table, *_split_rows(table, data)).written_out()
+    return _build_on_rows(table, *_split_rows(table, data)).follow_all_clients()
 
 
 def _split_rows(table: TomlTable, data: DataSet) -> tuple[ClientData, str]:

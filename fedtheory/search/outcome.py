@@ -14,7 +14,7 @@ from fedtheory.proofs.proof import Proof
 
 @dataclass(frozen=True)
 class Found:
-    """A proof that was found, as the kernel judges it."""
+    """A proof that was found, as the kernel checks it."""
 
     proof: Proof
     """About the claim with the assumptions that had to be supposed."""

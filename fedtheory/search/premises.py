@@ -149,7 +149,7 @@ def statement_of(claim_id: str) -> Claim:
 
 
 def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
-    """The names of the quantities that others speak of and a claim does not."""
+    """The names of the quantities that others mention and a claim does not."""
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     names = {
         quantity.name: None

@@ -35,7 +35,7 @@ class LemmaGoal:
 
 
 class Workspace:
-    """The lemmas of one document, in the symbols of a claim that has one for every quantity they speak of."""
+    """The lemmas of one document, in the symbols of a claim that has one for every quantity they mention."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim

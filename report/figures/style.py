@@ -1,4 +1,4 @@
-"""Style of figures: one size that is legible on a phone, colours that colour-blind readers can tell apart."""
+"""Style of figures: one size that is legible on a phone, colours that colour-blind readers can distinguish."""
 
 from __future__ import annotations
 

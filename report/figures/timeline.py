@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_UPDATES = 12
-"""Updates that are drawn: more cannot be told apart."""
+"""Updates that are drawn: more cannot be distinguished."""
 
 
 @dataclass(frozen=True)

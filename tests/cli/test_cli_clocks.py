@@ -41,7 +41,7 @@ MEANS: dict[str, tuple[str, str, str, str]] = {
     "fedbuff": (FEDBUFF, '"importance"', "8 4 2 1", "2 4 6"),
     "sync": (SYNC, '"importance"', "8 4 2 1", "2 4 6"),
     "identical": (ASYNC, '"identical"', "8 5 -3/2 1/4", "1 2 3"),
-    # d = (3/4, 3/2), (1/2, 1) and the importances.
+    # d = (3/4, 3/2), (1/2, 1) and the client weights.
     "async, time-based": (ASYNC, '"time-based"', "8 23/4 -101/32 -313/256", "1 2 3"),
     "fedfix, time-based": (FEDFIX, '"time-based"', "8 13/2 3/8 25/32", "1 2 3"),
     "sync, time-based": (SYNC, '"time-based"', "8 4 2 1", "2 4 6"),

@@ -84,7 +84,7 @@ def claim_files(draw: st.DrawFn) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a good run file; the claim file is written anew for each case."""
+    """A folder with a good run file; the claim file is rewritten for each case."""
     made = tmp_path_factory.mktemp("claims")
     (made / "run.toml").write_text(run_text(QUADRATIC, {"algorithm.rounds": "2", "algorithm.local_steps": "2"}))
     return made

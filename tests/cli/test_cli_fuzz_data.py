@@ -86,7 +86,7 @@ def npz_files(draw: st.DrawFn) -> bytes:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with run files for either kind of data, which is written anew for each case."""
+    """A folder with run files for either kind of data, which is rewritten for each case."""
     made = tmp_path_factory.mktemp("data")
     for kind in ("csv", "npz"):
         for name, keys in RUNS.items():

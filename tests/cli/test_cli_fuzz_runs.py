@@ -92,7 +92,7 @@ def run_files(draw: st.DrawFn) -> str:
 
 @pytest.fixture(scope="module")
 def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file, written anew for each case."""
+    """One file, rewritten for each case."""
     return tmp_path_factory.mktemp("fuzz") / "run.toml"
 
 

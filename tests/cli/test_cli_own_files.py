@@ -124,7 +124,7 @@ mine = FederatedAlgorithm("mine", server={x: start}, local=local, server_update=
 
 
 def test_a_mistake_in_an_algorithm_is_no_further_one_of_the_run_file(command, tmp_path: Path) -> None:
-    """Its message speaks of the algorithm; the run file has its table."""
+    """Its message mentions the algorithm; the run file has its table."""
     (tmp_path / "mine.py").write_text(ALGORITHM)
     run = tmp_path / "run.toml"
     run.write_text(RUN.replace('"fedavg"', '"mine.py:mine"'))

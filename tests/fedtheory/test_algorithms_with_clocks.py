@@ -1,4 +1,4 @@
-"""Definitions with a clock: clients that keep nothing report on old models, as under the update rule."""
+"""Definitions with a clock: clients that keep nothing report on stale models, as under the update rule."""
 
 from __future__ import annotations
 

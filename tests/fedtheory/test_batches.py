@@ -61,7 +61,7 @@ def _value(quantity: q.RunQuantity, run: Run) -> float | None:
 def test_a_batch_is_its_runs_one_by_one(
     seed: int, count: int, dimension: int, steps: tuple[int, ...], rounds: int
 ) -> None:
-    """Moments of all rounds, what is asked of them, and where runs diverge."""
+    """Moments of all rounds, what is required of them, and where runs diverge."""
     runs = _runs(seed, count, dimension, steps, rounds)
     batch = Batch([(run.problem, run.algorithm) for run in runs])
     for run, moments, found in zip(runs, batch.moments, batch.trajectories(), strict=True):

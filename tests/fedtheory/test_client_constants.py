@@ -1,4 +1,4 @@
-"""Constants of each client: noise bounds at many points, smoothness in the mean square, common products, copies."""
+"""Constants of each client: noise bounds at many points, smoothness in mean square, common products, copies."""
 
 from __future__ import annotations
 

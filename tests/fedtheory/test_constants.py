@@ -79,7 +79,7 @@ def test_noise_variance_is_the_variance_that_enters_the_moments() -> None:
 
 
 def test_dissimilarity_with_a_shared_hessian() -> None:
-    """zeta^2 = max_i |b_i - b|^2, b with the clients' importances."""
+    """zeta^2 = max_i |b_i - b|^2, b with the clients' client weights."""
     run = quadratics([ROTATED[0]] * 2, [[1, 2], [-3, 0]], [5, 5], importance=["1/4", "3/4"]).engine
     mean = brute.mixture(brute.point("1/4", "3/4"), [brute.point(1, 2), brute.point(-3, 0)])
     apart = [brute.minus(b, mean) for b in (brute.point(1, 2), brute.point(-3, 0))]

@@ -49,7 +49,8 @@ def test_counts_write_clients_out(weights: list[str] | None) -> None:
 
 def test_one_count_is_for_all_entries() -> None:
     assert (
-        parse_run(_table([0, 1], count=4), FLOAT).written_out().problem.hessians.ravel().tolist() == [2] * 4 + [1] * 4
+        parse_run(_table([0, 1], count=4), FLOAT).follow_all_clients().problem.hessians.ravel().tolist()
+        == [2] * 4 + [1] * 4
     )
 
 
@@ -81,7 +82,9 @@ def test_a_hundred_thousand_clients_in_two_types() -> None:
 
 def test_numbers_of_all_clients_have_to_fit() -> None:
     """At every local step of every round they would be more than memory holds."""
-    run = parse_run(_table([0, 1], count=50_000) | {"algorithm": ALGORITHM | {"rounds": 400}}, FLOAT).written_out()
+    run = parse_run(
+        _table([0, 1], count=50_000) | {"algorithm": ALGORITHM | {"rounds": 400}}, FLOAT
+    ).follow_all_clients()
     assert len(run.trajectory.server_suboptimality) == 401
     with pytest.raises(NotApplicable, match="expected at most 100000000 numbers"):
         _ = run.trajectory.drift

@@ -104,7 +104,7 @@ def test_weights_of_a_cycle(kind: str) -> None:
 
 
 def test_replicas_agree() -> None:
-    """Sampled runs have the exact errors within their intervals: clients start anew though they were left out."""
+    """Sampled runs have the exact errors within their intervals: clients restart though they were left out."""
     run = parse_run(_table(2), FLOAT)
     (found,) = estimates(
         run.problem, run.algorithm, (suboptimality(run.problem),), replicas=4000, seed=3, confidence=0.99999

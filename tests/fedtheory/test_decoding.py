@@ -1,4 +1,4 @@
-"""Whatever a reader of documents makes of them: what is not made of closed pieces is judged by nobody."""
+"""Whatever a reader of documents makes of them: what is not made of closed pieces is checked by nobody."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MyReason(InequalityRef):
 
 
 class MyTerm(Term):
-    """A term of one's own."""
+    """A user-defined term."""
 
     def whole(self, reason: Inequality) -> Any:
         """The other sign."""
@@ -84,7 +84,7 @@ class MyRational(sp.Rational):
 
 
 def rational(p: int, q: int) -> Any:
-    """A rational of one's own."""
+    """A user-defined rational."""
     made: Any = sp.Expr.__new__(MyRational)
     made.p, made.q = p, q
     return made

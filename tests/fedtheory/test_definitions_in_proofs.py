@@ -89,7 +89,7 @@ def means(algorithm: FederatedAlgorithm, run: Run) -> list[fmpq]:
     outcomes = [_with_vectors(one, local) for one in definitions.rounds_of(CLAIM)]
     first = outcomes[0]
     values = _numbers(first, run) | {START: [LINE.start[0]] * 2}
-    values |= {first.states[of]: _each(where, values) for of, where in first.begun().items()}
+    values |= {first.states[of]: _each(where, values) for of, where in first.start().items()}
     model, found = first.expression(sp.Symbol("model"), algorithm.model, first.states), []
     for _ in range(ROUNDS):
         found.append(number(model, values, 0))

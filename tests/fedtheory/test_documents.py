@@ -1,4 +1,4 @@
-"""Certificates as documents: what is written is read and judged the same, fits the schema, and is never executed."""
+"""Certificates as documents: what is written is read and checked the same, fits the schema, and is never executed."""
 
 from __future__ import annotations
 

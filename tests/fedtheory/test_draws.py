@@ -227,7 +227,7 @@ def test_outcomes_of_participation(law: Participation, clients: int) -> None:
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_equal_shares_average(law: Participation) -> None:
-    """With equal importances the server averages its participants under every law."""
+    """With equal client weights the server averages its participants under every law."""
     weights = RATIONAL.array([fmpq(1, 4)] * 4)
     assert law.averages(weights)
     assert all(row.sum() == 1 for row in law.outcomes(weights)[1])

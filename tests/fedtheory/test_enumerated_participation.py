@@ -95,7 +95,7 @@ def _with_law(shape: dict[str, Any], number: int, **settings: Any) -> Any:
 @pytest.mark.parametrize("number", range(len(_laws(brute.point(*THREE["importance"])))))
 @pytest.mark.parametrize("server", ["1", "4/3"])
 def test_runs_on_a_line(number: int, server: str) -> None:
-    """Three clients with noise, two rounds; local quantities as well, whose importances stay p_i."""
+    """Three clients with noise, two rounds; local quantities as well, whose client weights stay p_i."""
     pair = _with_law(THREE, number, rounds=2, server=server)
     assert_server_agrees(pair)
     assert_local_agrees(pair)

@@ -109,7 +109,7 @@ def test_the_first_asynchronous_update_is_that_of_the_fastest_client() -> None:
 
 
 def test_client_losses_average_to_the_loss_all_along() -> None:
-    """With the importances as shares the weighted loss is E L(theta^n) of the trajectory."""
+    """With the client weights as shares the weighted loss is E L(theta^n) of the trajectory."""
     problem = digits_problem(4, "Dirichlet")
     chosen = scenario(problem, Synchronous(), 80, "Time-based", local_steps=3, horizon=5)
     curve = chosen.curve(0.1)

@@ -153,7 +153,7 @@ def test_what_the_language_does_not_know_is_refused(expression: sp.Expr, complai
 
 
 def test_means_over_clients_are_typeset_as_the_claim_takes_them() -> None:
-    """With importances where shares may be unequal, by the claim's own symbol; after a claim as before it."""
+    """With client weights where shares may be unequal, by the claim's own symbol; after a claim as before it."""
     equal, unequal = find("comparator:average-error"), find("comparator:curvatures.average-error")
     own = find("fraboni2022:eq-4")
     of_all = Average(sp.Symbol("v_i"))

@@ -169,7 +169,7 @@ def test_no_more_is_proved_than_is_true(what: str) -> None:
 
 
 def test_what_the_conditions_leave_out_moves() -> None:
-    """Two local steps, weights that are not the importances, step sizes that differ."""
+    """Two local steps, weights that are not the client weights, step sizes that differ."""
     assert moved({"name": "fedavg", "local_steps": 2}) > 0
     assert moved({"name": "fedavgm", "momentum": "1/2", "local_steps": 2}) > 0
     assert moved({"name": "fedavgm", "momentum": "1/2", "aggregation": ["1/2", "1/2"]}) > 0

@@ -292,7 +292,7 @@ def test_a_case_is_one_for_all_clients() -> None:
 
 
 def test_what_compression_leaves_out_is_not_forgotten() -> None:
-    """With one local step federated averaging is gradient descent; compressed, in the mean only."""
+    """With one local step federated averaging is gradient descent; compressed, in expectation only."""
     assert check_certificate(ONE_STEP, descent()).verdict == "proved"
     compressed = replace(ONE_STEP, assumptions=(a.compressed, *_PLAIN))
     assert is_broken(compressed, descent())

@@ -107,7 +107,7 @@ def test_weights_of_those_that_are_drawn(missing: Any) -> None:
 
 
 def test_chosen_weights_are_no_uniform_sampling() -> None:
-    """The assumption fails where the server's weights are not the importances."""
+    """The assumption fails where the server's weights are not the client weights."""
     from fedtheory import RATIONAL, parse_run
 
     table: dict[str, Any] = {

@@ -77,7 +77,7 @@ def failing(found: Claim, certificate: Any, prover: Any = None) -> str:
     ids=["a mean", "Jensen", "a condition", "a number"],
 )
 def test_importances_are_no_shares(why: Any, stated: Claim) -> None:
-    """A mean over clients has the importances as weights; those of an update are others."""
+    """A mean over clients has the client weights as weights; those of an update are others."""
     assert failing(stated, Certificate(claim=stated.id, links=[why])) != ""
 
 
@@ -149,7 +149,7 @@ def test_the_nearest_start_is_near_in_expectation(place: Any) -> None:
     [([-1, 3], None, "not negative"), ([1, 2], Multinomial(2), "importance"), ([1, 2], Fixed((0,)), "importance")],
 )
 def test_weights_that_the_theory_excludes_are_refused(weights: list[int], law: Any, expected: str) -> None:
-    """Negative ones, and others than the importances where these are probabilities."""
+    """Negative ones, and others than the client weights where these are probabilities."""
     problem = quadratic(FLOAT.array([[[1]], [[2]]]), FLOAT.array([[0], [1]]), FLOAT.array([1]))
     chosen = {} if law is None else {"participation": law}
     with pytest.raises(InputError, match=expected):

@@ -206,7 +206,7 @@ def test_what_a_step_does_not_say_of_means_that_forget(name: str) -> None:
 
 
 def test_a_step_that_divides_by_zero_says_nothing() -> None:
-    """For one client, where it divides by M - 1; nothing of that is left in the mean over the steps."""
+    """For one client, where it divides by M - 1; nothing of that is left in the average over the steps."""
     alone: dict[str, Any] = {"where": WHERE, "assumptions": ASSUMED, "conditions": [M <= 1]}
     nothing = sp.Mul(M**2 - 1, 1 / (M - 1)) - (M + 1)
     slope = Gradient(F, xbar)

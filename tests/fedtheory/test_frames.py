@@ -193,7 +193,7 @@ def test_path_inner_products_are_plain() -> None:
     frame = next(itertools.islice(path_frames(run), 1, None))
     local, server = frame.local.values, frame.server.values[0]  # type: ignore[attr-defined]
     assert frame.inner(frame.local, frame.server).tolist() == [x @ server for x in local]
-    turned = frame.local.mapped(LinearMaps(run.problem.hessians)).scaled(run.arithmetic.array([2, -1]))
+    turned = frame.local.transform(LinearMaps(run.problem.hessians)).scaled(run.arithmetic.array([2, -1]))
     assert _values(turned) == [
         (2 * run.problem.hessians[0] @ local[0]).tolist(),
         (-run.problem.hessians[1] @ local[1]).tolist(),

@@ -377,7 +377,7 @@ def hostile(tried: Tried, chance: random.Random) -> Any:
 
 
 OFTEN = [*families(), *["points"] * 4, "steps", "steps", "runs", "runs", "small steps"]
-"""Families that are judged sooner are tried more often."""
+"""Families that are checked sooner are tried more often."""
 
 
 def attempt(chance: random.Random) -> tuple[Claim, Any]:

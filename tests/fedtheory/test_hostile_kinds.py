@@ -1,4 +1,4 @@
-"""False claims about whole runs with certificates of the kinds that speak of them: none is accepted.
+"""False claims about whole runs with certificates of the kinds that mention them: none is accepted.
 
 A proved claim is made false, as an exact run shows: it claims less, its symbols stand for others, it asks for less, or
 its algorithm is another one.  Its certificate is changed with it, so that as much as can be adds up.

@@ -205,12 +205,12 @@ def test_equations_about_a_round() -> None:
     ],
 )
 def test_random_numbers_outside_expectations(left: Any, right: Any) -> None:
-    """Equations that hold in the mean only are not proved for every outcome."""
+    """Equations that hold in expectation only are not proved for every outcome."""
     assert verdict(left, sp.sympify(right)) == "broken"
 
 
 def test_rounds_with_full_gradients() -> None:
-    """Without noise a stochastic gradient is the gradient, in the mean and for every outcome; with noise it is not."""
+    """Without noise a stochastic gradient is the gradient, in expectation and for each outcome; with noise not."""
     quiet = (*SAMPLED, a.full_gradients)
     for wrapped in (norm_sq(g - Gradient(F_i, phi)), Expectation(norm_sq(g - Gradient(F_i, phi)))):
         assert verdict(wrapped, 0, quiet) == "proved"
@@ -292,7 +292,7 @@ indicator = sp.Symbol("1_i", real=True)
     ],
 )
 def test_indicators_of_participants(left: Any, right: Any, expected: str) -> None:
-    """An indicator is its own square, L/M in the mean, and makes a mean over all one over the participants."""
+    """An indicator is its own square, L/M in expectation, and makes a mean over all one over the participants."""
     claim = Claim(
         id="t:indicator",
         lhs=left,

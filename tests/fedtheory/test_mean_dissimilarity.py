@@ -31,7 +31,7 @@ ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation, a.uniform
 @pytest.mark.parametrize("hessians", [[[["1"]], [["1"]]], [[["1"]], [["3"]]]])
 @pytest.mark.parametrize("linear", [[[1], [-2]], [[1], [1]]])
 def test_on_runs(importance: Sequence[str], hessians: Sequence[Sequence[Sequence[str]]], linear: Any) -> None:
-    """On all of space where that is finite, else on the ball of a run, with any importances."""
+    """On all of space where that is finite, else on the ball of a run, with any client weights."""
     run = quadratics(hessians, linear, [3], importance=importance, eta="1/8").engine
     assert run.mean_dissimilarity_sq.value <= run.dissimilarity_sq.value
     assert type(run.mean_dissimilarity_sq.region) is type(run.dissimilarity_sq.region)

@@ -1,4 +1,4 @@
-"""A broken certificate is told apart from a claim that assumes too little: the missing assumption is named."""
+"""A broken certificate is distinguished from a claim that assumes too little: the missing assumption is named."""
 
 from __future__ import annotations
 

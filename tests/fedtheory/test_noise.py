@@ -58,7 +58,7 @@ class Vectors:
             return Both(one.noise.scaled(factors), factors[:, None, None, None, None] * one.dense)
         if step == "map":
             maps = self._maps[int(self._how.integers(3))]
-            return Both(one.noise.mapped(maps), maps.matrices[:, None, None] @ one.dense)
+            return Both(one.noise.transform(maps), maps.matrices[:, None, None] @ one.dense)
         weights = _numbers(self._numbers, self._clients)
         mean = (weights[:, None, None, None, None] * one.dense).sum(axis=0, keepdims=True)
         return Both(one.noise.averaged(weights), mean)

@@ -126,7 +126,7 @@ def test_the_worker_has_one_work_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
     worker = _Worker()
     monkeypatch.setattr(ahead, "workers", lambda _: worker)
     work = ahead.Ahead(SimpleNamespace(), "run.toml")  # type: ignore[arg-type]
-    ends = [work.begun(_double, number) for number in (1, 2, 3, 4)]
+    ends = [work.start(_double, number) for number in (1, 2, 3, 4)]
     assert len(worker.futures) == 1
     assert ends[1]() == 4
     worker.futures[0].set_result(packed(20))
@@ -137,12 +137,12 @@ def test_the_worker_has_one_work_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
     work.stop()
     worker.futures[2].set_result(packed(60))
     assert ends[2]() == 60
-    again = work.begun(_double, 5)
+    again = work.start(_double, 5)
     assert len(worker.futures) == 4
     work.stop()
     worker.futures[3].set_result(packed(100))
     assert again() == 100
-    busy, waiting = (work.begun(_double, number) for number in (6, 7))
+    busy, waiting = (work.start(_double, number) for number in (6, 7))
     work.stop()
     worker.futures[4].set_result(packed(120))
     assert len(worker.futures) == 5
@@ -152,4 +152,4 @@ def test_the_worker_has_one_work_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
 def test_without_a_worker_all_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(ahead, "workers")
     work = ahead.Ahead(SimpleNamespace())  # type: ignore[arg-type]
-    assert [work.begun(_double, number)() for number in (1, 2)] == [2, 4]
+    assert [work.start(_double, number)() for number in (1, 2)] == [2, 4]

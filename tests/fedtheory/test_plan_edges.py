@@ -103,7 +103,7 @@ def test_curvatures_of_clients_are_asked_for_by_name(names: frozenset[str]) -> N
     run: Any = SimpleNamespace(
         problem=SimpleNamespace(weights=np.array([0.25, 0.75])),
         noise_forms=np.array([[[1.0]], [[2.0]]]),
-        gradient_forms=SimpleNamespace(apart=np.array([[[3.0]], [[5.0]]])),
+        gradient_forms=SimpleNamespace(deviations=np.array([[[3.0]], [[5.0]]])),
         client_smoothness=np.array([2.0, 4.0]),
     )
     found = {name: float(form[0, 0]) for name, form in comparators._squares(run, names)}

@@ -1,4 +1,4 @@
-"""Sums of real roots: equal ones are equal, close ones are told apart, and what is rational is a rational."""
+"""Sums of real roots: equal ones are equal, close ones are distinguished, and what is rational is a rational."""
 
 from __future__ import annotations
 

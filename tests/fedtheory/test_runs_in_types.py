@@ -82,7 +82,7 @@ def _each(values: Any, run: Run) -> list[Any]:
 def test_exact_numbers_are_equal(problem: str, law: str) -> None:
     """In rationals, for every law of participation and every kind of noise."""
     found = parse_run(_content(problem, law, [3, 2]), RATIONAL)
-    expected = found.written_out()
+    expected = found.follow_all_clients()
     assert (found.problem.clients, found.clients) == (2, 5)
     assert (expected.problem.clients, expected.clients) == (5, 5)
     for name in MEASURED:
@@ -102,7 +102,7 @@ def test_definitions_go_by_types(name: str, weights: list[str] | None) -> None:
     content = _content("batches", "full", [3, 2], **({} if weights is None else {"weights": weights}))
     content["algorithm"] |= {"server_step_size": 1, "name": name, **DEFINITIONS[name]}
     found = parse_run(content, RATIONAL)
-    expected = found.written_out()
+    expected = found.follow_all_clients()
     assert (found.problem.clients, expected.problem.clients) == (2, 5)
     for measured in ("server_suboptimality", "server_distance_sq", "server_gradient_sq"):
         one, other = (getattr(run.trajectory, measured) for run in (found, expected))
@@ -112,7 +112,7 @@ def test_definitions_go_by_types(name: str, weights: list[str] | None) -> None:
 def test_losses_go_by_types_without_noise() -> None:
     content = {"problem": LOSSES | {"count": [2, 3]}, "algorithm": {"local_step_size": "1/4", "rounds": 3}}
     found = parse_run(content, RATIONAL)
-    expected = found.written_out()
+    expected = found.follow_all_clients()
     assert (found.problem.clients, expected.problem.clients) == (2, 5)
     assert found.problem.optimum.tolist() == expected.problem.optimum.tolist() == [fmpq(4, 3)]
     assert found.trajectory.server_suboptimality.tolist() == expected.trajectory.server_suboptimality.tolist()
@@ -153,7 +153,7 @@ def test_every_quantity_is_that_of_single_clients(
 ) -> None:
     """All of the vocabulary, exactly; what is known of single clients alone says so."""
     run = _case(problem, law, counts, weights)
-    single, compared = run.written_out(), 0
+    single, compared = run.follow_all_clients(), 0
     for quantity in (entry.quantity for entry in vocabulary()):
         if not isinstance(quantity, RunQuantity):
             continue
@@ -177,7 +177,7 @@ def test_assumptions_hold_where_they_hold_for_single_clients(
     problem: str, law: str, counts: list[int], weights: list[str] | None
 ) -> None:
     run = _case(problem, law, counts, weights)
-    single = run.written_out()
+    single = run.follow_all_clients()
     for assumption in (one for one in vars(a).values() if isinstance(one, a.Assumption)):
         found, expected = (_answer(lambda q=assumption, r=one: q.require(r) and None) for one in (run, single))  # type: ignore[misc]
         assert (found is None) == (expected is None), assumption.name
@@ -194,7 +194,7 @@ def test_floats_are_close(problem: str, law: str, counts: list[int], share: int)
     """To 1e-9 relative, with weights of the types that their clients share evenly."""
     weights = [share / 8, 1 - share / 8]
     found = parse_run(_content(problem, law, [1 + counts[0], counts[1]], weights=weights), FLOAT)
-    expected = found.written_out()
+    expected = found.follow_all_clients()
     assert found.is_in_types
     for name in MEASURED:
         one, other = (getattr(run.trajectory, name) for run in (found, expected))
@@ -215,7 +215,7 @@ def test_constants_on_a_ball_are_equal() -> None:
     content = _content("batches", "full", [30, 20])
     content["algorithm"] |= {"server_step_size": 1, "local_step_size": 0.05}
     found = parse_run(content, FLOAT)
-    expected = found.written_out()
+    expected = found.follow_all_clients()
     for name in ("noise_variance", "dissimilarity_sq", "mean_dissimilarity_sq"):
         assert getattr(found, name).value == pytest.approx(getattr(expected, name).value, rel=1e-7), name
         assert getattr(found, name).region.description == getattr(expected, name).region.description
@@ -291,7 +291,7 @@ def test_data_clients_have_counts(kind: str) -> None:
         parse_run({"problem": {**common, **keys}, "algorithm": algorithm}, FLOAT) for keys in (given_counts, written)
     )
     assert found.clients == 5
-    np.testing.assert_allclose(found.written_out().problem.weights, expected.problem.weights, rtol=1e-12)
+    np.testing.assert_allclose(found.follow_all_clients().problem.weights, expected.problem.weights, rtol=1e-12)
     np.testing.assert_allclose(
         found.trajectory.server_suboptimality, expected.trajectory.server_suboptimality, rtol=1e-9
     )

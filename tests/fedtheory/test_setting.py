@@ -21,7 +21,7 @@ PLAIN_LINE = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_
 
 
 def claim_about(*quantities: Quantity, assumptions: tuple[Assumption, ...] = ()) -> Claim:
-    """A claim that speaks of some quantities."""
+    """A claim that mentions some quantities."""
     symbols = {sp.Symbol(f"s{n}", positive=True): quantity for n, quantity in enumerate(quantities)}
     return Claim(id="mine:claim", lhs=0, rhs=sp.Add(*symbols), where=symbols, assumptions=assumptions)
 

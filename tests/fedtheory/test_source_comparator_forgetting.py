@@ -1,4 +1,4 @@
-"""A mean error that forgets the first steps: what it is, that its bounds hold, and that no smaller ones are proved."""
+"""A discounted mean error the first steps: what it is, that its bounds hold, and that no smaller ones are proved."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", REFUSED.values(), ids=REFUSED)
 def test_other_draws_are_refused(changes: dict[str, Any]) -> None:
-    """The next model is not the average of all clients in the mean, or is not an average."""
+    """The next model is not the average of all clients in expectation, or is not an average."""
     assert not check(AVERAGE, a_run(**changes)).applicable
 
 

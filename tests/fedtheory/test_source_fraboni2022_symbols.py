@@ -162,7 +162,7 @@ def test_97_leaves_nothing_of_92() -> None:
 
 
 def test_98_does_not_imply_92_for_sampled_clients() -> None:
-    """One of 16 clients with importances 15/16 and 1/240: beta = 15, and 2 - 12 beta / 144 = 3/4."""
+    """One of 16 clients with client weights 15/16 and 1/240: beta = 15, and 2 - 12 beta / 144 = 3/4."""
     clients, array = 16, RATIONAL.array
     importances = array([fmpq(15, 16), *[fmpq(1, 240)] * (clients - 1)])
     problem = quadratic(array([[[1]]] * clients), array([[0]] * clients), array([1]), weights=importances)

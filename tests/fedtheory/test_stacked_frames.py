@@ -130,8 +130,8 @@ def test_a_stack_cuts_what_a_run_has_at_each_of_its_places() -> None:
     assert isinstance(stack, StackedFrame)
     for shape in ((1, 1, 3), _full(run), (_full(run)[0], 1, 2), (1, _full(run)[1], 1)):
         value = np.arange(np.prod(shape)).reshape(shape)
-        found = np.broadcast_to(stack.cut(value), (len(stack.members), 1, shape[-1]))
-        assert (found == np.concatenate([member.cut(value) for member in stack.members])).all()
+        found = np.broadcast_to(stack.select(value), (len(stack.members), 1, shape[-1]))
+        assert (found == np.concatenate([member.select(value) for member in stack.members])).all()
 
 
 def _full(run: Run) -> tuple[int, int, int]:

@@ -160,7 +160,7 @@ def test_the_edge_of_stability_is_decided_exactly_in_rationals() -> None:
 
 @pytest.mark.parametrize("distance", ["0", "1/100000000000000", "1/10000000000000", "-1/10000000000000", "-1/1000"])
 def test_floats_refuse_to_decide_at_the_edge(distance: str) -> None:
-    """Neither limit nor divergence can be told from rounding this close to the edge; beyond it there is none."""
+    """This close to the edge neither limit nor divergence differs from rounding; beyond it there is no limit."""
     with pytest.raises(NotApplicable):
         stationary_moment(_recursion(_edge(1 - brute.number(distance)).as_floats()))
 

@@ -200,7 +200,7 @@ STEP_MEANINGS = {
 @pytest.mark.parametrize("name", STEP_MEANINGS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_quantities_mean_what_the_table_says(scheme: str, name: str) -> None:
-    """At every local step of every update, or in the mean over the steps, for every client."""
+    """At every local step of every update, or in the average over the steps, for every client."""
     quantity, meaning, share = STEP_MEANINGS[name]
     run = _run(scheme, 1)
     if not _is_known(run):

@@ -1,4 +1,4 @@
-"""Weighted averages and sums of one's own, against sums by hand."""
+"""Weighted averages and sums user-defined, against sums by hand."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_levels_stand_below_what_is_varied() -> None:
 
 @pytest.mark.parametrize("left_open", [0, 3])
 def test_a_page_shows_the_search(left_open: int) -> None:
-    """Regimes, pairs, and what was left open: nothing is searched anew for a page."""
+    """Regimes, pairs, and what was left open: nothing is searched again for a page."""
     verdict: Verdict = "undecided" if left_open else "supported"
     text = rendered(replace(SEARCHED, verdict=verdict, left_open=left_open))
     assert "Regimes of the search" not in rendered(PLAIN)

@@ -1,4 +1,4 @@
-"""The independent judge, for tests: a library for all processes of a test run, compiled by the first that needs it."""
+"""Rocq, for tests: a library for all processes of a test run, compiled by the first that needs it."""
 
 from __future__ import annotations
 

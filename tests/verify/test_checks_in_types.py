@@ -34,7 +34,7 @@ def _run(counts: list[int], arithmetic: Any = RATIONAL, **keys: Any) -> Run:
 @pytest.mark.parametrize("claim_id", ["comparator:average-error", "renard2022:thm-2.1", "liu2022:lemma-1"])
 def test_sides_are_those_of_single_clients(claim_id: str) -> None:
     run, claim = _run([3, 2]), resolve(claim_id)
-    found, expected = (check(claim, one) for one in (run, run.written_out()))
+    found, expected = (check(claim, one) for one in (run, run.follow_all_clients()))
     assert found.worst is not None
     assert expected.worst is not None
     assert found.applicable
@@ -45,7 +45,7 @@ def test_sides_are_those_of_single_clients(claim_id: str) -> None:
 def test_statements_about_single_clients_write_few_of_them_out() -> None:
     """At local steps each client has noise of its own; of a million clients the reason is said."""
     claim = resolve("comparator:one-step")
-    found, expected = (check(claim, one) for one in (_run([3, 2]), _run([3, 2]).written_out()))
+    found, expected = (check(claim, one) for one in (_run([3, 2]), _run([3, 2]).follow_all_clients()))
     assert found.worst is not None
     assert expected.worst is not None
     assert (found.worst.lhs, found.worst.rhs) == (expected.worst.lhs, expected.worst.rhs)
@@ -69,7 +69,7 @@ def test_a_million_clients_are_checked_by_types() -> None:
 def test_plans_are_those_of_single_clients(law: dict[str, Any]) -> None:
     """Plans cover the run by the same bounds, with equal guarantees up to rounding."""
     run = _run([3, 2], FLOAT, participation=law, rounds=20)
-    found, expected = (plan(one, accuracy=None) for one in (run, run.written_out()))
+    found, expected = (plan(one, accuracy=None) for one in (run, run.follow_all_clients()))
     assert [one.claim.id for one in found.claims] == [one.claim.id for one in expected.claims]
     for one, other in zip(found.claims, expected.claims, strict=True):
         assert (one.bound is None) == (other.bound is None)
@@ -84,7 +84,7 @@ def test_plans_are_those_of_single_clients(law: dict[str, Any]) -> None:
 def test_every_claim_is_checked_as_on_single_clients(counts: list[int], law: dict[str, Any]) -> None:
     """All claims of all sources, both sides in rationals; those that types do not decide say so."""
     run = _run(counts, participation=law)
-    single, compared = run.written_out(), 0
+    single, compared = run.follow_all_clients(), 0
     for claim in map(resolve, expand_targets(None, None)):
         if claim.rate is not None:
             continue

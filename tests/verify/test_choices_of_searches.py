@@ -50,7 +50,7 @@ def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: An
     monkeypatch.setattr(rays, "Reader", lambda _: None)
     monkeypatch.setattr(rays, "_rays", lambda *_: [Ray(*one) for one in leads.items()])
     monkeypatch.setattr(rays, "clients", lambda table: table)
-    rays.along_rays(hunt, [], "far", 10.0)  # type: ignore[arg-type]
+    rays.follow_rays(hunt, [], "far", 10.0)  # type: ignore[arg-type]
     assert hunt.reach is NEAR
     return followed, felt, kept
 
@@ -156,7 +156,7 @@ def test_how_a_search_begins(rate: Any, mixed: int, fresh: int, monkeypatch: pyt
     monkeypatch.setattr(search, "_waiting", lambda place: place.order)
     monkeypatch.setattr(search, "_to_the_edge", lambda _, runs, until: done.append(("edge", list(runs), until)))
     monkeypatch.setattr(search, "_may_go_far", lambda _: True)
-    monkeypatch.setattr(search, "along_rays", lambda _, runs, __, until: done.append(("rays", list(runs), until)))
+    monkeypatch.setattr(search, "follow_rays", lambda _, runs, __, until: done.append(("rays", list(runs), until)))
     monkeypatch.setattr(search, "_climb", lambda *_: done.append("climb"))
     places = [SimpleNamespace(table="second", order=2), SimpleNamespace(table="first", order=1)] * fresh
     hunt: Any = SimpleNamespace(

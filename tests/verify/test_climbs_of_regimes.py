@@ -17,7 +17,7 @@ from verify.effort import spend_a_try
 from verify.falsify.regimes.climb import LevelClimb, _is_number, _is_other, _steps
 from verify.falsify.regimes.coverage import covered
 from verify.falsify.regimes.design import Design
-from verify.falsify.regimes.evaluation import Evaluation, Seen, _asks_for_rounds, _looked_at, _sides
+from verify.falsify.regimes.evaluation import Evaluation, Seen, _depends_on_rounds, _looked_at, _sides
 from verify.falsify.regimes.factors import STANDARD, Factor, factors_for
 from verify.falsify.regimes.search import (
     _balance,
@@ -193,7 +193,7 @@ def test_what_a_claim_asks_for_at_each_step() -> None:
 def test_conditions_that_ask_for_rounds() -> None:
     for condition, asks in ((eta * L <= 1, False), (tau <= 2, False), (eta * T <= 1, True), (eta <= T * L, True)):
         claim = Claim(id="t:rounds", lhs=eta, rhs=1, where=WHERE, conditions=[condition])
-        assert _asks_for_rounds(claim) is asks
+        assert _depends_on_rounds(claim) is asks
 
 
 def test_the_progress_of_a_run() -> None:

@@ -180,7 +180,7 @@ def test_what_expressions_ask_of_a_run() -> None:
     one, two = (SimpleNamespace(on=lambda _, shape=shape: np.zeros(shape)) for shape in ((3, 1, 2), (1, 5, 1)))
     scalar = SimpleNamespace(on=lambda _: 7)
     given: Any = (one, two, scalar)
-    memo = SimpleNamespace(once=lambda _, build: build())
+    memo = SimpleNamespace(compute_once=lambda _, build: build())
     run: Any = SimpleNamespace(memo=memo, problem=SimpleNamespace(clients=4))
     asked = Dependencies(given, counts_clients=True)
     assert (asked.size(run), asked.kind(run)) == ((3, 5), ((2, 1, 1), 4))

@@ -19,7 +19,7 @@ from verify.falsify.regimes.search import _Searching
 from verify.falsify.score import NOTHING
 from verify.falsify.search import _may_go_far
 from verify.falsify.shrink import _Shrinking
-from verify.falsify.structure import _other_pulls
+from verify.falsify.structure import _change_linear_terms
 from verify.falsify.tables import Table, get
 
 
@@ -34,7 +34,7 @@ def _table(linear: tuple[int, ...], curvatures: tuple[int, ...] = (1, 1), **prob
 
 
 def test_steps_are_repeated_while_one_of_them_helps() -> None:
-    """Whichever it is; the tables are made anew from the smaller run."""
+    """Whichever it is; the tables are rebuilt from the smaller run."""
 
     class Shrinking:
         def __init__(self, number: int) -> None:
@@ -59,17 +59,17 @@ def test_steps_are_repeated_while_one_of_them_helps() -> None:
 
 def test_other_linear_terms() -> None:
     """Noise where there is none; each term with the other sign, one more, and none; a start beside it and opposite."""
-    found = list(_other_pulls(_table((2, -5), noise=[fmpq(1)] * 2)))
+    found = list(_change_linear_terms(_table((2, -5), noise=[fmpq(1)] * 2)))
     linear = [[int(one[0]) for one in table["problem"]["linear"]] for table in found[:6]]
     assert linear == [[-2, -5], [3, -5], [0, -5], [2, 5], [2, -4], [2, 0]]
     assert [table["problem"]["start"] for table in found[6:8]] == [[4], [-3]]
     (flat,) = found[8:]
     assert [one[0][0] for one in flat["problem"]["hessians"]] == [1, 0]
     assert flat["problem"]["linear"] == [[0], [0]]
-    assert get(next(_other_pulls(_table((2, -5)))), "problem.noise") == [1, 1]
-    alike = list(_other_pulls(_table((2, -5), (1, 7), noise=[fmpq(1)] * 2)))[8:]
+    assert get(next(_change_linear_terms(_table((2, -5)))), "problem.noise") == [1, 1]
+    alike = list(_change_linear_terms(_table((2, -5), (1, 7), noise=[fmpq(1)] * 2)))[8:]
     assert [[one[0][0] for one in table["problem"]["hessians"]] for table in alike] == [[1, 1], [7, 7]]
-    assert len(list(_other_pulls(_table((2,), noise=[fmpq(1)])))) == 5
+    assert len(list(_change_linear_terms(_table((2,), noise=[fmpq(1)])))) == 5
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from verify.falsify.shrink import (
     _margin,
     _origins,
     _plain_factors,
+    _remove_keys,
+    _remove_parts,
     _replaced,
     _replaced_at,
     _Shrinking,
@@ -22,9 +24,7 @@ from verify.falsify.shrink import (
     _subsets,
     _weight,
     _weight_of_sides,
-    _with_fewer_keys,
-    _with_fewer_parts,
-    clearer,
+    list_clearer,
 )
 from verify.falsify.tables import Table, get
 
@@ -65,7 +65,7 @@ def test_runs_with_fewer_parts() -> None:
     """Fewer rounds, clients, and steps, of the same size or of the same product; each client's own steps as well."""
     found = [
         (len(table["problem"]["linear"]), *(get(table, f"algorithm.{key}") for key in ("rounds", "local_steps")), step)
-        for table in _with_fewer_parts(_table(2, 3, 2))
+        for table in _remove_parts(_table(2, 3, 2))
         for step in (get(table, "algorithm.local_step_size"),)
     ]
     eighth = fmpq(1, 8)
@@ -78,11 +78,11 @@ def test_runs_with_fewer_parts() -> None:
         (2, 2, 2, eighth),
         (2, 2, 2, eighth * fmpq(3, 2)),
     ]
-    own = [get(table, "algorithm.local_steps") for table in _with_fewer_parts(_table(2, [3, 1], 1))]
+    own = [get(table, "algorithm.local_steps") for table in _remove_parts(_table(2, [3, 1], 1))]
     assert own == [[1], [3], 1, 1, 2, 2, [1, 1], [2, 1]]
     rows = {"kind": "least-squares", "inputs": [[[fmpq(1)], [fmpq(2)]]], "outputs": [[fmpq(5), fmpq(7)]]}
     data: Table = {"problem": rows | {"start": [fmpq(0)]}, "algorithm": _table()["algorithm"]}
-    assert [get(table, "problem.outputs") for table in _with_fewer_parts(data)] == [[[7]], [[5]]]
+    assert [get(table, "problem.outputs") for table in _remove_parts(data)] == [[[7]], [[5]]]
 
 
 def test_few_coordinates_come_first_for_many_clients() -> None:
@@ -91,7 +91,7 @@ def test_few_coordinates_come_first_for_many_clients() -> None:
         table["problem"]["hessians"] = [[[fmpq(1), fmpq(0)], [fmpq(0), fmpq(2)]]] * count
         table["problem"]["linear"] = [[fmpq(0), fmpq(0)]] * count
         table["problem"]["start"] = [fmpq(3), fmpq(4)]
-        tables = list(_with_fewer_parts(table))
+        tables = list(_remove_parts(table))
         starts = [get(one, "problem.start") for one in tables]
         assert starts.count([3]) == starts.count([4]) == (2 if count > 16 else 1)
         assert (len(starts[0]) == 1) is (count > 16)
@@ -103,16 +103,16 @@ def test_runs_with_fewer_keys() -> None:
     law = {"kind": "uniform", "clients": 2}
     sizes = [fmpq(1, 8), fmpq(1, 4), fmpq(1, 8)]
     table = _table(3, [2, 2, 1], participation=law, local_step_size=sizes)
-    without = list(_with_fewer_keys(table))
+    without = list(_remove_keys(table))
     assert get(without[0], "algorithm.participation") is None
     assert without[1] == table
     assert get(without[2], "algorithm.participation") == {"kind": "uniform", "clients": 1}
     assert [get(one, "algorithm.local_step_size") for one in without[3:5]] == [fmpq(1, 8), fmpq(1, 4)]
     assert [get(one, "algorithm.local_steps") for one in without[5:]] == [2, 1]
     one = _table(3, participation={"kind": "uniform", "clients": 1})
-    assert len(list(_with_fewer_keys(one))) == 2
+    assert len(list(_remove_keys(one))) == 2
     fixed = _table(3, participation={"kind": "fixed", "clients": [0, 1]})
-    assert len(list(_with_fewer_keys(fixed))) == 2
+    assert len(list(_remove_keys(fixed))) == 2
 
 
 @pytest.mark.parametrize(
@@ -127,14 +127,14 @@ def test_runs_with_fewer_keys() -> None:
 )
 def test_simpler_clocks(clock: Table, expected: list[Table]) -> None:
     """Without a clock, then reports together, and no buffer of one report."""
-    found = [get(table, "algorithm.clock") for table in _with_fewer_keys(_table(clock=clock))]
+    found = [get(table, "algorithm.clock") for table in _remove_keys(_table(clock=clock))]
     assert found == [None, clock, *expected]
 
 
 def test_a_batch_of_one_is_simpler() -> None:
     table = _table()
     table["problem"]["batch"] = 3
-    assert [get(one, "problem.batch") for one in _with_fewer_keys(table)] == [None, None, 1]
+    assert [get(one, "problem.batch") for one in _remove_keys(table)] == [None, None, 1]
 
 
 def test_numbers_of_a_key_are_replaced() -> None:
@@ -202,10 +202,10 @@ def test_clear_margins_come_first() -> None:
 def test_a_start_at_the_optimum_is_moved_off_it() -> None:
     """By powers of a quarter on both sides, at most by half of it too little; another start stays."""
     table = _table(1)
-    assert not any(get(one, "problem.start") == [1] for one in clearer(table))
+    assert not any(get(one, "problem.start") == [1] for one in list_clearer(table))
     table["problem"]["start"] = [fmpq(0)]
-    count = len(list(clearer(_table(1))))
-    starts = [get(one, "problem.start")[0] for one in list(clearer(table))[count:]]
+    count = len(list(list_clearer(_table(1))))
+    starts = [get(one, "problem.start")[0] for one in list(list_clearer(table))[count:]]
     assert len(starts) == len(_AWAY) == 24
     for step, start in zip(_AWAY, starts, strict=True):
         assert abs(step) / 2 <= abs(start) <= abs(step)
@@ -237,7 +237,7 @@ def test_the_steps_towards_a_clear_margin(monkeypatch: pytest.MonkeyPatch) -> No
 
     def turned(unclear: list[int], gaps: list[float]) -> int:
         steps = iter(range(1, 20))
-        monkeypatch.setattr(shrink, "clearer", lambda _: [next(steps)])
+        monkeypatch.setattr(shrink, "list_clearer", lambda _: [next(steps)])
         monkeypatch.setattr(shrink, "_margin", lambda found: found)
         monkeypatch.setattr(shrink, "evaluate_rigorously", lambda _, table: gaps[table])
         monkeypatch.setattr(shrink, "_burden_of", lambda table, _, __: (False, unclear[table], False, False, 1, 1))

@@ -67,7 +67,7 @@ def test_a_tie_is_never_decided(relation: str) -> None:
 
 @pytest.mark.parametrize(("sign", "verdict"), [(1, True), (-1, False)])
 def test_more_precision_separates_close_sides(sign: int, verdict: bool) -> None:
-    """Sides that differ by 1e-100 overlap at 256 bits and are told apart at 1024, in both directions."""
+    """Sides that differ by 1e-100 overlap at 256 bits and are distinguished at 1024, in both directions."""
     close = claim("<=", sp.Rational(sign, 10**100))
     found = check(close, run())
     assert found.holds is verdict
@@ -85,7 +85,7 @@ def test_exact_zeros_are_decided() -> None:
 
 
 def test_nothing_follows_from_an_open_condition() -> None:
-    """A violation under a condition whose sides cannot be told apart is no violation."""
+    """A violation under a condition whose sides cannot be distinguished is no violation."""
     halved = Claim(id="t:half", lhs=last, rhs=last / 2, where=WHERE, conditions=[last <= first])
     assert check(Claim(id="t:half", lhs=last, rhs=last / 2, where=WHERE), run()).holds is False
     found = check(halved, run())
@@ -167,7 +167,7 @@ def test_violations_on_smooth_losses_are_of_refuted_claims(name: str) -> None:
 def test_a_search_among_smooth_losses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Floats climb, and what is reported as refuted is violated by enclosures that do not overlap."""
     monkeypatch.setattr("verify.falsify.starts.families_for", lambda _claim: ("smooth losses",))
-    monkeypatch.setattr("verify.falsify.search.made", lambda *_: None)  # those would be quadratics
+    monkeypatch.setattr("verify.falsify.search.generate_run", lambda *_: None)  # those would be quadratics
     small = Claim(id="t:small", lhs=last, rhs=L * D**2 / 9, where=WHERE, conditions=[eta <= 1 / (4 * L)])
     violation = search(small, 20, 0).violation
     assert violation is not None

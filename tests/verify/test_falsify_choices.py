@@ -18,7 +18,7 @@ from verify.check.orders import Order, _order_of_power
 from verify.falsify.counts import allowed_counts
 from verify.falsify.equal_sides import _solutions
 from verify.falsify.exponents import Logarithms, Room, best_step
-from verify.falsify.generation import KINDS, Bases, Clients, InstanceKind, kind_of
+from verify.falsify.generation import KINDS, Bases, Clients, InstanceKind, classify_run
 from verify.falsify.local import _simplest_first, factor_at_edge, factor_within
 from verify.falsify.rounding import factor_of, simpler, weight_of
 
@@ -49,7 +49,7 @@ KIND_OF = {
 @pytest.mark.parametrize("name", KIND_OF)
 def test_kinds_of_runs(name: str) -> None:
     table, kind = KIND_OF[name]
-    assert kind_of(parse_run(table, RATIONAL)) == kind
+    assert classify_run(parse_run(table, RATIONAL)) == kind
     assert len(kind.words) == 4
     assert kind in KINDS
 

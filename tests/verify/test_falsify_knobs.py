@@ -16,11 +16,20 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
-from verify.falsify.knobs import Knob, knobs_of, translated
+from verify.falsify.knobs import Knob, list_knobs, translated
 from verify.falsify.local import move_to_edge, within_conditions, without
 from verify.falsify.rounding import factor_of, simpler, weight_of
 from verify.falsify.structure import variants
-from verify.falsify.tables import Table, evaluate_run, get, size, with_clients, with_coordinates, working_table, written
+from verify.falsify.tables import (
+    Table,
+    evaluate_run,
+    get,
+    size,
+    with_clients,
+    with_coordinates,
+    working_table,
+    write_table,
+)
 from verify.instances import FAMILIES, Instance
 
 eta, L, beta = sp.symbols("eta L beta", positive=True)
@@ -42,14 +51,14 @@ def as_run(table: Table) -> Run:
 
 def knob(table: Table, name: str) -> Knob:
     """The knob of that name."""
-    return next(knob for knob in knobs_of(table) if knob.name == name)
+    return next(knob for knob in list_knobs(table) if knob.name == name)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_working_tables_are_the_runs(family: str) -> None:
     """A working table written back is the run file of the instance, for every family."""
     run = Instance(family, 0).run()
-    assert written(working_table(run)) == run_table(run)
+    assert write_table(working_table(run)) == run_table(run)
 
 
 @pytest.mark.parametrize("name", ["unit of values", "unit of length"])
@@ -77,18 +86,18 @@ def test_units_of_data_change_no_ratio() -> None:
 
 @pytest.mark.parametrize("instance", SAMPLES)
 def test_every_knob_gives_a_run_and_is_undone_by_its_inverse(instance: Instance) -> None:
-    """Turning by 3 and by 1/3 leaves the table as it was, except for counts and pulls, which move the optimum."""
+    """Turning by 3 and by 1/3 changes nothing but counts and linear terms, which move the optimum."""
     table = base(instance)
-    for each in knobs_of(table):
+    for each in list_knobs(table):
         turned = each.turn(table, THREE)
         as_run(turned)
         back = each.turn(turned, 1 / THREE)
         if not each.name.startswith(("rounds", "local steps", "pull")):
-            assert written(back) == written(table), each.name
+            assert write_table(back) == write_table(table), each.name
 
 
 def test_start_and_spread_leave_the_optimum() -> None:
-    """The distance of the start and the clients' pulls are scaled about an optimum that stays."""
+    """The distance of the start and the clients' linear terms are scaled about an optimum that stays."""
     table = base(Instance("small quadratics", 43))
     before = as_run(table).problem
     moved = as_run(knob(table, "start").turn(table, THREE)).problem
@@ -127,7 +136,7 @@ def test_most_variants_are_runs(family: str) -> None:
 
 
 def test_chosen_clients_and_coordinates() -> None:
-    """A run of some clients has their objectives, with importances in the same proportions."""
+    """A run of some clients has their objectives, with client weights in the same proportions."""
     table = base(Instance("full gradients", 5))
     whole, part = as_run(table).problem, as_run(with_clients(table, [1, 0])).problem
     assert (part.hessians == whole.hessians[[1, 0]]).all()
@@ -153,7 +162,7 @@ def test_aspects_can_be_taken_away() -> None:
     problem = as_run(table).problem
     assert (problem.start == problem.optimum).all()
     assert (problem.linear == problem.linear[0]).all()
-    assert written(table)["problem"].get("noise") is None
+    assert write_table(table)["problem"].get("noise") is None
 
 
 def test_the_edge_of_the_conditions_is_exact() -> None:

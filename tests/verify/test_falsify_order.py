@@ -97,7 +97,7 @@ def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     regimes.search_regimes(CLAIM, 1)
     regimes.search_regimes(CLAIM, 1, 3)
-    monkeypatch.setattr(search, "_hunted", lambda _, __, seed: seeds.append(seed))
+    monkeypatch.setattr(search, "_run_search", lambda _, __, seed: seeds.append(seed))
     search.short_search(CLAIM, 1.0)
     search.short_search(CLAIM, 1.0, 3)
 
@@ -119,10 +119,10 @@ def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of what is left, or eight seconds at most; progress never passes its end."""
     monkeypatch.setattr(finding, "measure_work", lambda: 10.0)
     assert [finding._deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
-    assert [finding._share(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
+    assert [finding._end_of_part(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
     reported: list[tuple[int, int]] = []
     for begin in (7.0, 0.0):
-        finding._tell(lambda done, whole: reported.append((done, whole)), begin, 5)
+        finding._report_progress(lambda done, whole: reported.append((done, whole)), begin, 5)
     assert reported == [(3, 5), (5, 5)]
     assert finding._search_by_regimes.__defaults__ is None
     asked: list[int] = []
@@ -174,7 +174,7 @@ def test_short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
             evaluations=9, applicable=applicable, counterexample=None, left_open=1, regimes=(1,), pairs="pairs"
         )
         monkeypatch.setattr(finding, "_search_by_regimes", lambda *_: regimes)
-        return finding.glance(CLAIM, 1.0), finding.glance_beyond(CLAIM, 1.0)
+        return finding.search_quickly(CLAIM, 1.0), finding.search_further(CLAIM, 1.0)
 
     glance, beyond = found(3)
     assert (glance.looked, glance.applicable, glance.counterexample, glance.left_open) == (9, 3, None, 1)
@@ -235,19 +235,19 @@ def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
     more = iter([True, True, True, False])
     monkeypatch.setattr(search, "_begin", lambda *_: seen.append("begin"))
     monkeypatch.setattr(search, "_try_kinds", lambda *_: seen.append("kinds"))
-    monkeypatch.setattr(search, "own_size", lambda _: 33)
+    monkeypatch.setattr(search, "count_instances", lambda _: 33)
     monkeypatch.setattr(search, "_try", lambda *_: next(more, False))
     monkeypatch.setattr(search, "_climb", lambda *_: next(places, None))
-    monkeypatch.setattr(search, "_go_far", lambda *_: seen.append("far"))
+    monkeypatch.setattr(search, "_search_long_horizons", lambda *_: seen.append("far"))
     monkeypatch.setattr(search, "polish", lambda *_: seen.append("polish"))
     hunt: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
-    search._go(hunt, iter(()), None)  # type: ignore[arg-type]
+    search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["begin", "kinds"]
     seen.clear()
     more, places = iter([True, True, True, True]), iter([None, None, "place", None])
-    search._go(hunt, iter(()), None)  # type: ignore[arg-type]
+    search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["begin", "kinds", "far", "far", "polish"]
     seen.clear()
     hunt.claim.rate = 1
-    search._go(hunt, iter(()), None)  # type: ignore[arg-type]
+    search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["begin"]

@@ -13,14 +13,14 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from verify.falsify.search_state import FAR, NEAR, SearchPoint, SearchState, _best_of, cost, is_lively, movement
 from verify.falsify.structure import (
-    _fewer_dimensions,
-    _other_batches,
-    _other_clients,
-    _other_clocks,
-    _other_counts,
-    _without_row,
+    _change_batches,
+    _change_clients,
+    _change_clocks,
+    _change_counts,
+    _drop_dimensions,
+    _remove_row,
 )
-from verify.falsify.tables import Table, all_steps, features, get, most_steps, rows, size, with_clients
+from verify.falsify.tables import Table, count_steps, features, find_most_steps, get, rows, size, with_clients
 
 CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
 
@@ -32,7 +32,7 @@ def _counts(tables: Any) -> list[Any]:
 
 def test_other_counts() -> None:
     """One round, one more or fewer, twice or four times as many; other steps, of the same size or product."""
-    found = _counts(_other_counts(_table()))
+    found = _counts(_change_counts(_table()))
     assert {rounds for rounds, _, _ in found[:4]} == {1, 2, 4, 6}
     assert found[4] == (12, 2, HALF / 8)
     assert found[5:] == [
@@ -41,13 +41,13 @@ def test_other_counts() -> None:
         *((3, 4, EIGHTH), (3, 4, EIGHTH / 2)),
         *((3, 1, EIGHTH), (3, 1, EIGHTH * 2)),
     ]
-    assert {rounds for rounds, _, _ in _counts(_other_counts(_table(rounds=1)))[:2]} == {1, 2}
-    own = _counts(_other_counts(_table(steps=[2, 1])))[5:]
+    assert {rounds for rounds, _, _ in _counts(_change_counts(_table(rounds=1)))[:2]} == {1, 2}
+    own = _counts(_change_counts(_table(steps=[2, 1])))[5:]
     assert own[:2] == [(3, 1, EIGHTH), (3, 1, [EIGHTH * 2, EIGHTH])]
     assert own[2:4] == [(3, [3, 2], EIGHTH), (3, [3, 2], [EIGHTH * fmpq(2, 3), EIGHTH / 2])]
     assert own[4:6] == [(3, [4, 2], EIGHTH), (3, [4, 2], EIGHTH / 2)]
     assert [steps for _, steps, _ in own[8:]] == [[3, 1], [3, 1], 1, 1, 2, 2]
-    formula = _counts(_other_counts(_table(steps=[2, 1], local_step_size="1/n")))[5:]
+    formula = _counts(_change_counts(_table(steps=[2, 1], local_step_size="1/n")))[5:]
     assert formula[:2] == [(3, 1, "1/n"), (3, [3, 2], "1/n")]
 
 
@@ -55,7 +55,7 @@ def test_other_clients() -> None:
     """Without one, twice, with one of them again, and with equal weights."""
 
     def linear(count: int) -> list[list[int]]:
-        return [[int(pull[0]) for pull in table["problem"]["linear"]] for table in _other_clients(_table(count))]
+        return [[int(pull[0]) for pull in table["problem"]["linear"]] for table in _change_clients(_table(count))]
 
     assert linear(1) == [[0, 0], [0, 0]]
     assert linear(2) == [[1], [0], [0, 1, 0, 1], [0, 1, 0], [0, 1, 1]]
@@ -65,46 +65,46 @@ def test_other_clients() -> None:
     assert [len(one) for one in linear(9)] == [8] * 9
     weighted = _table(2)
     weighted["problem"]["weights"] = [fmpq(1, 4), fmpq(3, 4)]
-    assert get([*_other_clients(weighted)][-1], "problem.weights") is None
+    assert get([*_change_clients(weighted)][-1], "problem.weights") is None
 
 
 def test_other_clocks() -> None:
     clock = {"policy": "fedbuff", "times": [fmpq(1), fmpq(3)], "ties": "together", "buffer": 2}
-    found = [get(table, "algorithm.clock") for table in _other_clocks(_table(clock=clock))]
+    found = [get(table, "algorithm.clock") for table in _change_clocks(_table(clock=clock))]
     assert found[0] is None
     assert [one["times"] for one in found[1:7]] == [[2, 3], [0, 3], [2, 3], [1, 4], [1, 2], [1, 6]]
     assert [found[7]["ties"], found[8]["buffer"], found[9]["buffer"]] == ["one-by-one", 1, 3]
-    back = [get(table, "algorithm.clock") for table in _other_clocks(_table(clock=clock | {"ties": "one-by-one"}))]
+    back = [get(table, "algorithm.clock") for table in _change_clocks(_table(clock=clock | {"ties": "one-by-one"}))]
     assert back[7]["ties"] == "together"
-    assert list(_other_clocks(_table())) == []
-    assert len(list(_other_clocks(_table(clock={"policy": "async", "times": [fmpq(1)]})))) == 4
+    assert list(_change_clocks(_table())) == []
+    assert len(list(_change_clocks(_table(clock={"policy": "async", "times": [fmpq(1)]})))) == 4
 
 
 def test_other_batches_and_dimensions() -> None:
     """No batch, one row with replacement, one more row, and one row of every client fewer."""
     data: Table = _table(1)
     data["problem"] = {"inputs": [[["a"], ["b"]], [["c"], ["d"], ["e"]]], "outputs": [[1, 2], [3, 4, 5]]}
-    found = list(_other_batches(data))
+    found = list(_change_batches(data))
     assert [(get(t, "problem.batch"), get(t, "problem.replacement")) for t in found] == [(None, None), (1, True)]
     data["problem"] |= {"batch": 2, "replacement": False}
-    found = list(_other_batches(data))
+    found = list(_change_batches(data))
     assert [(get(t, "problem.batch"), get(t, "problem.replacement")) for t in found[:3]] == [
         *((None, None), (2, True), (3, False)),
     ]
     assert [get(table, "problem.outputs") for table in found[3:]] == [[[2], [4, 5]], [[1], [3, 5]]]
-    assert _without_row([[1, 2, 3]], 1) == [[1, 3]]
+    assert _remove_row([[1, 2, 3]], 1) == [[1, 3]]
     data["problem"]["inputs"] = [[["a"]]]
     data["problem"]["outputs"] = [[1]]
-    assert len(list(_other_batches(data))) == 3
-    assert list(_other_batches(_table())) == []
-    assert [len(get(t, "problem.start")) for t in _fewer_dimensions(_table(dimension=3))] == [2, 2, 2]
-    assert list(_fewer_dimensions(_table())) == []
+    assert len(list(_change_batches(data))) == 3
+    assert list(_change_batches(_table())) == []
+    assert [len(get(t, "problem.start")) for t in _drop_dimensions(_table(dimension=3))] == [2, 2, 2]
+    assert list(_drop_dimensions(_table())) == []
 
 
 def test_sizes_of_tables() -> None:
     """Longest local steps, in all rounds; numbers of rows, and the work by hand."""
-    assert [most_steps(_table(steps=steps)) for steps in (4, [1, 3])] == [4, 3]
-    assert (all_steps(_table(steps=[1, 3])), size(_table(dimension=2))) == (9, 2 * 4 * 6)
+    assert [find_most_steps(_table(steps=steps)) for steps in (4, [1, 3])] == [4, 3]
+    assert (count_steps(_table(steps=[1, 3])), size(_table(dimension=2))) == (9, 2 * 4 * 6)
     data: Table = {"problem": {"inputs": [[[1]], [[1], [2]]]}, "algorithm": {"rounds": 3, "local_steps": 2}}
     assert (rows(data), rows(_table()), size(data)) == (3, 0, 2 * 6 + 3)
     assert cost(_table()) == (2 * 2 + 6) * 8

@@ -19,7 +19,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.falsify import score
 from verify.falsify.exponents import NOTHING_THERE, Reader, _log, _log_quotient, _solved, _split_by_sign
-from verify.falsify.knobs import knobs_of
+from verify.falsify.knobs import list_knobs
 from verify.falsify.local import LocalClimb, without
 from verify.falsify.rays import Ray, ScaledRun, _burdens, _doublings
 from verify.falsify.regimes.edge import Edge
@@ -198,10 +198,13 @@ def test_noise_of_some_clients_can_be_turned() -> None:
         table = _table(2)
         if noise is not None:
             table["problem"]["noise"] = noise
-        names.append([knob.name for knob in knobs_of(table) if "noise" in knob.name])
+        names.append([knob.name for knob in list_knobs(table) if "noise" in knob.name])
     assert names == [["noise", "noise 0", "noise 1"], [], []]
     one = _table(1)
     one["problem"]["noise"] = [fmpq(1)]
-    assert [knob.name for knob in knobs_of(one) if "noise" in knob.name] == ["noise"]
-    assert "importance 0" not in [knob.name for knob in knobs_of(one)]
-    assert [knob.name for knob in knobs_of(_table(2)) if "importance" in knob.name] == ["importance 0", "importance 1"]
+    assert [knob.name for knob in list_knobs(one) if "noise" in knob.name] == ["noise"]
+    assert "importance 0" not in [knob.name for knob in list_knobs(one)]
+    assert [knob.name for knob in list_knobs(_table(2)) if "importance" in knob.name] == [
+        "importance 0",
+        "importance 1",
+    ]

@@ -16,12 +16,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.falsify import glance
+from verify.falsify import search_quickly
 from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, best_step
-from verify.falsify.knobs import knobs_of
+from verify.falsify.knobs import list_knobs
 from verify.falsify.mixed import mixed
-from verify.falsify.rays import Ray, ScaledRun, along_rays
-from verify.falsify.search import _other_view, search, short_search
+from verify.falsify.rays import Ray, ScaledRun, follow_rays
+from verify.falsify.search import _move_term, search, short_search
 from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.starts import setting
 from verify.falsify.tables import Table, clients
@@ -52,7 +52,7 @@ TWO: Table = {
     },
     "algorithm": {"local_step_size": RATIONAL.number("1/4", ""), "local_steps": 2, "rounds": 2},
 }
-"""Two clients with pulls that differ, a few steps and rounds."""
+"""Two clients with different linear terms, a few steps and rounds."""
 FALSE = {
     "a power of M too many": bound(eta * sigma**2 / M**2),
     "a power of the step size too many": bound(L * eta**2 * sigma**2 / M),
@@ -64,7 +64,7 @@ FALSE = {
 @pytest.mark.parametrize("name", FALSE)
 def test_a_short_search_refutes(name: str) -> None:
     """The run that is found violates the claim in rationals."""
-    found = glance(FALSE[name], 100)
+    found = search_quickly(FALSE[name], 100)
     assert found.counterexample is not None
     exact = check(FALSE[name], parse_run(found.counterexample, RATIONAL))
     assert exact.applicable
@@ -74,7 +74,7 @@ def test_a_short_search_refutes(name: str) -> None:
 @pytest.mark.parametrize("noise", [eta * sigma**2 / M, eta * sigma**2])
 def test_a_short_search_ends_by_itself(noise: Any) -> None:
     """True bounds stand, and the search says how many runs it has tried."""
-    found = glance(bound(noise), 6)
+    found = search_quickly(bound(noise), 6)
     assert found.counterexample is None
     assert found.looked > 12
 
@@ -92,7 +92,7 @@ def test_nothing_large_is_left_behind() -> None:
     claim = bound(eta * sigma**2)
     hunt = SearchState(claim, 60, lambda _done, _all: None)
     hunt.setting, before = setting(claim), hunt.reach
-    along_rays(hunt, [TWO], FAR, 3)
+    follow_rays(hunt, [TWO], FAR, 3)
     assert hunt.reached
     assert max(clients(place.table) for place in hunt.reached) <= 8
     assert hunt.reach is before
@@ -133,13 +133,13 @@ def test_the_best_step_leaves_the_terms_behind() -> None:
 
 
 def test_mixed_runs_satisfy_the_conditions_and_have_everything() -> None:
-    """Clients alike in curvature, different ones, and two scales; noise, pulls and a start away from the optimum."""
+    """Equal curvatures, different ones, and two scales; noise, linear terms and a start away from the optimum."""
     claim = bound(0)
     runs = mixed(claim, setting(claim))
     assert len(runs) >= 3
     for table in runs:
         assert check(claim, parse_run(table, RATIONAL)).applicable
-        assert {"noise", "start", "spread"} <= {knob.name for knob in knobs_of(table)}
+        assert {"noise", "start", "spread"} <= {knob.name for knob in list_knobs(table)}
 
 
 def test_conditions_that_tie_counts_are_kept() -> None:
@@ -189,4 +189,4 @@ def test_rates_have_no_terms_to_move() -> None:
     """Local searches from the ladder of a rate leave its sides as they are."""
     rate = find("renard2022:goal-rate.fixed")
     assert rate.relations == ()
-    assert {_other_view(rate, np.random.default_rng(seed)) for seed in range(8)} == {None}
+    assert {_move_term(rate, np.random.default_rng(seed)) for seed in range(8)} == {None}

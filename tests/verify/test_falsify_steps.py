@@ -16,12 +16,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify import verdict as verdicts
 from verify.falsify.knobs import Knob
-from verify.falsify.polish import _all_turned
-from verify.falsify.rays import _counted
-from verify.falsify.regimes.evaluation import Seen, worth
+from verify.falsify.polish import _turn_all
+from verify.falsify.rays import _scale_rounded
+from verify.falsify.regimes.evaluation import Seen, rate_run
 from verify.falsify.search_state import SearchState, halves
 from verify.falsify.shrink import burden
-from verify.falsify.structure import _other_participants
+from verify.falsify.structure import _change_participants
 from verify.falsify.tables import Table, clients, evaluate_run, get
 
 
@@ -65,7 +65,7 @@ def test_halves_of_a_run() -> None:
 def test_other_participants(selected: int | None, counts: list[Any]) -> None:
     """One fewer, one more, a single one, all; then full participation."""
     law = {} if selected is None else {"participation": {"kind": "uniform", "clients": selected}}
-    found = [get(table, "algorithm.participation") for table in _other_participants(_table(4, **law))]
+    found = [get(table, "algorithm.participation") for table in _change_participants(_table(4, **law))]
     if selected is None:
         assert [(law["kind"], law["clients"]) for law in found] == counts
     else:
@@ -76,10 +76,10 @@ def test_counts_times_powers_of_two() -> None:
     """At least one, and only of counts that all clients share."""
     key = "algorithm.local_steps"
     for power, expected in ((0, 4), (1, 8), (-1, 2), (-2, 1), (-9, 1)):
-        table = _counted(_table(), key, power)
+        table = _scale_rounded(_table(), key, power)
         assert table is not None
         assert get(table, key) == expected
-    assert _counted(_table(steps=[4, 2]), key, 1) is None
+    assert _scale_rounded(_table(steps=[4, 2]), key, 1) is None
 
 
 def test_knobs_are_turned_together() -> None:
@@ -91,11 +91,11 @@ def test_knobs_are_turned_together() -> None:
     state = SearchState(Claim(id="t:free", lhs=eta, rhs=1, where=WHERE), 1e9, lambda *_: None)
     knobs = [times("a"), times("b"), Knob("never", lambda *_: None)]
     start: Table = {"a": fmpq(3), "b": fmpq(5), **_table()}
-    found = _all_turned(state, start, knobs, np.array([1.0, -2.0, 0.0]))
+    found = _turn_all(state, start, knobs, np.array([1.0, -2.0, 0.0]))
     assert found is not None
     assert (found["a"], found["b"]) == (6, fmpq(5, 4))
-    assert _all_turned(state, start, knobs, np.array([1.0, 0.0, 1.0])) is None
-    untouched = _all_turned(state, start, knobs, np.zeros(3))
+    assert _turn_all(state, start, knobs, np.array([1.0, 0.0, 1.0])) is None
+    untouched = _turn_all(state, start, knobs, np.zeros(3))
     assert untouched is not None
     assert (untouched["a"], untouched["b"]) == (3, 5)
 
@@ -106,11 +106,11 @@ def test_knobs_are_turned_together() -> None:
 def test_the_worth_of_a_point(holds: bool | None, score: float, expected: float) -> None:
     """Ties are worth nothing; a run that starts away is worth less where it hardly moves, and elsewhere its score."""
     still = _table(steps=1, rounds=1, local_step_size=fmpq(1, 2**20))
-    assert worth(Seen({"sources": "n"}, score, still, holds)) == expected
-    assert worth(Seen({"sources": "s"}, score, None, holds)) == expected
-    assert worth(Seen({"sources": "s"}, score, _table(), holds)) == expected
+    assert rate_run(Seen({"sources": "n"}, score, still, holds)) == expected
+    assert rate_run(Seen({"sources": "s"}, score, None, holds)) == expected
+    assert rate_run(Seen({"sources": "s"}, score, _table(), holds)) == expected
     if holds:
-        moved = worth(Seen({"sources": "s"}, score, still, holds))
+        moved = rate_run(Seen({"sources": "s"}, score, still, holds))
         assert moved == pytest.approx(score + math.log(16 / 2**20))
 
 
@@ -139,7 +139,7 @@ def test_constants_on_all_of_space_weigh_less() -> None:
 def test_the_lighter_violation_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search shows the smaller of two violating runs; a rate keeps its run."""
     weights = {"small": (1,), "large": (2,)}
-    monkeypatch.setattr(verdicts, "glance", lambda *_: SimpleNamespace(counterexample=None))
+    monkeypatch.setattr(verdicts, "search_quickly", lambda *_: SimpleNamespace(counterexample=None))
     monkeypatch.setattr(verdicts, "burden", lambda _, table: weights.get(table["name"]))
     monkeypatch.setattr(verdicts, "_with_witness", lambda _verdict, table, _largest: table["name"])
 

@@ -31,7 +31,7 @@ CLAIM = Claim(id="t:turns", lhs=eta, rhs=L, where=WHERE)
 def test_a_few_knobs_are_turned_at_once(count: int, drawn: int, turned: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No more than there are, each once; one that cannot be turned leaves no run to try."""
     asked: list[Any] = []
-    monkeypatch.setattr(local, "knobs_of", lambda _: list(range(count)))
+    monkeypatch.setattr(local, "list_knobs", lambda _: list(range(count)))
     monkeypatch.setattr(local, "turned", lambda table, knob, _: asked.append(knob) or table)
     choice = np.random.default_rng(0).choice
     generator: Any = SimpleNamespace(integers=lambda *_: drawn, standard_normal=lambda: 0.0, choice=choice)
@@ -81,7 +81,7 @@ def test_ways_are_felt_while_one_of_them_leads_on() -> None:
             leads[count] -= 1
             return leads[count] >= 0
 
-        ray: Any = SimpleNamespace(_burdens=np.ones(2), _beside=lambda count: count, _moves=moves)
+        ray: Any = SimpleNamespace(_burdens=np.ones(2), _list_neighbours=lambda count: count, _moves=moves)
         Ray.felt(ray, hunt, 5.0)
         assert (ray._burdens == 0).all()
         return list(asked)
@@ -104,9 +104,9 @@ def test_terms_that_are_moved_to_the_other_side() -> None:
 
         generator: Any = SimpleNamespace(integers=integers)
         several = Claim(id="t:two", lhs=eta, rhs=L + D + 1, where=WHERE)
-        assert search._other_view(several, generator) == expected
+        assert search._move_term(several, generator) == expected
     assert set(asked) == {2, 3}
-    assert search._other_view(Claim(id="t:one", lhs=eta, rhs=L, where=WHERE), SimpleNamespace()) is None  # type: ignore[arg-type]
+    assert search._move_term(Claim(id="t:one", lhs=eta, rhs=L, where=WHERE), SimpleNamespace()) is None  # type: ignore[arg-type]
 
 
 def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,14 +142,14 @@ def test_runs_are_made_larger_once_all_kinds_were_tried(monkeypatch: pytest.Monk
     members = [SimpleNamespace(family=name, run=lambda: "run") for name in "ab" * 9]
     sizes: list[tuple[str, int]] = []
     monkeypatch.setattr(search, "starts", lambda *_: iter(members))
-    monkeypatch.setattr(search, "own_size", lambda _: len(members))
+    monkeypatch.setattr(search, "count_instances", lambda _: len(members))
     monkeypatch.setattr(search, "FAMILIES", families)
     monkeypatch.setattr(search, "KINDS", ("x", "y"))
     monkeypatch.setattr(search, "bases_of", lambda _: None)
     monkeypatch.setattr(search, "run_table", lambda run: run)
     claim: Any = SimpleNamespace(rate=None)
     monkeypatch.setattr(search, "check", lambda given, run: "check" if given is claim and run == "run" else None)
-    monkeypatch.setattr(search, "made", lambda _, __, kind, size, ___: sizes.append((kind, size)))
+    monkeypatch.setattr(search, "generate_run", lambda _, __, kind, size, ___: sizes.append((kind, size)))
     assert list(search._small_runs(claim, None)) == [("run", "check")] * 9  # type: ignore[arg-type]
     assert sizes == [(kind, size) for size in range(1, 9) for kind in "xy"]
     sizes.clear()

@@ -250,7 +250,7 @@ def test_the_printed_lines_have_an_error() -> None:
 
 
 def test_a_copied_file_is_told() -> None:
-    """A file that says it is another student's copy is marked, and this is told."""
+    """A file that says it is another student's copy is marked, and this is reported."""
     assignment = find_assignment("polarization")
     handed_in = Submission("bob", "polarization", (), copy_of="ana")
     assert "copy of ana" in mark_submission(assignment, assignment.copy("bob"), handed_in, launch_plain).troubles[0]

@@ -139,7 +139,7 @@ def test_violations_are_confirmed_from_the_lightest_on(monkeypatch: pytest.Monke
     tried: list[int] = []
     monkeypatch.setattr(counterexample, "work_of", lambda table: table)
     monkeypatch.setattr(counterexample, "_shortened", lambda _, table: table)
-    monkeypatch.setattr(counterexample, "written", lambda table: table)
+    monkeypatch.setattr(counterexample, "write_table", lambda table: table)
     monkeypatch.setattr(counterexample, "parse_run", lambda table, _: table)
     monkeypatch.setattr(counterexample, "decidable", lambda run: run)
     most = counterexample._CONFIRMED

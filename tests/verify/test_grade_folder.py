@@ -259,7 +259,7 @@ def test_a_header_cannot_name_a_file_to_execute(folder: Path, tmp_path: Path) ->
 
 
 def test_a_file_without_whose_copy_it_is(folder: Path, tmp_path: Path) -> None:
-    """Without its header a file is marked as the copy of its name, where the assignment is given, and this is told."""
+    """Without its header a file is marked as the copy of its name, if the assignment is given; a remark says so."""
     (folder / "zoe.py").write_text(solution("zoe").partition("\n")[2])
     found = graded(folder, tmp_path / "out", assignment=DRIFT.id)
     assert found["zoe"].points == 15

@@ -131,7 +131,7 @@ def test_corners_of_causes(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def corners(*names: str) -> list[Any]:
         knobs = [SimpleNamespace(name=name) for name in (*names, "rounds")]
-        monkeypatch.setattr(grade_ladders, "knobs_of", lambda _: knobs)
+        monkeypatch.setattr(grade_ladders, "list_knobs", lambda _: knobs)
         return list(grade_ladders._corners({}))
 
     assert corners() == [((), ())]

@@ -23,7 +23,7 @@ def run(*units: str, limits: Limits = USUAL) -> Answers:
 
 
 def test_fractions_are_known_and_objects_have_no_address() -> None:
-    """Questions speak of `Fraction`; what a function returns is the same in each execution."""
+    """Questions mention `Fraction`; what a function returns is the same in each execution."""
     found = run("a = Fraction(1, 120)", "def f(x):\n    yield x")
     assert found.values["a"] == "1/120"
     assert found.calls["f"] == ("<generator object f>",) * 2

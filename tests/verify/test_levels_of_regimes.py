@@ -13,10 +13,10 @@ from flint import fmpq
 from verify.falsify.regimes.algorithms import (
     ClaimedAlgorithm,
     _factor,
+    _format_level,
     _local_work,
     _mixing,
     _rule,
-    _shown,
     _value,
     decreasing,
     rounds_of_a_cycle,
@@ -148,7 +148,7 @@ def test_numbers_of_parameters() -> None:
     assert [_value(whole, level, {}) for level in (0, 1, 3)] == [1, 2, 8]
     assert [_value(whole, level, {"dimension": 1}) for level in (0, 1, 3)] == [1, 2, 2]
     assert [_value(whole, 3, {"dimension": 4}), _value(_parameter(sp.S.Reals, is_flag=True), True, {})] == [8, True]
-    assert _shown(unit, -7) == "1/128"
+    assert _format_level(unit, -7) == "1/128"
 
 
 def test_work_of_unlike_clients() -> None:

@@ -1,4 +1,4 @@
-"""Rates of one's own: at least a hundred ladders, or no positive verdict."""
+"""User-defined rates: at least a hundred ladders, or no positive verdict."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ from verify.falsify.regimes.algorithms import ClaimedAlgorithm, rounds_of_a_cycl
 from verify.falsify.regimes.confirmation import decided
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
-from verify.falsify.regimes.evaluation import Evaluation, worth
+from verify.falsify.regimes.evaluation import Evaluation, rate_run
 from verify.falsify.regimes.factors import BASE, STANDARD, count, normal
-from verify.falsify.tables import all_steps
+from verify.falsify.tables import count_steps
 
 eta, tau, T, M, L, mu = sp.symbols("eta tau T M L mu", positive=True)
 D, sigma, zeta = sp.symbols("D sigma zeta", nonnegative=True)
@@ -57,7 +57,7 @@ def contraction(rate: sp.Expr, *conditions: sp.Expr) -> Claim:
 
 
 def test_a_design_covers_every_pair_of_levels() -> None:
-    """Every two levels of two factors meet in some row, where the claim speaks of all of them."""
+    """Every two levels of two factors meet in some row, where the claim mentions all of them."""
     levels = {name: list(STANDARD[name].levels) for name in ("clients", "local steps", "horizon", "weights")}
     design = Design(STANDARD, levels, seed=3)
     rows = []
@@ -190,7 +190,7 @@ def test_no_run_is_long_where_each_step_is_looked_at() -> None:
     for one in (asked, free):
         table = Evaluation(one).table(normal({**BASE, **levels}))
         assert table is not None
-        steps.append(all_steps(table))
+        steps.append(count_steps(table))
     assert steps[0] <= 4096 < steps[1]
 
 
@@ -200,14 +200,14 @@ def test_half_of_the_clients_are_few() -> None:
 
 
 def test_ties_lead_nowhere() -> None:
-    """An ascent prefers any gap between the sides to two that floats cannot tell apart."""
+    """An ascent prefers any gap between the sides to two that floats cannot distinguish."""
     claim = resolve(Claim(id="mine:tie", lhs=q.final_distance_sq, rhs=D**2, where=WHERE, assumptions=ALONE))
     evaluation = Evaluation(claim)
     still = evaluation.at({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -60})
     moving = evaluation.at({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -4})
     assert still.holds is None
     assert still.score > moving.score
-    assert worth(still) < worth(moving)
+    assert rate_run(still) < rate_run(moving)
 
 
 @pytest.mark.parametrize("rounds", [20, 2**20])
@@ -288,7 +288,7 @@ def test_the_same_seed_finds_the_same() -> None:
 
 @pytest.mark.long
 def test_a_theorem_is_tried_with_few_clients_and_many() -> None:
-    """Its search has runs with one client and 32, few rounds and as many as it takes to forget the start."""
+    """Its search has runs with one client and 32, few rounds and as many as it takes to lose the start."""
     search = search_regimes(resolve(find("renard2022:thm-2.1")), 200)
     runs = {regime.name: regime.runs for regime in search.regimes}
     wanted = ("clients: 1", "clients: 32", "local steps: 1", "local steps: 64", "horizon: 1 round")

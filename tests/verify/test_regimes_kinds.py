@@ -142,7 +142,7 @@ def test_a_bound_on_compressed_steps_without_a_server_step_is_refuted() -> None:
 
 
 def seen(table: Table | None, sides: tuple[float, float], score: float) -> Seen:
-    """A run whose sides floats cannot tell apart."""
+    """A run whose sides floats cannot distinguish."""
     return Seen({**BASE}, score, table, None, sides)
 
 

@@ -125,7 +125,7 @@ def test_ages_of_models_of_asynchronous_servers(library: Path) -> None:
 
 
 def test_a_common_period_exists() -> None:
-    """A claim that does not speak of the period does not assume one: its proof takes the least."""
+    """A claim that does not mention the period does not assume one: its proof takes the least."""
     theorem = export_id(PERIODLESS).theorem
     assert "nu" not in {binder.name for binder in theorem.binders}
     assert "destruct (least_period_exists" in theorem.proof

@@ -1,4 +1,4 @@
-"""Bounds on rounds with conditions, lemmas and roots, and on means of gradients, for the independent judge."""
+"""Bounds on rounds with conditions, lemmas and roots, and on means of gradients, for Rocq."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of claims that the independent judge accepted is about what is exported now."""
+"""The list of claims that Rocq accepted is about what is exported now."""
 
 from __future__ import annotations
 

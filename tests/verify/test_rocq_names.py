@@ -192,7 +192,7 @@ def test_what_the_kernel_refuses_is_not_written(paper: Path, capsys: pytest.Capt
 
 
 def test_a_certificate_without_its_terms_is_refused() -> None:
-    """A user-defined claim with the id of another is judged by that one's certificate."""
+    """A user-defined claim with the id of another is checked by that one's certificate."""
     claim = find("liu2022:thm-1")
     assert certificate_of(claim.id) is not None
     assert refusal_of(claim) is None

@@ -1,4 +1,4 @@
-"""Rounds in which clients are drawn, for the independent judge."""
+"""Rounds in which clients are drawn, for Rocq."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def twice(claim: Claim, last: int) -> Claim:
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [IN_THE_MEAN, OF_OUTCOMES])
 def test_equations_between_vectors(library: Path, claim_id: str) -> None:
-    """Two that hold, in the mean and of every outcome; not with a member twice."""
+    """Two that hold, in expectation and of every outcome; not with a member twice."""
     claim = find(claim_id)
     assert judged(library, claim)
     assert not judged(library, twice(claim, 0))

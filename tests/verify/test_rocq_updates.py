@@ -1,4 +1,4 @@
-"""Updates of a server whose clients work on old models, for the independent judge."""
+"""Updates of a server whose clients work on stale models, for Rocq."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
 @pytest.mark.rocq
 @pytest.mark.parametrize(("claim_id", "place"), [(WEIGHTS, 0), (WEIGHTS, 2), (TANGENTS, 0), (GIVEN, 0), (PAIRED, 0)])
 def test_random_weights(library: Path, claim_id: str, place: int) -> None:
-    """Lemma 1, what convex objectives lose at old models, and given weights; not with half of what is claimed."""
+    """Lemma 1, what convex objectives lose at stale models, and given weights; not with half of what is claimed."""
     assert judged(library, find(claim_id))
     assert not judged(library, halved(find(claim_id), place))
 

@@ -16,7 +16,7 @@ from verify.falsify.local import LocalClimb
 from verify.falsify.rays import Ray, ScaledRun
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import FAR, NEAR, SearchPoint
-from verify.falsify.structure import other_shapes, variants
+from verify.falsify.structure import list_other_shapes, variants
 from verify.verdict import verify
 
 Numbers = dict[str, fmpq]
@@ -35,14 +35,14 @@ def _use_numbers(monkeypatch: pytest.MonkeyPatch, *modules: Any, vanishing: tupl
     def turned(table: Numbers, knob: Knob, factor: fmpq) -> Numbers:
         return {**table, knob.name: table[knob.name] * factor}
 
-    def knob_named(table: Numbers, name: str) -> Knob | None:
+    def find_knob(table: Numbers, name: str) -> Knob | None:
         return Knob(name) if name in table else None
 
-    def knobs_of(table: Numbers) -> list[Knob]:
+    def list_knobs(table: Numbers) -> list[Knob]:
         return [Knob(name, name in vanishing) for name in table]
 
     for module in modules:
-        for replacement in (turned, knob_named, knobs_of):
+        for replacement in (turned, find_knob, list_knobs):
             monkeypatch.setattr(module, replacement.__name__, replacement, raising=False)
 
 
@@ -79,7 +79,7 @@ def test_factors_after_one_that_fails_are_not_tried(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(polish, "turned", turned)
     state: Any = SimpleNamespace(claim=None)
     names: Any = [Knob(name) for name in "abc"]
-    assert polish._all_turned(state, {"a": fmpq(1)}, names, np.array([1.0, 1.0, 1.0])) is None
+    assert polish._turn_all(state, {"a": fmpq(1)}, names, np.array([1.0, 1.0, 1.0])) is None
     assert tried == ["a", "b"]
 
 
@@ -188,7 +188,7 @@ def test_a_local_search_ends_where_it_has_climbed(
     climbs: list[LocalClimb] = []
     kept: list[SearchPoint] = []
     monkeypatch.setattr(search, "_chosen", lambda *_: SearchPoint("start", 1.0))  # type: ignore[arg-type]
-    monkeypatch.setattr(search, "_other_view", lambda *_: view)
+    monkeypatch.setattr(search, "_move_term", lambda *_: view)
     starts: list[SearchPoint] = []
     monkeypatch.setattr(search, "_reduce", lambda _, start, __: (starts.append(start), reduced)[1])
     monkeypatch.setattr(search, "_uphill", lambda climb, _: climbs.append(climb))
@@ -199,7 +199,7 @@ def test_a_local_search_ends_where_it_has_climbed(
     assert kept == [end] == [reduced or starts[0]]
     (climb,) = climbs
     assert climb.left == 60
-    assert climb._structure is (variants if reduced is None else other_shapes)
+    assert climb._structure is (variants if reduced is None else list_other_shapes)
     monkeypatch.setattr(search, "_chosen", lambda *_: None)
     assert search._climb(hunt, None, 60) is None  # type: ignore[arg-type]
     assert len(kept) == 1
@@ -256,10 +256,10 @@ def test_long_horizons_are_searched_with_all_terms_in_place(monkeypatch: pytest.
     )
     for may in (False, True):
         monkeypatch.setattr(search, "_may_go_far", lambda _, may=may: may)
-        search._go_far(hunt, ("noise",), None)  # type: ignore[arg-type]
+        search._search_long_horizons(hunt, ("noise",), None)  # type: ignore[arg-type]
         assert (hunt.reach, hunt.moved) == (NEAR, 3)
         reduced: Any = ("run", ("noise",))
-        assert seen == [(SearchPoint(reduced, 2.0), 400, FAR, None, other_shapes)] * may
+        assert seen == [(SearchPoint(reduced, 2.0), 400, FAR, None, list_other_shapes)] * may
 
 
 def test_aspects_of_rays_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,9 +337,9 @@ def test_steps_shrink_where_conditions_ask_for_it() -> None:
 
 def test_points_beside_are_doubled_and_halved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rays, "_aspects", lambda _: ["a", "b", "c"])
-    single = [dict(point.powers) for point in _ray()._beside(1)]
+    single = [dict(point.powers) for point in _ray()._list_neighbours(1)]
     assert single == [{name: power} for name in "abc" for power in (1, -1)]
-    pairs = [dict(point.powers) for point in _ray()._beside(2)]
+    pairs = [dict(point.powers) for point in _ray()._list_neighbours(2)]
     assert len(pairs) == 12
     assert pairs[:4] == [{"a": 1, "b": 1}, {"a": 1, "b": -1}, {"a": -1, "b": 1}, {"a": -1, "b": -1}]
 
@@ -347,7 +347,7 @@ def test_points_beside_are_doubled_and_halved(monkeypatch: pytest.MonkeyPatch) -
 def test_room_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts stay at least one, clients fall to their first number at most, and runs do not get too long."""
     monkeypatch.setattr(rays, "clients", lambda _: 100)
-    monkeypatch.setattr(rays, "all_steps", lambda _: 12)
+    monkeypatch.setattr(rays, "count_steps", lambda _: 12)
     monkeypatch.setattr(rays, "MOST_ITERATES", 12 * 100 * 5)
     table: Any = {"algorithm": {"rounds": 3, "local_steps": 4}}
     at = ScaledRun(table, {"clients": 1})

@@ -14,7 +14,7 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from verify.check import check
 from verify.falsify.counts import allowed_counts
-from verify.falsify.generation import ASPECTS, KINDS, InstanceKind, bases_of, kind_of
+from verify.falsify.generation import ASPECTS, KINDS, InstanceKind, bases_of, classify_run
 from verify.targeted_instances import ENOUGH, count_missing, count_missing_aspects, tailor
 from verify.verdict import verify
 
@@ -69,7 +69,7 @@ def test_made_instances_are_of_their_kind(kind) -> None:
     made, again = (tailor([ONE_STEP], kind, 3, bases_of(ONE_STEP)) for _ in range(2))
     assert len(made) == (0 if kind.many_steps else 3)
     assert all(outcome.applicable and outcome.exact and outcome.holds for outcome in made)
-    assert [kind_of(outcome.instance.run()) for outcome in made] == [kind] * len(made)
+    assert [classify_run(outcome.instance.run()) for outcome in made] == [kind] * len(made)
     assert [outcome.ratio for outcome in made] == [outcome.ratio for outcome in again]
 
 

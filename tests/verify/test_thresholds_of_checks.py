@@ -250,7 +250,7 @@ def test_no_simpler_run_is_sought_for_a_rate(monkeypatch: pytest.MonkeyPatch) ->
     def search(*_: object) -> None:
         raise AssertionError("expected no search")
 
-    monkeypatch.setattr(verdicts, "glance", search)
+    monkeypatch.setattr(verdicts, "search_quickly", search)
     monkeypatch.setattr(verdicts, "shrink", search)
     rate = verdicts._concluded("renard2022:goal-rate", [], Decision(), 0, None)
     bound = verdicts._concluded("renard2022:lemma-2.3", [], Decision(), 0, None)

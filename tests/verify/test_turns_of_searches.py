@@ -33,11 +33,11 @@ def test_ascents_in_regimes_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     searching._promising = lambda: ["c"]
     searching._starts = lambda _: (["b"], ["with"], ["special"])
     regimes._Searching._climb(searching, {})
-    ascents = [(regimes._balance, "a"), (regimes.worth, "b"), ("progress", "c")]  # type: ignore[attr-defined]
+    ascents = [(regimes._balance, "a"), (regimes.rate_run, "b"), ("progress", "c")]  # type: ignore[attr-defined]
     each = max(regimes._SHORTEST, 1000 // min(5, regimes._CLIMBS))
     assert climbed[:3] == [(*one, each) for one in ascents]
     assert {start for _, start, _ in climbed[3:]} == {"special", "with"}
-    assert {by for by, *_ in climbed[3:]} == {regimes.worth}  # type: ignore[attr-defined]
+    assert {by for by, *_ in climbed[3:]} == {regimes.rate_run}  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("applies", [True, False])
@@ -93,9 +93,9 @@ def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPat
     ends = iter(["place", None, "place", None])
     monkeypatch.setattr(search, "_begin", lambda *_: done.append("begin"))
     monkeypatch.setattr(search, "_try_kinds", lambda *_: done.append("kinds"))
-    monkeypatch.setattr(search, "own_size", lambda _: batch + 1)
+    monkeypatch.setattr(search, "count_instances", lambda _: batch + 1)
     monkeypatch.setattr(search, "_try", lambda _, some: bool(done.append(count := len(list(some))) or count))
-    monkeypatch.setattr(search, "_go_far", lambda _, left_out, __: done.append(left_out))
+    monkeypatch.setattr(search, "_search_long_horizons", lambda _, left_out, __: done.append(left_out))
     monkeypatch.setattr(search, "polish", lambda _, place, __: done.append(("polish", place)))
 
     def climb(_: Any, __: Any, looks: int) -> Any:
@@ -104,12 +104,12 @@ def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(search, "_climb", climb)
     hunt: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
-    search._go(hunt, iter(range(2 * batch + batch // 2 + 1)), None)  # type: ignore[arg-type]
+    search._search_by_turns(hunt, iter(range(2 * batch + batch // 2 + 1)), None)  # type: ignore[arg-type]
     short, long, half = ("climb", search._SHORT), ("climb", search._LONG), batch // 2
     far = [*search._SUMMING, ("polish", "place")]
     begun = ["begin", "kinds", batch, short, batch, short]
     assert done == [*begun, half, long, *far, 1, long, 0, long, *far, 0, long]
     done.clear()
     hunt.claim.rate = "rate"
-    search._go(hunt, iter(()), None)  # type: ignore[arg-type]
+    search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
     assert done == ["begin"]

@@ -141,7 +141,7 @@ def test_a_decision_that_the_sample_contradicts_is_none() -> None:
 def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
     monkeypatch: pytest.MonkeyPatch, in_full: bool
 ) -> None:
-    """A false claim of one's own that counts as proved is refuted by its instances."""
+    """A false user-defined claim that counts as proved is refuted by its instances."""
     eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
     where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation}
     false = Claim(id="mine:false", lhs=q.max_drift, rhs=tau * eta**2 * (zeta**2 + sigma**2), where=where)

@@ -66,7 +66,7 @@ def test_supported_means_that_a_search_found_nothing(planted: dict[str, ClaimVer
 
 @pytest.mark.parametrize("name", ["no_noise_term", "exponent", "start", "crowded"])
 def test_a_planted_error_is_refuted_by_an_exact_instance(planted: dict[str, ClaimVerdict], name: str) -> None:
-    """The counterexample is rational, satisfies the conditions, and violates the bound when checked anew."""
+    """The counterexample is rational, satisfies the conditions, and violates the bound when checked again."""
     found = planted[name]
     assert found.verdict == "refuted"
     assert found.witness is not None

@@ -10,13 +10,13 @@ SEARCH = 10
 
 
 def verdict_by_default(claim: Claim, *, longer: int = 1) -> ClaimVerdict:
-    """The verdict on one claim of one's own; `longer` multiplies the search."""
+    """The verdict on one claim user-defined; `longer` multiplies the search."""
     (found,) = verify([claim], search=longer * SEARCH)
     return found
 
 
 def is_refuted(claim: Claim, *, longer: int = 1) -> bool:
-    """Whether the verdict is "refuted", by a run that applies and violates the claim exactly when checked anew."""
+    """Whether the verdict is "refuted", by a run that applies and violates the claim exactly when checked again."""
     found = verdict_by_default(claim, longer=longer)
     if found.verdict != "refuted":
         return False

@@ -21,14 +21,14 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
-from verify.falsify.knobs import knob_named
+from verify.falsify.knobs import find_knob
 from verify.falsify.local import move_to_edge, turned
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
-    all_steps,
     changed,
     clients,
+    count_steps,
     evaluate_run,
     get,
     scaled,
@@ -46,10 +46,10 @@ _LONGEST = 600
 _COUNTS = tuple(product((1, 64), (1, 64), (1, 8), (fmpq(1), fmpq(1, 16))))
 """Factors of the number of clients, of local steps, of rounds, and of the step size."""
 _UNITS = tuple(product(("unit of values", "unit of length"), (fmpq(2) ** 8, fmpq(1, 2**8))))
-"""Units in which runs are written anew: a term with a wrong exponent of a measure changes, and nothing else."""
+"""Units in which runs are rewritten: a term with a wrong exponent of a measure changes, and nothing else."""
 WIDER = "a wider condition"
 OWN_SYMBOLS = ("a lost term", "a wrong exponent", "a lost number of clients")
-"""Kinds of mutants that speak of nothing else than their claims."""
+"""Kinds of mutants that mention nothing else than their claims."""
 _MEMBERS = 4
 """Members of the claim's families."""
 
@@ -75,7 +75,7 @@ _PLAIN = (
     _plain([8, 0], [0, 0], 1, 0),
     _plain([8, 1], [1, -1], 2, 1),
 )
-"""Distance alone, noise alone, pulls alone, with other curvatures, one client that is flat, and all causes."""
+"""Distance alone, noise alone, linear terms alone, with other curvatures, one client that is flat, and all causes."""
 
 
 def plain_problems() -> tuple[Table, ...]:
@@ -98,13 +98,13 @@ def bases(claim: Claim) -> list[Table]:
 def far_points(base: Table) -> Iterator[Table]:
     """The run in other units, and with other counts and steps, as far as an exact check is quick."""
     for name, factor in _UNITS:
-        knob = knob_named(base, name)
+        knob = find_knob(base, name)
         other = None if knob is None else turned(base, knob, factor)
         if other is not None:
             yield other
     for more, steps, rounds, size in _COUNTS:
         table = _with_counts(with_clients(base, list(range(clients(base))) * more), steps, rounds)
-        if all_steps(table) <= _LONGEST and all_steps(table) * clients(table) <= _LARGEST:
+        if count_steps(table) <= _LONGEST and count_steps(table) * clients(table) <= _LARGEST:
             yield scaled(table, {STEP_SIZE: size})
 
 

@@ -109,7 +109,7 @@ def _condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequen
     """A condition on a run; claims that share it share what is found, unless nearby runs have a say."""
     if nearby:
         return _compare(condition, link, run, nearby)
-    return run.memo.once(link, lambda: _compare(condition, link, run, ()))
+    return run.memo.compute_once(link, lambda: _compare(condition, link, run, ()))
 
 
 def _compare(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:

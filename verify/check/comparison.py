@@ -101,7 +101,7 @@ def tightest_places(sides: Values, decided: Array) -> Array:
     order = np.where(asked, _NOTHING, -np.inf)
     order[is_equal] = 0.0
     order[is_near] = _rounded_tightness(sides, is_near)
-    # Among places that rounding does not tell apart, exact numbers do.
+    # Among places that rounding does not distinguish, exact numbers do.
     tightest = order.max(axis=-1, keepdims=True)
     is_close = is_near & (order > tightest - _LEAST_DIFFERENCE)
     is_open = is_close & (is_close & (order < tightest)).any(axis=-1, keepdims=True)

@@ -42,7 +42,7 @@ class Dependencies:
 
     def _shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
         """The most rounds and steps of a quantity, and how many clients each has values for."""
-        return run.memo.once(self, lambda: self._list_shapes(run))
+        return run.memo.compute_once(self, lambda: self._list_shapes(run))
 
     def _list_shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
         shapes = [np.shape(quantity.on(run)) or (1, 1, 1) for quantity in self.quantities]

@@ -61,7 +61,7 @@ def check_and_escalate(
 ) -> Check:
     """Check a claim on a given run: steady under small changes, and decided wherever that can be afforded.
 
-    `exactly` reads the same run in rationals; `on_progress` is told of rounds, and of how many there are.  A run in
+    `exactly` reads the same run in rationals; `on_progress` receives the rounds done and all rounds.  A run in
     rationals whose numbers would take hours, in many dimensions or after many rounds, is enclosed in floats.
     """
     if given.arithmetic is RATIONAL and _takes_hours(given):

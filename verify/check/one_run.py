@@ -42,7 +42,9 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     if found.applicable or not run.is_in_types or run.clients * run.problem.dimension > _MOST_WRITTEN_OUT:
         return found
     # Statements about single clients need them one by one.
-    return check(claim, run.once(Run.written_out), [near.once(Run.written_out) for near in nearby])
+    return check(
+        claim, run.compute_once(Run.follow_all_clients), [near.compute_once(Run.follow_all_clients) for near in nearby]
+    )
 
 
 _MOST_WRITTEN_OUT = 2_000

@@ -102,7 +102,7 @@ class RunsTogether:
     ) -> Iterable[tuple[Claim, Iterable[Rows]]]:
         """Group the runs of each claim by kind, without those on which some quantity has no value.
 
-        All that is asked of a run is measured in one go: much of what it takes is shared, and not kept for long.
+        All requirements of a run is measured in one go: much of what it takes is shared, and not kept for long.
         """
         groups: dict[Claim, dict[Hashable, list[int]]] = {claim: {} for claim in rows}
         for row in range(len(self.runs)):

@@ -61,4 +61,4 @@ def _condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
         holds: Array = decided.min(axis=1)
         return holds
 
-    return site.constants.once(link, compared)
+    return site.constants.compute_once(link, compared)

@@ -1,6 +1,6 @@
 """The search for a violation of a claim, and the smallest one that a reader can check by hand."""
 
-from verify.falsify.finding import Finding, QuickSearch, falsify, glance, glance_beyond
+from verify.falsify.finding import Finding, QuickSearch, falsify, search_further, search_quickly
 from verify.falsify.shrink import shrink
 
-__all__ = ["Finding", "QuickSearch", "falsify", "glance", "glance_beyond", "shrink"]
+__all__ = ["Finding", "QuickSearch", "falsify", "search_further", "search_quickly", "shrink"]

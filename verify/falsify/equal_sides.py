@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import whole_run
 from verify.check.applicability import check_conditions
 from verify.check.links import CompiledRelation, condition_links
-from verify.falsify.local import with_steps_times
+from verify.falsify.local import scale_steps
 from verify.falsify.tables import NO_RUN
 
 _POWERS = (1, -1, 2, -2)
@@ -34,7 +34,7 @@ def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
     found = (factor_of_equality(link, run) for link in condition_links(claim))
     for factor in sorted({factor for factor in found if factor is not None}, reverse=True):
         with suppress(*NO_RUN):
-            if check_conditions(claim, with_steps_times(run, factor)):
+            if check_conditions(claim, scale_steps(run, factor)):
                 return factor
     return None
 
@@ -46,7 +46,7 @@ def factor_of_equality(link: CompiledRelation, run: Run) -> fmpq | None:
     """
 
     def gap(factor: fmpq) -> fmpq | None:
-        return _gap(link, with_steps_times(run, factor))
+        return _gap(link, scale_steps(run, factor))
 
     return next((factor for factor in _solutions(gap) if gap(factor) == 0), None)
 

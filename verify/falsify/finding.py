@@ -21,7 +21,7 @@ from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regim
 from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
 from verify.falsify.search_state import SearchState
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
-from verify.falsify.tables import Table, written
+from verify.falsify.tables import Table, write_table
 from verify.shown_place import choose_place, describe_points
 
 EVALUATIONS = 150
@@ -108,7 +108,7 @@ def falsify(
     # A claim that names no setting is about plain FedAvg.
     claim = resolve(claim)
     begin, seconds, started = measure_work(), int(budget), perf_counter()
-    on_tick = partial(_tell, on_progress, begin, seconds)
+    on_tick = partial(_report_progress, on_progress, begin, seconds)
     easy = _easily(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
     known, looked, applicable, left_open = _confirm(claim, easy.table), easy.looked, easy.applicable, 0
     if known is not None and is_clear(claim, known[0]):
@@ -169,7 +169,7 @@ def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable
     return replace(simplest, table=shrink(claim, simplest.table, _deadline(end), on_tick))
 
 
-def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
+def _report_progress(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
     """Seconds of work done, of all that the search and the shrinking have."""
     on_progress(min(int(measure_work() - begin), seconds), seconds)
 
@@ -192,7 +192,7 @@ class QuickSearch:
     """Number of pairs of kinds that were tried together."""
 
 
-def glance(claim: Claim, budget: float) -> QuickSearch:
+def search_quickly(claim: Claim, budget: float) -> QuickSearch:
     """Search for a violation by regimes for `budget` seconds of work, and shrink what is found.
 
     Where no regime is one of the claim's, as with rates and special clocks, the search goes along rays.
@@ -211,10 +211,10 @@ def glance(claim: Claim, budget: float) -> QuickSearch:
     return QuickSearch(looked, applicable, table, regimes.regimes, left_open, regimes.pairs)
 
 
-def glance_beyond(claim: Claim, budget: float) -> QuickSearch:
+def search_further(claim: Claim, budget: float) -> QuickSearch:
     """Search by regimes alone, with less work, for a violation of a claim that is proved for most runs.
 
-    `claim` speaks of the others, and only these count as looked at; where no regime has one, none is covered.
+    `claim` mentions the others, and only these count as looked at; where no regime has one, none is covered.
     """
     regimes = _search_by_regimes(claim, _BEYOND * budget, 0, lambda: None)
     refutation = _refutation(claim, regimes.counterexample, _deadline(measure_work() + budget), 0, lambda: None)
@@ -235,9 +235,9 @@ def _refutation(
     if violation is None:
         return None
     shrunk = []
-    simplest = simplest_violation(claim, seed, _share(deadline, _LOOKING), on_tick).table
+    simplest = simplest_violation(claim, seed, _end_of_part(deadline, _LOOKING), on_tick).table
     if simplest is not None:
-        shrunk.append(shrink(claim, simplest, _share(deadline, _HALF), on_tick))
+        shrunk.append(shrink(claim, simplest, _end_of_part(deadline, _HALF), on_tick))
     if not any(is_clear(claim, table) for table in shrunk):
         shrunk.append(shrink(claim, violation[0], deadline, on_tick))
     asked = [(cost, table) for table in shrunk if (cost := burden(claim, table)) is not None]
@@ -245,7 +245,7 @@ def _refutation(
     return table, violation[1] if table == violation[0] else check(claim, decidable(parse_run(table, RATIONAL)))
 
 
-def _share(deadline: float, part: float) -> float:
+def _end_of_part(deadline: float, part: float) -> float:
     """The time at which a part of what is left until the deadline is over."""
     now = measure_work()
     return now + part * max(deadline - now, 0)
@@ -258,7 +258,7 @@ def _largest(
     if hunt is None or hunt.best is None:
         return None, None
     arithmetic = hunt.best.found.arithmetic
-    table = written(hunt.best.table, arithmetic)
+    table = write_table(hunt.best.table, arithmetic)
     if arithmetic is RATIONAL:
         table = simplify(claim, table, deadline, on_tick)
     return table, check(claim, parse_run(table, arithmetic))

@@ -23,8 +23,8 @@ from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.falsify.counts import allowed_counts
 from verify.falsify.equal_sides import factor_of_equations, factor_of_largest_steps
-from verify.falsify.knobs import knobs_of
-from verify.falsify.local import factor_at_edge, factor_within, turned, with_steps_times, without
+from verify.falsify.knobs import list_knobs
+from verify.falsify.local import factor_at_edge, factor_within, scale_steps, turned, without
 from verify.falsify.tables import (
     Table,
     changed,
@@ -72,12 +72,12 @@ KINDS = tuple(InstanceKind(*aspects) for aspects in product(get_args(Clients), *
 ASPECTS = tuple(dict.fromkeys(word for kind in KINDS for word in kind.words))
 
 
-def kind_of(run: Run) -> InstanceKind:
-    """The kind of a run."""
-    return _kind_of(run_table(run), run)
+def classify_run(run: Run) -> InstanceKind:
+    """Return the kind of a run."""
+    return _classify(run_table(run), run)
 
 
-def _kind_of(table: Table, run: Run) -> InstanceKind:
+def _classify(table: Table, run: Run) -> InstanceKind:
     at_optimum = bool((run.problem.start == run.problem.centre).all())
     several = max(run.algorithm.work.steps) > 1
     return InstanceKind(_clients_of(table["problem"], run.problem.clients), _is_noisy(table), several, at_optimum)
@@ -136,7 +136,7 @@ def _may_become(base: Table, kind: InstanceKind) -> bool:
 @cache
 def bases_of(claim: Claim) -> Bases:
     """Small members of the claim's own families; those on which it applies, where there are some."""
-    return bases_among(claim, lambda instance: _applies(claim, instance))
+    return select_bases(claim, lambda instance: _applies(claim, instance))
 
 
 def _applies(claim: Claim, instance: Instance) -> bool:
@@ -144,7 +144,7 @@ def _applies(claim: Claim, instance: Instance) -> bool:
     return found is not None and found.applicable
 
 
-def bases_among(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
+def select_bases(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
     """Small members of the claim's families, where it is known on which of them the claim applies."""
     instances = [i for name in families_for(claim) for i in FAMILIES[name].instances if not FAMILIES[name].in_floats]
     chosen = [instances[place] for place in np.random.default_rng(7).permutation(len(instances))[: 2 * _BASES]]
@@ -154,10 +154,10 @@ def bases_among(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
     return Bases(bases[:_BASES], others) if len(bases) >= _BASES // 4 else Bases([*bases, *others][:_BASES])
 
 
-def made(
+def generate_run(
     claim: Claim, bases: Bases, kind: InstanceKind, size: int, generator: np.random.Generator
 ) -> tuple[Run, Check] | None:
-    """One of the bases, changed, if it is of the kind then and the claim applies to it."""
+    """Return one of the bases, changed, if it is of the kind then and the claim applies to it."""
     fitting = bases.for_kind(kind)
     table = _change_to_kind(claim, _pick(generator, fitting), kind, size, generator) if fitting else None
     for _ in range(int(generator.integers(3))):
@@ -165,7 +165,7 @@ def made(
     table = without(table, ("start",)) if table is not None and kind.at_optimum else table
     run = None if table is None or not features(table) <= bases.features else read(table)
     # A step size changes no kind: what has become of another one is left before anything is computed of it.
-    if run is None or table is None or _kind_of(table, run) != kind:
+    if run is None or table is None or _classify(table, run) != kind:
         return None
     run = _with_its_step_size(claim, run, generator)
     found = examined(claim, run)
@@ -192,7 +192,7 @@ def _change_to_kind(
         wanted = max(wanted * size, clients(table) if kind.clients == "curvatures that differ" else 1)
     table = _with_clients_of(table, kind, wanted, generator)
     if kind.clients in ("pulls that differ", "curvatures that differ"):
-        table = _pulled_apart(table, kind, generator)
+        table = _spread_linear_terms(table, kind, generator)
     if "hessians" in table["problem"]:
         noise = [_pick(generator, _NOISES) * _curvature(table) ** 2] * clients(table) if kind.noisy else None
         table = changed(table, {"problem.noise": noise})
@@ -242,8 +242,8 @@ def _curvature(table: Table) -> fmpq:
     return max(abs(entry) for hessian in table["problem"]["hessians"] for row in hessian for entry in row) or fmpq(1)
 
 
-def _pulled_apart(table: Table, kind: InstanceKind, generator: np.random.Generator) -> Table:
-    """Clients of a quadratic problem with pulls that differ, and with curvatures that do so where the kind has them."""
+def _spread_linear_terms(table: Table, kind: InstanceKind, generator: np.random.Generator) -> Table:
+    """Give clients of a quadratic problem different linear terms, and different curvatures where the kind has them."""
     if "linear" not in table["problem"]:
         return table
     scale = _curvature(table)
@@ -255,7 +255,7 @@ def _pulled_apart(table: Table, kind: InstanceKind, generator: np.random.Generat
 
 
 def _with_curvature(table: Table, client: int, factor: fmpq) -> Table:
-    """The Hessian of one client scaled; its pull stays, so that its minimiser moves."""
+    """The Hessian of one client scaled; its linear term stays, so that its minimiser moves."""
     hessians = table["problem"]["hessians"]
     scaled_one = [[entry * factor for entry in row] for row in hessians[client]]
     return changed(table, {"problem.hessians": with_entry(hessians, client, scaled_one)})
@@ -263,7 +263,7 @@ def _with_curvature(table: Table, client: int, factor: fmpq) -> Table:
 
 def _turned(table: Table, generator: np.random.Generator) -> Table | None:
     """One aspect of the run scaled."""
-    knobs = [knob for knob in knobs_of(table) if knob.name != "local steps"]
+    knobs = [knob for knob in list_knobs(table) if knob.name != "local steps"]
     knob = knobs[int(generator.integers(len(knobs)))]
     factors = (*_FACTORS, fmpq(0)) if knob.may_vanish and "noise" not in knob.name else _FACTORS
     return turned(table, knob, _pick(generator, factors))
@@ -273,7 +273,7 @@ def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) 
     """A step size that the conditions allow, now and then the largest one."""
     if any(stated_by(claim)):
         return with_stated_sizes(claim, run)
-    run, at_edge = with_steps_times(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
+    run, at_edge = scale_steps(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
     if not claim.conditions:
         return run
     run = _changed_by(factor_of_equations, claim, run)
@@ -284,7 +284,7 @@ def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) 
 def _changed_by(factor_of: Callable[[Claim, Run], fmpq | None], claim: Claim, run: Run) -> Run:
     # Conditions in enclosures would take longer than all the rest.
     factor = factor_of(claim, run if run.arithmetic is RATIONAL else run.as_floats())
-    return run if factor is None else with_steps_times(run, factor)
+    return run if factor is None else scale_steps(run, factor)
 
 
 def _largest_factor(claim: Claim, run: Run) -> fmpq | None:

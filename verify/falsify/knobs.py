@@ -1,7 +1,7 @@
 """Knobs: ways to scale one aspect of a run by a factor and leave the rest of its structure as it is.
 
 A knob keeps what assumptions ask for wherever it can: clients that share a
-Hessian keep sharing one, importances sum to one, ``eta_i K_i`` stays the same
+Hessian keep sharing one, client weights sum to one, ``eta_i K_i`` stays the same
 for all.  The changes of units come first: a correct bound does not notice them.
 """
 
@@ -30,7 +30,7 @@ from verify.falsify.tables import (
     clients,
     dimension,
     get,
-    mapped,
+    map_entries,
     scaled,
     with_entry,
 )
@@ -49,12 +49,12 @@ class Knob:
     """Whether the factor zero makes sense as well."""
 
 
-def knobs_of(table: Table) -> list[Knob]:
+def list_knobs(table: Table) -> list[Knob]:
     """The knobs that a table has."""
     return [*_list_data_knobs(table), *_list_quadratic_knobs(table), *_list_run_knobs(table)]
 
 
-def knob_named(table: Table, name: str) -> Knob | None:
+def find_knob(table: Table, name: str) -> Knob | None:
     """The knob of that name, if the table has one."""
     # What every run has is asked for most, and found without a look at the clients.
     knobs = chain(_list_run_knobs(table), _list_quadratic_knobs(table), _list_data_knobs(table))
@@ -69,7 +69,7 @@ def _list_run_knobs(table: Table) -> Iterator[Knob]:
     yield Knob("rounds", _rounds)
     everyone = range(clients(table))
     if len(everyone) > 1:
-        yield from (Knob(f"importance {i}", partial(_importance, i)) for i in everyone)
+        yield from (Knob(f"importance {i}", partial(_scale_client_weight, i)) for i in everyone)
     if isinstance(get(table, "algorithm.aggregation"), list):
         yield Knob("aggregation", partial(_scale_key, "algorithm.aggregation"))
         for i in everyone:
@@ -95,10 +95,10 @@ def _list_quadratic_knobs(table: Table) -> Iterator[Knob]:
         yield Knob("noise", partial(_scale_key, "problem.noise"), may_vanish=True)
         for i in range(len(noise)) if len(noise) > 1 else ():
             yield Knob(f"noise {i}", partial(_entry, "problem.noise", i), may_vanish=True)
-    groups = _alike(table)
+    groups = _group_equal_clients(table)
     if len(groups) > 1:
         yield from (Knob(f"curvature {g}", partial(_objectives, _QUADRATICS, g), may_vanish=True) for g in groups)
-        yield from (Knob(f"pull {g}", partial(_pull, g), may_vanish=True) for g in groups)
+        yield from (Knob(f"pull {g}", partial(_scale_gradients, g), may_vanish=True) for g in groups)
     if dimension(table) > 1:
         yield from (Knob(f"coordinate {k}", partial(_coordinate, k)) for k in range(dimension(table)))
 
@@ -116,7 +116,7 @@ def _list_data_knobs(table: Table) -> Iterator[Knob]:
         yield from (Knob(f"column {k}", partial(_column, k)) for k in range(dimension(table)))
 
 
-def _alike(table: Table) -> list[list[int]]:
+def _group_equal_clients(table: Table) -> list[list[int]]:
     """Clients with the same objective, type by type."""
     types: dict[str, list[int]] = {}
     problem = table["problem"]
@@ -172,7 +172,9 @@ _QUADRATICS, _DATA = ("problem.hessians", "problem.linear"), ("problem.inputs", 
 def _objectives(keys: Sequence[str], chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
     """Scale the parts that make the objectives of some clients: each keeps its minimiser."""
     scale = partial(mul, factor)
-    changes = {key: [mapped(v, scale) if i in chosen else v for i, v in enumerate(get(table, key))] for key in keys}
+    changes = {
+        key: [map_entries(v, scale) if i in chosen else v for i, v in enumerate(get(table, key))] for key in keys
+    }
     return changed(table, changes)
 
 
@@ -182,7 +184,7 @@ def _spread(table: Table, factor: fmpq) -> Table:
     return changed(table, {"problem.linear": (mean + (linear - mean) * factor).tolist()})
 
 
-def _pull(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
+def _scale_gradients(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
     """Gradients of some clients at the optimum, scaled."""
     problem = _problem(table)
     neutral = problem.hessians @ problem.centre
@@ -208,7 +210,7 @@ def _coordinate(place: int, table: Table, factor: fmpq) -> Table:
     return changed(table, changes)
 
 
-def _importance(client: int, table: Table, factor: fmpq) -> Table:
+def _scale_client_weight(client: int, table: Table, factor: fmpq) -> Table:
     """One importance against the others, which still sum to one."""
     given = get(table, "problem.weights") or [fmpq(1, clients(table))] * clients(table)
     moved = with_entry(given, client, given[client] * factor)
@@ -222,7 +224,7 @@ def _server_step_size(table: Table, factor: fmpq) -> Table:
     )
 
 
-def _times(count: int, factor: fmpq) -> int:
+def _scale_count(count: int, factor: fmpq) -> int:
     """A count times a factor of at most four: the cost of a run grows with it."""
     return max(1, int((count * min(factor, fmpq(4)) + fmpq(1, 2)).floor()))
 
@@ -231,12 +233,13 @@ def _local_steps(table: Table, factor: fmpq) -> Table:
     steps = table["algorithm"].get("local_steps", 1)
     several = isinstance(steps, list)
     return changed(
-        table, {"algorithm.local_steps": [_times(k, factor) for k in steps] if several else _times(steps, factor)}
+        table,
+        {"algorithm.local_steps": [_scale_count(k, factor) for k in steps] if several else _scale_count(steps, factor)},
     )
 
 
 def _rounds(table: Table, factor: fmpq) -> Table:
-    return changed(table, {"algorithm.rounds": _times(table["algorithm"]["rounds"], factor)})
+    return changed(table, {"algorithm.rounds": _scale_count(table["algorithm"]["rounds"], factor)})
 
 
 def _residuals(table: Table, factor: fmpq) -> Table:

@@ -13,7 +13,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from verify.check.applicability import check_conditions
-from verify.falsify.knobs import Knob, knob_named, knobs_of
+from verify.falsify.knobs import Knob, find_knob, list_knobs
 from verify.falsify.rounding import factor_of
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint
@@ -38,7 +38,7 @@ def turned(table: Table, knob: Knob, factor: fmpq) -> Table | None:
 def without(table: Table, names: Sequence[str]) -> Table:
     """The table with the aspects of those knobs taken away, where it has them."""
     for name in names:
-        knob = knob_named(table, name)
+        knob = find_knob(table, name)
         table = table if knob is None else turned(table, knob, fmpq(0)) or table
     return table
 
@@ -75,7 +75,7 @@ class LocalClimb:
     def sweep_knobs(self, exponents: tuple[float, ...], generator: np.random.Generator) -> None:
         """Every knob in both directions, in random order, with ever smaller factors; a success is repeated."""
         for exponent in exponents:
-            names = [knob.name for knob in knobs_of(self.at.table)]
+            names = [knob.name for knob in list_knobs(self.at.table)]
             for place in generator.permutation(len(names)) if self.left > 0 else ():
                 for signed in (exponent, -exponent):
                     while self._turn(names[place], factor_of(signed, _PRECISION)):
@@ -83,7 +83,7 @@ class LocalClimb:
 
     def without(self) -> None:
         """Every aspect that can vanish taken away."""
-        for knob in knobs_of(self.at.table):
+        for knob in list_knobs(self.at.table):
             if knob.may_vanish:
                 self._turn(knob.name, fmpq(0))
 
@@ -101,7 +101,7 @@ class LocalClimb:
     def turn_random_knobs(self, generator: np.random.Generator, spread: float) -> None:
         """A few knobs turned at once by random factors."""
         table: Table | None = self.at.table
-        knobs = knobs_of(self.at.table)
+        knobs = list_knobs(self.at.table)
         for place in generator.choice(len(knobs), size=min(len(knobs), int(generator.integers(1, 5))), replace=False):
             if table is None:
                 break
@@ -111,7 +111,7 @@ class LocalClimb:
 
     def _turn(self, name: str, factor: fmpq) -> bool:
         """A knob of that name, if the present table has one, turned."""
-        knob = knob_named(self.at.table, name)
+        knob = find_knob(self.at.table, name)
         return knob is not None and self.tries(turned(self.at.table, knob, factor))
 
 
@@ -135,7 +135,7 @@ def factor_within(claim: Claim, run: Run) -> fmpq | None:
         return None
     for power in (1, 2, 4, 8, 16):
         factor = fmpq(1, 2**power)
-        if _hold_with(claim, run, factor):
+        if _hold_after_scaling(claim, run, factor):
             return factor
     return None
 
@@ -143,21 +143,21 @@ def factor_within(claim: Claim, run: Run) -> fmpq | None:
 def factor_at_edge(claim: Claim, run: Run) -> fmpq | None:
     """The factor of the largest steps that the conditions allow; None where they set no limit near the present ones."""
     low, high = fmpq(1), fmpq(2)
-    while _hold_with(claim, run, high):
+    while _hold_after_scaling(claim, run, high):
         low, high = high, 2 * high
         if high > 2**16:
             return None
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _hold_with(claim, run, middle):
+        if _hold_after_scaling(claim, run, middle):
             low = middle
         else:
             high = middle
     # An edge is a simple number most of the time.
-    return next((edge for edge in _simplest_first(low, high) if _hold_with(claim, run, edge)), None)
+    return next((edge for edge in _simplest_first(low, high) if _hold_after_scaling(claim, run, edge)), None)
 
 
-def with_steps_times(run: Run, factor: fmpq) -> Run:
+def scale_steps(run: Run, factor: fmpq) -> Run:
     """The run with all step sizes multiplied; what is known of its problem stays known."""
     return run.with_step_factor(run.arithmetic.number(factor, STEP_SIZE))
 
@@ -174,8 +174,8 @@ def _with_steps(table: Table, factor: fmpq) -> Table:
     return scaled(table, {STEP_SIZE: factor})
 
 
-def _hold_with(claim: Claim, run: Run, factor: fmpq) -> bool | None:
-    return _conditions_hold(claim, with_steps_times(run, factor))
+def _hold_after_scaling(claim: Claim, run: Run, factor: fmpq) -> bool | None:
+    return _conditions_hold(claim, scale_steps(run, factor))
 
 
 def _conditions_hold(claim: Claim, run: Run) -> bool | None:

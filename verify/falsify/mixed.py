@@ -1,4 +1,4 @@
-"""Runs in which everything plays a part: noise, distance, pulls and curvatures of clients, several steps and rounds."""
+"""Runs with all causes of error: noise, distance, linear terms and curvatures of clients, several steps and rounds."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from verify.falsify.knobs import Knob, knobs_of
+from verify.falsify.knobs import Knob, list_knobs
 from verify.falsify.local import turned, within_conditions
 from verify.falsify.rounding import factor_of
 from verify.falsify.score import NOTHING
@@ -24,13 +24,13 @@ def polish(hunt: SearchState, place: SearchPoint, generator: np.random.Generator
     """Turn some knobs of a run together, for the largest score."""
     from scipy.optimize import minimize
 
-    knobs = knobs_of(place.table)
+    knobs = list_knobs(place.table)
     chosen = [knobs[n] for n in generator.permutation(len(knobs))[:_MOST_KNOBS]]
     best = place
 
     def loss(exponents: Array) -> float:
         nonlocal best
-        table = _all_turned(hunt, place.table, chosen, exponents)
+        table = _turn_all(hunt, place.table, chosen, exponents)
         reached = NOTHING if table is None else hunt.look(table)
         if table is not None and reached > best.score:
             best = SearchPoint(table, reached)
@@ -42,7 +42,7 @@ def polish(hunt: SearchState, place: SearchPoint, generator: np.random.Generator
     hunt.keep(best)
 
 
-def _all_turned(hunt: SearchState, table: Table, knobs: list[Knob], exponents: Array) -> Table | None:
+def _turn_all(hunt: SearchState, table: Table, knobs: list[Knob], exponents: Array) -> Table | None:
     result: Table | None = table
     for knob, exponent in zip(knobs, exponents, strict=True):
         factor = factor_of(float(np.clip(exponent, -20, 20)), _PRECISION)

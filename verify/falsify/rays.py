@@ -19,11 +19,11 @@ from flint import fmpq
 
 from fedtheory.arithmetic import Array
 from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, best_step
-from verify.falsify.knobs import knob_named, knobs_of
+from verify.falsify.knobs import find_knob, list_knobs
 from verify.falsify.local import turned, without
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import MOST_ITERATES, NEAR, Reach, SearchPoint, SearchState
-from verify.falsify.tables import Table, all_steps, changed, clients, features, get, with_clients
+from verify.falsify.tables import Table, changed, clients, count_steps, features, get, with_clients
 
 _SCALED = (
     "unit of values",
@@ -85,19 +85,19 @@ def _with_power(table: Table, name: str, power: int) -> Table | None:
     if name == _CLIENTS:
         return with_clients(table, list(range(clients(table))) * 2**power) if power > 0 else None
     if name in _COUNTED:
-        return _counted(table, "algorithm." + name.replace(" ", "_"), power)
-    knob = knob_named(table, name)
+        return _scale_rounded(table, "algorithm." + name.replace(" ", "_"), power)
+    knob = find_knob(table, name)
     return None if knob is None else turned(table, knob, fmpq(2) ** power)
 
 
-def _counted(table: Table, key: str, power: int) -> Table | None:
+def _scale_rounded(table: Table, key: str, power: int) -> Table | None:
     count = get(table, key)
     if not isinstance(count, int):
         return None
     return changed(table, {key: max(int(count * 2.0**power), 1)})
 
 
-def along_rays(hunt: SearchState, starts: Sequence[Table], reach: Reach, until: float) -> None:
+def follow_rays(hunt: SearchState, starts: Sequence[Table], reach: Reach, until: float) -> None:
     """Follow rays from runs until so many seconds; small runs that they lead to are kept for local searches."""
     hunt.reach, reader, each = reach, Reader(hunt.claim), _SHARE * (until - hunt.seconds)
     followed, half = [], (hunt.seconds + until) / 2
@@ -138,7 +138,7 @@ def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
 
 def _corner(reader: Reader, point: ScaledRun, whole: Logarithms, count: int) -> Iterator[tuple[ScaledRun, Logarithms]]:
     """The run with so many of its causes, where the smaller side is there by them."""
-    present = [knob.name for knob in knobs_of(point.base) if knob.name in _SOURCES]
+    present = [knob.name for knob in list_knobs(point.base) if knob.name in _SOURCES]
     for kept in combinations(present, count) if count < len(present) else ():
         left = without(point.base, [name for name in present if name not in kept])
         reading = reader.read(left)
@@ -181,9 +181,9 @@ class Ray:
         return tuple(np.round([*terms, *at.conditions], _DIGITS).tolist())
 
     def felt(self, hunt: SearchState, until: float) -> None:
-        """Feel the way from where it ended: where sides bend, exponents lead past the best place, which is close."""
+        """Refine locally from the end: exponents are asymptotic, so the best grid point is close by."""
         self._burdens = 0 * self._burdens
-        while hunt.seconds < until and any(self._moves(hunt, self._beside(count)) for count in (1, 2)):
+        while hunt.seconds < until and any(self._moves(hunt, self._list_neighbours(count)) for count in (1, 2)):
             pass
 
     def _goes_on(self, hunt: SearchState) -> bool:
@@ -248,7 +248,7 @@ class Ray:
                 tried.add(tuple(step))
                 yield self._at.moved({name: int(power) for name, power in zip(names, step, strict=True) if power})
 
-    def _beside(self, count: int) -> Iterator[ScaledRun]:
+    def _list_neighbours(self, count: int) -> Iterator[ScaledRun]:
         """The points next to where it ended: so many aspects doubled or halved."""
         for names in combinations(_aspects(self._run), count):
             for powers in product((1, -1), repeat=count):
@@ -262,12 +262,12 @@ class Ray:
 
 
 def _shorter(point: ScaledRun) -> Iterator[ScaledRun]:
-    """The point with ever smaller steps: conditions bend, and a way that was allowed at first leads out of them."""
+    """Try the point with ever smaller steps: conditions are curved, and the direction may leave them."""
     return (point.moved({"local step size": -power}) for power in (1, 2, 4))
 
 
 def _aspects(table: Table) -> list[str]:
-    return [*(knob.name for knob in knobs_of(table) if knob.name in _SCALED), *_COUNTED]
+    return [*(knob.name for knob in list_knobs(table) if knob.name in _SCALED), *_COUNTED]
 
 
 def _room(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: int) -> Room:
@@ -279,9 +279,9 @@ def _room(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: 
             high[place] = min(box, _doublings(_MOST_CLIENTS, clients(table)))
         elif name in _COUNTED:
             low[place] = max(-box, -_doublings(_count(table, name), 1))
-    all_counts = all_steps(table) * clients(table)
+    all_counts = count_steps(table) * clients(table)
     sums = np.array([[float(name in together) for name in names] for together in ((_STEPS, _ROUNDS), _COUNTED)])
-    most = [_doublings(longest, all_steps(table)), _doublings(MOST_ITERATES, all_counts)]
+    most = [_doublings(longest, count_steps(table)), _doublings(MOST_ITERATES, all_counts)]
     return Room(low, high, sums, np.array(most))
 
 

@@ -17,15 +17,15 @@ from verify.check import Check, check
 from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
 from verify.effort import measure_work
-from verify.falsify.generation import KINDS, bases_of, made
+from verify.falsify.generation import KINDS, bases_of, generate_run
 from verify.falsify.local import LocalClimb, move_to_edge, without
 from verify.falsify.mixed import mixed
 from verify.falsify.polish import polish
-from verify.falsify.rays import along_rays
+from verify.falsify.rays import follow_rays
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import AROUND, FAR, NEAR, SearchDone, SearchPoint, SearchState
-from verify.falsify.starts import own_size, setting, starts
-from verify.falsify.structure import other_shapes, variants
+from verify.falsify.starts import count_instances, setting, starts
+from verify.falsify.structure import list_other_shapes, variants
 from verify.falsify.tables import Table, get
 from verify.instances import FAMILIES, Complexity, Instance, complexity
 
@@ -63,15 +63,15 @@ def search(
 
     The order of everything that is tried depends on `seed` only.
     """
-    return _hunted(_go, SearchState(claim, budget, on_progress), seed)
+    return _run_search(_search_by_turns, SearchState(claim, budget, on_progress), seed)
 
 
 def short_search(claim: Claim, budget: float, seed: int = 0) -> SearchState:
     """The beginning of a search, which ends by itself: a few runs, and what is far from them along rays."""
-    return _hunted(_begin, SearchState(claim, budget, lambda _done, _all: None), seed)
+    return _run_search(_begin, SearchState(claim, budget, lambda _done, _all: None), seed)
 
 
-def _hunted(
+def _run_search(
     way: Callable[[SearchState, Iterator[Instance], np.random.Generator], None], hunt: SearchState, seed: int
 ) -> SearchState:
     claim, generator = hunt.claim, np.random.default_rng(seed)
@@ -126,7 +126,7 @@ def simplest_violation(
 
 def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
     """Runs made for the claim and members of its families in turn, each with what the claim says of it."""
-    members = islice(starts(claim, generator), own_size(claim))
+    members = islice(starts(claim, generator), count_instances(claim))
     # Sums of noise may take more clients and rounds to show: ever more, where few did not.
     kinds = ((kind, 1 + passed) for passed in range(_SIZES if claim.rate is None else 0) for kind in KINDS)
     for instance in members:
@@ -134,7 +134,7 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
             run = instance.run()
             yield run_table(run), check(claim, run)
         kind, size = next(kinds, (None, 0))
-        fitting = None if kind is None else made(claim, bases_of(claim), kind, size, generator)
+        fitting = None if kind is None else generate_run(claim, bases_of(claim), kind, size, generator)
         if fitting is not None:
             yield run_table(fitting[0]), fitting[1]
 
@@ -148,7 +148,7 @@ def _begin(hunt: SearchState, instances: Iterator[Instance], generator: np.rando
         _to_the_edge(hunt, runs, hunt.seconds + _AT_EDGES * hunt.budget)
     if runs:
         reach = FAR if _may_go_far(hunt) else AROUND
-        along_rays(hunt, runs, reach, hunt.seconds + _ALONG[reach] * hunt.budget)
+        follow_rays(hunt, runs, reach, hunt.seconds + _ALONG[reach] * hunt.budget)
         return
     for _ in hunt.fresh[:_FOLLOWED]:
         _climb(hunt, generator, _SHORT)
@@ -169,12 +169,12 @@ def _waiting(place: SearchPoint) -> tuple[bool, float]:
     return get(place.table, "problem.batch") is not None, -place.score
 
 
-def _go(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
+def _search_by_turns(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
     _begin(hunt, instances, generator)
     if hunt.claim.rate is not None:
         return
     _try_kinds(hunt, generator)
-    for _ in range(0, own_size(hunt.claim), _BATCH):
+    for _ in range(0, count_instances(hunt.claim), _BATCH):
         _try(hunt, islice(instances, _BATCH))
         _climb(hunt, generator, _SHORT)
     while True:
@@ -182,7 +182,7 @@ def _go(hunt: SearchState, instances: Iterator[Instance], generator: np.random.G
         place = _climb(hunt, generator, _LONG)
         if place is not None:
             for left_out in _SUMMING:
-                _go_far(hunt, left_out, generator)
+                _search_long_horizons(hunt, left_out, generator)
             polish(hunt, place, generator)
         elif not found_more:
             return
@@ -191,19 +191,21 @@ def _go(hunt: SearchState, instances: Iterator[Instance], generator: np.random.G
 def _try_kinds(hunt: SearchState, generator: np.random.Generator) -> None:
     """A run of every kind, made for the claim; from the best of them local searches start as well."""
     for kind in KINDS:
-        fitting = made(hunt.claim, bases_of(hunt.claim), kind, 1, generator)
+        fitting = generate_run(hunt.claim, bases_of(hunt.claim), kind, 1, generator)
         if fitting is not None:
             hunt.start_from(fitting[0], in_floats=False)
 
 
-def _go_far(hunt: SearchState, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
-    """A local search over long horizons, from a run with noise or pulls only, so that their sums decide."""
+def _search_long_horizons(hunt: SearchState, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
+    """A local search over long horizons, from a run with noise or linear terms only, so that their sums decide."""
     start = _chosen(hunt, generator) if _may_go_far(hunt) else None
     if start is None:
         return
     moved, hunt.reach, hunt.moved = hunt.moved, FAR, None
     table = without(start.table, left_out)
-    _uphill(LocalClimb(hunt.claim, hunt.look, SearchPoint(table, hunt.look(table)), _LONG, other_shapes), generator)
+    _uphill(
+        LocalClimb(hunt.claim, hunt.look, SearchPoint(table, hunt.look(table)), _LONG, list_other_shapes), generator
+    )
     hunt.reach, hunt.moved = NEAR, moved
 
 
@@ -236,14 +238,14 @@ def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> Sea
     start = _chosen(hunt, generator)
     if start is None:
         return None
-    hunt.moved = _other_view(hunt.claim, generator)
+    hunt.moved = _move_term(hunt.claim, generator)
     if hunt.moved is not None:
         start = SearchPoint(start.table, hunt.look(start.table))
     reduced = _reduce(hunt, start, generator)
     if reduced is None:
         climb = LocalClimb(hunt.claim, hunt.look, start, looks, variants)
     else:
-        climb = LocalClimb(hunt.claim, hunt.look, reduced, looks, other_shapes)
+        climb = LocalClimb(hunt.claim, hunt.look, reduced, looks, list_other_shapes)
     _uphill(climb, generator)
     hunt.keep(climb.at)
     return climb.at
@@ -263,7 +265,7 @@ def _uphill(climb: LocalClimb, generator: np.random.Generator) -> None:
             climb.turn_random_knobs(generator, 2.0)
 
 
-def _other_view(claim: Claim, generator: np.random.Generator) -> int | None:
+def _move_term(claim: Claim, generator: np.random.Generator) -> int | None:
     """A term to move to the other side, every other time that there are several."""
     most = max((len(link.right.terms) + len(link.left.terms) - 1 for link in links_of(claim)), default=0)
     return int(generator.integers(most)) if most > 1 and generator.integers(2) else None

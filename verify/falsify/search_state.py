@@ -20,21 +20,21 @@ from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
-    all_steps,
     changed,
     clients,
+    count_steps,
     dimension,
     evaluate_run,
     features,
+    find_most_steps,
     get,
     leaves,
-    most_steps,
     quick,
     rows,
     scaled,
     with_clients,
     working_table,
-    written,
+    write_table,
 )
 
 _CONFIRMED = 8_000_000
@@ -178,9 +178,9 @@ class SearchState:
 
     def is_within_reach(self, table: Table) -> bool:
         """Whether a run is as small as the search looks at."""
-        if all_steps(table) * clients(table) > MOST_ITERATES:
+        if count_steps(table) * clients(table) > MOST_ITERATES:
             return False
-        return all_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
+        return count_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
 
     def tick(self) -> None:
         """Count a run that is looked at; raises `SearchDone` when there is no time for one such as those before it."""
@@ -239,7 +239,7 @@ class SearchState:
             self.left_open += 1
             return
         try:
-            printed = written(table)
+            printed = write_table(table)
         except InputError:
             # Floats take what exact arithmetic refuses, such as very long runs.
             self.left_open += 1
@@ -264,7 +264,7 @@ def movement(table: Table) -> float:
     if hessians is None or not step_sizes:
         return math.inf
     curvature = max(abs(entry) for entry in leaves(hessians))
-    return plain_float(max(step_sizes) * curvature * all_steps(table))
+    return plain_float(max(step_sizes) * curvature * count_steps(table))
 
 
 def _best_of(places: list[SearchPoint]) -> list[SearchPoint]:
@@ -278,7 +278,7 @@ def _is_confirmable(table: Table) -> bool:
 
 def _exact_cost(table: Table) -> int:
     """Multiplications of short numbers that an exact run takes, about."""
-    return cost(table) * (1 + all_steps(table) // _LENGTH)
+    return cost(table) * (1 + count_steps(table) // _LENGTH)
 
 
 def halves(table: Table) -> Iterator[Table]:
@@ -304,7 +304,7 @@ def cost(table: Table) -> int:
     """
     waits = get(table, "algorithm.clock.policy") in (None, "sync")
     if waits and get(table, "problem.batch") is None:
-        steps = most_steps(table) * clients(table) + all_steps(table)
+        steps = find_most_steps(table) * clients(table) + count_steps(table)
     else:
-        steps = all_steps(table) * clients(table) * (1 if waits else clients(table) + 1)
+        steps = count_steps(table) * clients(table) * (1 if waits else clients(table) + 1)
     return int((steps + rows(table)) * (dimension(table) + 1) ** 3)

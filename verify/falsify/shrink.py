@@ -17,7 +17,7 @@ from fedtheory.runfile import parse_run
 from verify.check import Check
 from verify.check.outcome import unclearness
 from verify.effort import measure_work, spend_a_try
-from verify.falsify.knobs import knob_named, knobs_of, translated
+from verify.falsify.knobs import find_knob, list_knobs, translated
 from verify.falsify.local import turned
 from verify.falsify.rounding import simpler, weight_of
 from verify.falsify.score import NOTHING, score
@@ -30,10 +30,10 @@ from verify.falsify.tables import (
     clients,
     dimension,
     evaluate_rigorously,
+    find_most_steps,
     get,
     leaves,
-    mapped,
-    most_steps,
+    map_entries,
     number_keys,
     scaled,
     size,
@@ -41,7 +41,7 @@ from verify.falsify.tables import (
     with_coordinates,
     with_entry,
     working_table,
-    written,
+    write_table,
 )
 
 _OPTIONAL = (
@@ -87,7 +87,7 @@ def _smallest(claim: Claim, table: Table, deadline: float, keeps: Keeps, on_tick
     begin = _burden(claim, start, keeps)
     if begin is None:
         return table
-    return written(_Shrinking(claim, start, begin, keeps, _ticking(deadline, on_tick)).smallest())
+    return write_table(_Shrinking(claim, start, begin, keeps, _ticking(deadline, on_tick)).smallest())
 
 
 def _is_violated(_table: Table, found: Check) -> bool:
@@ -160,7 +160,7 @@ class _Shrinking:
         for _ in range(_TURNS):
             if self._burden[1] == 0:
                 return
-            reached = [(table, burden, gap) for table in clearer(self.table) for burden, gap in self._gaps(table)]
+            reached = [(table, burden, gap) for table in list_clearer(self.table) for burden, gap in self._gaps(table)]
             table, burden, gap = min(reached, key=_sort_by_margin, default=(None, None, 0.0))
             if table is None or burden is None or (burden[1] == self._burden[1] and gap <= self._gap()):
                 return
@@ -180,18 +180,18 @@ class _Shrinking:
 
     def _fewer_parts(self) -> bool:
         """Fewer clients, coordinates, rounds, local steps, rows of data and participants."""
-        return self._repeat(_with_fewer_parts)
+        return self._repeat(_remove_parts)
 
     def _fewer_keys(self) -> bool:
         """Remove keys that have their default value."""
-        return self._repeat(_with_fewer_keys)
+        return self._repeat(_remove_keys)
 
     def _other_units(self) -> bool:
         """Coordinates, units and factors in which numbers are simpler."""
         helped = sum(self._tries(translated(self.table, origin)) for origin in _origins(self.table)) > 0
-        for knob in knobs_of(self.table):
+        for knob in list_knobs(self.table):
             for factor in _plain_factors(self.table):
-                current = knob_named(self.table, knob.name)
+                current = find_knob(self.table, knob.name)
                 helped |= current is not None and self._tries(turned(self.table, current, factor))
         return helped
 
@@ -231,9 +231,9 @@ _AWAY = tuple(fmpq(sign, 4**power) for power in range(12) for sign in (1, -1))
 _FARTHER = (fmpq(4), fmpq(1, 4), fmpq(2), fmpq(1, 2))
 
 
-def clearer(table: Table) -> Iterator[Table]:
+def list_clearer(table: Table) -> Iterator[Table]:
     """Runs in which the same fault may show more: each aspect scaled, more rounds, a start off the optimum."""
-    for knob in knobs_of(table):
+    for knob in list_knobs(table):
         for factor in _FARTHER:
             other = turned(table, knob, factor)
             if other is not None:
@@ -284,7 +284,7 @@ def _weight(table: Table) -> tuple[bool, int, int]:
 
 def _replaced(table: Table, key: str, old: fmpq, new: fmpq) -> Table:
     """All numbers of a key that are equal, replaced."""
-    return changed(table, {key: mapped(get(table, key), lambda number: new if number == old else number)})
+    return changed(table, {key: map_entries(get(table, key), lambda number: new if number == old else number)})
 
 
 def _replaced_at(table: Table, key: str, place: int, new: fmpq) -> Table:
@@ -298,10 +298,10 @@ def _replaced_at(table: Table, key: str, place: int, new: fmpq) -> Table:
         hessians[client, row, column] = hessians[client, column, row] = new
         return changed(table, {key: hessians.tolist()})
     places = itertools.count()
-    return changed(table, {key: mapped(value, lambda number: new if next(places) == place else number)})
+    return changed(table, {key: map_entries(value, lambda number: new if next(places) == place else number)})
 
 
-def _with_fewer_parts(table: Table) -> Iterator[Table]:
+def _remove_parts(table: Table) -> Iterator[Table]:
     everyone, coordinates = list(range(clients(table))), list(range(dimension(table)))
     rounds = table["algorithm"]["rounds"]
     if len(everyone) > _MANY:
@@ -313,15 +313,15 @@ def _with_fewer_parts(table: Table) -> Iterator[Table]:
         yield with_clients(table, kept)
     for kept in _subsets(coordinates):
         yield with_coordinates(table, kept)
-    for count in _fewer(most_steps(table)):
+    for count in _fewer(find_most_steps(table)):
         fewer = changed(table, {"algorithm.local_steps": count})
         yield fewer
-        yield scaled(fewer, {STEP_SIZE: fmpq(most_steps(table), count)})
+        yield scaled(fewer, {STEP_SIZE: fmpq(find_most_steps(table), count)})
     steps = table["algorithm"].get("local_steps", 1)
     for client, own in enumerate(steps if isinstance(steps, list) else []):
         for count in _fewer(own):
             yield changed(table, {"algorithm.local_steps": with_entry(steps, client, count)})
-    yield from _with_fewer_rows(table)
+    yield from _remove_rows(table)
 
 
 def _fewer(count: int) -> list[int]:
@@ -344,7 +344,7 @@ def _subsets(parts: list[int]) -> Iterator[list[int]]:
         yield [part for part in parts if part != out]
 
 
-def _with_fewer_rows(table: Table) -> Iterator[Table]:
+def _remove_rows(table: Table) -> Iterator[Table]:
     problem = table["problem"]
     for client, rows in enumerate(problem.get("inputs", ())):
         for kept in _subsets(list(range(len(rows)))):
@@ -352,7 +352,7 @@ def _with_fewer_rows(table: Table) -> Iterator[Table]:
             yield changed(table, {f"problem.{n}": with_entry(problem[n], client, part) for n, part in fewer.items()})
 
 
-def _with_fewer_keys(table: Table) -> Iterator[Table]:
+def _remove_keys(table: Table) -> Iterator[Table]:
     yield from (changed(table, {key: None}) for key in _OPTIONAL if get(table, key) is not None)
     yield changed(table, {"problem.batch": None, "problem.replacement": None})
     if get(table, "problem.batch") is not None:

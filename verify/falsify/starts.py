@@ -20,7 +20,7 @@ def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
     """All instances in random order, those of the claim's own families first.
 
     None of a family that is meant for an assumption that the claim does not make: who says nothing of an algorithm
-    speaks of federated averaging.
+    mentions federated averaging.
     """
     own = families_for(claim)
     yield from _shuffled(own, generator)
@@ -30,19 +30,19 @@ def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
         yield from _shuffled(meant, generator)
 
 
-def own_size(claim: Claim) -> int:
+def count_instances(claim: Claim) -> int:
     """Number of instances in the claim's families."""
     return sum(FAMILIES[name].size for name in families_for(claim))
 
 
 def setting(claim: Claim) -> set[str]:
     """The features of the instances of the claim's own families, as far as some of each show them."""
-    return set().union(*(features(table) for name in families_for(claim) for table in _shown(name)))
+    return set().union(*(features(table) for name in families_for(claim) for table in _list_tables(name)))
 
 
 def algorithms(claim: Claim) -> list[Table]:
     """Quadratic members of the claim's own families, one of each shape of an algorithm that some of them show."""
-    shown = (table for name in families_for(claim) for table in _shown(name) if "hessians" in table["problem"])
+    shown = (table for name in families_for(claim) for table in _list_tables(name) if "hessians" in table["problem"])
     shapes: dict[str, Table] = {}
     for table in shown:
         shapes.setdefault(_shape(table["algorithm"]), table)
@@ -57,7 +57,7 @@ def _shape(value: Any) -> str:
 
 
 @cache
-def _shown(name: str) -> list[Table]:
+def _list_tables(name: str) -> list[Table]:
     """The tables of some members of a family."""
     members = FAMILIES[name].instances
     return [working_table(instance.run()) for instance in members[:: max(len(members) // _ASKED, 1)]]

@@ -24,14 +24,21 @@ from verify.falsify.tables import (
 
 def variants(table: Table) -> Iterator[Table]:
     """Tables one step of structure away; not all of them are runs."""
-    yield from other_shapes(table)
+    yield from list_other_shapes(table)
     if "hessians" in table["problem"]:
-        yield from _different(table, _other_pulls(table))
+        yield from _different(table, _change_linear_terms(table))
 
 
-def other_shapes(table: Table) -> Iterator[Table]:
+def list_other_shapes(table: Table) -> Iterator[Table]:
     """Variants in which nothing comes back that was taken away: noise, distance and spread."""
-    for kind in (_other_counts, _other_clients, _other_participants, _other_clocks, _other_batches, _fewer_dimensions):
+    for kind in (
+        _change_counts,
+        _change_clients,
+        _change_participants,
+        _change_clocks,
+        _change_batches,
+        _drop_dimensions,
+    ):
         yield from _different(table, kind(table))
 
 
@@ -39,12 +46,12 @@ def _different(table: Table, others: Iterator[Table]) -> Iterator[Table]:
     return (other for other in others if other != table)
 
 
-def _fewer_dimensions(table: Table) -> Iterator[Table]:
+def _drop_dimensions(table: Table) -> Iterator[Table]:
     for out in range(dimension(table) if dimension(table) > 1 else 0):
         yield with_coordinates(table, [k for k in range(dimension(table)) if k != out])
 
 
-def _other_counts(table: Table) -> Iterator[Table]:
+def _change_counts(table: Table) -> Iterator[Table]:
     rounds, steps = table["algorithm"]["rounds"], table["algorithm"].get("local_steps", 1)
     for count in {1, max(rounds - 1, 1), rounds + 1, 2 * rounds}:
         yield changed(table, {"algorithm.rounds": count})
@@ -77,7 +84,7 @@ def _with_steps(table: Table, before: list[int], after: list[int]) -> Iterator[T
     yield changed(other, {STEP_SIZE: [size * factor for size, factor in zip(each, factors, strict=True)]})
 
 
-def _other_clients(table: Table) -> Iterator[Table]:
+def _change_clients(table: Table) -> Iterator[Table]:
     everyone = list(range(clients(table)))
     for out in everyone if len(everyone) > 1 else []:
         yield with_clients(table, [i for i in everyone if i != out])
@@ -89,7 +96,7 @@ def _other_clients(table: Table) -> Iterator[Table]:
         yield changed(table, {"problem.weights": None})
 
 
-def _other_participants(table: Table) -> Iterator[Table]:
+def _change_participants(table: Table) -> Iterator[Table]:
     law = get(table, "algorithm.participation") or {"kind": "full"}
     selected = law.get("clients")
     if isinstance(selected, int):
@@ -105,7 +112,7 @@ def _other_participants(table: Table) -> Iterator[Table]:
             yield changed(table, {"algorithm.aggregation": weights})
 
 
-def _other_clocks(table: Table) -> Iterator[Table]:
+def _change_clocks(table: Table) -> Iterator[Table]:
     clock = get(table, "algorithm.clock")
     if clock is None:
         return
@@ -120,8 +127,8 @@ def _other_clocks(table: Table) -> Iterator[Table]:
             yield changed(table, {"algorithm.clock.buffer": buffer})
 
 
-def _other_pulls(table: Table) -> Iterator[Table]:
-    """Opposite pulls, noise where there is none, a start beside the optimum, one common Hessian."""
+def _change_linear_terms(table: Table) -> Iterator[Table]:
+    """Opposite linear terms, noise where there is none, a start beside the optimum, one common Hessian."""
     linear, hessians = array(table, "problem.linear"), array(table, "problem.hessians")
     one = [fmpq(1)] * clients(table)
     if get(table, "problem.noise") is None:
@@ -140,7 +147,7 @@ def _other_pulls(table: Table) -> Iterator[Table]:
         yield changed(table, {"problem.hessians": flat, "problem.linear": (linear * 0).tolist()})
 
 
-def _other_batches(table: Table) -> Iterator[Table]:
+def _change_batches(table: Table) -> Iterator[Table]:
     problem = table["problem"]
     if "inputs" not in problem:
         return
@@ -153,8 +160,8 @@ def _other_batches(table: Table) -> Iterator[Table]:
     yield changed(table, {"problem.batch": batch + 1})
     rows = min(len(part) for part in problem["inputs"])
     for out in range(rows if rows > 1 else 0):
-        yield changed(table, {f"problem.{name}": _without_row(problem[name], out) for name in ("inputs", "outputs")})
+        yield changed(table, {f"problem.{name}": _remove_row(problem[name], out) for name in ("inputs", "outputs")})
 
 
-def _without_row(parts: list[Any], out: int) -> list[Any]:
+def _remove_row(parts: list[Any], out: int) -> list[Any]:
     return [[row for place, row in enumerate(part) if place != out] for part in parts]

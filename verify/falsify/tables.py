@@ -62,10 +62,10 @@ def working_table(run: Run) -> Table:
     formulas = set() if run.algorithm.work.schedule is None else {STEP_SIZE}
     keys = [key for key in number_keys() if key not in formulas]
     exact = {key: _rationals(value) for key in keys if (value := get(table, key)) is not None}
-    return changed(table, exact | _named_aggregation(run))
+    return changed(table, exact | _name_aggregation(run))
 
 
-def _named_aggregation(run: Run) -> dict[str, Any]:
+def _name_aggregation(run: Run) -> dict[str, Any]:
     """The weights d_i by a name that stays true when weights or times change, where there is one."""
     chosen = run.algorithm.aggregation.chosen
     if chosen is None:
@@ -107,10 +107,10 @@ def changed(table: Table, changes: Mapping[str, Any]) -> Table:
     return result
 
 
-def mapped(value: Any, change: Callable[[fmpq], fmpq]) -> Any:
+def map_entries(value: Any, change: Callable[[fmpq], fmpq]) -> Any:
     """Nested lists of rationals, or one, with each of them changed; words and missing values as they are."""
     if isinstance(value, list):
-        return [mapped(entry, change) for entry in value]
+        return [map_entries(entry, change) for entry in value]
     return change(value) if isinstance(value, fmpq) else value
 
 
@@ -125,7 +125,7 @@ def leaves(value: Any) -> Iterator[fmpq]:
 def scaled(table: Table, factors: Mapping[str, fmpq]) -> Table:
     """The table with the values of dotted keys times factors, where they are given."""
     given = {key: value for key in factors if (value := get(table, key)) is not None}
-    return changed(table, {key: mapped(value, partial(mul, factors[key])) for key, value in given.items()})
+    return changed(table, {key: map_entries(value, partial(mul, factors[key])) for key, value in given.items()})
 
 
 def with_entry(values: list[Any], place: int, entry: Any) -> list[Any]:
@@ -151,15 +151,15 @@ def dimension(table: Table) -> int:
     return len(problem["hessians"][0] if "hessians" in problem else problem["inputs"][0][0])
 
 
-def most_steps(table: Table) -> int:
+def find_most_steps(table: Table) -> int:
     """The largest number of local steps of a client in a round."""
     steps = table["algorithm"].get("local_steps", 1)
     return int(max(steps) if isinstance(steps, list) else steps)
 
 
-def all_steps(table: Table) -> int:
+def count_steps(table: Table) -> int:
     """K T: local steps in all rounds."""
-    return most_steps(table) * int(table["algorithm"]["rounds"])
+    return find_most_steps(table) * int(table["algorithm"]["rounds"])
 
 
 def rows(table: Table) -> int:
@@ -169,7 +169,7 @@ def rows(table: Table) -> int:
 
 def size(table: Table) -> int:
     """Work to compute by hand: M d^2 K T, and the rows of data."""
-    return clients(table) * dimension(table) ** 2 * all_steps(table) + rows(table)
+    return clients(table) * dimension(table) ** 2 * count_steps(table) + rows(table)
 
 
 def quick(table: Table) -> Arithmetic:
@@ -178,7 +178,7 @@ def quick(table: Table) -> Arithmetic:
     return RATIONAL if kind is None or kind.is_piecewise else FLOAT
 
 
-def written(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:
+def write_table(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:
     """The table as a run file has it, rational numbers as strings; `InputError` where it is no run."""
     return run_table(parse_run(table, arithmetic))
 
@@ -239,10 +239,10 @@ def with_clients(table: Table, kept: list[int]) -> Table:
     if "problem.weights" in changes:
         total = sum(changes["problem.weights"], fmpq(0))
         changes["problem.weights"] = [weight / total for weight in changes["problem.weights"]]
-    return changed(table, changes | _fewer_participants(table, kept))
+    return changed(table, changes | _reduce_participants(table, kept))
 
 
-def _fewer_participants(table: Table, kept: list[int]) -> dict[str, Any]:
+def _reduce_participants(table: Table, kept: list[int]) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     law, buffer = get(table, "algorithm.participation") or {}, get(table, "algorithm.clock.buffer")
     if law.get("kind") == "fixed":

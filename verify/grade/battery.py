@@ -19,7 +19,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.check.together import CheckResult, RunsTogether
-from verify.falsify.generation import kind_of
+from verify.falsify.generation import classify_run
 from verify.falsify.tables import Table, get
 from verify.grade.counterexample import confirm, work_of
 from verify.grade.ladders import is_allowed, list_ladder_runs
@@ -157,4 +157,4 @@ def _classify_run(run: Run) -> Hashable:
     weights = get(table, "problem.weights")
     several_rounds, many_clients = run.algorithm.rounds > 1, run.problem.clients > 2
     uneven = weights is not None and len(set(weights)) > 1
-    return kind_of(run), table["problem"]["kind"], several_rounds, many_clients, uneven
+    return classify_run(run), table["problem"]["kind"], several_rounds, many_clients, uneven

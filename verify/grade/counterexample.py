@@ -16,7 +16,16 @@ from verify.check.escalation import decidable
 from verify.effort import measure_work
 from verify.falsify import shrink
 from verify.falsify.search_state import cost, halves
-from verify.falsify.tables import STEP_SIZE, Table, all_steps, clients, evaluate_run, get, most_steps, written
+from verify.falsify.tables import (
+    STEP_SIZE,
+    Table,
+    clients,
+    count_steps,
+    evaluate_run,
+    find_most_steps,
+    get,
+    write_table,
+)
 from verify.grade.typed_relation import write_relation
 
 _CONFIRMED = 4
@@ -55,13 +64,13 @@ class Counterexample:
 
 def work_of(table: Table) -> int:
     """Multiplications of short numbers that an exact run takes, about."""
-    return cost(table) * (1 + all_steps(table) // _LENGTH)
+    return cost(table) * (1 + count_steps(table) // _LENGTH)
 
 
 def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
     """Returns the first of some violations in floats that exact arithmetic confirms; None without one."""
     for table in sorted(violations, key=work_of)[:_CONFIRMED]:
-        found = written(_shortened(claim, table))
+        found = write_table(_shortened(claim, table))
         if check(claim, decidable(parse_run(found, RATIONAL))).holds is False:
             return found
     return None
@@ -80,7 +89,7 @@ def describe(claim: Claim, table: Table) -> Counterexample:
 
 
 def _size_of(table: Table) -> str:
-    parts = (clients(table), "client"), (most_steps(table), "local step"), (table["algorithm"]["rounds"], "round")
+    parts = (clients(table), "client"), (find_most_steps(table), "local step"), (table["algorithm"]["rounds"], "round")
     counts = [f"{count} {name}{'s' * (count > 1)}" for count, name in parts]
     settings = [f"{words} {value}" for words, key in _SETTINGS if (value := get(table, key)) is not None]
     return f"a run with {', '.join([*counts, *settings])}"

@@ -14,11 +14,11 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failures_among, premises
 from verify.check.applicability import check_conditions
-from verify.falsify.knobs import knobs_of
+from verify.falsify.knobs import list_knobs
 from verify.falsify.local import move_to_edge, without
 from verify.falsify.mixed import mixed
 from verify.falsify.starts import setting
-from verify.falsify.tables import STEP_SIZE, Table, changed, clients, get, most_steps, read, scaled, with_clients
+from verify.falsify.tables import STEP_SIZE, Table, changed, clients, find_most_steps, get, read, scaled, with_clients
 
 Rung = tuple[int, int, int, int]
 """A factor of the clients, counts of local steps and rounds, and a divisor of the largest step size."""
@@ -89,7 +89,7 @@ def _with_settings(claim: Claim, table: Table) -> Iterator[Table]:
 
 def _corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
     """One, two, or all causes of a run, and what is left of it with these."""
-    present = [knob.name for knob in knobs_of(table) if knob.name in _CAUSES]
+    present = [knob.name for knob in list_knobs(table) if knob.name in _CAUSES]
     for count in sorted({1, 2, len(present)} & set(range(len(present) + 1))):
         for kept in combinations(present, count):
             yield kept, without(table, [name for name in present if name not in kept])
@@ -100,7 +100,7 @@ def _list_rungs(base: Table, rungs: Sequence[Rung]) -> Iterator[Rung]:
     doubles = get(base, "algorithm.name") == "fedavg" and get(base, "algorithm.clock") is None
     for more_clients, steps, rounds, divisor in rungs:
         if doubles or rounds <= _MOST_ROUNDS:
-            yield more_clients, steps if most_steps(base) > 1 else 1, rounds, divisor
+            yield more_clients, steps if find_most_steps(base) > 1 else 1, rounds, divisor
 
 
 def _evaluate_rung(table: Table, more_clients: int, local_steps: int, rounds: int, divisor: int) -> Table:

@@ -45,7 +45,7 @@ class Nowhere(io.TextIOBase):
 
 def execute(job: Mapping[str, Any], report: Reporter) -> None:
     """Execute the units of a submission in one namespace, then ask for names; a failure costs its own step only."""
-    # Questions speak of `Fraction`, which few files import.
+    # Questions mention `Fraction`, which few files import.
     space: dict[str, Any] = {"__name__": "__main__", "Fraction": Fraction}
     steps: list[Callable[[list[str]], None]] = [
         *(partial(_run, source, space) for source in job["units"]),

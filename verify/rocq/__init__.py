@@ -1,1 +1,1 @@
-"""An independent judge: proved claims as theorems of Rocq, with proofs from their certificates."""
+"""Export: proved claims as theorems of Rocq, with proofs from their certificates."""

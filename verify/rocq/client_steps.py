@@ -81,7 +81,7 @@ class StepVocabulary(OwnVocabulary):
     """The symbols of a claim about local step e of client i."""
 
     first: int = 0
-    """The least step that is spoken of."""
+    """The least step that is mentioned."""
     gathered: bool = False
     """Whether the client is still at the server's model."""
 

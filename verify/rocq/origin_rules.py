@@ -43,7 +43,7 @@ _NOISY: Sequence[Source] = (
     q.absolute_noise,
     q.relative_noise,
 )
-"""Quantities that speak of noise."""
+"""Quantities that mention noise."""
 _FRESH = "noise: its expectation is zero, given what happened before; it is independent between clients"
 _BEFORE = "noise: a round begins with what happened before"
 _INDEPENDENT = "local_result: what noise makes of it is independent between clients"

@@ -2,7 +2,7 @@
 
 Every vector of a round with normalised step sizes is a sum of what is known at
 its start, of a multiple of the samples there and of a multiple of the changes,
-both in the mean over those that are drawn: `library/Changes.v`.
+both in expectation over those that are drawn: `library/Changes.v`.
 """
 
 from __future__ import annotations

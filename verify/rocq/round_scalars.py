@@ -1,4 +1,4 @@
-"""Relations about one round between squared lengths in the mean, as proofs: who is drawn and noise leave variances.
+"""Relations about one round between squared lengths in expectation, as proofs: who is drawn and noise leave variances.
 
 First each square is written by what is known at the start of the round, by
 Lemma 5.1 of Vlaski & Sayed (`library/Round.v`); what is left is a sum of the
@@ -221,7 +221,7 @@ class Scalars:
         return NonnegativeScalar(Average(Inner(held, held)) - square, tactic)
 
     def _squares_of(self, because: InequalityRef) -> list[Expr]:
-        """The squares of which a reason speaks, in the mean over the draws."""
+        """The squares of which a reason speaks, in expectation over the draws."""
         if because.kind == "assumption" and because.about[0] in self.reader.known:
             known = self.reader.known[str(because.about[0])].slack
             return sorted(known.atoms(Expectation), key=sp.default_sort_key)
@@ -229,7 +229,7 @@ class Scalars:
         return [] if square is None else [square]
 
     def _write_sampled_square(self, because: InequalityRef) -> Expr | None:
-        """The square of a mean over those that are drawn of which a reason speaks, in the mean over the draws."""
+        """The square of a mean over those that are drawn of which a reason speaks, in expectation over the draws."""
         if because.kind not in ("square", "mean_of_drawn"):
             return None
         vector = sp.sympify(because.about[0])

@@ -277,7 +277,7 @@ class RoundReader(Reader):
 
 
 def is_of_round(claim: Claim) -> bool:
-    """Whether a claim speaks of sums over steps, of draws, or of rounds whose step sizes are any."""
+    """Whether a claim mentions sums over steps, of draws, or of rounds whose step sizes are any."""
     sides = sp.Tuple(*(side for one in claim.relations for side in (one.left, one.right)))
     symbols = {symbol for symbol, quantity in claim.notation.items() if quantity == q.participates}
     has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & symbols)

@@ -25,7 +25,7 @@ OF_SCHEDULES: Mapping[Quantity, str] = tables_of_papers("rocq", "SCHEDULES")
 _ASSUMED: Mapping[Assumption, tuple[str, str]] = tables_of_papers("rocq", "SCHEDULE_ASSUMED")
 _FACTS, _OF_CYCLES, _OF_TIES = (tables_of_papers("rocq", f"{of}_FACTS") for of in ("SCHEDULE", "CYCLE", "TIE"))
 """Lemmas of the library, from which the facts follow by linear arithmetic: of all servers, of asynchronous ones with a
-file of their own, and on how old models get there."""
+file of their own, and on how stale models get there."""
 _SUM = "sum (number (clients_of A))"
 CLOCKS = (a.asynchronous, a.fixed_intervals)
 _WHATEVER = (a.aggregation_scheme,)

@@ -48,7 +48,7 @@ def theorem_with(
     vocabulary = OwnVocabulary(claim) if claim.place == "round" else Vocabulary(claim, quiet=is_quiet)
     signs = SignProofs(vocabulary.numbers, tuple(conditions), vocabulary.least)
     links = Links(Reader(vocabulary, known), signs)
-    # Whether a client is spoken of has to be known before any proof is written.
+    # Whether a client is mentioned has to be known before any proof is written.
     for relation, why in zip(claim.relations, certificate.links, strict=True):
         if not isinstance(why, Products):
             links.side(relation.left)

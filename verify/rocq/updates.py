@@ -81,7 +81,7 @@ _IMPLIED = (
 
 
 def is_of_updates(claim: Claim) -> bool:
-    """Whether all that a claim speaks of is defined for a server whose clients work on old models."""
+    """Whether all that a claim mentions is defined for a server whose clients work on stale models."""
     symbols = symbols_of(claim)
     return claim.place == "run" and all(symbols.quantity(symbol) in OF_UPDATES for symbol in used_symbols(claim))
 

@@ -49,7 +49,7 @@ class Vocabulary:
     objectives: dict[sp.Symbol, str] = field(init=False)
     numbers: dict[sp.Symbol, str] = field(init=False)
     points: dict[sp.Symbol, str] = field(default_factory=dict)
-    """Vectors that a theorem speaks of for all values, in the order of the claim's symbols."""
+    """Vectors that a theorem mentions for all values, in the order of the claim's symbols."""
     more: list[Binder] = field(default_factory=list)
     """Variables and hypotheses besides those of every claim."""
     scalars: dict[sp.Symbol, Term] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Vocabulary:
 
     @property
     def has_steps(self) -> bool:
-        """Whether the claim speaks of the number k of a step, one of tau."""
+        """Whether the claim mentions the number k of a step, one of tau."""
         return self.symbols.has(q.local_step_index) and self.symbols.has(q.local_steps)
 
     @property

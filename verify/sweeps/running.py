@@ -31,7 +31,7 @@ def conduct(
     """Run what is missing of a sweep and write its table; the number of runs that were stored before.
 
     `jobs` is the number of local processes (-1 for all cores), `dask` the address of a scheduler whose workers run the
-    sweep instead.  `on_progress` is told how many runs are done, and of how many.
+    sweep instead.  `on_progress` receives how many runs are done, and of how many.
     """
     from importlib.util import find_spec
 

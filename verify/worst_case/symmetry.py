@@ -112,7 +112,7 @@ def _contains_rows(some: Array, rows: Array) -> bool:
 
 
 def _distinct(rows: Array) -> Array:
-    """Each row once: what is asked of either client is then the same."""
+    """Each row once: what is required of either client is then the same."""
     # Zeros have signs.
     numbers = {row.tobytes(): number for number, row in enumerate(rows.round(_DIGITS) + 0.0)}
     return rows[list(numbers.values())]

@@ -97,7 +97,7 @@ class Frame(VectorSpace):
         """A vector of this place."""
         return build(self)
 
-    def cut(self, value: Array) -> Array:
+    def select(self, value: Array) -> Array:
         """Select the entries at this place from numbers of a run, (rounds, steps, clients) with full axes or ones."""
         for axis, name in enumerate(("round", "step")):
             if name in self.index and value.shape[axis] > 1:

@@ -42,9 +42,9 @@ class MomentVector(Vector):
         each = factor.reshape(*factor.shape[:-2], -1)
         return MomentVector(each[..., None, None] * self.base, self.noise.scaled(each))
 
-    def mapped(self, maps: LinearMaps) -> MomentVector:
+    def transform(self, maps: LinearMaps) -> MomentVector:
         maps = maps.at_one_step
-        return MomentVector(maps.matrices @ self.base, self.noise.mapped(maps))
+        return MomentVector(maps.matrices @ self.base, self.noise.transform(maps))
 
     def averaged(self, weights: Array) -> MomentVector:
         weights = weights[..., 0, :] if weights.ndim > 2 else weights
@@ -96,7 +96,7 @@ class MomentSpace(Frame):
 
     def mean_of(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
-        # The noises are zero in the mean, and the live models begin with the number 1.
+        # The noises are zero in expectation, and the live models begin with the number 1.
         base = vector.base
         if "outcome" in self.axes and base.ndim == len(self.axes) + 1:
             base = average_outcomes(base, self.probabilities)

@@ -42,7 +42,7 @@ class NoiseCoefficients:
         own = {key: factors * c for key, c in self.own.items()}
         return NoiseCoefficients(own, {key: factors[..., None] * c for key, c in self.shared.items()})
 
-    def mapped(self, maps: LinearMaps) -> NoiseCoefficients:
+    def transform(self, maps: LinearMaps) -> NoiseCoefficients:
         """Vectors under maps."""
         own: dict[Own, Array] = {(kind, maps.after(a)): c for (kind, a), c in self.own.items()}
         return NoiseCoefficients(own, {(kind, maps.after(a), b): c for (kind, a, b), c in self.shared.items()})

@@ -30,7 +30,7 @@ class PathVector(Vector):
     def scaled(self, factor: Array) -> PathVector:
         return PathVector(factor[..., None] * self.values)
 
-    def mapped(self, maps: LinearMaps) -> PathVector:
+    def transform(self, maps: LinearMaps) -> PathVector:
         return PathVector((maps.matrices @ self.values[..., None])[..., 0])
 
     def averaged(self, weights: Array) -> PathVector:

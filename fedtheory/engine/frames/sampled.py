@@ -50,7 +50,7 @@ class SampledVector(Vector):
         own, shared = (tuple((factor * c, at) for c, at in parts) for parts in (self.own, self.shared))
         return SampledVector(self.mean.scaled(factor), own, shared)
 
-    def mapped(self, maps: LinearMaps) -> Vector:
+    def transform(self, maps: LinearMaps) -> Vector:
         del maps
         raise Misplaced("gradients of the present draws are not mapped by matrices")
 
@@ -84,7 +84,7 @@ def inner_of(frame: Frame, left: Vector, right: Vector) -> Array:
     """The expected inner product of two vectors, with the draws that both have."""
     if not (isinstance(left, SampledVector) and isinstance(right, SampledVector)):
         one, other = (each.mean if isinstance(each, SampledVector) else each for each in (left, right))
-        # What has no draw is not correlated with one, whose noise is zero in the mean.
+        # What has no draw is not correlated with one, whose noise is zero in expectation.
         return frame.inner(one, other)
     found = frame.inner(left.mean, right.mean)
     pairs = ((left.own, right.own), (left.own, right.shared), (left.shared, right.own))
@@ -111,6 +111,8 @@ def _covariance(frame: Frame, at: Vector, other: Vector) -> Array:
     """E<n_i(x), n_i(y)>, (..., M)."""
     forms = frame.of_run(_noise_forms)
     linear, constant = frame.constant(forms[..., 0, 1:]), forms[..., 0, 0]
-    curved = frame.inner(at, other.mapped(frame.memo.once(_covariance, lambda: LinearMaps(forms[..., 1:, 1:]))))
+    curved = frame.inner(
+        at, other.transform(frame.memo.compute_once(_covariance, lambda: LinearMaps(forms[..., 1:, 1:])))
+    )
     found: Array = curved + frame.inner(linear, at) + frame.inner(linear, other) + constant
     return found

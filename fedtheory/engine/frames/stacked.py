@@ -67,7 +67,7 @@ class StackedFrame(Frame):
         return QuadraticObjectives(*map(self._expand_per_run, parts))
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
-        return self.memo.once(build, lambda: self._make(build))
+        return self.memo.compute_once(build, lambda: self._make(build))
 
     def _make(self, build: Callable[[Frame], Vector]) -> Vector:
         try:
@@ -76,7 +76,7 @@ class StackedFrame(Frame):
             # What depends on the number of the step, or on one run.
             return self._stacked([build(member) for member in self.members])
 
-    def cut(self, value: Array) -> Array:
+    def select(self, value: Array) -> Array:
         """Select the entries of the run at all places of the stack."""
         return self.gathered([value])
 

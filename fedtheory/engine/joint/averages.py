@@ -1,4 +1,4 @@
-"""The average of vectors that clients have, with their importances, and how far each of them is from it."""
+"""The average of vectors that clients have, with their client weights, and how far each of them is from it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Averaged:
         return moment
 
     @cached_property
-    def apart(self) -> Array:
+    def deviations(self) -> Array:
         """E|v_i - vbar|^2 of each kind, (G,)."""
         away = self.each.shared - self.shared
         distances: Array = ((away @ self.joint.shared) * away).sum(axis=(1, 2))
@@ -62,7 +62,7 @@ class Averaged:
     @property
     def spread(self) -> Number:
         """E sum_i p_i |v_i - vbar|^2."""
-        return self.totals @ self.apart
+        return self.totals @ self.deviations
 
     @cached_property
     def _sum(self) -> ClientVectors:

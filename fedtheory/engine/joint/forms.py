@@ -27,7 +27,7 @@ class Forms:
         factors = np.asarray(factor)[..., None, None] if isinstance(factor, np.ndarray) else factor
         return Forms(factors * self.state, factors * self.noise)
 
-    def mapped(self, matrices: Array) -> Forms:
+    def transform(self, matrices: Array) -> Forms:
         """The vectors of each kind multiplied with its matrix (G, rows', rows)."""
         return Forms(matrices @ self.state, matrices @ self.noise)
 

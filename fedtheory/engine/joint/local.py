@@ -151,7 +151,7 @@ class LocalCompiler:
 
     def _gradient(self, point: Forms) -> Forms:
         hessians, linear = self.centred.hessians[self.representatives], self.centred.linear[self.representatives]
-        return point.mapped(hessians).shifted(-linear)
+        return point.transform(hessians).shifted(-linear)
 
     def combined(
         self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]

@@ -400,7 +400,9 @@ class JointTrajectory(Trajectory):
         outcomes = self.transitions(n)
         found = (self._iterates(transition.maps.stage, joint) for _, transition in outcomes)
         for step in zip(*found, strict=True):
-            parts = [(chance * one.moment, chance * one.apart) for (chance, _), one in zip(outcomes, step, strict=True)]
+            parts = [
+                (chance * one.moment, chance * one.deviations) for (chance, _), one in zip(outcomes, step, strict=True)
+            ]
             yield sum(second for second, _ in parts), sum(apart for _, apart in parts)
 
     def _iterates(self, stage: LocalStage, joint: Joint) -> Iterator[Averaged]:

@@ -123,7 +123,7 @@ class ReplicaTrajectory(Trajectory):
         raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
 
     def chosen_rounds(self) -> Iterator[ReplicaRound]:
-        """Every server update in the replicas of the chosen groups, simulated anew."""
+        """Every server update in the replicas of the chosen groups, simulated again."""
         size = self.replicas.count // self.replicas.groups
         first, last, _ = self._groups.indices(self.replicas.groups)
         chosen = slice(first * size, last * size)

@@ -120,7 +120,7 @@ class Recursion:
     def iterate_weights(self, update: Update) -> Array:
         """v_i, (M,): weights of the clients in the virtual iterate of an update.
 
-        The importances p_i where the server waits for its participants, so that it is
+        The client weights p_i where the server waits for its participants, so that it is
         their averaged iterate; ``eta_g w_i(n)`` otherwise (fraboni2022, eq. 7).
         """
         return self.problem.weights if self.is_synchronous else self._iterate_weights[update]

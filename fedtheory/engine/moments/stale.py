@@ -64,7 +64,7 @@ class _Round:
     weights: Array
     """v_i, (M,)."""
     reports: tuple[int, ...]
-    begun: tuple[int, ...]
+    base_places: tuple[int, ...]
     """Place among the live models of the one that each client works on, (M,)."""
     sources: tuple[int, ...]
     """Places of the S models, the server's first."""
@@ -78,9 +78,9 @@ class _Round:
         """The round of an update."""
         versions = [live.newest - age for age in update.staleness]
         made_of = [*dict.fromkeys((live.newest, *(versions[client] for client in update.reports)))]
-        begun, sources = (tuple(map(live.place, some)) for some in (versions, made_of))
+        base_places, sources = (tuple(map(live.place, some)) for some in (versions, made_of))
         weights, rows = recursion.iterate_weights(update), live.rows(made_of)
-        return cls(number, weights, update.reports, begun, sources, rows, live.moments(versions))
+        return cls(number, weights, update.reports, base_places, sources, rows, live.moments(versions))
 
 
 def _gather(recursion: Recursion, rounds: Iterable[tuple[Update, LiveModels]]) -> Iterator[_Rounds]:
@@ -107,15 +107,16 @@ class _Rounds:
         self._identity = recursion.problem.arithmetic.identity(recursion.problem.dimension + 1)
         self._weights = np.stack([one.weights for one in rounds])
         self._rows = np.stack([one.rows for one in rounds])
-        self._begun, self._sources = (np.array([getattr(one, of) for one in rounds]) for of in ("begun", "sources"))
+        self._base_places = np.array([one.base_places for one in rounds])
+        self._sources = np.array([one.sources for one in rounds])
         self._placed = self._place_weights([one.reports for one in rounds])
 
     def _place_weights(self, reports: Sequence[tuple[int, ...]]) -> Array:
         """The weights of the clients that report, each at the model that it began with, (N, S, M)."""
-        is_reporting = np.zeros(self._begun.shape, dtype=bool)
+        is_reporting = np.zeros(self._base_places.shape, dtype=bool)
         for row, clients in zip(is_reporting, reports, strict=True):
             row[list(clients)] = True
-        is_placed = (self._sources[:, :, None] == self._begun[:, None, :]) & is_reporting[:, None, :]
+        is_placed = (self._sources[:, :, None] == self._base_places[:, None, :]) & is_reporting[:, None, :]
         return np.where(is_placed, self._weights[:, None, :], self._weights[0, 0] * 0)
 
     def _joint(self, columns: Array) -> Array:
@@ -131,7 +132,7 @@ class _Rounds:
 
     @cached_property
     def _with_bases(self) -> Array:
-        return self._joint(self._begun)
+        return self._joint(self._base_places)
 
     def _maps(self, step: LocalStep) -> Array:
         """Maps from the S models to the virtual iterate, (N, d+1, S(d+1))."""

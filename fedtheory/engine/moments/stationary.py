@@ -1,6 +1,6 @@
 """Stationary moments of x^n - x*: those that one more round leaves unchanged.
 
-One round is affine in the mean m = E[x^n - x*] and the second moment
+One round is affine in expectation m = E[x^n - x*] and the second moment
 S = E[(x^n - x*)(x^n - x*)'],
 
     m  ->  A m + a,

@@ -31,7 +31,7 @@ class Clock:
     times: tuple[fmpq, ...]
     """T_i, or E[T_i] where they are random; positive."""
     law: TimeLaw = "fixed"
-    """Fixed times, or exponential ones, drawn anew for each piece of work."""
+    """Fixed times, or exponential ones, drawn again for each piece of work."""
 
     def __post_init__(self) -> None:
         if any(time <= 0 for time in self.times):

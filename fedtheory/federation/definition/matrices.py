@@ -1,4 +1,4 @@
-"""A definition as block matrices: what a local step and the end of a round do to vectors in the mean, on quadratics.
+"""A definition as block matrices: what a local step and the end of a round do to vectors in expectation, on quadratics.
 
 On ``F_i(x) = x' H_i x / 2 - b_i' x`` a gradient is ``H_i x - b_i``.  Blocks are
 polynomials in H_i, so that they are written as numbers.  Inside sums over
@@ -53,7 +53,7 @@ def round_end(algorithm: FederatedAlgorithm) -> BlockMap:
 
 
 def _expect(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Parts:
-    """The coefficients of vectors and of sums over clients, in the mean over noise and compression."""
+    """The coefficients of vectors and of sums over clients, in expectation over noise and compression."""
     found: Parts = {}
     for part, scale in algorithm.parts(vector, expression).items():
         for inside, share in _expected(algorithm, vector, part).items():

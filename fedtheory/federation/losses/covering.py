@@ -1,6 +1,6 @@
 """Proofs about smooth functions on an interval: their largest value, and where they vanish.
 
-A function is given by its jet: value, slope and bend at a point, or enclosures
+A function is given by its jet: value, first and second derivative at a point, or enclosures
 of them over an interval.
 """
 
@@ -48,7 +48,7 @@ Function = Callable[[arb], Jet]
 def largest_on(function: Function, left: arb, right: arb, floor: arb | None = None) -> arb:
     """An enclosure of the largest value on an interval with exact ends, by branch and bound.
 
-    Values below `floor` need not be told from it.
+    Values below `floor` need not be distinguished from it.
     """
     covering = _Covering(function, floor)
     covering.add(function(left).value)

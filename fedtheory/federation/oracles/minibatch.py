@@ -170,7 +170,7 @@ class MiniBatch(Oracle):
         noise = np.empty_like(points)
         for client, (inputs, outputs) in enumerate(self.data):
             at = points[..., client, :].reshape(-1, points.shape[-1])
-            # How much more each sample counts than in the mean over all of them.
+            # How much more each sample counts than in expectation over all of them.
             counts = _counts(self._draw(len(outputs), len(at), generator), len(outputs))
             weights = counts / self.batch - 1 / len(outputs)
             found = 2 * (weights * (at @ inputs.T - outputs)) @ inputs

@@ -19,7 +19,7 @@ class EnclosedProblem(Problem):
     """
 
     of: Problem | None = None
-    """The rational problem; what is asked of its matrices has been asked there."""
+    """The rational problem; what is required of its matrices has been asked there."""
 
     @classmethod
     def around(cls, problem: Problem) -> EnclosedProblem:

@@ -62,7 +62,7 @@ class Problem(Shown):
     constants: Array
     """c_i, (M,)."""
     weights: Array
-    """Client importance p_i, (M,), positive, summing to one."""
+    """Client weight p_i, (M,), positive, summing to one."""
     start: Array
     """x^0, (d,)."""
     oracle: Oracle = ExactOracle()

@@ -35,7 +35,7 @@ class Assumption:
 
     def settled_failure(self, run: Run) -> str | None:
         """Why the assumption fails on a run, or None, found once; `Unresolved` where floats cannot tell."""
-        return run.memo.once(self._key, lambda: self._find_failure(run))
+        return run.memo.compute_once(self._key, lambda: self._find_failure(run))
 
     def _find_failure(self, run: Run) -> str | None:
         """Find why the assumption fails; a value that does not exist is a reason as well."""
@@ -49,7 +49,7 @@ class Assumption:
     def _describe_failure(self, run: Run) -> str | None:
         """The reason where `require` returns False instead of raising one; None where it returns anything else."""
         with mistakes_of(self.require):
-            found = run.once(self.require)
+            found = run.compute_once(self.require)
         return (
             f"the assumption {self.name!r} does not hold" if isinstance(found, bool | np.bool_) and not found else None
         )

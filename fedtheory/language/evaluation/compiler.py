@@ -170,7 +170,7 @@ class Compiler:
             return compute
         key = _key_of(label, node, meaning)
 
-        return lambda site: store(site).once(key, lambda: compute(site))
+        return lambda site: store(site).compute_once(key, lambda: compute(site))
 
     def _value(self, node: Expr) -> Scalar:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])

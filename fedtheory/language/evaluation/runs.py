@@ -33,12 +33,12 @@ class SiteOfRuns(Site):
 
     @classmethod
     def of(cls, runs: Sequence[Run], sizes: Sequence[tuple[int, int]]) -> SiteOfRuns:
-        """The site of statements about each of the runs, at as many of its rounds and steps as are told apart."""
+        """The site of statements about each of the runs, at as many of its rounds and steps as are distinguished."""
         return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=PlaceLayout.of(sizes))
 
     def measured(self, quantity: RunQuantity) -> Array:
         """The quantity of every run at its places, on the axes of scalars."""
-        return self.constants.once(quantity, lambda: self._gather(self._values(quantity)))
+        return self.constants.compute_once(quantity, lambda: self._gather(self._values(quantity)))
 
     def _values(self, quantity: RunQuantity) -> list[Array]:
         values = [quantity.on(run) for run in self.runs]

@@ -81,7 +81,7 @@ class Site:
         """A measured quantity as an array over (rounds, steps, clients), cut to the frame's step."""
         if not isinstance(value, np.ndarray):
             return filled(value, self.arithmetic)
-        return value if self.frame is None else self.frame.cut(value)
+        return value if self.frame is None else self.frame.select(value)
 
     @property
     def axes(self) -> tuple[str, ...]:

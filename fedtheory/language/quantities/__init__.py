@@ -4,10 +4,10 @@ Every symbol of a claim stands for one of these.  Every module is a chapter, and
 every quantity of a chapter is a name of this package: ``quantities.max_drift``.
 So is every quantity of the chapters in a paper's folder ``quantities``.
 Constants are those of the run's problem: the smallest values for which an
-assumption holds on the stated region.  Notation: M clients with importances
+assumption holds on the stated region.  Notation: M clients with client weights
 p_i, T rounds (server updates), K_i = tau local steps of size eta, server step
 eta_g, F = sum_i p_i F_i, x^n the server's model, x_i^{n,k} local iterates,
-xbar^{n,k} = sum_i p_i x_i^{n,k}; where clients work on older models, xbar is the
+xbar^{n,k} = sum_i p_i x_i^{n,k}; where clients work on stale models, xbar is the
 virtual iterate of Fraboni et al. 2022, eq. (7).
 """
 

@@ -133,7 +133,7 @@ class RunQuantity:
 
     def on(self, run: Run) -> Any:
         """The quantity of a run, measured once."""
-        return run.memo.once(self._key, lambda: self._measured(run))
+        return run.memo.compute_once(self._key, lambda: self._measured(run))
 
     def _measured(self, run: Run) -> Any:
         measured = self._evaluate(self.measure, run)
@@ -163,7 +163,7 @@ class RunQuantity:
 
     def _find_region(self, run: Run) -> Any:
         """Return the region of a quantity on a run, found once; None for a quantity without one."""
-        return None if self.region is None else run.once(self.region)
+        return None if self.region is None else run.compute_once(self.region)
 
     @cached_property
     def symbol(self) -> sp.Symbol:
@@ -198,10 +198,10 @@ def supremum(
         name,
         latex,
         meaning,
-        lambda run: place_on_clients(run.once(bound).value),
+        lambda run: place_on_clients(run.compute_once(bound).value),
         root=True,
         is_constant=True,
-        region=lambda run: run.once(bound).region,
+        region=lambda run: run.compute_once(bound).region,
         assumption=assumption,
         term=term,
         primitive=None if term else "constant",

@@ -10,7 +10,7 @@
     schemas    the JSON schema
 
 Whatever is checked has been a document: what a document cannot say cannot be said.  What is read is rebuilt from
-closed pieces before it is judged, so that nothing rests on how certificates are written or read.
+closed pieces before it is checked, so that nothing rests on how certificates are written or read.
 """
 
 from fedtheory.proofs.document.lemmas import Lemma, lemma_id, lemmas_in

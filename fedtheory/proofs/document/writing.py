@@ -1,4 +1,4 @@
-"""Certificates are written: what is written is read again before it is judged, so that nothing rests on this."""
+"""Certificates are written: what is written is read again before it is checked, so that nothing rests on this."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class TermContext:
     def _require_zero_of_run(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
         whole = sp.Add(*(number * expression for number, expression in parts))
         try:
-            found = check_zero(what, self.numbers.with_plain_means(self.numbers.written_out(whole)), self.numbers)
+            found = check_zero(what, self.numbers.with_plain_means(self.numbers.replace_names(whole)), self.numbers)
         except Rejected:
             # Sums over rounds and steps are no numbers: their own normal form compares them.
             found = RunForm(self.process, self.numbers).check_zero(what, whole)

@@ -59,7 +59,7 @@ class RunForm:
         return scalar(expression, self.process.context_of(expression))
 
     def _number(self, expression: Expr) -> Quotient:
-        return quotient(self.numbers.with_plain_means(self.numbers.written_out(expression)))
+        return quotient(self.numbers.with_plain_means(self.numbers.replace_names(expression)))
 
     def _is_constant(self, expression: Expr) -> bool:
         """Whether an expression is a number, the same at all rounds; polynomials in the step are summed as numbers."""

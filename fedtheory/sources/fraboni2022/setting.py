@@ -1,6 +1,6 @@
 """Parts of plain FedAvg beyond which alone the paper's quantities have a meaning.
 
-A claim that speaks of staleness is about any clock, one of the weights of an update about any weights.
+A claim that mentions staleness is about any clock, one of the weights of an update about any weights.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Curve:
 
     @property
     def sent(self) -> Array:
-        """Models that a client has sent, in the mean."""
+        """Models that a client has sent, in expectation."""
         return np.arange(len(self.errors)) * self.shown.sent
 
 

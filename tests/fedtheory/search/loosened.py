@@ -75,7 +75,7 @@ def _binds(condition: Any, eta: sp.Symbol | None) -> bool:
 
 
 def _with(claim: Claim, larger: Any, conditions: Sequence[Any] | None = None) -> Claim:
-    """The claim with another larger side, as one of one's own."""
+    """The claim with another larger side, as a user-defined one."""
     smaller, _ = claim.relations[0].ordered
     return replace(
         claim,

@@ -20,7 +20,7 @@ from fedtheory.runfile.definitions import find_definition, is_user_defined
 from verify.falsify.regimes.factors import Factor, Level, Point
 from verify.falsify.regimes.numbers import power
 from verify.falsify.regimes.problems import number_of_clients, number_of_steps, unit_of_values
-from verify.falsify.tables import Table, most_steps
+from verify.falsify.tables import Table, find_most_steps
 
 _TRIED = ("0", "1/10", "1/2", "9/10", "1", "2", "10")
 """Numbers that a parameter is given of whose range nothing better is known."""
@@ -116,7 +116,7 @@ def decreasing(problem: Table, algorithm: Table) -> Table:
     if hessians is None or isinstance(first, list) or not all(map(_is_diagonal, hessians)):
         return {}
     smallest = min(hessian[place][place] for hessian in hessians for place in range(len(hessian)))
-    slower = smallest * most_steps({"algorithm": algorithm}) / 2
+    slower = smallest * find_most_steps({"algorithm": algorithm}) / 2
     return {"local_step_size": f"1/({1 / first} + ({slower})*n)"}
 
 
@@ -134,7 +134,7 @@ def _mixing(clients: int, heard: fmpq) -> list[list[fmpq]]:
 def _factor(parameter: Parameter) -> Factor:
     """The levels of a parameter: both ends of its range, and between."""
     key, allowed = parameter.key, parameter.allowed
-    words = lambda level: _shown(parameter, level)  # noqa: E731
+    words = lambda level: _format_level(parameter, level)  # noqa: E731
     if parameter.is_flag:
         return Factor(key, (False, True), False, in_words=words)
     if allowed.is_subset(sp.S.Integers):
@@ -160,7 +160,7 @@ def _value(parameter: Parameter, level: Level, point: Point) -> Any:
     return power(level or (-1 if level == 0 else None)) if level is None or level <= 0 else 1 - power(-level)
 
 
-def _shown(parameter: Parameter, level: Level) -> str:
+def _format_level(parameter: Parameter, level: Level) -> str:
     return str(_value(parameter, level, {}))
 
 
@@ -195,7 +195,7 @@ def _rule(point: Point) -> Iterator[tuple[str, Any]]:
 
 
 def _clock(kind: str, clients: int) -> Table:
-    times = [str(time) for time in _times(kind, clients)]
+    times = [str(time) for time in _compute_times(kind, clients)]
     clocks: dict[str, Table] = {
         "one slow": {"policy": "async", "times": times, "ties": "one-by-one"},
         "equal times": {"policy": "async", "times": times, "ties": "one-by-one"},
@@ -206,7 +206,7 @@ def _clock(kind: str, clients: int) -> Table:
     return clocks[kind]
 
 
-def _times(kind: str, clients: int) -> list[int]:
+def _compute_times(kind: str, clients: int) -> list[int]:
     """Compute each client's time for a round."""
     if kind == "one slow":
         return [1] * (clients - 1) + [8]
@@ -218,7 +218,7 @@ def rounds_of_a_cycle(point: Point) -> int:
     kind, clients = point.get("clock"), number_of_clients(point)
     if kind is None:
         return 1
-    times = _times(kind, clients)
+    times = _compute_times(kind, clients)
     if kind in ("long intervals", "buffer"):
         return 1
     cycle = math.lcm(*times)

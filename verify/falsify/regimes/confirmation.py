@@ -15,7 +15,7 @@ from verify.check.escalation import decidable
 from verify.effort import measure_work, simulation
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point
-from verify.falsify.tables import NO_RUN, Table, read, written
+from verify.falsify.tables import NO_RUN, Table, read, write_table
 
 _LIGHT, _MOST = 0.2, 3.0
 """Seconds of exact work from which on a lighter violation is looked for, and that a run may take at most."""
@@ -47,7 +47,7 @@ def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen], until: floa
 def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
     """The run file of a run with its rigorous check; None where nothing that is affordable decides."""
     with suppress(*NO_RUN), np.errstate(all="ignore"):
-        file = written(table)
+        file = write_table(table)
         found = _decided(claim, file)
         if found is not None and found.is_decided:
             return file, found

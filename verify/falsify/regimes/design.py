@@ -18,7 +18,7 @@ _PLAIN = 0.6
 
 
 class Design:
-    """Rows over the levels that apply; who asks says which of them the claim speaks of."""
+    """Rows over the levels that apply; who asks says which of them the claim mentions."""
 
     def __init__(self, factors: Mapping[str, Factor], levels: Mapping[str, Sequence[Level]], seed: int) -> None:
         self._factors = factors

@@ -1,7 +1,7 @@
 """The largest step size that the conditions of a claim allow on a problem, found in floats.
 
 Conditions are mostly monomials in the step size: on logarithmic scales the edge is where a straight line ends.  Where
-they bend, or where an assumption speaks of step sizes, it is found by halving.
+they bend, or where an assumption mentions step sizes, it is found by halving.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Edge:
         return self._along(run, here, slopes, is_fixed)
 
     def _along(self, run: Run, here: Array, slopes: Array, is_fixed: Array) -> float | None:
-        """By the straight lines of the conditions, corrected where they bend."""
+        """By the straight lines of the conditions, corrected where they are curved."""
         equations = ~is_fixed & np.isfinite(here) & self._equations
         if equations.any():
             return self._at_equations(run, here, slopes, equations)
@@ -100,7 +100,7 @@ class Edge:
             excesses = self._excesses(run.with_step_factor(2.0**exponent))
             if np.abs(excesses[equations]).max() < _FLAT:
                 return float(2.0**exponent) if (excesses < _FLAT).all() else None
-            # An equation that bends has another slope where it holds.
+            # A curved equation has another slope where it holds.
             slopes = (excesses - before) / step
         return None
 
@@ -130,7 +130,7 @@ class Edge:
         return np.array([_excess(*c.relation.in_order(c.lhs, c.rhs)) for c in self._compared(run)])
 
     def _compared(self, run: Run) -> list[Comparison]:
-        return [compare([link], _as_a_whole, run)[0] for link in self._links]
+        return [compare([link], _list_whole_run, run)[0] for link in self._links]
 
 
 def _excess(smaller: Number, larger: Number) -> float:
@@ -140,5 +140,5 @@ def _excess(smaller: Number, larger: Number) -> float:
     return -math.inf if low < high else math.inf
 
 
-def _as_a_whole(run: Run) -> list[Site]:
+def _list_whole_run(run: Run) -> list[Site]:
     return [whole_run(run)]

@@ -33,7 +33,7 @@ _SMALL = fmpq(1, 2**14)
 _BEYOND = 3.0
 """Step size times curvature where no condition stops it: there gradient descent diverges."""
 _TIE = -90.0
-"""The score of two sides that floats cannot tell apart."""
+"""The score of two sides that floats cannot distinguish."""
 _TINY = 1e-9
 """Relative distance from the edge."""
 _STILL: Point = {"horizon": ("T", 0), "step size": -40}
@@ -65,7 +65,7 @@ class Seen:
 
     @property
     def applies(self) -> bool:
-        """Whether the claim speaks of the run."""
+        """Whether the claim mentions the run."""
         return self.table is not None
 
 
@@ -79,7 +79,7 @@ class Evaluation:
         self.known: dict[Hashable, Seen] = {}
         self._edge, self._edges = Edge(claim), dict[Hashable, float | None]()
         self._looked_at = _looked_at(claim)
-        self._conditions_ask_for_rounds = _asks_for_rounds(claim) or is_tied(claim)
+        self._conditions_ask_for_rounds = _depends_on_rounds(claim) or is_tied(claim)
 
     @property
     def factors(self) -> dict[str, Factor]:
@@ -132,7 +132,7 @@ class Evaluation:
         return math.log(promised / true) if promised > 0 and true > 0 else -_FAR
 
     def table(self, point: Point) -> Table | None:
-        """The run at a point; None where the claim speaks of none there."""
+        """The run at a point; None where the claim mentions none there."""
         rounds = rounds_at(point, _SMALL, self.subject, self._looked_at)
         for _ in range(2 if self._conditions_ask_for_rounds else 1):
             edge = self._edge_at(point, rounds)
@@ -168,10 +168,10 @@ class Evaluation:
         return self._edges[key]
 
 
-def worth(seen: Seen) -> float:
+def rate_run(seen: Seen) -> float:
     """The score, less where a run from a distant start hardly moves: both sides are what they began with there.
 
-    Sides that floats cannot tell apart are ties, or rounding alone: neither leads to a violation.
+    Sides that floats cannot distinguish are ties, or rounding alone: neither leads to a violation.
     """
     if seen.holds is None and seen.score > _TIE:
         return _TIE
@@ -194,7 +194,7 @@ _LARGEST_OF_STEPS = ("full_gradient_bound", "gradient_bound", "visited_second_mo
 """Names of suprema over the run itself, for which every local step is listed."""
 
 
-def _speaks_of_steps(claim: Claim) -> bool:
+def _may_depend_on_steps(claim: Claim) -> bool:
     """Whether a claim may ask for something at each round or step, so that equal rounds cannot be doubled."""
     asked = [quantity for quantity in claim.notation.values() if isinstance(quantity, RunQuantity)]
     return claim.place != "run" or any(
@@ -207,14 +207,14 @@ def _speaks_of_steps(claim: Claim) -> bool:
 
 def _looked_at(claim: Claim) -> int | None:
     """Local steps of all clients that are affordable; None where equal rounds can be doubled."""
-    if not _speaks_of_steps(claim):
+    if not _may_depend_on_steps(claim):
         return None
     asked = claim.notation.values()
     needs_frames = any(not isinstance(q, RunQuantity) or q.per_round or isinstance(q.measure, AtSteps) for q in asked)
     return _LOOKED_AT_IN_FRAMES if needs_frames else _LOOKED_AT
 
 
-def _asks_for_rounds(claim: Claim) -> bool:
+def _depends_on_rounds(claim: Claim) -> bool:
     """Whether a condition has a value that changes with the number of rounds."""
     symbols = {symbol for condition in claim.conditions for symbol in condition.free_symbols}
     asked = [claim.notation.get(symbol) for symbol in symbols]

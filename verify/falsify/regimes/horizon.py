@@ -1,4 +1,4 @@
-"""The rounds of a run at a point: few, or as many as it takes to forget a curvature, within what is affordable."""
+"""The rounds of a run at a point: few, or as many as contracting along a curvature takes, within the budget."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rounds_at(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_a
     most = _most_steps(point, subject, steps)
     if looked_at is not None:
         most = min(most, looked_at // max(number_of_clients(point), _sets_of_participants(point)))
-    return max(1, min(round(_wished(point, step_size, steps)), most // steps, _MOST))
+    return max(1, min(round(_choose_rounds(point, step_size, steps)), most // steps, _MOST))
 
 
 def _sets_of_participants(point: Point) -> int:
@@ -46,7 +46,7 @@ def _whole_cycles(point: Point) -> int:
     return cycle * max(1, min(round(2.0 ** point["horizon"][1]), most)) if most else 1
 
 
-def _wished(point: Point, step_size: fmpq, steps: int) -> float:
+def _choose_rounds(point: Point, step_size: fmpq, steps: int) -> float:
     unit, exponent = point["horizon"]
     if unit == "T":
         return float(2.0**exponent)

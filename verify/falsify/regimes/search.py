@@ -14,7 +14,7 @@ from verify.effort import measure_work
 from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.coverage import Pairs, Regime, covered
 from verify.falsify.regimes.design import Design
-from verify.falsify.regimes.evaluation import Evaluation, Seen, worth
+from verify.falsify.regimes.evaluation import Evaluation, Seen, rate_run
 from verify.falsify.regimes.factors import BASE, Level, Point, levels_of_counts
 from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.score import NOTHING
@@ -87,7 +87,7 @@ class Search:
 
 
 def _rank(seen: Seen) -> float:
-    return -worth(seen)
+    return -rate_run(seen)
 
 
 def _moves_without_start(seen: Seen) -> bool:
@@ -235,7 +235,7 @@ class _Searching:
                 self._look({**alone, "loss": loss, "horizon": horizon, **at_steps})
 
     def _climb(self, levels: Mapping[str, Sequence[Level]]) -> None:
-        by_ratio = LevelClimb(self._evaluation, levels, self._random, self._look, worth)
+        by_ratio = LevelClimb(self._evaluation, levels, self._random, self._look, rate_run)
         by_progress = LevelClimb(self._evaluation, levels, self._random, self._look, self._progress)
         by_balance = LevelClimb(self._evaluation, levels, self._random, self._look, _balance)
         without_start, with_start, special = self._starts(levels)
@@ -261,7 +261,7 @@ class _Searching:
         more = int(_OF_SETTINGS * self._most)
         self._most, self._end = self._evaluation.count + more, measure_work() + _WORK * more
         kept = ("sources", "loss")
-        climb = LevelClimb(self._evaluation, self._known_levels, self._random, self._look, worth, kept=kept)
+        climb = LevelClimb(self._evaluation, self._known_levels, self._random, self._look, rate_run, kept=kept)
         without_start, _, _ = self._starts(self._known_levels)
         pool = [seen for seen in self._evaluation.known.values() if _moves_without_start(seen)]
         settings = list(self._search_levels(self._known_levels, sorted(pool, key=_rank), without_start, _SETTINGS))
@@ -273,7 +273,7 @@ class _Searching:
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and "s" in seen.point["sources"]]
         for sources in dict.fromkeys(seen.point["sources"] for seen in pool):
             of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > SETTLED + 1]
-            ranked = sorted(of_kind, key=lambda seen: -worth(seen))[:_RANKED]
+            ranked = sorted(of_kind, key=lambda seen: -rate_run(seen))[:_RANKED]
             best = max(ranked, key=self._progress, default=None)
             if best is not None and self._progress(best) > SETTLED:
                 yield best

@@ -36,7 +36,7 @@ class AtSteps:
 
     def __call__(self, run: Run) -> Array:
         """Compute the quantity from the values on a run."""
-        return self.made(run, run.memo.once(self.value, lambda: _at_each_step(run, [self.value])[0]))
+        return self.made(run, run.memo.compute_once(self.value, lambda: _at_each_step(run, [self.value])[0]))
 
 
 def _at_each_step(run: Run, values: Sequence[Value]) -> list[Array]:

@@ -1,4 +1,4 @@
-"""Certificates for strongly convex clients of which some are drawn: the last model, and means that forget."""
+"""Certificates for strongly convex clients of which some are drawn: the last model, and discounted means."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.sources.comparator.statements.notation import *
 
 batch_share = p_max * eta * (1 + L * eta) / 2
-"""Share of the squared noise that is left in the mean of the clients."""
+"""Share of the squared noise that is left in the client average."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Strongly convex clients: a mean over all local steps that forgets the first ones, with a linear rate up to a floor.
+"""Strongly convex clients: a discounted mean over all local steps, with a linear rate up to a floor.
 
 In the distance of the last model noise counts as much as in the flattest
 direction it could, over mu.  In this mean error it counts with no curvature at
@@ -24,7 +24,7 @@ STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
 PAID = CHARGES.spent <= 1
 """Condition that half of the gaps pays for noise and gradients."""
 SLOW = 5 * tau * eta * mu <= 1
-"""Condition that clients which are apart come together more slowly than a round drives them apart."""
+"""Condition that clients contract towards each other more slowly than a round lets them drift."""
 SMALL = eta <= 1 / (5 * mu)
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 

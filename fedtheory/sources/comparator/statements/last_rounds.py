@@ -2,7 +2,7 @@
 
 How far a model is from the optimum is decided by directions in which F is flat;
 its error is not.  A mean over many rounds sees the error, and the last round of
-a run is like that of a run which began later: the two of them come together.
+a run is like that of a run which began later: the two converge to each other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Costs:
     """
 
     batch_share: Expr
-    """Share of the squared noise that is left in the mean of the clients."""
+    """Share of the squared noise that is left in the client average."""
     stretch: Expr = S.One
     """Number of times that clients which are apart are charged."""
 
@@ -98,9 +98,9 @@ class Costs:
 
 
 TOGETHER = eta * (L + ell) <= 1
-"""Condition that runs with the same draws come together."""
+"""Condition that runs with common random numbers converge to each other."""
 SLOW = eta <= 1 / (9 * tau * mu)
-"""Condition that clients which are apart come together more slowly than a round drives them apart."""
+"""Condition that clients contract towards each other more slowly than a round lets them drift."""
 COSTS = Costs(batch_share)
 start = COSTS.start / (1 - (tau - 1) * eta * mu)
 

@@ -1,7 +1,7 @@
 """Participants are drawn for every round: the mean error over all local steps, against any point y.
 
 All clients could do the local steps of a round, and the average of those that
-are drawn is in the mean the average of all.  It is farther from y by how far
+are drawn is in expectation the average of all.  It is farther from y by how far
 the clients are apart, times the variance of the draw.
 """
 

@@ -22,7 +22,7 @@ STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
 PAID = CHARGES.spent <= 1
 """Condition that half of the gaps pays for noise and gradients."""
 SLOW = 40 * tau * eta * mu <= 3
-"""Condition that clients which are apart come together more slowly than a round drives them apart."""
+"""Condition that clients contract towards each other more slowly than a round lets them drift."""
 SMALL = 10 * eta * mu <= 1
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 

@@ -26,7 +26,7 @@ PAID = (
 )
 """Condition that half of the gaps pays for the gradients."""
 SLOW = 4 * tau * (tau + 1) * eta * mu <= 3
-"""Condition that clients which are apart come together more slowly than a round drives them apart."""
+"""Condition that clients contract towards each other more slowly than a round lets them drift."""
 SMALL = 8 * eta * mu <= 1
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 

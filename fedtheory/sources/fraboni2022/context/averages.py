@@ -74,7 +74,7 @@ class OverSteps(Averaged):
 class OverUpdates(Averaged):
     """A relation about every update, averaged over them.
 
-    A sum over the last tau updates is, in the mean, at most tau times the mean.
+    A sum over the last tau updates is, in expectation, at most tau times the mean.
     """
 
     kind = "over updates"

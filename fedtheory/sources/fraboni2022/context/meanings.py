@@ -50,7 +50,7 @@ Meanings = dict[Quantity, Expr]
 def build_update_context(claim: Claim, relation: Relation) -> Context:
     """The context in which one relation between quantities of updates is to be proved."""
     context, named = _reading(claim, relation).context(claim), write_in_vectors(claim, relation).free_symbols
-    # A run has the minimisers that what is measured speaks of; others need not exist.
+    # A run has the minimisers that what is measured mentions; others need not exist.
     return replace(context, minimisers={f: at for f, at in context.minimisers.items() if at in named})
 
 
@@ -62,7 +62,7 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     meanings = reading.meanings(symbol, _used(claim, relation))
     known = {symbol(quantity): meaning for quantity, meaning in meanings.items()} | _weights(symbol)
     weights = {symbol(weight): number for weight, number in reading.weights.items()}
-    written = relation.mapped(lambda side: _convert_to_means(side.xreplace(known), weights))
+    written = relation.transform(lambda side: _convert_to_means(side.xreplace(known), weights))
     if q.weight_share in reading.weights:
         _require_reports(claim, written.sides)
     return written

@@ -60,7 +60,7 @@ def _late_client() -> Run:
 
 @family("one type", 216, meant_for=a.one_type)
 def clients_of_one_type(number: int) -> Run:
-    """Two to four clients with the same objective, any policy, unequal weights and importances."""
+    """Two to four clients with the same objective, any policy, unequal weights and client weights."""
     if number == 0:
         return _late_client()
     generator = np.random.default_rng([18, number])

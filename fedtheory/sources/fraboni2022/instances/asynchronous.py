@@ -34,7 +34,7 @@ _SHARES: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(1), fmpq(2), fmpq(4))
 
 
 def clients_of_types(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
-    """Quadratics of which some are of the same type, with unequal importances now and then."""
+    """Quadratics of which some are of the same type, with unequal client weights now and then."""
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     shared = bool(generator.integers(2))
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
@@ -120,7 +120,7 @@ def _overshooting() -> Run:
 
 
 def _build_sampled_run() -> Run:
-    """One of 16 clients in a round, with very unequal importances, at the step size of the theorem."""
+    """One of 16 clients in a round, with very unequal client weights, at the step size of the theorem."""
     problem = _build_equal_clients(16, RATIONAL.array(["15/16", *["1/240"] * 15]))
     return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 144), participation=Uniform(1)))
 

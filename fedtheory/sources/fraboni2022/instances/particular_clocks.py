@@ -46,7 +46,7 @@ def full_rounds(number: int) -> Run:
 
 @family("drawn with replacement", 210, meant_for=a.multinomial_sampling)
 def drawn_with_replacement(number: int) -> Run:
-    """One to four clients, one to three draws, with the importances as chances."""
+    """One to four clients, one to three draws, with the client weights as chances."""
     generator = np.random.default_rng([20, number])
     clients = 1 + int(generator.integers(4))
     problem = clients_of_types(generator, clients, 1)

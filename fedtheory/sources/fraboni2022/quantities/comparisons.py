@@ -46,7 +46,7 @@ def _replace_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> R
         )
         return replace(run, algorithm=other)
 
-    return run.memo.once(("other policy", policy, rounds, factor), compared)
+    return run.memo.compute_once(("other policy", policy, rounds, factor), compared)
 
 
 def _twin(run: Run, policy: Policy) -> Run:

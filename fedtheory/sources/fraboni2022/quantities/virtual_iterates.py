@@ -53,7 +53,7 @@ def _weighted(run: Run, weights: Array) -> Array:
     """sum_i c_i(n) E L_i(theta^{n,k}), (N, K), for the weights c(n) of each round, (N, M), or of all, (1, M)."""
     first, kinds = group_equal_rows(weights)
     if len(first) >= run.problem.clients:
-        weighted: Array = (run.once(_client_values) * weights[:, None, :]).sum(axis=-1)
+        weighted: Array = (run.compute_once(_client_values) * weights[:, None, :]).sum(axis=-1)
         return weighted
     values = run.virtual_values(weights[first])[:, : common_steps(run)]
     kinds = kinds if len(kinds) == len(values) else kinds * len(values)
@@ -75,7 +75,7 @@ def _of_round(run: Run) -> Array:
 
 
 def _round_gap(run: Run) -> Array:
-    return run.once(_of_round) - run.surrogate.round_optimal_values[:, None]
+    return run.compute_once(_of_round) - run.surrogate.round_optimal_values[:, None]
 
 
 round_gap = per_round(
@@ -89,7 +89,7 @@ round_gap = per_round(
 
 def measure_gap_above(point: Callable[[Run], Array]) -> Callable[[Run], Array]:
     """Mean over k of E L^n(theta^{n,k}) less L^n at a point, (N, 1, 1)."""
-    return _average_values(lambda run: run.once(_of_round) - run.surrogate.values_at(point(run))[:, None])
+    return _average_values(lambda run: run.compute_once(_of_round) - run.surrogate.values_at(point(run))[:, None])
 
 
 surrogate_gap = per_round(
@@ -221,7 +221,7 @@ virtual_loss_change = define(
 
 def _round_objectives_at_virtual(run: Run) -> Array:
     """E L^n(theta^{n,k}), (N, K, 1), with the coefficients of the one quadratic L^n."""
-    return run.once(_of_round)[..., None]
+    return run.compute_once(_of_round)[..., None]
 
 
 round_objective_at_virtual = per_step(

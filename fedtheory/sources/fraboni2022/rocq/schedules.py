@@ -109,4 +109,4 @@ TIE_FACTS: Mapping[str, str] = {
     KNOWN["async_stale"].name: "stale_by_others A asynchronous_A",
     KNOWN["async_stale_at_end"].name: "stale_at_end A asynchronous_A one_at_a_time_A whole_cycles_A",
 }
-"""Those on how old models get there."""
+"""Those on how stale models get there."""

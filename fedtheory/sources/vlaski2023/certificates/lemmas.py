@@ -46,7 +46,7 @@ def _dissimilarity(at: Expr) -> list[Term]:
 
 
 def _split_at_minimisers(at: Expr) -> list[Term]:
-    """The distance from one's own minimiser is split at the common one."""
+    """The distance from a client's own minimiser is split at the common one."""
     share = beta_k**2 / (E_k * L) + 2 * SAMPLING * delta_k**2
     return [
         Term(share, square((w_o_k - w_o) - (w_o - at)), averaged=True),
