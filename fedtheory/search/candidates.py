@@ -166,7 +166,11 @@ def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool)
         named -= context.client_objectives
     points = {part.args[1] for part in about}
     points |= {at for f, at in context.minimisers.items() if f in named and (not nearby or at in relation.free_symbols)}
-    points |= {symbol for symbol in relation.free_symbols & context.visited if symbol not in context.definitions}
+    points |= {
+        symbol
+        for symbol in relation.free_symbols & context.visited
+        if symbol not in context.definitions or not (nearby or context.definitions[symbol].has(Gradient))
+    }
     forms = {with_means(composed(vector(point, context)), context) for point in points}
     ordered = sorted(forms, key=sp.default_sort_key)
     yield from (one(), *(assumption(name) for name in context.assumed))
@@ -178,6 +182,8 @@ def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool)
             pairs = ((at, around) for at, around in pairs if differs(at, context) or differs(around, context))
         yield from _reasons(context, f, pairs)
         yield from _optimality(context, f, ordered)
+        if not nearby and f not in context.convex:
+            yield from _descent(context, f, ordered)
     yield from _of_means(context, form, relation)
     yield from find_lengths(context, form, relation)
 
@@ -235,6 +241,15 @@ def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]])
             yield lipschitz_gradient(f, at, around)
         if f in context.smooth and (f in context.strongly_convex or f not in context.convex):
             yield interpolation(f, at, around)
+
+
+def _descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
+    """A step of gradient descent from each point: it lowers the value, but not below the least one."""
+    if f in context.minimisers and f in context.objectives and f in context.smooth:
+        for at in points:
+            if at != context.minimisers[f] and not differs(at, context):
+                after = at - Gradient(f, at) / context.smooth[f]
+                yield from (smoothness(f, after, at), optimality(f, after))
 
 
 def _optimality(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:

@@ -52,10 +52,12 @@ _ASSUMED += (a.convex_and_smooth, a.strongly_convex_clients)
 def is_contracting(claim: Claim) -> bool:
     """Whether a claim bounds the distance of the last model of strongly convex clients, with a power of a factor."""
     named = set(claim.notation.values())
-    wanted = {q.final_distance_sq, q.strong_convexity, q.smoothness, q.iterations, q.initial_distance}
+    wanted = {q.final_distance_sq, q.strong_convexity, q.smoothness, q.initial_distance}
     if a.unbiased_bounded_variance in claim.assumptions:
         wanted |= {q.noise_deviation}
-    return wanted <= named and check_assumed(claim, _ASSUMED, "").holds
+    # The exponent is K, or tau T.
+    is_counted = q.iterations in named or {q.local_steps, q.rounds} <= named
+    return wanted <= named and is_counted and check_assumed(claim, _ASSUMED, "").holds
 
 
 def find_contractions(workspace: Workspace) -> Iterator[str]:

@@ -19,17 +19,28 @@ EFFORT = 6 * 10**7
 
 
 def _search_run(claim: Claim) -> Found | NotFound:
-    """Search proved claims about the same quantities, then chains of steps; report the nearest of the first."""
+    """Search proved claims about the same quantities, then chains of steps; report the nearest of the first.
+
+    Where a paper says what the quantities measure, named inequalities between vectors come last.
+    """
     known = search_known(claim)
-    if isinstance(known, Found):
-        return known
-    chain = search_chains(claim)
-    return chain if isinstance(chain, Found) else known
+    for family in (search_chains, _search_in_vectors):
+        if not isinstance(known, Found):
+            found = family(claim)
+            known = found if isinstance(found, Found) else known
+    return known
+
+
+def _search_in_vectors(claim: Claim) -> Found | NotFound:
+    try:
+        return search_terms(claim)
+    except (Rejected, InputError) as reason:
+        return NotFound(str(reason))
 
 
 _FAMILIES: Mapping[Place, Callable[[Claim], Found | NotFound]] = {
     "run": _search_run,
-    **dict.fromkeys(("points", "step", "path"), search_terms),
+    **dict.fromkeys(("points", "step", "path", "round"), search_terms),
 }
 
 

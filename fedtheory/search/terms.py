@@ -19,6 +19,7 @@ from fedtheory.kernel import Context, InequalityRef, Term, one, scalar
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.quotients import ZERO
 from fedtheory.kernel.work import spend
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Place, Relation
@@ -81,8 +82,14 @@ def _search_by_lemmas(claim: Claim) -> Found | NotFound:
 
 def _list_unnamed(claim: Claim) -> list[str]:
     """The names of quantities that a proof may need, and a claim does not name."""
-    own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
-    return [quantity.name for quantity in _UNNAMED_AT.get(claim.place, _UNNAMED) if quantity.name not in own]
+    own = set({**claim.where, **claim.notation}.values())
+    wanted = list(_UNNAMED_AT.get(claim.place, _UNNAMED))
+    if claim.place == "step":
+        wanted += [q.local_iterate, q.average_iterate]
+        wanted += [q.mean_dissimilarity] if q.gradient_dissimilarity in own else []
+        # A single client is not counted.
+        wanted += [] if a.one_client in claim.assumptions else [q.clients]
+    return [quantity.name for quantity in wanted if quantity not in own]
 
 
 def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: Sequence[Claim]) -> Found | NotFound:
