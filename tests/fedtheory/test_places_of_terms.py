@@ -25,7 +25,7 @@ from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
 from fedtheory.proofs.terms.rules.hypothesis import Hypothesis
-from fedtheory.proofs.terms.rules.induct import HYPOTHESIS
+from fedtheory.proofs.terms.rules.induct import HYPOTHESIS, InductDrift
 from fedtheory.proofs.terms.rules.induct_steps import InductSteps
 from fedtheory.proofs.terms.rules.maximum import BelowMaximum
 from fedtheory.proofs.terms.rules.sign import Sign
@@ -179,3 +179,18 @@ def test_numbers_of_later_steps_are_not_summed_over_all() -> None:
             inside.with_hypothesis(HYPOTHESIS, Proved(inside.index))
         )
     assert SumOver("steps of a client", sp.S.One, Sign(inside.index)).check(inside).expression == LocalSum(inside.index)
+
+
+def test_a_bound_on_the_drift_is_a_number_of_the_claim_after_any_step() -> None:
+    """Finite after no step as well, the same in all rounds, and of quantities that the claim names."""
+    inside = enter_step(RUN)
+    refused = {
+        1 / inside.index: "may be zero",
+        inside.symbols(q.second_moment): "is not a number of the theory",
+        sp.Symbol("anything"): "is not a number of the theory",
+        inside.process.rounds - inside.index: "the bound at the start",
+    }
+    for bound, why in refused.items():
+        term = InductDrift("spread", "mean", bound, base=Sign(sp.S.One), step=Sign(sp.S.One))
+        with pytest.raises(Rejected, match=why):
+            term.check(inside)
