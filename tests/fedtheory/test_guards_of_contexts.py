@@ -16,6 +16,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
+from fedtheory.proofs.document.reading import _require_definition
 from fedtheory.proofs.document.shapes import Named
 from fedtheory.proofs.document.writing import write
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
@@ -161,3 +162,13 @@ def test_iterations_of_a_loop_are_steps_times_rounds() -> None:
     tau, T, K = sp.symbols("tau T K", positive=True)
     assert _iterations(SymbolTable({tau: q.local_steps, T: q.rounds})) == tau * T
     assert _iterations(SymbolTable({tau: q.local_steps, T: q.rounds, K: q.iterations})) == K
+
+
+def test_a_document_for_a_definition_needs_a_claim_about_one() -> None:
+    """A claim about no algorithm has no definition, and the message says so."""
+    claim = find("renard2022:thm-2.1")
+    assert _require_definition(claim, {}) is None  # type: ignore[func-returns-value]
+    with pytest.raises(InputError, match="expected none, for no algorithm as it is now, got 'abc'"):
+        _require_definition(claim, {"definition": "abc"})
+    with pytest.raises(InputError, match="expected none"):
+        _require_definition(claim, {"definition": None})

@@ -119,6 +119,8 @@ def test_features_beyond_plain_averaging() -> None:
     assert features(_table(steps=[1, 2], server_step_size=fmpq(1))) == {
         *("algorithm.local_steps", "algorithm.server_step_size"),
     }
+    terms: Table = {"problem": {"kind": "huber", "terms": [1]}, "algorithm": {}}
+    assert features(terms) == {"problem.kind huber"}
     law = {"kind": "uniform", "clients": 1}
     assert features(_table(participation=law)) == {"algorithm.participation.kind uniform"}
     assert features(_table(participation={"kind": "full"}, clock={"policy": "sync"})) == set()

@@ -222,6 +222,7 @@ def test_factors_of_algorithms() -> None:
     free = {one.name for one in ClaimedAlgorithm("fedprox").factors}
     (key,) = free
     assert {one.name for one in ClaimedAlgorithm("fedprox", ((key, 1),)).factors} == set()
+    assert ClaimedAlgorithm("fedprox", ((key, 7), ("another", 8)))._parameters({}) == {key: 7}
 
 
 def test_quadratics_of_points() -> None:

@@ -113,3 +113,16 @@ def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPat
     hunt.claim.rate = "rate"
     search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
     assert done == ["begin"]
+
+
+def test_rows_of_a_design_are_counted_with_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row once it is looked at, on top of the base, and whether the claim applies there."""
+    counted: list[Any] = []
+    rows = [{"a": 1}, {"a": 2}]
+    design = SimpleNamespace(rows=lambda most: rows[:most], count=lambda row, applies: counted.append((row, applies)))
+    monkeypatch.setattr(regimes, "Design", lambda *_: design)
+    searching: Any = SimpleNamespace(_evaluation=SimpleNamespace(factors={}), _seed=1)
+    searching._look = lambda point: SimpleNamespace(point=point, applies=point["a"] == 2)
+    found = list(regimes._Searching._design(searching, {"a": 0, "b": 5}, {}, 2))  # type: ignore[arg-type, dict-item]
+    assert [seen.point for seen in found] == [{"a": 1, "b": 5}, {"a": 2, "b": 5}]
+    assert counted == [({"a": 1}, False), ({"a": 2}, True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -11,7 +12,7 @@ from fedtheory import Claim, InputError
 from fedtheory.kernel.expressions import Gradient, Value, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.search import NotFound, Tightened, find_proof, tighten
+from fedtheory.search import NotFound, Tightened, find_proof, tighten, tightening
 
 L, f, x, y = sp.Symbol("L", positive=True), *sp.symbols("f x y")
 ABOVE = Value(f, y) - Value(f, x) - inner(Gradient(f, x), y - x)
@@ -71,3 +72,19 @@ def test_what_is_not_proved_is_not_tightened() -> None:
 def test_only_upper_bounds_have_numbers_to_lower() -> None:
     with pytest.raises(InputError, match="expected one upper bound"):
         tighten(replace(QUADRATIC, lhs=QUADRATIC.rhs, rhs=None, relation=">="))
+
+
+def test_the_work_is_that_of_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those that fail as well."""
+    works: list[int] = []
+
+    def search(*given: Any) -> Any:
+        found = find_proof(*given)
+        works.append(found.work)
+        return found
+
+    monkeypatch.setattr(tightening, "find_proof", search)
+    found = tighten(QUADRATIC)
+    assert isinstance(found, Tightened)
+    assert len(works) > 1
+    assert found.work == sum(works)
