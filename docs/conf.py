@@ -51,6 +51,6 @@ def _bars_are_lengths(_app: object, _what: str, _name: str, _obj: object, _optio
 
 
 def setup(app: object) -> None:
-    """Called by Sphinx; formulas in the output of notebooks are none that Sphinx knows of."""
+    """Called by Sphinx; the output of notebooks has formulas that Sphinx does not see."""
     app.set_html_assets_policy("always")  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", _bars_are_lengths)  # type: ignore[attr-defined]

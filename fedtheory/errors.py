@@ -65,7 +65,7 @@ class Unresolved(NotApplicable):
     """Floats cannot tell whether an assumption holds; rationals can."""
 
     def about(self, _name: str) -> NotApplicable:
-        """The reason itself: rationals may find a value."""
+        """Return the error unchanged: rationals may find a value."""
         return self
 
 

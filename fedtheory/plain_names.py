@@ -12,7 +12,7 @@ _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Symbols and marks that print nothing."""
 _ALIKE = ("ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "FULLWIDTH", "LISU")
-"""Alphabets with symbols that look like a to z."""
+"""Alphabets with characters that look like a to z."""
 _ALIKE_GREEK = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοϲϳ")
 """Greek letters that look like a to z; the others are distinguished from them."""
 

@@ -1,7 +1,7 @@
 """Put `verify` and `report` into a folder of their own in a wheel, as other distributions may have these names.
 
 A line in a .pth file puts that folder at the end of the import path, so that
-scripts find both packages where nobody else has them.  An editable install
+scripts find both packages in a place of their own.  An editable install
 needs none of this: there the path ends with the checkout.
 """
 

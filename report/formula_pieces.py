@@ -123,7 +123,7 @@ def _group(parent: Element) -> None:
 
 
 def _classify_bracket(element: Element, open_groups: list[list[Element]]) -> str:
-    """Whether a plain bracket opens or closes here; half-open intervals mix their kinds."""
+    """Return whether a plain bracket opens or closes here; half-open intervals mix their kinds."""
     text = _bracket(element)
     is_open = len(open_groups) > 1
     if text == "‖":

@@ -58,7 +58,7 @@ _HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
 
 
 def _is_bound_on(*measured: RunQuantity) -> Callable[[Claim], bool]:
-    """Whether a claim bounds one of these quantities of a run."""
+    """Return whether a claim bounds one of these quantities of a run."""
     return lambda claim: (
         claim.kind == "bound"
         and claim.place == "run"

@@ -44,7 +44,7 @@ def _runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
 
 
 def is_main(claim: Claim) -> bool:
-    """Whether a claim is its source's main theorem or a repair of it."""
+    """Return whether a claim is its source's main theorem or a repair of it."""
     paper = published_by(claim)
     return paper is not None and f"{claim.source}:{paper.source.main}" in (claim.id, claim.corrects)
 

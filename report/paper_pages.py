@@ -66,7 +66,7 @@ def _answers(asked: Coverage) -> dict[str, str]:
 
 
 def _answer(claim: Claim, run: Run, words: str, asked: Coverage) -> str:
-    """Whether a claim covers a run, and what it promises there."""
+    """Return whether a claim covers a run, and what it promises there."""
     found = check(claim, run)
     if found.worst is None:
         return f"{words} it does not apply, because of {found.reason}."

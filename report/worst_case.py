@@ -85,7 +85,7 @@ def compute_over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCas
 
 
 def _is_positive(claim: Claim) -> bool:
-    """Whether it is a bound on one round, and not always zero."""
+    """Return whether it is a bound on one round, and not always zero."""
     try:
         stated = list(statements(claim, CLIENTS, LOCAL_STEPS[0])) if claim.kind == "bound" else []
     except NotApplicable:

@@ -1,4 +1,4 @@
-"""The layout: twelve chapters under three floors, imports that go down only, and papers that nobody imports by name."""
+"""The layout: twelve chapters under three floors, imports that go down only, and papers never imported by name."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def _parts(command: Any) -> list[list[str]]:
 
 
 def test_every_command_has_a_schema() -> None:
-    """No command prints a document that nobody described, and each of them is tried below."""
+    """The schemas describe every document that a command prints, and each of them is tried below."""
     described = set(SCHEMAS["outputs"]["$defs"]) - {"number"}
     assert described == set(COMMANDS) == written()
 

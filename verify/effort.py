@@ -89,7 +89,7 @@ def _in_frames(run: Run, place: str) -> float:
 
 
 def _is_simulated(run: Run) -> bool:
-    """Whether the expectations of a run are known; enclosures are computed on refined copies of it."""
+    """Return whether the expectations of a run are known; enclosures are computed on refined copies of it."""
     return run.arithmetic is ENCLOSED or not vars(run).keys().isdisjoint(("attempted_trajectory", "trajectory"))
 
 
@@ -107,7 +107,7 @@ def simulation(run: Run) -> float:
 
 
 def _has_coins(run: Run) -> bool:
-    """Whether a definition tosses coins, so that joint moments of all outcomes are added up."""
+    """Return whether a definition tosses coins, so that joint moments of all outcomes are added up."""
     defined = run.algorithm.defined
     return defined is not None and bool(defined.algorithm.coins)
 
@@ -121,6 +121,6 @@ def _multiplications(run: Run) -> int:
 
 
 def are_doubled(run: Run) -> bool:
-    """Whether equal rounds are done many at once."""
+    """Return whether equal rounds are done many at once."""
     algorithm = run.algorithm
     return algorithm.defined is None and algorithm.clock.is_synchronous and not algorithm.clock.is_random

@@ -271,5 +271,5 @@ class _Together:
 
 
 def counts(found: Check) -> bool:
-    """Whether a check is evidence: the claim applies, and its sides are not just too close for enclosures."""
+    """Return whether a check is evidence: the claim applies, and its sides are not just too close for enclosures."""
     return found.applicable and (found.holds is not None or found.arithmetic is not ENCLOSED)

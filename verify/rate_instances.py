@@ -149,7 +149,7 @@ def _new_run(
 
 
 def _has_limit(run: Run) -> bool:
-    """Whether a run of equal rounds tends to a limit: at the edge of stability it neither does nor diverges.
+    """Return whether a run of equal rounds tends to a limit: at the edge of stability it neither does nor diverges.
 
     Of other runs that is not asked; those that diverge leave the range of floats on the ladder.
     """

@@ -23,7 +23,7 @@ def combine_ratios(witness: Witness | None, largest: float | None) -> float | No
 
 
 def is_close(ratio: float | None, largest: float | None) -> bool:
-    """Whether a ratio is so close to the largest that a simpler run is preferred."""
+    """Return whether a ratio is so close to the largest that a simpler run is preferred."""
     if ratio is None or largest is None:
         return ratio is largest
     return ratio >= largest - _NEARLY * abs(largest)

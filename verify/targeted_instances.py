@@ -72,7 +72,7 @@ def enough_for(claim: Claim) -> int:
 
 
 def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
-    """Whether a claim that applies to these instances needs no others, of any kind if it is of no paper."""
+    """Return whether a claim that applies to these instances needs no others, of any kind if it is of no paper."""
     has_all_kinds = claim.rate is not None or published_by(claim) is not None or not count_missing_aspects(applicable)
     return len(applicable) >= enough_for(claim) and has_all_kinds
 

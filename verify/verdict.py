@@ -208,7 +208,7 @@ def _key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
 
 
 def _is_user_defined(target: Target) -> bool:
-    """Whether a claim is of no paper: pages and verdicts of such a claim share all that was found."""
+    """Return whether a claim is of no paper: pages and verdicts of such a claim share all that was found."""
     return published_by(resolve(target)) is None
 
 
@@ -249,7 +249,7 @@ def _gather(outcomes: Mapping[Target, list[Outcome]], found: Iterable[Outcome]) 
 
 
 def _has_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) -> bool:
-    """Whether no more instances are needed: after one of a sample, else after enough without an exception."""
+    """Return whether no more instances are needed: after one of a sample, else after enough without an exception."""
     applicable = [outcome for outcome in outcomes if outcome.applicable]
     if is_sampled:
         return bool(applicable)
@@ -257,7 +257,7 @@ def _has_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) -> 
 
 
 def _is_searched_anyway(claim: Claim) -> bool:
-    """Whether a search follows whatever the instances say: for a violation, or for a simpler one than theirs."""
+    """Return whether a search follows whatever the instances say: for a violation, or for a simpler one than theirs."""
     return claim.is_testable and claim.rate is None and published_by(claim) is None
 
 
@@ -384,7 +384,7 @@ def _counterexample(claim: Claim, applicable: Sequence[Outcome], decision: Decis
 def _tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored | None) -> Witness | None:
     """The simplest of the instances whose ratio is nearly the largest, or of all without a ratio; trivial ones last.
 
-    Of a rate, which has no ratio, those come first that are evidence against it.
+    For a rate, which has no ratio, outcomes against it come first.
     """
     largest = largest_ratio(applicable)
     attaining = [outcome for outcome in applicable if is_close(outcome.ratio, largest)]

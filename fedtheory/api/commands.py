@@ -100,7 +100,7 @@ def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
 
 
 def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:
-    """The kernel's word on the certificate of a claim: the recorded one, or that of a JSON file.
+    """Check the certificate of a claim by the kernel: the recorded one, or that of a JSON file.
 
     >>> import fedtheory as ft
     >>> ft.prove("liu2022:thm-1")

@@ -59,7 +59,7 @@ def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str
 
 
 def is_frame(inputs: Any) -> bool:
-    """Whether columns have names."""
+    """Return whether columns have names."""
     return hasattr(inputs, "columns")
 
 

@@ -103,7 +103,7 @@ class Enclosure:
         return NotImplemented if theirs is None else Enclosure(operation(self.interval, theirs))
 
     def _compared(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
-        """Whether a comparison is certain to hold or certain to fail."""
+        """Return whether a comparison is certain to hold or certain to fail."""
         theirs = _operand(other)
         if theirs is None:
             raise TypeError(f"an enclosure cannot be compared with {type(other).__name__}")
@@ -173,7 +173,7 @@ def bare(value: Any) -> Any:
 
 
 def is_enclosed(value: Any) -> bool:
-    """Whether a number has no rational value at hand, only an interval around it."""
+    """Return whether a number has no rational value at hand, only an interval around it."""
     return isinstance(bare(value), arb)
 
 
@@ -248,7 +248,7 @@ def _smaller(one: Any, other: Any) -> Any:
 
 
 def _is_at_least(one: Any, other: Any) -> bool | None:
-    """Whether a number is at least another one; None where their intervals overlap."""
+    """Return whether a number is at least another one; None where their intervals overlap."""
     try:
         if one >= other:
             return True

@@ -36,7 +36,7 @@ def plain_floats(values: Array) -> Array:
 
 
 def _are_rationals(values: Array) -> bool:
-    """Whether every entry is a rational."""
+    """Return whether every entry is a rational."""
     return values.dtype == object and set(map(type, values.flat)) <= {fmpq}
 
 

@@ -54,10 +54,10 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def are_psd(self, matrices: Array) -> Array:
-        """Whether each of the symmetric matrices (N, d, d) is positive semidefinite, (N,)."""
+        """Return whether each of the symmetric matrices (N, d, d) is positive semidefinite, (N,)."""
 
     def is_psd(self, matrix: Array) -> bool:
-        """Whether a symmetric matrix is positive semidefinite."""
+        """Return whether a symmetric matrix is positive semidefinite."""
         return bool(self.are_psd(matrix[None])[0])
 
     @abstractmethod

@@ -17,7 +17,7 @@ _LONGEST_NUMBER = 4000
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is one number, such as ``"1/20"``."""
+    """Return whether a text is one number, such as ``"1/20"``."""
     return _NUMBER.fullmatch(text) is not None
 
 

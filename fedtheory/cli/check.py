@@ -235,7 +235,7 @@ def _print_advice(target: str) -> None:
 
 
 def _answer(found: Check) -> list[str]:
-    """Whether it holds, by what margin its conditions do, and which term limits the bound."""
+    """Return whether it holds, by what margin its conditions do, and which term limits the bound."""
     from rich.markup import escape
 
     from verify.shown_place import choose_place

@@ -1,4 +1,4 @@
-"""`fedtheory prove`: the kernel's word on the certificate of a claim, and where its printed proof fails."""
+"""`fedtheory prove`: the kernel verdict on the certificate of a claim, and where its printed proof fails."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _require_listable(simulated: Run) -> None:
 
 
 def _has_short_steps(simulated: Run) -> bool:
-    """Whether numbers of each client at each local step can be listed."""
+    """Return whether numbers of each client at each local step can be listed."""
     each = (max(simulated.algorithm.work.steps) + 1) * (simulated.clients + 1)
     return simulated.algorithm.rounds * each <= _MOST_NUMBERS
 

@@ -15,7 +15,7 @@ _PADDING, _EDGE = 3, 1
 def print_table(
     title: str, columns: list[str], rows: list[list[str]], *, whole: tuple[str, ...], roomy: tuple[str, ...] = ()
 ) -> None:
-    """A table on standard output; cells of columns in `whole` are never folded, others and headings between words.
+    """A table on standard output; cells of columns in `whole` are never folded, others between words.
 
     Where it does not fit, columns in `roomy` are left out, the first one first, with a word; where that is not enough
     its rows become lines of key and value.

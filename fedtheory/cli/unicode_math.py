@@ -41,7 +41,7 @@ def unicode_math(latex: str) -> str:
 
 
 def unicode_prose(text: str) -> str:
-    """A text with formulas between dollars, those in Unicode."""
+    """Convert the formulas between dollars in a text to Unicode."""
     return re.sub(r"\$([^$]+)\$", lambda formula: unicode_math(formula[1]), text)
 
 

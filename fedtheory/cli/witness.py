@@ -78,7 +78,7 @@ _LOWER_BOUND = (
 
 
 def _is_lower_bound(found: Check) -> bool:
-    """Whether a claim bounds a quantity from below by something else than zero."""
+    """Return whether a claim bounds a quantity from below by something else than zero."""
     return any(relation.operator in (">=", ">") and relation.right != 0 for relation in found.claim.relations)
 
 

@@ -119,7 +119,7 @@ class GradientForms:
         return {}
 
     def are_constant(self, forms: Array) -> bool:
-        """Whether none of the forms depends on x, up to rounding in floats; found once."""
+        """Return whether none of the forms depends on x, up to rounding in floats; found once."""
         return _compute_once(self._known_constant, forms, lambda: self._are_constant(forms))
 
     @cached_property

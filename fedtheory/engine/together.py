@@ -54,7 +54,7 @@ def _find_defined(runs: list[Run]) -> None:
 
 
 def _belongs_to_a_batch(run: Run) -> bool:
-    """Whether its rounds are alike, in floats; what refuses to be a run says so when it is asked."""
+    """Return whether its rounds are alike, in floats; what refuses to be a run says so when it is asked."""
     if not _is_in_floats(run):
         return False
     try:

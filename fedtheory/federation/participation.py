@@ -80,7 +80,7 @@ class Participation(ABC):
         return 1
 
     def averages(self, _weights: Array) -> bool:
-        """Whether w is always non-negative and sums to one, so that the server averages its participants."""
+        """Return whether w is always non-negative and sums to one, so that the server averages its participants."""
         return True
 
     def participants(self, clients: int) -> float:

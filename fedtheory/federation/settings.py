@@ -126,7 +126,7 @@ def _select_key(keys: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _is_equivalent(problem: Problem, one: Algorithm, other: Algorithm) -> bool:
-    """Whether two algorithms do the same local work and aggregate alike."""
+    """Return whether two algorithms do the same local work and aggregate alike."""
     laws = [algorithm.aggregation.moments(problem.weights) for algorithm in (one, other)]
     same_law = laws[0].is_fixed and laws[1].is_fixed and bool((laws[0].mean == laws[1].mean).all())
     same_law = same_law or one.aggregation.participation == other.aggregation.participation

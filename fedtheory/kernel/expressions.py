@@ -106,7 +106,7 @@ def norm_sq(vector: Expr) -> Expr:
 
 
 def is_length(expression: Expr) -> bool:
-    """Whether a scalar is the length of a vector, ``sqrt(norm_sq(vector))``."""
+    """Return whether a scalar is the length of a vector, ``sqrt(norm_sq(vector))``."""
     is_root = expression.is_Pow and expression.exp == sp.Rational(1, 2) and isinstance(expression.base, Inner)
     return bool(is_root and expression.base.args[0] == expression.base.args[1])
 
@@ -165,7 +165,7 @@ def total(parts: Iterable[Expr]) -> Expr:
 
 
 def is_ordering(condition: Expr) -> bool:
-    """Whether a condition is one of <, <=, > and >=."""
+    """Return whether a condition is one of <, <=, > and >=."""
     return isinstance(condition, sp.Le | sp.Lt | sp.Ge | sp.Gt)
 
 

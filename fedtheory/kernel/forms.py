@@ -280,7 +280,7 @@ def _length(form: Form, context: Context) -> Form:
 
 
 def _is_known_at_start(form: Form, context: Context) -> bool:
-    """Whether a vector is known at the start of a round."""
+    """Return whether a vector is known at the start of a round."""
     random = context.noise | context.random
     return not any(basis.free_symbols & random or basis.atoms(Selected) for basis in form)
 

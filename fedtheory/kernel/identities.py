@@ -87,7 +87,7 @@ def check_equal(what: str, one: Expr, other: Expr, context: Context) -> Step:
 
 
 def is_same(one: Expr, other: Expr, context: Context) -> bool:
-    """Whether two scalars have one normal form."""
+    """Return whether two scalars have one normal form."""
     return check_equal("", one, other, context).holds
 
 

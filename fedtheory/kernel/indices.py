@@ -7,7 +7,7 @@ from fedtheory.kernel.expressions import ONE, Average, Expr, Gradient, LocalSum,
 
 
 def differs(expression: Expr, context: Context) -> bool:
-    """Whether something differs from client to client."""
+    """Return whether something differs from client to client."""
     if isinstance(expression, Average | Selected):
         return False
     own = context.client_vectors | context.client_objectives | context.numbers.of_clients
@@ -15,7 +15,7 @@ def differs(expression: Expr, context: Context) -> bool:
 
 
 def changes(expression: Expr, context: Context) -> bool:
-    """Whether something differs from local step to local step."""
+    """Return whether something differs from local step to local step."""
     if isinstance(expression, LocalSum):
         return False
     if expression in context.step_vectors or (context.step_number is not None and expression == context.step_number):

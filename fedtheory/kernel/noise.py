@@ -9,7 +9,7 @@ from fedtheory.kernel.quotients import Quotient, Rejected, quotient
 
 
 def is_noise(basis: Expr, context: Context) -> bool:
-    """Whether a basis vector is noise: of a client's step, summed over steps, or a mean of it over clients."""
+    """Return whether a basis vector is noise: of a client's step, summed over steps, or a mean of it over clients."""
     return _symbol(split_average(basis, context)[1]) in context.noise
 
 
@@ -29,7 +29,7 @@ def _symbol(inside: Expr) -> Expr:
 
 
 def _is_past(other: Expr, noise: Expr, context: Context) -> bool:
-    """Whether a vector does not depend on a noise: it has none, or only that of earlier steps than this one."""
+    """Return whether a vector does not depend on a noise: it has none, or only that of earlier steps than this one."""
     symbols = other.free_symbols
     if symbols & (context.noise | context.depends_on_current_noise):
         return False

@@ -98,7 +98,7 @@ class Numbers:
         return sp.sympify(expression).xreplace(dict(self.definitions))
 
     def differs(self, number: Expr) -> bool:
-        """Whether a number differs from client to client."""
+        """Return whether a number differs from client to client."""
         return bool(_symbols_outside_means(number) & self.of_clients)
 
     def parts(self, whole: Quotient) -> Iterator[tuple[Quotient, Expr]]:

@@ -147,12 +147,12 @@ def linear(expression: Expr, symbols: Iterable[Expr]) -> tuple[dict[Expr, Expr],
 
 
 def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
-    """Whether a number is zero, where some of its symbols are the square roots of others."""
+    """Return whether a number is zero, where some of its symbols are the square roots of others."""
     return vanishes(quotient(expression), roots)
 
 
 def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
-    """Whether a quotient is zero.
+    """Return whether a quotient is zero.
 
     Even powers of a root are powers of what it is the root of, in the numerator and the denominator;
     where the denominator vanishes as well, there is no number.

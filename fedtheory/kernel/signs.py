@@ -18,7 +18,7 @@ from fedtheory.kernel.work import NODE, remembered, spend
 
 
 def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
-    """Whether a rational function of numbers is shown to be finite and non-negative under conditions.
+    """Return whether a rational function of numbers is shown to be finite and non-negative under conditions.
 
     Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under
     ``x >= a`` as a + s, which are the same, and a symbol under a square root as
@@ -106,7 +106,7 @@ def _is_of_numbers(expression: Expr, numbers: Numbers) -> bool:
 
 
 def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
-    """Whether a coefficient is a multiple, not negative, of how far a condition is from failing.
+    """Return whether a coefficient is a multiple, not negative, of how far a condition is from failing.
 
     Under a strict condition it may be a multiple of the reciprocal.
     """
@@ -119,7 +119,7 @@ def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
 
 
 def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bool:
-    """Whether a factor is not negative, and positive in a denominator: by itself, or as a slack has no more."""
+    """Return whether a factor is not negative, and positive in a denominator: by itself, or as a slack has no more."""
     base, exponent = factor.as_base_exp()
     is_divided = exponent.is_Integer and exponent.is_negative
     number, has_sign = (base, _is_plainly_positive) if is_divided else (factor, _is_plainly_nonnegative)
@@ -155,7 +155,7 @@ def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr
 
 
 def _is_plainly_nonnegative(number: Expr, numbers: Numbers) -> bool:
-    """Whether no coefficient is negative, and the denominator does not vanish."""
+    """Return whether no coefficient is negative, and the denominator does not vanish."""
     signed = _shift_to_bounds(number, numbers)
     return signed is not None and signed.is_nonnegative
 
@@ -181,7 +181,7 @@ class _Signed:
         return all(c >= 0 for c in coefficients) and self.has_positive_part(self.denominator)
 
     def has_positive_part(self, polynomial: Polynomial) -> bool:
-        """Whether a polynomial has a monomial of generators that are positive, of whatever degree."""
+        """Return whether a polynomial has a monomial of generators that are positive, of whatever degree."""
         return any(
             all(sure or not power for sure, power in zip(self.positive, powers, strict=True))
             for powers in polynomial.monoms()

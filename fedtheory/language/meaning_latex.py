@@ -53,7 +53,7 @@ def _parts(text: str) -> tuple[tuple[bool, str], ...]:
     try:
         return tuple(_split(text))
     except RecursionError:
-        # Nobody reads a formula with hundreds of nested brackets.
+        # A formula with hundreds of nested brackets is unreadable.
         return ((False, text),)
 
 
@@ -73,13 +73,13 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _starts_word(text: str, place: int) -> bool:
-    """Whether no word goes on here."""
+    """Return whether no word goes on here."""
     before = text[place - 1] if place else " "
     return not text[place].isspace() and not (before.isalnum() or before in "-_^~'.")
 
 
 def _has_symbol(latex: str) -> bool:
-    """Whether there is more than a number, perhaps in brackets."""
+    """Return whether there is more than a number, perhaps in brackets."""
     return re.search(r"[A-Za-z=+/]", latex) is not None
 
 

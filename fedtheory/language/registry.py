@@ -27,7 +27,7 @@ def papers() -> dict[str, Paper]:
 
 
 def is_of_the_package(key: str) -> bool:
-    """Whether a source is one of those that the package brings along."""
+    """Return whether a source is one of those that the package brings along."""
     return key in folders_of_papers()
 
 
@@ -44,7 +44,7 @@ def published_by(claim: Claim) -> Paper | None:
 
 
 def is_registered(claim: Claim) -> bool:
-    """Whether a claim is one of a paper's own list, not a changed copy of it."""
+    """Return whether a claim is one of a paper's own list, not a changed copy of it."""
     paper = published_by(claim)
     return paper is not None and any(known is claim for known in paper.source.claims)
 
@@ -143,7 +143,7 @@ def find(claim_id: str) -> Claim:
 
 
 def is_an_id(claim_id: str) -> bool:
-    """Whether a paper has a claim of that id."""
+    """Return whether a paper has a claim of that id."""
     return _find_claim(claim_id) is not None
 
 

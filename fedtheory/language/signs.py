@@ -73,7 +73,7 @@ def defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
 
 
 def _is_defined_with(quantity: RunQuantity, used: Collection[Quantity]) -> bool:
-    """Whether the term of a quantity uses one of these, or a quantity with such a term."""
+    """Return whether the term of a quantity uses one of these, or a quantity with such a term."""
     within = () if quantity.term is None else [of for _, of in quantity.term.where]
     return any(of in used or (isinstance(of, RunQuantity) and _is_defined_with(of, used)) for of in within)
 
@@ -108,7 +108,7 @@ def signs_by_terms(tables: Sequence[Signs]) -> Signs:
 
 
 def _is_of_each_client(term: Term, of_clients: Collection[Quantity]) -> bool:
-    """Whether each client has a number of its own, which no sum or extreme over the clients is."""
+    """Return whether each client has a number of its own, which no sum or extreme over the clients is."""
     if any(over.index == "clients" for over in term.over):
         return False
     outside = term.expression.replace(lambda part: isinstance(part, Average | ClientSum), lambda _sum: sp.S.One)
@@ -116,7 +116,7 @@ def _is_of_each_client(term: Term, of_clients: Collection[Quantity]) -> bool:
 
 
 def _is_of_each_type(quantity: RunQuantity) -> bool:
-    """Whether types of clients have a number, which is none that each client has."""
+    """Return whether types of clients have a number, which is none that each client has."""
     over = () if quantity.term is None else quantity.term.over
     return quantity.of_types and all(one.index != "clients" for one in over)
 

@@ -48,7 +48,7 @@ def _in_vocabulary() -> frozenset[int]:
 def is_defined_by_term(quantity: RunQuantity) -> bool:
     """Whether a number is defined by its term: one of the vocabulary, or one that a term of its quantities computes.
 
-    Anybody can make a quantity with another term than its measure, or of vectors that have the names of others.
+    A user can define a quantity whose term contradicts its measure, or has vectors with the names of others.
     """
     term = quantity.term
     if term is None or id(quantity) in _in_vocabulary():

@@ -182,7 +182,7 @@ def _is_list(value: object) -> bool:
 
 
 def _is_fraction(value: object) -> bool:
-    """Whether something is a whole number or a fraction in print, such as "1/3"."""
+    """Return whether something is a whole number or a fraction in print, such as "1/3"."""
     return isinstance(value, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", value) is not None
 
 
@@ -191,7 +191,7 @@ def _is_constant(value: object) -> bool:
 
 
 def _is_number(side: object) -> bool:
-    """Whether something is a scalar expression; strings are not, as SymPy would run them as Python."""
+    """Return whether something is a scalar expression; strings are not, as SymPy would run them as Python."""
     if isinstance(side, RunQuantity):
         return True
     if isinstance(side, bool) or not isinstance(side, int | float | sp.Expr):
@@ -203,14 +203,14 @@ def _is_number(side: object) -> bool:
 
 
 def _has_small_powers(side: Any) -> bool:
-    """Whether no exponent is so large that SymPy or rationals would never come back."""
+    """Return whether no exponent is so large that SymPy or rationals would never come back."""
     exponents = [] if isinstance(side, RunQuantity) else [power.exp for power in sp.sympify(side).atoms(sp.Pow)]
     numbers = [number for exponent in exponents for number in exponent.atoms(sp.Number)]
     return not any(e.atoms(sp.Pow) for e in exponents) and all(abs(n) <= _LARGEST_EXPONENT for n in numbers)
 
 
 def _is_short(number: sp.Number) -> bool:
-    """Whether a number can be written down, and is none of the floats at the end of their range."""
+    """Return whether a number can be written down, and is none of the floats at the end of their range."""
     if isinstance(number, sp.Rational):
         return bool(max(abs(int(number.p)), int(number.q)).bit_length() <= _LONGEST)
     return bool(number == 0 or 1e-300 <= abs(number) <= 1e300)

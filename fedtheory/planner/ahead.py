@@ -118,7 +118,7 @@ def start_worker(errors: ExactErrors, jobs: int) -> Iterator[Ahead]:
 
 
 def _pays(run: Run) -> bool:
-    """Whether a run is long enough, and its problem small enough, for another process."""
+    """Return whether a run is long enough, and its problem small enough, for another process."""
     problem = run.problem
     rows = 0 if problem.data is None else sum(inputs.size for inputs in problem.data.inputs)
     numbers = rows + problem.clients * problem.dimension**2

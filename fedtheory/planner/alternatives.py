@@ -148,7 +148,7 @@ class Alternatives:
         return replace(run, algorithm=replace(run.algorithm, name=name, defined=defined.as_floats()))
 
     def is_cheap(self, steps: int, name: str | None = None) -> bool:
-        """Whether a plan may look at a setting unasked."""
+        """Return whether a plan may look at a setting unasked."""
         try:
             run = self._setting(steps, _batch(self.run), name)
         except FedtheoryError:

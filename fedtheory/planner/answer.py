@@ -231,7 +231,7 @@ def _find_other_error(run: Run, error: RunQuantity) -> tuple[RunQuantity, float]
 
 
 def _is_of_runs(error: RunQuantity) -> bool:
-    """Whether it is how far a run of these rounds is from the optimum: no drift inside rounds, no limit."""
+    """Return whether it is how far a run of these rounds is from the optimum: no drift inside rounds, no limit."""
     return error.name not in DRIFTS and error not in LIMITS
 
 

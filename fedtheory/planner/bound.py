@@ -114,7 +114,7 @@ class NumericBound:
         return {**found, **self.comparators.numbers(math.prod(found[name] for name in _TIME)), **changes}
 
     def depends_on(self, expression: Expr, name: str) -> bool:
-        """Whether an expression changes with the number of a name."""
+        """Return whether an expression changes with the number of a name."""
         return not free_symbols_of(expression).isdisjoint(self.symbols(name))
 
     def at(self, changes: Mapping[str, float]) -> NumericBound:

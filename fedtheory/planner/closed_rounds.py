@@ -31,7 +31,7 @@ _MOST = 2**22
 
 
 def has_closed_rounds(run: Run) -> bool:
-    """Whether final errors of a run have this closed form."""
+    """Return whether final errors of a run have this closed form."""
     problem = run.problem
     if not problem.is_quadratic or problem.arithmetic is not FLOAT or not problem.is_bounded_below:
         return False
@@ -110,7 +110,7 @@ class RoundsInEigenbasis:
         return max(high, 1)
 
     def _exceeds(self, rounds: Array, accuracy: float) -> Array:
-        """Whether the error is above `accuracy` after some rounds or after one more, (N,).
+        """Return whether the error is above `accuracy` after some rounds or after one more, (N,).
 
         Where steps overshoot, errors of even and of odd rounds differ: each of them alone falls, not both in turn.
         """

@@ -17,7 +17,7 @@ _MOST = 1500
 
 
 def is_one_path(run: Run) -> bool:
-    """Whether a definition's run has neither noise nor coins, and the same participants in every round."""
+    """Return whether a definition's run has neither noise nor coins, and the same participants in every round."""
     problem, algorithm = run.problem, run.algorithm
     if algorithm.defined is None or not problem.is_quadratic or problem.arithmetic is not FLOAT:
         return False

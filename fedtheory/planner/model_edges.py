@@ -63,7 +63,7 @@ def _build_ridge_problem(run: LinearModelRun, curvature: float) -> Problem:
 
 
 def _radius(problem: Problem, algorithm: Algorithm) -> float:
-    """The factor by which a round multiplies distant vectors of the server and of the clients, by and by."""
+    """The asymptotic factor by which a round multiplies vectors of the server and of the clients."""
     return JointTrajectory(problem, algorithm).spectral_radius
 
 

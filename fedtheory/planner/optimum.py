@@ -85,7 +85,7 @@ def powers(bound: NumericBound) -> Powers | None:
 
 
 def _is_monomial(term: Expr, step: sp.Symbol) -> bool:
-    """Whether a term is a power of the step size times what does not contain it."""
+    """Return whether a term is a power of the step size times what does not contain it."""
     return _exponent(term.as_independent(step, as_Add=False)[1], step) is not None
 
 

@@ -123,7 +123,7 @@ def _require_possible(error: str, margin: float, vary: Sequence[str]) -> None:
 
 
 def _has_exact_error(found: ClaimPlan) -> bool:
-    """Whether the best step size of a bound can stand beside that of the exact error."""
+    """Return whether the best step size of a bound can stand beside that of the exact error."""
     return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
 
 

@@ -51,7 +51,7 @@ def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
 
 
 def has_one_map(run: Run) -> bool:
-    """Whether the expectation of the model follows the same symmetric map in every round."""
+    """Return whether the expectation of the model follows the same symmetric map in every round."""
     return run.problem.is_quadratic and run.algorithm.defined is None and run.algorithm.clock.is_synchronous
 
 
@@ -90,7 +90,7 @@ def _bisected(is_stable: Callable[[float], bool], low: float, high: float, width
 
 
 def _is_stable(run: Run) -> bool:
-    """Whether second moments of a run do not grow for ever, as far as its rounds tell."""
+    """Return whether second moments of a run do not grow for ever, as far as its rounds tell."""
     try:
         with np.errstate(all="ignore"):
             if not has_one_map(run):

@@ -21,7 +21,7 @@ rest           that an algorithm stays at the optimum, from its definition (defi
 recorded       which certificate a paper has for a claim
 document       certificates as JSON: whatever is checked has been one
 closed         what certificates are made of: whatever is checked is rebuilt from these
-examination    the way from a claim and its certificate to the kernel's word
+examination    the way from a claim and its certificate to the kernel verdict
 
 What the kernel may use, from a claim's assumptions: context, rounds for statements about one round, and small_steps
 for the point to which runs tend.  What people are shown: outline with its entries and outline_steps, rule_labels,

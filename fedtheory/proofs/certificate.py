@@ -1,4 +1,4 @@
-"""Certificates: for each link of a claim the terms whose sum is its slack, and the kernel's word on them."""
+"""Certificates: for each link of a claim the terms whose sum is its slack, and the kernel verdict on them."""
 
 from __future__ import annotations
 

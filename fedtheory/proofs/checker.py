@@ -1,4 +1,4 @@
-"""The way from a claim and its certificate to the kernel's word.
+"""The way from a claim and its certificate to the kernel verdict.
 
 A certificate becomes a document and is read from it again, and what was read is
 rebuilt from closed pieces: nothing else, such as a user-defined reason, is checked.

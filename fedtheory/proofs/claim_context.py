@@ -88,7 +88,7 @@ def build_step_context(claim: Claim) -> Context:
 
 
 def are_together(claim: Claim) -> bool:
-    """Whether all clients are at one point before each local step."""
+    """Return whether all clients are at one point before each local step."""
     if a.one_client in claim.assumptions:
         return True
     return _has_one_local_step(claim) and any(
@@ -97,7 +97,7 @@ def are_together(claim: Claim) -> bool:
 
 
 def _has_one_local_step(claim: Claim) -> bool:
-    """Whether the conditions of a claim leave one local step in a round."""
+    """Return whether the conditions of a claim leave one local step in a round."""
     later = symbols_of(claim)(q.local_steps) - 1
     equal = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]
     return any(is_zero(later - sign * one) for one in equal for sign in (1, -1)) or is_nonnegative(

@@ -171,7 +171,7 @@ def _alternatives(of: Any) -> Sequence[Any]:
 
 
 def _is_one(kind: Any, value: Any) -> bool:
-    """Whether a value is of a type itself, not of one that pretends to be it."""
+    """Return whether a value is of a type itself, not of one that pretends to be it."""
     if kind in (Fact, Measure):
         return any(value is one for one in (*FACTS.values(), *MEASURES.values()) if type(one) is kind)
     if kind is int:

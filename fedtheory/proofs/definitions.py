@@ -219,7 +219,7 @@ class Round:
         return replace(self, context=replace(self.context, numbers=numbers), numbers={**self.numbers, eta: later})
 
     def is_single(self) -> bool:
-        """Whether rounds have one local step: by the definition, or by the claim's conditions."""
+        """Return whether rounds have one local step: by the definition, or by the claim's conditions."""
         symbol = symbols_of(self.claim)
         single: Expr = symbol(q.local_steps) <= 1
         return self.algorithm.steps_are_rounds or (symbol.has(q.local_steps) and follows(single, self.claim))

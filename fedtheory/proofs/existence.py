@@ -74,7 +74,7 @@ def list_missing(claim: Claim, quantities: frozenset[Quantity]) -> Iterator[str]
 
 
 def is_known(kind: Existing, claim: Claim) -> bool:
-    """Whether a claim mentions what exists on the same runs, or makes an assumption that says that it exists."""
+    """Return whether a claim mentions what exists on the same runs, or makes an assumption that says that it exists."""
     return bool(kind.quantities & frozenset(claim.notation.values()) or kind.by & {*claim.assumptions})
 
 

@@ -153,7 +153,7 @@ class SymbolTable:
         return made
 
     def has(self, quantity: Quantity) -> bool:
-        """Whether the claim has a symbol for a quantity."""
+        """Return whether the claim has a symbol for a quantity."""
         return quantity.name in self.known
 
     def at_most(self, *pairs: tuple[Quantity, Quantity]) -> tuple[Expr, ...]:
@@ -196,7 +196,7 @@ _FLAT = _list_signed("flat")
 
 
 def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
-    """Whether every condition that holds where these constants are zero also holds where they are small."""
+    """Return whether every condition that holds where these constants are zero also holds where they are small."""
     zero = {symbol: sp.S.Zero for symbol, quantity in claim.notation.items() if quantity in _FLAT}
     about = [condition for condition in claim.conditions if condition.free_symbols & zero.keys()]
     return all(
@@ -247,7 +247,7 @@ def sides_of(claim: Claim) -> list[Expr]:
 
 
 def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
-    """Whether a claim says nothing where a number is zero."""
+    """Return whether a claim says nothing where a number is zero."""
     reasons = frozenset().union(*(signs.positive_with.get(quantity, ()) for signs in _SIGNS))
     used = (claim.where.get(symbol) for relation in claim.relations for symbol in relation.free_symbols)
     if reasons and any(one in reasons for one in (*claim.assumptions, *used)):

@@ -27,7 +27,7 @@ class PrefixSum:
 
 
 def has_prefix_sum(relation: Relation) -> bool:
-    """Whether a relation has a sum over the past local steps."""
+    """Return whether a relation has a sum over the past local steps."""
     return bool(relation.atoms(PastSum))
 
 

@@ -87,7 +87,7 @@ def check_products(relation: Relation, why: Products, context: Context, conditio
 
 
 def divides_by(expression: Expr, divisor: Expr) -> bool:
-    """Whether the denominator of a number, in lowest terms, is a multiple of a polynomial that is no number."""
+    """Return whether the denominator of a number, in lowest terms, is a multiple of a polynomial that is no number."""
     below = sp.Mul(*quotient(expression).factored_denominator())
     return bool(divisor.free_symbols) and bool(quotient(below / divisor).denominator.is_constant())
 

@@ -86,7 +86,7 @@ Prover = Callable[[str], Proof]
 
 
 def follows(condition: Expr, claim: Claim, conditions: Sequence[Expr] | None = None) -> bool:
-    """Whether a condition follows from others, of the same claim unless they are given."""
+    """Return whether a condition follows from others, of the same claim unless they are given."""
     given = claim.conditions if conditions is None else conditions
     if not is_ordering(condition) or condition in given:
         return condition in given
@@ -107,7 +107,7 @@ def check_assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step
 
 
 def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
-    """Whether a claim makes an assumption, or others from which it follows."""
+    """Return whether a claim makes an assumption, or others from which it follows."""
     return assumption in claim.assumptions or any(
         all(_is_assumed(other, claim) for other in others) for others in IMPLIED_BY.get(assumption, ())
     )
@@ -174,19 +174,19 @@ def _append_list(what: str, items: Sequence[object]) -> str:
 
 
 def _has_same_quantifiers(claim: Claim, premise: Claim) -> bool:
-    """Whether no symbol is under a quantifier in one of them, and something of the run in the other."""
+    """Return whether no symbol is under a quantifier in one of them, and something of the run in the other."""
     pairs = ((claim, premise), (premise, claim))
     return all(not (one.for_all.keys() & symbols_of(other).known_symbols) for one, other in pairs)
 
 
 def _has_weaker_bounds(claim: Claim, premise: Claim) -> bool:
-    """Whether no symbol of both has a larger lower bound in the premise, such as that of a quantifier."""
+    """Return whether no symbol of both has a larger lower bound in the premise, such as that of a quantifier."""
     mine = numbers_of(claim).at_least
     return all(least <= mine.get(symbol, least) for symbol, least in numbers_of(premise).at_least.items())
 
 
 def _has_same_notation(claim: Claim, premise: Claim) -> bool:
-    """Whether a symbol of both stands for the same quantity, and a quantity has the same symbol."""
+    """Return whether a symbol of both stands for the same quantity, and a quantity has the same symbol."""
     mine, others = symbols_of(claim), symbols_of(premise)
     names, symbols = mine.known.keys() & others.known.keys(), mine.known_symbols & others.known_symbols
     return all(mine.known[name] == others.known[name] for name in names) and all(

@@ -83,7 +83,7 @@ class RecursionOfClaim:
         return replace(known, symbols=known.symbols | {k, self.steps}, at_least={**known.at_least, k: first})
 
     def is_nonnegative(self, number: Expr, first: int, *upper: Expr) -> bool:
-        """Whether a number is not negative for every k from `first` on, under further conditions."""
+        """Return whether a number is not negative for every k from `first` on, under further conditions."""
         known = self.numbers(first)
         return is_nonnegative(known.plain(number), known, (*self.conditions, *upper))
 

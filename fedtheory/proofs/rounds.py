@@ -50,7 +50,7 @@ def build_round_context(claim: Claim, relation: Relation) -> Context:
 
 
 def is_in_expectation(claim: Claim, relation: Relation) -> bool:
-    """Whether a relation is about expectations, and not about every outcome; `Rejected` where it mixes both."""
+    """Return whether a relation is about expectations, and not about every outcome; `Rejected` where it mixes both."""
     if not relation.atoms(Expectation):
         return False
     for side in relation.sides:
@@ -164,7 +164,7 @@ def _with_single_powers(number: Expr, indicator: sp.Symbol) -> Expr:
 
 
 def _is_multiple(expression: Expr, indicator: sp.Symbol) -> bool:
-    """Whether the indicator is a factor of an expression, and occurs once."""
+    """Return whether the indicator is a factor of an expression, and occurs once."""
     return indicator in sp.Mul.make_args(expression) and not (expression / indicator).has(indicator)
 
 

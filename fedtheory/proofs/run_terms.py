@@ -71,7 +71,7 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
 
 
 def _is_of_a_step(quantity: RunQuantity) -> bool:
-    """Whether a number is an expression at each local step, and not one of the whole run or of a round."""
+    """Return whether a number is an expression at each local step, and not one of the whole run or of a round."""
     term = quantity.term
     return term is not None and not term.over and quantity.per_step and has_plain_vectors(term.expression)
 

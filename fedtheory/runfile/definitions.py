@@ -28,7 +28,7 @@ def read_defined(table: TomlTable, name: str, has_schedule: bool, folder: Path) 
 
 
 def is_user_defined(name: str) -> bool:
-    """Whether an algorithm is called by a file of the user's and its name there."""
+    """Return whether an algorithm is called by a file of the user's and its name there."""
     return name.rpartition(":")[0].endswith(".py")
 
 

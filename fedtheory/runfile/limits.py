@@ -110,7 +110,7 @@ def _rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
 
 
 def _has_stateless_clients(defined: Defined) -> bool:
-    """Whether clients keep no vectors, and send what they have."""
+    """Return whether clients keep no vectors, and send what they have."""
     from fedtheory.federation.definition import Compressed
 
     return not defined.algorithm.client and not defined.algorithm.uses(Compressed)

@@ -44,7 +44,7 @@ def read_any_problem(table: TomlTable, folder: Path) -> ProblemInTypes:
 
 
 def is_linear_model(table: TomlTable) -> bool:
-    """Whether a `[problem]` table is of a linear model on data."""
+    """Return whether a `[problem]` table is of a linear model on data."""
     kind, is_on_data = table.peek("kind"), any(table.peek(key) is not None for key in ("data", "inputs"))
     return kind == LOGISTIC or (isinstance(kind, str) and kind in KINDS and is_on_data)
 

@@ -67,7 +67,7 @@ def _is_repeated(mistake: InputError, earlier: InputError) -> bool:
 
 
 def _follows(mistake: InputError, found: list[InputError]) -> bool:
-    """Whether a mistake may come from what an earlier one was mended to: it mentions its key."""
+    """Return whether a mistake may come from what an earlier one was mended to: it mentions its key."""
     names = [_last(earlier.key) for earlier in found]
     return any(re.search(rf"\b{re.escape(name)}\b", mistake.message) for name in names)
 

@@ -109,7 +109,7 @@ def _build_on_rows(table: TomlTable, data: ClientData, name: str) -> ProblemInTy
 
 
 def is_intercept_free(table: TomlTable, data: ClientData) -> bool:
-    """Whether the ridge leaves the intercept out; `InputError` where the last column is none."""
+    """Return whether the ridge leaves the intercept out; `InputError` where the last column is none."""
     if table.flag("penalize_intercept", True):
         return False
     if not all((inputs[:, -1] == 1).all() for inputs in data.inputs):

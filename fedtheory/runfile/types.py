@@ -1,4 +1,4 @@
-"""Runs of clients in types: of equal clients one is followed, where the server treats them alike."""
+"""Runs of client types: one of several equal clients is simulated, where the server treats them equally."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_algorithm_in_types(table: TomlTable, types: ProblemInTypes, folder: Pat
 
 
 def _treats_clients_alike(table: TomlTable) -> bool:
-    """Whether rounds wait for all participants, and no key says of single clients what they do."""
+    """Return whether rounds wait for all participants, and no key says of single clients what they do."""
     kind: Any = table.peek("participation") or {}
     is_synchronous = table.peek("clock") is None and isinstance(kind, dict) and kind.get("kind") != "cyclic"
     has_lists = any(isinstance(table.peek(key), list) for key in _OF_CLIENTS) or table.peek("mixing") is not None

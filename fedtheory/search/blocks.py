@@ -152,7 +152,7 @@ def _add_whole(entries: dict[Key, Quotient], key: Key, number: Quotient) -> None
 
 
 def _has_own_steps(context: Context) -> bool:
-    """Whether each client has a number of local steps of its own."""
+    """Return whether each client has a number of local steps of its own."""
     return context.numbers.differs(context.number_of_steps)
 
 
@@ -248,7 +248,7 @@ def _eliminate(
 
 
 def _is_finite(number: Quotient, signs: SignFacts) -> bool:
-    """Whether the denominator of a number in lowest terms is seen not to vanish."""
+    """Return whether the denominator of a number in lowest terms is seen not to vanish."""
     denominator = number.written(number.denominator)
     return signs.is_nonnegative(1 / denominator) or signs.is_nonnegative(-1 / denominator)
 

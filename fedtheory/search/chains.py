@@ -86,7 +86,7 @@ def search_chains(claim: Claim) -> Found | NotFound:
 
 
 def _is_fit(claim: Claim) -> bool:
-    """Whether a claim is one inequality that bounds one quantity of a run."""
+    """Return whether a claim is one inequality that bounds one quantity of a run."""
     is_single = claim.rate is None and not claim.for_all and len(claim.relations) == 1
     return is_single and claim.relations[0].operator in ("<=", ">=") and len(_rows_of(claim)) == 1
 

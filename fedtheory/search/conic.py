@@ -76,7 +76,7 @@ def solver() -> Any:
 
 
 def is_solved(solution: Any) -> bool:
-    """Whether Clarabel found an optimum, up to rounding."""
+    """Return whether Clarabel found an optimum, up to rounding."""
     return str(solution.status) in ("Solved", "AlmostSolved")
 
 

@@ -216,7 +216,7 @@ def _finished(system: System, choice: Candidates, context: Context, signs: SignF
 
 
 def _is_negative(number: Quotient, choice: Candidates) -> bool:
-    """Whether a coefficient is negative at a sample."""
+    """Return whether a coefficient is negative at a sample."""
     values = choice.samples.values(number.expression) if number else np.zeros(1)
     return bool(np.any(values < -1e-9 * np.abs(values).max()))
 

@@ -56,7 +56,7 @@ def _usable(claim: Claim, name: str) -> Iterator[Claim]:
 
 
 def _bounds_drift(claim: Claim) -> bool:
-    """Whether a claim is an upper bound on the largest drift of a run."""
+    """Return whether a claim is an upper bound on the largest drift of a run."""
     is_bound = claim.place == "run" and claim.rate is None and not claim.for_all and len(claim.relations) == 1
     if not is_bound or claim.relations[0].operator != "<=":
         return False

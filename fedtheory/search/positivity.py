@@ -40,7 +40,7 @@ class SignFacts:
     conditions: Sequence[Expr]
 
     def is_nonnegative(self, number: Expr) -> bool:
-        """Whether the kernel sees that a number is not negative."""
+        """Return whether the kernel sees that a number is not negative."""
         try:
             return is_nonnegative(number, self.numbers, self.conditions)
         except Rejected:
@@ -297,7 +297,7 @@ def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]
 
 
 def _grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
-    """Whether a monomial has a polynomial's degree under all weights that make it and the slacks homogeneous."""
+    """Return whether a monomial has a polynomial's degree under all weights that make it and the slacks homogeneous."""
     differences = [
         [a - b for a, b in zip(powers, first, strict=True)]
         for terms in (goal, *(one.terms for one in slacks))

@@ -199,7 +199,7 @@ def premises_of_facts(claim: Claim) -> list[LinearPremise]:
 
 
 def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
-    """Whether what has to be zero for a fact is so by an equation among the conditions of a claim."""
+    """Return whether what has to be zero for a fact is so by an equation among the conditions of a claim."""
     if fact.where == 0:
         return True
     equations = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]

@@ -246,12 +246,12 @@ def find_negative(
 
 
 def is_negative_at(number: Expr, point: Point) -> bool:
-    """Whether a number is negative at a point, in exact arithmetic."""
+    """Return whether a number is negative at a point, in exact arithmetic."""
     return bool(sp.sympify(number).xreplace(dict(point)).is_negative)
 
 
 def is_met(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
-    """Whether every condition holds at a point, and no count is below its least, in exact arithmetic."""
+    """Return whether every condition holds at a point, and no count is below its least, in exact arithmetic."""
     slacks = [(slack(one), one) for one in conditions if is_ordering(one)]
     for gap, condition in slacks:
         value = gap.xreplace(dict(point))

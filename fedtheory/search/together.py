@@ -47,13 +47,13 @@ def list_needed_together(claim: Claim) -> Sequence[str]:
 
 
 def has_power_of_rounds(claim: Claim) -> bool:
-    """Whether a claim has a power of the number of rounds, for which its certificate counts local steps."""
+    """Return whether a claim has a power of the number of rounds, for which its certificate counts local steps."""
     rounds = symbols_of(claim)(q.rounds)
     return any(power.exp.has(rounds) for relation in claim.relations for power in relation.atoms(sp.Pow))
 
 
 def is_together(claim: Claim) -> bool:
-    """Whether a claim bounds such a quantity of a run whose clients are together at every local step."""
+    """Return whether a claim bounds such a quantity of a run whose clients are together at every local step."""
     (smaller, _) = claim.relations[0].ordered
     is_bounded = claim.notation.get(smaller) in BOUNDED
     return is_bounded and are_together(claim) and check_assumed(claim, ROUNDS, "").holds

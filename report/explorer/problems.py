@@ -47,7 +47,7 @@ class ExploredProblem:
     first: int
     """Notches from that length to the first one of the tables."""
     tables: Mapping[int, Sequence[float]]
-    """The numbers of the best points for runs of ever more notches, by the number of their symbol."""
+    """Values at the best points, for more and more slider positions, by the index of their symbol."""
 
 
 def length_factors(subject: ExploredLink) -> Sequence[int]:
@@ -79,7 +79,7 @@ def _list_runs() -> dict[str, Run]:
 
 
 def _satisfies_assumptions(claim: Claim, run: Run) -> bool:
-    """Whether the assumptions hold; conditions are left to the sliders."""
+    """Return whether the assumptions hold; conditions are left to the sliders."""
     try:
         q.comparator_distance.on(run)
         return not failed_premises(claim, run)

@@ -122,7 +122,7 @@ def nearest_notch(number: float) -> int:
 
 
 def is_satisfied(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:
-    """Whether a condition holds at some numbers."""
+    """Return whether a condition holds at some numbers."""
     left, right = (functions_of(tuple(symbols))(side)(list(numbers)) for side in (condition.lhs, condition.rhs))
     return slack_between(condition, left, right).holds
 

@@ -141,7 +141,7 @@ def _subject(claim: Claim, stated: StatementLink) -> ExploredLink:
 
 
 def _is_formula_in(link: StatementLink, symbols: Sequence[sp.Symbol], claim: Claim) -> bool:
-    """Whether the left side of an inequality is a formula in some symbols, instead of something measured."""
+    """Return whether the left side of an inequality is a formula in some symbols, instead of something measured."""
     formula = not link.is_order and not link.left.is_Atom and describe_obstacle(link.left, claim.notation) is None
     return formula and link.left.free_symbols <= {*symbols}
 

@@ -49,7 +49,7 @@ def test_data_frames_name_their_columns() -> None:
 
 
 def test_frames_are_prepared_as_files_are(tmp_path: Path) -> None:
-    """By the same defaults, and by the same keys: one problem from a frame, a file in a plan, and a run file."""
+    """A frame, a file in a plan and a run file give one problem, by equal defaults and keys."""
     frame = table().assign(u=lambda rows: 1000 * rows.u)
     frame.to_csv(tmp_path / "mine.csv", index=False)
     columns = {"target": "y", "client": "who"}
@@ -89,7 +89,7 @@ def test_columns_of_any_kind() -> None:
 
 
 def test_the_index_of_a_frame_that_was_read() -> None:
-    """As a column of its own it is left out."""
+    """The client column is not a feature."""
     frame = table()
     frame.insert(0, "Unnamed: 0", range(4))
     assert ft.problem_from(frame, "y", client="who").dimension == 3

@@ -42,7 +42,7 @@ _fuzz = partial(
 
 @contextlib.contextmanager
 def in_time() -> Iterator[None]:
-    """Raise where the block takes longer than anybody would wait."""
+    """Raise where the block takes too long."""
 
     def too_late(_signal: int, _frame: object) -> None:
         raise AssertionError(f"no answer within {PATIENCE:g} seconds")

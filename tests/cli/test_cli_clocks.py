@@ -256,7 +256,7 @@ def test_random_clocks(name: str, command, write_run) -> None:
     other = command("simulate", path, "--json", "--schedules", 20, "--seed", 5).document
     assert first == again
     assert first["server"]["distance_sq"][0] == 64
-    # Who reports is random unless the server waits for everybody, and when, unless it waits for nobody.
+    # Participants are random unless the server waits for all clients; times are, unless it waits for none.
     moments = [document["server"]["distance_sq"][1:] for document in (first, other)]
     assert (moments[0] == pytest.approx(moments[1], rel=1e-12)) == (name == "sync")
     assert (first["times"] == pytest.approx(other["times"], rel=1e-12)) == (name == "fedfix")

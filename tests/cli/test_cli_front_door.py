@@ -1,4 +1,4 @@
-"""The front door keeps linear algebra to one thread, and leaves at once, with all that was said and nobody behind."""
+"""The command line uses one thread for linear algebra, and ends at once, with all output and no process left."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def written(path: Path, text: str) -> Path:
 
 
 def names_the_place(complaint: str, path: Path) -> bool:
-    """Whether a complaint says where the mistake is: in the file, or at a key of it."""
+    """Return whether a complaint says where the mistake is: in the file, or at a key of it."""
     return str(path) in complaint or "algorithm." in complaint or "problem." in complaint
 
 

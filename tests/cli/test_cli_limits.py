@@ -1,4 +1,4 @@
-"""Runs that nobody could wait for are refused when they are read; long runs of small problems are not."""
+"""Runs that would take hours are refused when they are read; long runs of small problems are not."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ def test_map(command, write_run, tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_told_before_the_work(
     command, write_run, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], complaint: str
 ) -> None:
-    """Nobody waits for a plan to learn that its page has no place."""
+    """The command refuses a missing output folder before it plans."""
     monkeypatch.setattr("fedtheory.planner.plan", lambda *_given, **_named: pytest.fail("planned"))
     outcome = command("plan", write_run(), *options)
     assert (outcome.code, outcome.out) == (2, "")

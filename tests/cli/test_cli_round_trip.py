@@ -36,7 +36,7 @@ def moments(run: Run) -> np.ndarray:
 
 
 def same(first: Array, second: Array) -> bool:
-    """Whether two arrays are equal, or enclosures of the same numbers: of those nobody can say that they are equal."""
+    """Return whether two arrays are equal; enclosures count as equal where they overlap."""
     if not any(isinstance(value, Enclosure) for value in np.ravel(first)):
         return np.array_equal(first, second)
     pairs = zip(np.ravel(first), np.ravel(second), strict=True)
@@ -44,7 +44,7 @@ def same(first: Array, second: Array) -> bool:
 
 
 def keeps_vectors(run: Run) -> bool:
-    """Whether the clients have vectors of their own between rounds: then there is no common virtual iterate."""
+    """Return whether the clients have vectors of their own between rounds: then there is no common virtual iterate."""
     defined = run.algorithm.defined
     return defined is not None and bool(defined.algorithm.client)
 

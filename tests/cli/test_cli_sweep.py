@@ -63,7 +63,7 @@ def test_a_table_for_people(command, spec: Path, tmp_path: Path) -> None:
 
 
 def test_reasons_stand_below_the_table(command, spec: Path) -> None:
-    """Why some runs are none, and why a claim applies to no run: nobody has to read the table for it."""
+    """The command prints why some runs are invalid, and why a claim applies to none."""
     spec.write_text(SPEC.replace('"1/20", "1/2", 200', "-1, 200"))
     outcome = command("sweep", spec)
     words = " ".join(outcome.out.split())

@@ -122,7 +122,7 @@ ladder = Claim(id="mine:ladder", rate=Rate(q.average_suboptimality, 1 / tau, tau
 
 
 def test_a_whole_file(command, tmp_path: Path) -> None:
-    """All claims of a file are tried; the faulty ones are named with their lines, and block nobody."""
+    """All claims of a file are tried; the faulty ones are named with their lines, and do not stop the others."""
     path = tmp_path / "mine.py"
     path.write_text(FAULTY)
     outcome = command("verify", path, "--jobs", "1", "--search", "0", "--json")

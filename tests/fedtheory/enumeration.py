@@ -309,7 +309,7 @@ def data_client(
 
 
 def full_weights(importance: Sequence[fmpq]) -> Law:
-    """Everybody, with the weights p_i."""
+    """Full participation, with the weights p_i."""
     return [(fmpq(1), tuple(importance))]
 
 

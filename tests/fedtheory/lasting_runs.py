@@ -38,5 +38,5 @@ RUNS: dict[str, dict[str, Any]] = {
 
 
 def is_proved(claim: Claim) -> bool:
-    """Whether the certificate on record proves a claim, with its steps as they stand."""
+    """Return whether the certificate on record proves a claim, with its steps as they stand."""
     return check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]

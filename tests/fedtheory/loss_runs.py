@@ -49,7 +49,7 @@ def problem(
 def loss_run(
     at: LossProblem, *, rounds: int = 2, size: object = "1/20", steps: int | tuple[int, ...] = 2, server: object = 1
 ) -> LossRun:
-    """FedAvg with everybody."""
+    """FedAvg with full participation."""
     number = at.arithmetic.number
     algorithm = fedavg(
         at,

@@ -58,5 +58,5 @@ def permuted(problem: Problem, order: Array) -> Problem:
 
 
 def same(left: Array, right: Array) -> bool:
-    """Whether two arrays have the same shape and the same entries."""
+    """Return whether two arrays have the same shape and the same entries."""
     return left.shape == right.shape and bool((left == right).all())

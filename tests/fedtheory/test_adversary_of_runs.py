@@ -207,7 +207,7 @@ def test_what_is_false_is_refused(name: str) -> None:
 
 
 def test_a_premise_says_nothing_where_it_divides_by_zero() -> None:
-    """It is proved, and does not apply; whoever relies on it has to know that nothing in it vanishes."""
+    """The claim is proved, and does not apply; a proof that uses it has to show that its denominators are not zero."""
     on_both_sides = Claim(id="t:premise", lhs=1 / gap + spread, rhs=1 / gap + sigma, where=WHERE_FLAT, conditions=TIED)
     in_a_condition = Claim(id="t:premise", lhs=spread, rhs=sigma, where=WHERE_FLAT, conditions=[*TIED, HALF_POLE])
     for premise in (on_both_sides, in_a_condition):

@@ -256,7 +256,7 @@ def test_how_far_clients_are_apart(name: str, clients: Clients) -> None:
 
 @pytest.mark.parametrize("clients", [LINE, THREE, PLANE], ids=["line", "three", "plane"])
 def test_a_step_without_neighbours_ends_where_the_round_does(clients: Clients) -> None:
-    """The local step's end, and what the clients have after the round, are the same where nobody listens."""
+    """The local step's end, and what the clients have after the round, are the same without neighbours."""
     alone = [["1" if i == j else "0" for j in range(clients.count)] for i in range(clients.count)]
     algorithm = {"name": "dsgd", "mixing": alone, "local_step_size": "1/4", "rounds": 2}
     trajectory = _joint(_run(clients, algorithm))

@@ -1,6 +1,6 @@
 """Output of `simulate` for algorithms on mini-batches, against all outcomes of programs in their standard form.
 
-Batches of two rows, drawn with replacement and without, with everybody and with
+Batches of two rows, drawn with replacement and without, with all clients and with
 drawn participants: the same rationals, to the last digit.
 """
 

@@ -79,7 +79,7 @@ CONSTANTS: dict[str, Callable[[Run], Array]] = {
 
 @pytest.mark.parametrize("find", CONSTANTS.values(), ids=CONSTANTS)
 def test_constants_of_copies(find: Callable[[Run], Array]) -> None:
-    """Those of repeated clients are those of the clients: equal in rationals, near them in floats."""
+    """Values of repeated clients agree with those of the clients: exactly in rationals, nearly in floats."""
     single = run()
     of_one, of_copies = find(single), find(single.with_copies(COPIES))
     assert (of_copies == np.concatenate([of_one] * COPIES)).all()

@@ -65,7 +65,7 @@ def changed(items: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def is_broken(claim: Claim, certificate: Any) -> bool:
-    """Whether some step fails."""
+    """Return whether some step fails."""
     return not all(step.holds for step in check_certificate(claim, certificate).steps)
 
 

@@ -41,7 +41,7 @@ def around(exact: Array, generator: np.random.Generator) -> MidpointRadius:
 
 
 def contains(found: Any, exact: Any) -> bool:
-    """Whether every exact number is in its interval."""
+    """Return whether every exact number is in its interval."""
     pairs = zip(np.asarray(found, dtype=object).ravel(), np.asarray(exact, dtype=object).ravel(), strict=True)
     return all((bare(interval) - arb(value)).contains(0) for interval, value in pairs)
 

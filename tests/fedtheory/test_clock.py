@@ -228,7 +228,7 @@ def test_times_of_an_algorithm() -> None:
 
 
 def test_the_default_clock() -> None:
-    """Rounds of one unit of time in which nobody is stale."""
+    """Rounds of one unit of time without stale models."""
     clock = synchronous(3)
     assert clock.is_synchronous
     assert _seen(clock.schedule(2)) == [Event(fmpq(n), (0, 1, 2), (0, 0, 0)) for n in (1, 2)]
@@ -270,7 +270,7 @@ def test_exponential_asynchronous_times() -> None:
 
 
 def test_exponential_rounds_that_wait() -> None:
-    """E max(T_1, T_2) = a + b - ab/(a+b), for rounds that wait for everybody and for a full buffer."""
+    """E max(T_1, T_2) = a + b - ab/(a+b), for rounds that wait for all clients and for a full buffer."""
     for policy in (Synchronous(), FedBuff(2)):
         schedule = _draws(policy, (fmpq(1), fmpq(3)), 4000, 4)
         assert _within_five_errors(np.diff(np.array(schedule.times)), 1 + 3 - 3 / 4)

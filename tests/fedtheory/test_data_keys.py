@@ -303,7 +303,7 @@ def test_what_stands_between_cells(sign: str, decimal: str, homes: Path) -> None
 
 
 def test_one_decimal_sign_for_a_file(homes: Path) -> None:
-    """1.234 is a thousand to some of those who write 1,5; in a file with tabs nobody knows what a comma is."""
+    """With decimal commas 1.234 may be a thousand; in a file with tabs a comma is ambiguous."""
     (homes / "mixed.csv").write_text("a;y;client\n1,5;2;u\n1.234;3;v\n")
     with pytest.raises(InputError, match=r"row 3, column 'a': expected decimal commas, as in other rows, got '1\.234'"):
         _read(homes, "mixed.csv")
@@ -333,7 +333,7 @@ def test_missing_cells_of_parquet(homes: Path) -> None:
 
 
 def test_a_name_for_two_columns(homes: Path) -> None:
-    """Which one is meant, nobody knows."""
+    """Two columns of one name are ambiguous."""
     (homes / "twice.csv").write_text("a,a,y,client\n1,2,3,4\n")
     with pytest.raises(InputError, match="got 'a' twice"):
         _read(homes, "twice.csv")

@@ -1,4 +1,4 @@
-"""Whatever a reader of documents makes of them: what is not made of closed pieces is checked by nobody."""
+"""Documents are decoded into a closed set of types; anything else is refused before it is checked."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def read_as(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_not_on_the_list_is_refused(name: str, read_as: Callable[[Any], None]) -> None:
-    """Whoever made it; by the list itself, before anything of it is used."""
+    """A piece of another type is refused by the list itself, before it is used."""
     with pytest.raises(Rejected):
         decode(ODD[name])
     read_as(ODD[name])

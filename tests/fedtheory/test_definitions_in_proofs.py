@@ -135,7 +135,7 @@ def _read(algorithm: FederatedAlgorithm, run: Run) -> list[fmpq] | str:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_rounds_are_read_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the mean over noise and coins, where everybody takes part."""
+    """Expectations over noise and coins, with full participation."""
     _assert_read_alike(seed, monkeypatch)
 
 

@@ -66,7 +66,7 @@ def test_no_number_is_written_twice() -> None:
 
 
 def _agree(found: Any, expected: Any) -> bool:
-    """Whether two values are equal: rationals exactly, enclosures where their difference may be zero."""
+    """Return whether two values are equal: rationals exactly, enclosures where their difference may be zero."""
     pairs = zip(*(each.ravel() for each in np.broadcast_arrays(*map(np.asarray, (found, expected)))), strict=True)
     return all(_is_zero(one - other) for one, other in pairs)
 

@@ -41,7 +41,7 @@ def around(value: Fraction, radius: float) -> Enclosure:
 
 
 def contains(found: object, value: Fraction) -> bool:
-    """Whether an enclosure contains a number, asked with so many bits that its own rounding does not matter."""
+    """Return whether an enclosure contains a number, asked with so many bits that its own rounding does not matter."""
     with precise_enclosures(2048):
         return bool((bare(found) - exact(value)).contains(0))
 

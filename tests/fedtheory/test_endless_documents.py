@@ -127,7 +127,7 @@ def test_meters() -> None:
 
 
 def test_products_and_powers_of_polynomials() -> None:
-    """They are what they are, and refused where they would be large: by terms, or by the words of coefficients."""
+    """Products are exact, and refused where they would be large: by terms, or by words of coefficients."""
     assert polynomials.multiply(x + y, x - y) == x**2 - y**2
     assert polynomials.raised((x + 1, y), -2) == (y**2, x**2 + 2 * x + 1)
     with pytest.raises(Rejected, match="divided by zero"):

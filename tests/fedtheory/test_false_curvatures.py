@@ -49,7 +49,7 @@ CLAIMS = (STEP, ALL_STEPS, RUN, ROUND_STEP, ROUND_STEPS, ROUNDS)
 
 
 def is_proved(claim: Claim, **changes: Any) -> bool:
-    """Whether the certificate on record, or one with changes, proves a claim, with its steps as they stand."""
+    """Return whether the certificate on record, or one with changes, proves a claim, with its steps as they stand."""
     certificate: Any = certificate_of(claim.id)
     return check_certificate(claim, replace(certificate, **changes)).verdict == "proved"
 
@@ -213,7 +213,7 @@ OWED: dict[str, Any] = {"every client": -100 * k * own.L_i, "flat clients": 100 
 
 @pytest.mark.parametrize("owed", OWED.values(), ids=OWED)
 def test_each_client_pays_its_potential_back(owed: Any) -> None:
-    """A step that is true because its end is charged to nobody."""
+    """A step that is true because no client is charged for its end."""
     next_apart = norm_sq(x_i_next - xbar_next)
     traded = Expectation(Average(owed * norm_sq(x_i - xbar))) - Expectation(Average(owed.subs(k, k + 1) * next_apart))
     where = STEP.where | {mu: q.strong_convexity}

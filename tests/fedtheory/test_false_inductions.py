@@ -72,7 +72,7 @@ def test_sums_over_steps_are_not_zero_at_the_first() -> None:
 
 
 def moved(slope_sq: Any) -> Claim:
-    """On lines, whoever takes several steps is away from the start after the first: true."""
+    """On a line, a client that takes several steps leaves the start with the first one: true."""
     parts = {name: part for name, part in ROUND.items() if name not in ("problem", "algorithm")}
     conditions = [FLAT, sp.Ge(E, 2, evaluate=False)]
     return Claim(id="t:moved", lhs=s**2 * slope_sq, rhs=LocalSum(norm_sq(x - w)), conditions=conditions, **parts)

@@ -221,7 +221,7 @@ def test_one_relation_is_shown() -> None:
 
 
 def test_clients_that_are_missing_keep_what_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A definition in which nobody hears of others runs with drawn participants; the others do not move."""
+    """A definition without messages between clients runs with sampled participants; the others do not move."""
     alone = _end(_N.algorithm, x=_N.z, h=_N.h)
     monkeypatch.setattr(definitions, "definition", lambda _name: alone)
     for claim, one in judged(SCAFFNEW):

@@ -130,7 +130,7 @@ def test_a_symbol_stands_for_one_quantity(what: str) -> None:
 
 
 def test_a_symbol_of_several_quantities_needs_a_symbol() -> None:
-    """Nobody can tell which of them an expression means."""
+    """An expression with their common name is ambiguous."""
     claim = Claim(id="t:false", lhs=q.iterations, rhs=q.rounds.symbol / 2)
     with pytest.raises(InputError, match="give it a symbol"):
         require_wellformed(claim)

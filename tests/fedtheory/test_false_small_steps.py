@@ -23,7 +23,7 @@ WHERE: dict[sp.Symbol, Any] = {**NOTATION, w_bar: q.small_step_optimum}
 
 
 def balances(weight: Any, at: Any = w_bar, assumptions: Any = COMMON_STEP, place: Any = "points") -> bool:
-    """Whether weighted gradients are proved to have the mean zero."""
+    """Return whether weighted gradients are proved to have the mean zero."""
     pull = norm_sq(Average(weight * Gradient(J_k, at)))
     claim = Claim(id="t:pull", lhs=pull, relation="==", rhs=0, where=WHERE, place=place, assumptions=tuple(assumptions))
     return check_certificate(claim, Certificate(claim=claim.id, links=[[]])).verdict == "proved"

@@ -102,7 +102,7 @@ def conclusions(claim: Claim, document: dict[str, Any]) -> Iterator[Proved]:
 
 
 def refuted(claim: Claim, proved: Proved) -> bool:
-    """Whether an exact run refutes a conclusion in the claim's own symbols."""
+    """Return whether an exact run refutes a conclusion in the claim's own symbols."""
     expression = sp.sympify(proved.expression)
     if not expression.free_symbols <= {*claim.where, *claim.for_all} or expression.atoms(RangeSum):
         return False

@@ -81,7 +81,7 @@ ALGORITHMS = {
 @pytest.mark.parametrize("batches", [{}, {"replacement": False}, {"batch": 1}])
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_runs_are_those_of_the_rows(monkeypatch, name, batches) -> None:
-    """In errors, moments and drift, whoever takes part and whatever clients keep."""
+    """Errors, moments and drift agree, for every participation law and client state."""
     data = _data(SCALES["alike"])
     problem = {
         "kind": "least-squares",

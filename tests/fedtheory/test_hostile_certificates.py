@@ -93,7 +93,7 @@ class Family:
         return reason.slack(symbols_of(self.claim(ONE))) if isinstance(reason, facts.Fact) else slack(reason)
 
     def is_false(self, claim: Claim) -> bool:
-        """Whether a claim fails on the run of the family."""
+        """Return whether a claim fails on the run of the family."""
         problem = {"kind": "quadratic", **dict(self.problem)}
         algorithm = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **dict(self.algorithm)}
         return check(claim, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)).holds is False
@@ -395,7 +395,7 @@ MANY = st.integers(0, 2**63).map(random.Random).map(attempt)
 
 
 def is_refused(claim: Claim, certificate: Any) -> bool:
-    """Whether a certificate is refused, with the project's own errors if with any."""
+    """Return whether a certificate is refused, with the project's own errors if with any."""
     try:
         return check_certificate(claim, certificate).verdict == "broken"
     except FedtheoryError:

@@ -88,7 +88,7 @@ def _run(problem: dict[str, Any], keys: dict[str, Any]) -> Iterator[Run]:
 
 
 def is_false(claim: Claim, name: str) -> bool:
-    """Whether an exact run of an algorithm refutes a claim."""
+    """Return whether an exact run of an algorithm refutes a claim."""
     return any(check(claim, run).holds is False for run in runs(name))
 
 
@@ -296,7 +296,7 @@ RESTING = st.integers(0, 2**63).map(random.Random).map(evaluate_at_optimum)
 
 
 def is_no_lie(claim: Claim, certificate: FixedPoint) -> bool:
-    """Whether what is called proved holds on all runs here to which it applies."""
+    """Return whether what is called proved holds on all runs here to which it applies."""
     return is_refused(claim, certificate) or not any(is_false(claim, name) for name in KEYS)
 
 

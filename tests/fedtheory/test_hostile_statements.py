@@ -146,7 +146,7 @@ def test_symbols_do_not_stand_for_neighbours(name: str) -> None:
 
 @pytest.mark.parametrize("end", ["", " ", "\t", "\N{NO-BREAK SPACE}", "\N{ZERO WIDTH SPACE}", "\N{SOFT HYPHEN}"])
 def test_no_id_looks_like_that_of_a_published_claim(end: str, tmp_path: Path) -> None:
-    """Not by what nobody sees: a word on a user-defined claim would be read as one on the paper's."""
+    """Invisible characters make no difference: a word on a user-defined claim would be read as one on the paper's."""
     file = tmp_path / "mine.py"
     file.write_text(f"""from dataclasses import replace
 from fedtheory.language.registry import find

@@ -52,7 +52,7 @@ def length(vector: Expr) -> Expr:
 
 
 def holds(lhs: Any, rhs: Any, *terms: Term, conditions: tuple[Any, ...] = ()) -> bool:
-    """Whether the kernel accepts ``lhs <= rhs`` with these terms."""
+    """Return whether the kernel accepts ``lhs <= rhs`` with these terms."""
     return all(step.holds for step in check(lhs, rhs, terms, THEORY, conditions))
 
 

@@ -78,7 +78,7 @@ def pytest_sessionfinish():
 
 
 def _is_check(node: ast.AST) -> bool:
-    """Whether a node is a condition under which a module refuses, or a step that may not hold."""
+    """Return whether a node is a condition under which a module refuses, or a step that may not hold."""
     if isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
         raised = ast.unparse(node.body[0])
         return raised.startswith("raise Rejected(") and not any(words in raised for words in UNTRIED)

@@ -43,7 +43,7 @@ THEORY = Context(
 
 
 def same(left: Any, right: Any, context: Context = THEORY) -> bool:
-    """Whether two scalars have the same normal form."""
+    """Return whether two scalars have the same normal form."""
     return scalar(left - right, context) == {}
 
 

@@ -127,7 +127,7 @@ class Recorded(SymbolTable):
 
 
 def verdicts(claim: Claim) -> dict[str, bool]:
-    """Whether a claim holds on each run to which it applies."""
+    """Return whether a claim holds on each run to which it applies."""
     found = {name: check(claim, run(name)).holds for name in ALL}
     return {name: holds for name, holds in found.items() if holds is not None}
 
@@ -152,7 +152,7 @@ OF_NO_RUN_HERE = {"the step size of the corollary"}
 
 @pytest.mark.parametrize("fact", FACTS.values(), ids=lambda fact: fact.name)
 def test_facts_hold_on_runs_at_the_edge(fact: Fact) -> None:
-    """One client, one step, one round, no noise, flat objectives, nobody who reports."""
+    """One client, one step, one round, no noise, flat objectives, no reports."""
     symbol = Recorded({})
     slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.zero_condition(symbol))
     conditions = [] if zero == 0 else [sp.Eq(zero, 0, evaluate=False)]

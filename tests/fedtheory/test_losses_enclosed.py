@@ -55,7 +55,7 @@ def precise(value: object) -> mp.mpf:
 
 
 def encloses(found: object, expected: mp.mpf) -> bool:
-    """Whether a narrow enclosure contains what mpmath finds, up to its 50 digits."""
+    """Return whether a narrow enclosure contains what mpmath finds, up to its 50 digits."""
     known = arb(bare(found))
     around = arb(mp.nstr(expected, 55), 1e-48 * max(1.0, abs(float(expected))))
     return bool(known.rad() < 1e-60) and bool(known.overlaps(around))

@@ -21,7 +21,7 @@ from fedtheory.proofs.products import Positive, Products
 
 
 def _is_rational(expression: Expr) -> bool:
-    """Whether an expression is a rational function of its symbols."""
+    """Return whether an expression is a rational function of its symbols."""
     return not expression.has(ClientSum) and all(power.exp.is_integer for power in expression.atoms(sp.Pow))
 
 

@@ -100,7 +100,7 @@ def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension
 @given(seeds, st.integers(1, 4), st.integers(1, 2))
 @few
 def test_clocks_that_are_synchronous_after_all(seed: int, clients: int, dimension: int) -> None:
-    """Equal times reported together, a buffer for everybody, and an interval as long as the slowest client."""
+    """Equal times reported together, a buffer for all clients, and an interval as long as the slowest client."""
     run = _random_run(seed, clients, dimension, 0)
     times, equal = run.algorithm.clock.times, (fmpq(2, 3),) * clients
     waiting = _with_clock(run, Clock(Synchronous(), times))

@@ -92,7 +92,7 @@ def assert_stopped(claim: Claim, certificate: Any, because: str, prover: Any = N
 
 
 def is_false(claim: Claim, problem: Any = (), **algorithm: Any) -> bool:
-    """Whether a claim fails on an exact run of two clients."""
+    """Return whether a claim fails on an exact run of two clients."""
     two = {"kind": "quadratic", "hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
     steps = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **algorithm}
     return (

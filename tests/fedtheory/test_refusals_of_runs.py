@@ -52,7 +52,7 @@ def assert_stopped(claim: Claim, certificate: Any, because: str, **prover: Any) 
 
 
 def is_false(claim: Claim, **algorithm: Any) -> bool:
-    """Whether a claim fails on an exact run of two clients."""
+    """Return whether a claim fails on an exact run of two clients."""
     two = {"kind": "quadratic", "hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
     steps = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **algorithm}
     return evaluate(claim, parse_run({"problem": two, "algorithm": steps}, RATIONAL)).holds is False
@@ -113,7 +113,7 @@ def test_a_mean_over_clients_bounds_no_single_one() -> None:
 
 
 def test_a_measure_is_a_known_one() -> None:
-    """Not one that says that nobody drifts."""
+    """A claim without any drift is refused."""
     claim = replace(DRIFT, lhs=q.max_drift, rhs=ZERO)
     assert_stopped(claim, FORGED, "expected one of pair, spread, displacement")
     assert is_false(claim, local_step_size="1/100")

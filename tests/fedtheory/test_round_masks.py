@@ -192,7 +192,7 @@ def test_too_many_outcomes() -> None:
 
 
 class _Unlisted(Uniform):
-    """A law whose outcomes nobody should list."""
+    """A law with too many outcomes to list."""
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         raise AssertionError(f"{len(weights)} clients were listed")

@@ -40,7 +40,7 @@ def test_every_square_root_of_a_run_has_a_sign() -> None:
 
 
 def _is_listed(one: RunQuantity) -> bool:
-    """Whether a table says that a number is not negative, though it is no square root."""
+    """Return whether a table says that a number is not negative, though it is no square root."""
     tables = (getattr(signs, kind) for signs in numbers._TABLES for kind in KINDS)
     return not one.root and (one in numbers._GAPS or any(one in table for table in tables))
 

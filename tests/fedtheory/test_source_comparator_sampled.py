@@ -126,7 +126,7 @@ def test_all_draws_of_two_rounds(changes: dict[str, Any], spread: fmpq) -> None:
 @pytest.mark.parametrize(("changes", "_expected"), LAWS.values(), ids=LAWS)
 @pytest.mark.parametrize("steps", [1, 3])
 def test_every_law_and_the_ends_of_the_range(changes: dict[str, Any], _expected: fmpq, steps: int) -> None:
-    """One local step, one client, everybody: all of it is within the conditions, and holds."""
+    """One local step, one client, full participation: each is within the conditions, and holds."""
     run = a_run(**{"local_steps": steps, **changes})
     for claim in (STEP, AVERAGE, STRONG_STEP, LAST):
         assert check(claim, run).holds, claim.id
@@ -153,7 +153,7 @@ def test_other_draws_are_refused(changes: dict[str, Any]) -> None:
 
 
 def is_proved(claim: Claim) -> bool:
-    """Whether the certificate on record proves a claim, with its steps as they stand."""
+    """Return whether the certificate on record proves a claim, with its steps as they stand."""
     return check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
 
 
@@ -209,7 +209,7 @@ def test_no_smaller_bound_is_proved(claim: Claim, less: Any) -> None:
 
 
 def changed(claim: Claim, **changes: Any) -> str:
-    """The kernel's word on a claim with another certificate."""
+    """Return the kernel verdict on a claim with another certificate."""
     certificate: Any = certificate_of(claim.id)
     return check_certificate(claim, replace(certificate, **changes)).verdict
 

@@ -61,7 +61,7 @@ def sampled(law: Participation, times: tuple[int, ...] = (1, 3)) -> Run:
 
 
 def holds(name: str, run: Run) -> bool | None:
-    """Whether a claim of these sections holds on a run to which it applies."""
+    """Return whether a claim of these sections holds on a run to which it applies."""
     found = check(CLAIMS[name], run)
     assert found.applicable, found.reason
     return found.holds

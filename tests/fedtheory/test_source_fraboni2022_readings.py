@@ -29,7 +29,7 @@ def scheduled(policy: Policy, weights: list[str], optima: list[int], start: int 
 
 
 def holds(name: str, run: Run) -> bool | None:
-    """Whether a claim of the paper holds on a run to which it applies."""
+    """Return whether a claim of the paper holds on a run to which it applies."""
     found = check(find(f"fraboni2022:{name}"), run)
     assert found.applicable, found.reason
     return found.holds

@@ -71,7 +71,7 @@ def test_sums_over_earlier_steps(steps: int) -> None:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two expressions are equal for all values."""
+    """Return whether two expressions are equal for all values."""
     return bool(sp.simplify(left - right) == 0)
 
 

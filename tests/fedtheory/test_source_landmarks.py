@@ -102,7 +102,7 @@ AVERAGED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", AVERAGED)
 def test_with_single_steps_they_settle_where_averaging_does(name: str) -> None:
-    """Control variates have mean zero, and everybody is heard in every round."""
+    """Control variates have mean zero, and all clients report in every round."""
     keys = {"local_step_size": "1/8", "rounds": 1}
     runs = [
         parse_run({"problem": PROBLEM, "algorithm": keys | own}, RATIONAL)

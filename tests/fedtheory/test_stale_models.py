@@ -180,7 +180,7 @@ def test_mini_batches_with_unequal_local_steps(policy: str) -> None:
 
 
 def test_synchronous_rounds_are_those_of_the_enumeration() -> None:
-    """The enumeration with everybody in every round is the synchronous run with chosen weights."""
+    """The enumeration with all clients in every round is the synchronous run with chosen weights."""
     run, tiny = _stale(quadratics(**LINE, deviation=[1, 2], steps=2, rounds=2), "sync", [1, 2], ["5/4", "1/2"])
     assert tiny.reports == [(0, 1)] * 2
     _assert_server_agrees(run, tiny)

@@ -117,7 +117,7 @@ SCHEMES = ("uniform", "multinomial", "everybody", "asynchronous", "fedfix", "fed
 
 
 def _is_known(run: Run, needs: Sequence[Assumption] = ()) -> bool:
-    """Whether somebody reports in every update, and a run satisfies assumptions."""
+    """Return whether each update has a report, and a run satisfies assumptions."""
     try:
         for needed in (*needs, a.somebody_reports):
             needed.require(run)

@@ -89,7 +89,7 @@ def bound_shown(browser: Chrome) -> float:
 
 
 def is_free(browser: Chrome) -> dict[str, bool]:
-    """Whether each slider can be moved."""
+    """Return whether each slider can be moved."""
     script = "return [...document.querySelectorAll('.explorer input[type=range]')].map((slider) => !slider.disabled)"
     return dict(zip(names(), browser.execute_script(script), strict=True))
 

@@ -142,7 +142,7 @@ def test_on_a_phone_nothing_scrolls_sideways_and_fingers_find_their_targets(
 
 
 def test_a_slider_with_the_focus_is_not_hidden_on_a_phone(phone: Chrome, written: Any) -> None:
-    """The drawing stays in sight while sliders move, and whoever tabs to a slider sees it below the drawing."""
+    """The drawing stays in sight while sliders move, and a slider that gets the focus is visible below the drawing."""
     from selenium.webdriver.common.keys import Keys
 
     phone.get(written(THEOREM))

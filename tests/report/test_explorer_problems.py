@@ -114,7 +114,7 @@ def test_a_number_that_a_symbol_cannot_have_leaves_its_slider_where_it_was() -> 
 
 
 def has_point(claim: Claim) -> bool:
-    """Whether numbers at a comparator are among the symbols of an explorer, and none that a whole run makes."""
+    """Return whether numbers at a comparator are among the symbols of an explorer, and none that a whole run makes."""
     subject = subject_of(claim)
     names = [] if subject is None else [subject.notation[s].name for s in subject.symbols if s in subject.notation]
     return bool(comparators.NAMES & {*names}) and q.total_comparator_progress.name not in names

@@ -72,7 +72,7 @@ def test_claims_hold_at_their_best_step_sizes(claim_id: str) -> None:
 
 
 def test_rendered(page: planning.PlanPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page stands on its own and links to the claims; without scikit-learn there is none."""
+    """The page stands on its own and links to the claims; without scikit-learn there is no page."""
     monkeypatch.setattr(drawing, "plan_page", lambda: page)
     text = drawing.PlanTask().draw(drawing.environment_for(())).files[planning.PLAN_PAGE]
     assert set(re.findall(r'href="([^"#]+\.html)"', text)) >= {page_name(find(claim)) for claim in CLAIMS}

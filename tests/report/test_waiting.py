@@ -12,7 +12,7 @@ TARGETS = ["renard2022:thm-2.1", "renard2022:lemma-2.2", "liu2022:thm-1"]
 
 
 def test_the_page_tells_what_is_checked_and_how_far(tmp_path: Path) -> None:
-    """It loads itself again, and progress goes on to whoever else wants to know."""
+    """The page reloads itself, and other listeners still receive the progress."""
     told: list[tuple[int, int]] = []
     index = tmp_path / "site" / "index.html"
     waiting = Waiting(index, TARGETS, lambda done, whole: told.append((done, whole)))

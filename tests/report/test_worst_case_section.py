@@ -75,6 +75,6 @@ def test_other_claims_have_no_section(claim_id: str) -> None:
 
 
 def test_without_a_solver_there_is_no_section(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page does without."""
+    """The page has no section on worst cases."""
     monkeypatch.setitem(sys.modules, "PEPit", None)
     assert section("renard2022:lemma-2.3") is None

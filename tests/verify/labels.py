@@ -43,7 +43,7 @@ SHARES = (sp.S.One, sp.S.Half, sp.Rational(1, 4))
 
 
 def follows(mutant: Mutant, origin: Claim) -> bool:
-    """Whether a mutant is true by the proof of the claim in which it was planted, or by those of others."""
+    """Return whether a mutant is true by the proof of the claim in which it was planted, or by those of others."""
     if origin.verdict == "proved" and mutant.kind in ("a wider condition", "a missing condition"):
         return _are_implied(origin, mutant.claim) or is_proved(mutant)
     if mutant.kind in OF_THE_PREMISES:
@@ -61,7 +61,7 @@ def _is_weaker(claim: Claim, origin: Claim) -> bool:
 
 
 def _needs_no_proof(claim: Claim) -> bool:
-    """Whether the slack of the only relation is not negative by the signs and orders of its symbols."""
+    """Return whether the slack of the only relation is not negative by the signs and orders of its symbols."""
     return (
         len(claim.relations) == 1
         and claim.relation in ("<=", ">=")
@@ -93,7 +93,7 @@ def _orders_in(claim: Claim, rest: sp.Expr) -> list[sp.Expr]:
 
 
 def _are_implied(origin: Claim, claim: Claim) -> bool:
-    """Whether the conditions of a proved claim follow from those of another, which has the same relations."""
+    """Return whether the conditions of a proved claim follow from those of another, which has the same relations."""
     given = [_of_whole_numbers(claim, condition) for condition in claim.conditions]
     return all(condition in given or _is_implied(claim, condition, given) for condition in origin.conditions)
 
@@ -115,7 +115,7 @@ def _of_whole_numbers(claim: Claim, condition: sp.Expr) -> sp.Expr:
 
 
 def is_proved(mutant: Mutant) -> bool:
-    """Whether a certificate shows that a mutant is true."""
+    """Return whether a certificate shows that a mutant is true."""
     if len(mutant.claim.relations) != 1 or mutant.kind in OF_THE_PREMISES:
         certificate = certificate_of(mutant.claim.id)
         return certificate is not None and check_certificate(mutant.claim, certificate).verdict == "proved"
@@ -181,7 +181,7 @@ def _in_rounds(claim: Claim) -> Claim:
 
 
 def is_refuted_by_a_stored_run(mutant: Mutant) -> bool:
-    """Whether a mutant fails on a run that needs much of a part of the bound it was planted in."""
+    """Return whether a mutant fails on a run that needs much of a part of the bound it was planted in."""
     paper = paper_with(mutant.claim.source)
     files = [] if paper is None else sorted(paper.folder.glob(f"slack/{_slug(mutant.claim)}.*.toml"))
     return any(_fails(mutant.claim, str(file)) for file in files)

@@ -15,7 +15,7 @@ from verify.rocq.project import write_project
 
 
 def accepts(folder: Path, *names: str) -> bool:
-    """Whether Rocq accepts some files of a folder, one after the other."""
+    """Return whether Rocq accepts some files of a folder, one after the other."""
     commands = (["coqc", "-R", ".", "Fedtheory", name] for name in names)
     return all(subprocess.run(one, cwd=folder, capture_output=True, check=False).returncode == 0 for one in commands)
 

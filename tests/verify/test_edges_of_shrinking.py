@@ -177,7 +177,7 @@ def test_margins(ratio: float | None, margin: float | None) -> None:
 
 
 def test_weights_of_sides() -> None:
-    """Rationals alone have a length that somebody reads."""
+    """Only rationals have a printed length."""
     worst = SimpleNamespace(lhs=fmpq(3), rhs=fmpq(5, 2))
     for found, weight in (
         (SimpleNamespace(worst=None), 0),

@@ -133,7 +133,7 @@ def test_a_run_that_violates_nothing_is_no_counterexample(monkeypatch: pytest.Mo
 
 
 def test_a_refuted_claim_without_a_run_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is asked to believe a refutation that is not shown."""
+    """Every refutation is shown with its run."""
     monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: None)
     monkeypatch.setattr(ledger_module, "verify", lambda _targets: [SimpleNamespace(run=None)])
     with pytest.raises(InputError, match=f"{LEMMA}: recorded as refuted, but no counterexample is stored"):

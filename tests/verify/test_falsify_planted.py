@@ -21,7 +21,7 @@ BUDGET = 60.0
 
 
 def is_refuted(mutant: Mutant, budget: float, seed: int) -> bool:
-    """Whether a search finds a violation; its run file is checked again."""
+    """Return whether a search finds a violation; its run file is checked again."""
     violation = search(mutant.claim, budget, seed).violation
     assert violation is None or check(mutant.claim, parse_run(violation.table, RATIONAL)).holds is False
     return violation is not None

@@ -56,7 +56,7 @@ def table(output: Path) -> dict[str, dict[str, str]]:
 
 @pytest.mark.long
 def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
-    """Right answers have their points beside hostile and wrong ones, and everyone gets a page."""
+    """Right answers have their points beside hostile and wrong ones, and every student gets a page."""
     output = tmp_path / "out"
     seen: list[tuple[int, int]] = []
     grade_folder(folder, output, on_progress=lambda done, whole: seen.append((done, whole)))
@@ -160,7 +160,7 @@ def test_a_broken_file_is_told(folder: Path, tmp_path: Path, name: str, content:
 
 
 def test_a_shared_copy(folder: Path, tmp_path: Path) -> None:
-    """With one copy for the class, its solution is right for everyone; another copy's is told."""
+    """With one copy for the class, its solution is right for all students; another copy's is marked as such."""
     (folder / "ana.py").write_text(solution("class"))
     found = {r.student: r for r in grade_folder(folder, tmp_path / "out", copy="class")}
     assert (found["ana"].points, found["ana"].troubles) == (15, ())

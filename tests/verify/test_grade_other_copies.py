@@ -1,4 +1,4 @@
-"""A file that asks other symbols or numbers than the copy it is marked as costs nobody points."""
+"""A file that asks other symbols or numbers than the copy it is marked as costs no points."""
 
 from __future__ import annotations
 

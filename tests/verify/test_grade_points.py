@@ -129,7 +129,7 @@ def test_a_person_can_overrule_the_machine(folder: Path) -> None:
 
 
 def test_an_edited_table_of_points_is_kept(folder: Path) -> None:
-    """It is written again, and what somebody typed into it is kept beside it."""
+    """The table is written again, and an edited one is kept beside it."""
     output = graded(folder)
     graded(folder)
     assert not (output / "points-edited.csv").exists()

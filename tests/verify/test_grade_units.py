@@ -30,7 +30,7 @@ from verify.grade.units import split_code
     ],
 )
 def test_units(text: str, units: tuple[str, ...]) -> None:
-    """Each line is in one unit, and what is Python is in units without errors."""
+    """Each line is in one unit, and valid Python is in units without errors."""
     assert split_code(text) == units
 
 

@@ -182,7 +182,7 @@ def test_decreasing_steps_are_those_of_the_assumption() -> None:
 
 
 def test_no_run_is_long_where_each_step_is_looked_at() -> None:
-    """Whoever takes part, and however long the others are."""
+    """The step size is found for every participation law, and for all lengths of other clients' rounds."""
     asked = resolve(Claim(id="mine:drift", lhs=q.max_drift, rhs=zeta, where=WHERE, assumptions=[a.same_local_work]))
     free = resolve(Claim(id="mine:end", lhs=q.final_distance_sq, rhs=D, where=WHERE, assumptions=[a.same_local_work]))
     levels = {"participation": "one", "clients": 3.32, "local steps": 9, "horizon": ("L", 5), "step size": -10}

@@ -54,7 +54,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged(folder: Path, claim: Claim, certificate: AnyCertificate) -> bool:
-    """Whether Rocq accepts a claim with a certificate."""
+    """Return whether Rocq accepts a claim with a certificate."""
     known = exported(claim, certificate)
     (folder / "Judged.v").write_text(text_of(known), encoding="utf-8")
     return accepts(folder, "Judged.v")

@@ -33,7 +33,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged(folder: Path, claim: Claim) -> bool:
-    """Whether Rocq accepts a claim with the certificate of the one that it was made from."""
+    """Return whether Rocq accepts a claim with the certificate of the one that it was made from."""
     (folder / "Judged.v").write_text(text_of(exported(claim, certificate_of(claim.id))), encoding="utf-8")
     return accepts(folder, "Judged.v")
 

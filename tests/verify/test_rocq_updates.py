@@ -42,7 +42,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged(folder: Path, claim: Claim) -> bool:
-    """Whether Rocq accepts a claim with the certificate of the one that it was made from."""
+    """Return whether Rocq accepts a claim with the certificate of the one that it was made from."""
     used = [known for one in exported(claim, certificate_of(claim.id)).uses for known in with_uses(one).values()]
     for known in used:
         if not (folder / file_of(known)).with_suffix(".vo").is_file():
@@ -117,7 +117,7 @@ def test_draws(library: Path, claim_id: str) -> None:
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [STALE, ALIGNED, MOVES, SLOPE, MEAN_SLOPE])
 def test_means_of_draws(library: Path, claim_id: str) -> None:
-    """Means over clients, steps and updates, also where nobody counts; not with half of what is claimed."""
+    """Means over clients, steps and updates, also where all weights are zero; not with half of what is claimed."""
     claim = find(claim_id)
     assert judged(library, claim)
     assert not judged(library, halved(claim, 0))

@@ -153,7 +153,7 @@ def test_runs_need_the_first_term_and_half_of_the_noise_in_the_theorem() -> None
 
 
 def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever stores one is told which file it is."""
+    """The message of a damaged file names it."""
     keep_in(tmp_path, monkeypatch)
     file = witness_file(THEOREM, WHOLE)
     assert file is not None

@@ -82,7 +82,7 @@ def test_a_scheduler_killed_half_way_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_scheduler_without_workers_is_one_line(tmp_path: Path) -> None:
-    """There is nobody to do the work."""
+    """The cluster has no workers."""
     spec = write_sweep(tmp_path, SLOW_SWEEP)
     with cluster(tmp_path, workers=0) as (address, _):
         sweep = start(spec, tmp_path / "cluster.parquet", address)
@@ -92,7 +92,7 @@ def test_a_scheduler_without_workers_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_run_that_kills_its_workers_ends_the_sweep(tmp_path: Path) -> None:
-    """A run that takes each restarted worker with it ends the command with one line; nobody waits for ever."""
+    """A run that takes each restarted worker with it ends the command with one line, without waiting for ever."""
     spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "cluster.parquet"
     deadly = "__import__('os')._exit(1) if run.algorithm.work.steps[0] == 3 else 0"
     (tmp_path / "slow.py").write_text(SLOW.replace(PATIENCE, deadly))

@@ -158,7 +158,7 @@ def _suspects(group: Sequence[Mutant], table: Table) -> list[Mutant]:
 
 
 def is_violated(claim: Claim, table: Table) -> bool:
-    """Whether a claim fails on a run, exactly."""
+    """Return whether a claim fails on a run, exactly."""
     try:
         return check(claim, parse_run(table, RATIONAL)).holds is False
     except (FedtheoryError, ArithmeticError, LookupError, ValueError):

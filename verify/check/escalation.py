@@ -152,7 +152,7 @@ def _check_conditions_exactly(claim: Claim, run: Run) -> tuple[ConditionCheck, .
 
 @cache
 def _is_proved(claim: Claim) -> bool:
-    """Whether the kernel accepts a proof of a claim: then it holds on every run to which it applies."""
+    """Return whether the kernel accepts a proof of a claim: then it holds on every run to which it applies."""
     return prove(claim).verdict == "proved"
 
 
@@ -170,7 +170,7 @@ def _cost(run: Run) -> int:
 
 
 def is_short(run: Run) -> bool:
-    """Whether a run can be read and repeated in rationals in no time."""
+    """Return whether a run can be read and repeated in rationals in no time."""
     data = run.problem.data
     entries = 0 if data is None else sum(inputs.size for inputs in data.inputs)
     return _cost(run) <= _BUDGET and entries * (run.problem.dimension + 1) <= _BUDGET

@@ -57,7 +57,7 @@ def _estimate(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | Non
 
 
 def _differ(slacks: Array, whole: float) -> bool:
-    """Whether groups differ by more than rounding."""
+    """Return whether groups differ by more than rounding."""
     return bool((np.abs(slacks - whole) > _ROUNDING * np.abs(slacks).max(initial=0.0)).any())
 
 

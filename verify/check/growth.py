@@ -121,7 +121,7 @@ def _check_premises(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
 
 
 def _compared(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
-    """Whether what is measured is of a larger order than the rate says; None where that is not known."""
+    """Return whether what is measured is of a larger order than the rate says; None where that is not known."""
     assert claim.rate is not None
     measured, order = _find_leading_term(claim, at), order_of(claim, claim.rate.order, at)
     if measured is None and variable.power > 0:

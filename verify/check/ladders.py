@@ -152,6 +152,6 @@ def ladder_of(claim: Claim, variable: sp.Symbol | None = None) -> Ladder:
 
 
 def _is_set(rate: Rate, name: str) -> bool:
-    """Whether a rate itself says how a quantity depends on its variables."""
+    """Return whether a rate itself says how a quantity depends on its variables."""
     setting = rate.local_steps if name == "local_steps" else rate.step_size if name.endswith("step_size") else None
     return setting is not None

@@ -38,7 +38,7 @@ class CompiledRelation:
 
 
 def _differs_somewhere(sides: Expr) -> bool:
-    """Whether a difference is clearly not zero at certain rationals, for one client: much quicker to see."""
+    """Return whether a difference is clearly not zero at certain rationals, for one client: much quicker to see."""
     of_one_client = sides.replace(ClientSum, lambda summand: summand)
     symbols = enumerate(sorted(of_one_client.free_symbols, key=str))
     numbers = {symbol: sp.Rational(2 * n + 3, 1 if symbol.is_integer else n + 2) for n, symbol in symbols}

@@ -49,7 +49,7 @@ def unclearness(ratio: float | None) -> int:
 
 
 def is_everywhere(regions: Mapping[str, str]) -> bool:
-    """Whether constants that hold on these regions hold on all of space."""
+    """Return whether constants that hold on these regions hold on all of space."""
     return all(region == Everywhere.description for region in regions.values())
 
 

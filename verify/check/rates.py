@@ -111,7 +111,7 @@ def _rounds_of(claim: Claim) -> sp.Symbol | None:
 
 
 def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Quantity], rounds: sp.Symbol) -> bool:
-    """Whether everything that is measured is constant or has a known limit for ever more rounds."""
+    """Return whether everything that is measured is constant or has a known limit for ever more rounds."""
     measured = (notation[symbol] for symbol in rate.measured.free_symbols - {rounds})
     return all(isinstance(n, RunQuantity) and bool(n.is_constant or n.limit) for n in measured)
 
@@ -229,12 +229,12 @@ def _rise(climb: Climb, scale: float) -> float:
 
 
 def _is_resolved(rung: Rung, scale: float) -> bool:
-    """Whether a value is more than the square of a rounding error; rationals tell all."""
+    """Return whether a value is more than the square of a rounding error; rationals tell all."""
     return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _LEAST_GROWTH * scale)
 
 
 def _is_bounded(climbs: tuple[Climb, ...], constant: Number) -> bool | None:
-    """Whether measured <= constant * order on all rungs; None for a near tie of floats."""
+    """Return whether measured <= constant * order on all rungs; None for a near tie of floats."""
     verdicts = [_mark_at_most(rung.measured, constant * rung.order) for climb in climbs for rung in climb.rungs]
     if False in verdicts:
         return False

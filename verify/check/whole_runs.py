@@ -54,7 +54,7 @@ class WholeRuns:
 
 
 def _condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
-    """Whether a condition holds, run by run; claims that share it share what is found."""
+    """Return whether a condition holds, run by run; claims that share it share what is found."""
 
     def compared() -> Array:
         _, decided = compare_by_run(link, [site], runs)

@@ -25,7 +25,7 @@ def counterexample(claim: Claim) -> dict[str, Any] | None:
 
 
 def refutes(claim: Claim, table: dict[str, Any]) -> bool:
-    """Whether a run violates a claim, in rationals or in certified enclosures."""
+    """Return whether a run violates a claim, in rationals or in certified enclosures."""
     return check(claim, exact_run(table)).holds is False
 
 

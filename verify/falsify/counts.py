@@ -25,12 +25,12 @@ def allowed_counts(claim: Claim, quantity: RunQuantity) -> Sequence[int]:
 
 
 def is_restricted(claim: Claim, quantity: RunQuantity) -> bool:
-    """Whether a condition of a claim is about this quantity alone."""
+    """Return whether a condition of a claim is about this quantity alone."""
     return bool(_conditions_on(claim, quantity))
 
 
 def is_allowed(claim: Claim, quantity: RunQuantity, count: int) -> bool:
-    """Whether a count satisfies all conditions that are about its quantity alone."""
+    """Return whether a count satisfies all conditions that are about its quantity alone."""
     symbols = dict.fromkeys(_symbols_of(claim, quantity), count)
     return all(condition.subs(symbols) is sp.true for condition in _conditions_on(claim, quantity))
 

@@ -85,7 +85,7 @@ class Reader:
         return Logarithms(math.log2(sum(positive)), np.array([_log(value) for value in negative]), np.array(conditions))
 
     def allows(self, reading: Logarithms) -> bool:
-        """Whether the conditions hold, as far as floats tell."""
+        """Return whether the conditions hold, as far as floats tell."""
         missed = np.where(self.is_equation, abs(reading.conditions), reading.conditions)
         return bool((missed <= _TIE).all())
 

@@ -50,7 +50,7 @@ class Knob:
 
 
 def list_knobs(table: Table) -> list[Knob]:
-    """The knobs that a table has."""
+    """List the moves (knobs) that a run's table allows."""
     return [*_list_data_knobs(table), *_list_quadratic_knobs(table), *_list_run_knobs(table)]
 
 

@@ -53,7 +53,7 @@ class LocalClimb:
         self._gain = gain
 
     def tries(self, table: Table | None) -> bool:
-        """Whether a table is better than the present one, which it then replaces."""
+        """Return whether a table is better than the present one, which it then replaces."""
         self.left -= 1
         if table is None or self.left < 0:
             return False
@@ -179,7 +179,7 @@ def _hold_after_scaling(claim: Claim, run: Run, factor: fmpq) -> bool | None:
 
 
 def _conditions_hold(claim: Claim, run: Run) -> bool | None:
-    """Whether all conditions hold; None where they cannot be asked."""
+    """Return whether all conditions hold; None where they cannot be asked."""
     with suppress(*NO_RUN):
         return check_conditions(claim, run)
     return None

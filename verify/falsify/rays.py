@@ -147,7 +147,7 @@ def _corner(reader: Reader, point: ScaledRun, whole: Logarithms, count: int) -> 
 
 
 def _burdens(terms: Array) -> Iterator[Array]:
-    """None, and for each of several terms one on all the others."""
+    """Yield penalties of the terms: none, and for each of several terms one on all the others."""
     there = np.flatnonzero(terms > NOTHING_THERE)
     yield np.zeros(len(terms))
     for term in there if len(there) > 1 else ():
@@ -187,7 +187,7 @@ class Ray:
             pass
 
     def _goes_on(self, hunt: SearchState) -> bool:
-        """Whether a step leads further; the best one is taken.
+        """Return whether a step leads further; the best one is taken.
 
         With one local step instead of two terms vanish that no exponent speaks
         of, so counts stay as they are where no step that changes them leads further.
@@ -197,7 +197,7 @@ class Ray:
         return any(self._moves(hunt, self._ahead(some, hunt.reach.steps)) for some in (exponents, sizes))
 
     def _moves(self, hunt: SearchState, points: Iterable[ScaledRun]) -> bool:
-        """Whether one of the points leads further; the best one is taken."""
+        """Return whether one of the points leads further; the best one is taken."""
         best, lead = None, self._reading.lead(self._burdens) + _GAIN
         for point in points:
             reading = self._allowed(hunt, point)

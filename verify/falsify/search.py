@@ -210,12 +210,12 @@ def _search_long_horizons(hunt: SearchState, left_out: tuple[str, ...], generato
 
 
 def _may_go_far(hunt: SearchState) -> bool:
-    """Whether long horizons are quick: for sides of a whole run, without models of several ages."""
+    """Return whether long horizons are quick: for sides of a whole run, without models of several ages."""
     return hunt.claim.place == "run" and not any(feature.startswith("algorithm.clock") for feature in hunt.setting)
 
 
 def _try(hunt: SearchState, instances: Iterator[Instance]) -> bool:
-    """Whether there were instances left to try."""
+    """Return whether there were instances left to try."""
     before = hunt.looked
     for instance in instances:
         family = FAMILIES[instance.family]

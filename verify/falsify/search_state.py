@@ -177,7 +177,7 @@ class SearchState:
             self.reached = _best_of([*self.reached, place])
 
     def is_within_reach(self, table: Table) -> bool:
-        """Whether a run is as small as the search looks at."""
+        """Return whether a run is as small as the search looks at."""
         if count_steps(table) * clients(table) > MOST_ITERATES:
             return False
         return count_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
@@ -227,7 +227,7 @@ class SearchState:
         return table
 
     def _is_clear(self, table: Table) -> bool:
-        """Whether floats see a violation with a margin."""
+        """Return whether floats see a violation with a margin."""
         if not features(table) <= self.setting:
             return False
         found = evaluate_run(self.claim, table, FLOAT)
@@ -272,7 +272,7 @@ def _best_of(places: list[SearchPoint]) -> list[SearchPoint]:
 
 
 def _is_confirmable(table: Table) -> bool:
-    """Whether an exact run takes seconds: its numbers get longer with every step."""
+    """Return whether an exact run takes seconds: its numbers get longer with every step."""
     return _exact_cost(table) <= _CONFIRMED
 
 

@@ -144,7 +144,7 @@ class _Shrinking:
         return self.table
 
     def _tries(self, table: Table | None) -> bool:
-        """Whether a table is a smaller counterexample, which is then kept."""
+        """Return whether a table is a smaller counterexample, which is then kept."""
         self._tick()
         if table is None or _weight(table) >= self._burden[3:] or repr(table) in self._checked:
             return False
@@ -213,7 +213,7 @@ class _Shrinking:
         )
 
     def _repeat(self, smaller: Callable[[Table], Iterator[Table]]) -> bool:
-        """Whether one of the smaller tables is a counterexample; from there again."""
+        """Return whether one of the smaller tables is a counterexample; from there again."""
         helped = False
         while any(self._tries(table) for table in smaller(self.table)):
             helped = True
@@ -274,7 +274,7 @@ def _margin(found: Check) -> float | None:
 
 
 def _weight(table: Table) -> tuple[bool, int, int]:
-    """Whether gradients are not linear, size of the run, then length of its numbers and number of its keys."""
+    """Return whether gradients are not linear, size of the run, then length of its numbers and number of its keys."""
     numbers = sum(weight_of(value) for key in number_keys() for value in leaves(get(table, key)))
     keys = sum(_KEY for key in _OPTIONAL if get(table, key) is not None)
     steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"

@@ -81,7 +81,7 @@ def _require_agreement(other: str, side: str, found: Expr, names: Mapping[str, E
 
 
 def _is_label(text: str, names: Mapping[str, Expr]) -> bool:
-    """Whether a side only names what the other one gives, such as ``eta`` or ``T(E)``."""
+    """Return whether a side only names what the other one gives, such as ``eta`` or ``T(E)``."""
     return _LABEL.fullmatch(write_in_ascii(text, names).replace(TIGHT, "").strip("$& ")) is not None
 
 
@@ -90,7 +90,7 @@ def _is_rounded(text: str) -> bool:
 
 
 def _are_close(left: Expr, right: Expr) -> bool:
-    """Whether two numbers are the same up to rounding."""
+    """Return whether two numbers are the same up to rounding."""
     one, other = number_at(left, {}), number_at(right, {})
     return one is not None and other is not None and bool(abs(one - other) <= abs(other) * _ROUNDING)
 

@@ -93,6 +93,6 @@ def _outside(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_outside(text: str, place: int) -> bool:
-    """Whether a place is outside all brackets."""
+    """Return whether a place is outside all brackets."""
     before = text[:place]
     return sum(map(before.count, "([{")) <= sum(map(before.count, ")]}"))

@@ -13,7 +13,7 @@ _NAMED = re.compile(r"^(?:def\s+)?(\w+)\s*[=(:]", re.MULTILINE)
 
 
 def is_python(text: str) -> bool:
-    """Whether a text can be parsed."""
+    """Return whether a text can be parsed."""
     try:
         ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -82,7 +82,7 @@ class Guarded:
         return f"; is it {close[0]}?" if close else ""
 
     def has(self, text: str) -> bool:
-        """Whether a name is that of a symbol."""
+        """Return whether a name is that of a symbol."""
         return text in self._names
 
     def quotient(self, left: Expr, right: Expr) -> Expr:

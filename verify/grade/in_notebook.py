@@ -76,7 +76,7 @@ _COUNTING = re.compile(r"^from verify\.grade import points\n\npoints\(.*\)$", re
 
 
 def names_the_grader(source: str) -> bool:
-    """Whether a cell names the grader or the assignments of a paper, other than where points are counted."""
+    """Return whether a cell names the grader or the assignments of a paper, other than where points are counted."""
     words = set(re.findall(r"\w+", _COUNTING.sub("", source)))
     return "verify" in words or {"fedtheory", PART} <= words
 

@@ -65,7 +65,7 @@ def list_ladder_runs(claim: Claim) -> Iterator[Table]:
 
 
 def is_allowed(claim: Claim, table: Table) -> bool:
-    """Whether the assumptions and conditions hold in exact arithmetic, for which nothing is simulated."""
+    """Return whether the assumptions and conditions hold in exact arithmetic, for which nothing is simulated."""
     run = read(table)
     try:
         return run is not None and not failures_among(premises(claim), run) and check_conditions(claim, run)

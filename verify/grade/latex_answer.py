@@ -243,7 +243,7 @@ class _Reader:
 
 
 def _is_fraction(token: str) -> bool:
-    """Whether a token is a decimal number without its zero, such as .25."""
+    """Return whether a token is a decimal number without its zero, such as .25."""
     return token[:1] == "." and token[1:].isdigit()
 
 

@@ -150,7 +150,7 @@ class _Places:
         return float(answer / reference)
 
     def is_unbounded(self, powers: Powers) -> bool:
-        """Whether the quotient tends to infinity with the scale, as a rational function of it."""
+        """Return whether the quotient tends to infinity with the scale, as a rational function of it."""
         root = sp.Symbol("t", positive=True)
         # Roots of the scale become whole powers of one of its roots.
         values = self._values(powers, root ** _common_denominator(self._answer, self._reference))

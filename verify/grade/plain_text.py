@@ -77,7 +77,7 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
 
 
 def is_latex(text: str) -> bool:
-    """Whether a formula is meant for TeX, in whose reading 12 behind ``^`` is a 1 that is raised, and a 2."""
+    """Return whether a formula is meant for TeX, in whose reading 12 behind ``^`` is a 1 that is raised, and a 2."""
     return any(mark in text for mark in "\\${}")
 
 
@@ -114,7 +114,7 @@ def _expand_fraction(character: str) -> str:
 
 
 def _level(character: str) -> str:
-    """Whether a character is raised (`<super>`) or lowered (`<sub>`); empty for one on the line."""
+    """Return whether a character is raised (`<super>`) or lowered (`<sub>`); empty for one on the line."""
     kind = unicodedata.decomposition(character).partition(" ")[0]
     return kind if kind in {"<super>", "<sub>"} else ""
 

@@ -22,7 +22,7 @@ _COUNTS = (q.clients, q.rounds, q.iterations, q.local_steps)
 
 
 def are_equal(left: Expr, right: Expr) -> bool:
-    """Whether two expressions agree: at many points, and symbolically where they are small."""
+    """Return whether two expressions agree: at many points, and symbolically where they are small."""
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
     if not all(_agree(left, right, point) for point in _points(symbols)):
         return False

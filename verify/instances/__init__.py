@@ -85,7 +85,7 @@ def _nonconvex_families(claim: Claim) -> tuple[str, ...]:
 
 
 def assumes_only_smoothness(claim: Claim) -> bool:
-    """Whether a claim assumes smooth objectives, and nothing that makes them convex."""
+    """Return whether a claim assumes smooth objectives, and nothing that makes them convex."""
     return a.smooth in claim.assumptions and a.IMPLY_CONVEXITY.isdisjoint(claim.assumptions)
 
 
@@ -107,7 +107,7 @@ def _list_implied_settings(claim: Claim) -> Iterator[Assumption]:
 
 
 def _names_another_algorithm(claim: Claim) -> bool:
-    """Whether it is about none of the runs of the general families."""
+    """Return whether it is about none of the runs of the general families."""
     return any(
         isinstance(one, StepSizes) or (isinstance(one, OfAlgorithm) and "fedavg" not in one.names)
         for one in claim.assumptions

@@ -77,7 +77,7 @@ def accepted_in(folder: Path) -> list[Checked]:
 
 
 def _is_accepted(folder: Path, known: Exported) -> bool:
-    """Whether the folder has the files of a theorem, each compiled, and what they rest on has been printed."""
+    """Return whether the folder has the files of a theorem, each compiled, and what they rest on has been printed."""
     texts = library_files() | {file_of(one): text_of(one) for one in with_uses(known).values()}
     is_same = all(
         (folder / name).is_file() and (folder / name).read_text("utf-8") == text for name, text in texts.items()

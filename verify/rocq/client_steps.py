@@ -64,7 +64,7 @@ _STEP = (Binder("e", "nat"), Binder("He", "(e < steps_of_client S i)%nat"))
 
 
 def is_of_steps(claim: Claim, certificate: Certificate) -> bool:
-    """Whether a claim about a round is shown by induction over the steps of each client."""
+    """Return whether a claim about a round is shown by induction over the steps of each client."""
     return claim.place == "round" and any(isinstance(why, Induction) for why in certificate.links)
 
 

@@ -194,7 +194,7 @@ class _CombinationWriter:
         return slack(premise), self.run.ordering(premise, self.signs), False
 
     def _is_average(self, premise: Derived) -> bool:
-        """Whether a premise is the mean of what the library of updates knows of each."""
+        """Return whether a premise is the mean of what the library of updates knows of each."""
         return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
     def _derived(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:

@@ -54,7 +54,7 @@ _LAST_STEP = (
 
 
 def is_of_gaps(claim: Claim) -> bool:
-    """Whether a claim is about the gaps between which intervals lie."""
+    """Return whether a claim is about the gaps between which intervals lie."""
     return any(quantity in OF_INTERVALS for quantity in claim.notation.values())
 
 

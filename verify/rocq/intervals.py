@@ -23,7 +23,7 @@ from verify.rocq.theorem import Binder, Theorem, projected
 
 
 def is_of_interval(certificate: Combination) -> bool:
-    """Whether a claim is what another one says of each step, summed over an interval, besides orderings."""
+    """Return whether a claim is what another one says of each step, summed over an interval, besides orderings."""
     parts = [part for link in certificate.links for part in link]
     is_sum = bool(parts) and isinstance(parts[0].premise, Telescoped) and len(certificate.links) == 1
     return is_sum and all(part.coefficient == 1 and isinstance(part.premise, Telescoped | sp.Rel) for part in parts)

@@ -97,7 +97,7 @@ def _bracket(text: str) -> str:
 
 
 def needs_no_brackets(text: str) -> bool:
-    """Whether a text is one number, name or application of a name, which needs no brackets."""
+    """Return whether a text is one number, name or application of a name, which needs no brackets."""
     return re.fullmatch(r"\d+|[A-Za-z_][\w ]*", text) is not None
 
 
@@ -247,7 +247,7 @@ def _bounds(condition: Expr) -> list[_Bound]:
 
 
 def _is_plain(value: Expr) -> bool:
-    """Whether no coefficient is negative."""
+    """Return whether no coefficient is negative."""
     known = quotient(value)
     return all(coefficient >= 0 for part in (known.numerator, known.denominator) for coefficient in part.coeffs())
 
@@ -298,7 +298,7 @@ def _clear_denominators(number: Quotient) -> Expr:
 
 
 def _has_powers(number: Quotient) -> bool:
-    """Whether symbols are roots, or have symbols as exponents: SymPy has other lowest terms for those."""
+    """Return whether symbols are roots, or have symbols as exponents: SymPy has other lowest terms for those."""
     return any(symbol.is_Pow for symbol in number.symbols)
 
 

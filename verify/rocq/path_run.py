@@ -174,7 +174,7 @@ class KnownOnPath:
             raise NotExported("its certificate uses other claims about runs, under other conditions")
 
     def _is_under_ours(self, used: Exported, certificate: Certificate) -> bool:
-        """Whether a claim's conditions, as its theorem has them, are those of the claim that uses it."""
+        """Return whether a claim's conditions, as its theorem has them, are those of the claim that uses it."""
         conditions = tuple(self.claim.conditions if certificate.relaxed is None else certificate.relaxed)
         own = PathInRun(self.claim, conditions).run.signs(conditions).hypotheses()
         return [one for one in used.theorem.binders if one.name.startswith("condition")] == own

@@ -30,7 +30,7 @@ _KNOWN = (
 
 
 def is_of_round_numbers(claim: Claim) -> bool:
-    """Whether a claim about runs is one about numbers of their rounds, in which clients are drawn."""
+    """Return whether a claim about runs is one about numbers of their rounds, in which clients are drawn."""
     known = {*NUMBERS}
     is_drawn = claim.place == "run" and a.uniform_sampling in claim.assumptions
     return is_drawn and all(quantity in known for quantity in claim.notation.values())

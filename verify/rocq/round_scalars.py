@@ -89,7 +89,7 @@ class Scalars:
                 yield self._list_noise_facts(next(names), goal, vector, mean=mean)
 
     def _is_of_starts(self, vector: Expr) -> bool:
-        """Whether a vector has the noise of samples at the start of the round, and of no others."""
+        """Return whether a vector has the noise of samples at the start of the round, and of no others."""
         samples = self.reader.vocabulary.symbols(q.gradient_at_server_model)
         return {total.args[0] for total in vector.atoms(LocalSum)} == {samples}
 

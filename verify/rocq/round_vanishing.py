@@ -41,7 +41,7 @@ _SIZE = sp.Symbol("size", positive=True)
 
 
 def is_of_vanishing(claim: Claim, certificate: Certificate) -> bool:
-    """Whether gradients are compared with those at the point for small steps."""
+    """Return whether gradients are compared with those at the point for small steps."""
     known = {q.small_step_optimum, q.small_step_bias} & {*claim.notation.values()}
     return bool(known) and any(isinstance(why, Squared) for why in certificate.links)
 

@@ -153,25 +153,25 @@ class RoundVocabulary(Vocabulary):
         yield from (Binder(name, "step_space S") for name in self.points.values() if name in goal)
 
     def is_own(self, expression: Expr) -> bool:
-        """Whether something is said of each client, outside of means over them."""
+        """Return whether something is said of each client, outside of means over them."""
         return bool(
             _find_outside(expression, (Average, Selected))
             & {self.symbols(quantity) for quantity in self._list_client_facts()}
         )
 
     def of_step(self, expression: Expr) -> bool:
-        """Whether something is said of each local step, outside of sums over them."""
+        """Return whether something is said of each local step, outside of sums over them."""
         stepwise = {self.symbols(quantity) for quantity in (*_OF_STEPS, q.next_average_iterate)}
         return bool(sp.sympify(expression).has(PastSum) or _find_outside(expression, (LocalSum,)) & stepwise)
 
     def of_outcome(self, expression: Expr) -> bool:
-        """Whether something is said of each outcome of the draw, outside of expectations."""
+        """Return whether something is said of each outcome of the draw, outside of expectations."""
         random = {self.symbols(q.participates), self.symbols(q.next_server_model)}
         kept = sp.sympify(expression).replace(lambda part: isinstance(part, Expectation), lambda _: sp.S.Zero)
         return bool(kept.atoms(Selected) or kept.free_symbols & random)
 
     def is_of_each_drawn(self, expression: Expr) -> bool:
-        """Whether something is said of each client if it is drawn, outside of means over them."""
+        """Return whether something is said of each client if it is drawn, outside of means over them."""
         return self.symbols(q.participates) in _find_outside(expression, (Average, Selected))
 
     def _list_client_facts(self) -> list[Quantity]:
@@ -250,7 +250,7 @@ class RoundReader(Reader):
         return super().scalar(expression)
 
     def is_drawn(self, expression: Expr) -> bool:
-        """Whether something depends on who is drawn."""
+        """Return whether something depends on who is drawn."""
         symbol = self.vocabulary.symbols
         return bool(expression.has(Selected, START, CHANGE, symbol(q.next_server_model), symbol(q.participates)))
 
@@ -277,7 +277,7 @@ class RoundReader(Reader):
 
 
 def is_of_round(claim: Claim) -> bool:
-    """Whether a claim mentions sums over steps, of draws, or of rounds whose step sizes are any."""
+    """Return whether a claim mentions sums over steps, of draws, or of rounds whose step sizes are any."""
     sides = sp.Tuple(*(side for one in claim.relations for side in (one.left, one.right)))
     symbols = {symbol for symbol, quantity in claim.notation.items() if quantity == q.participates}
     has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & symbols)

@@ -53,7 +53,7 @@ class SampledVocabulary(RunVocabulary):
 
 
 def is_sampled(claim: Claim) -> bool:
-    """Whether clients are drawn in the rounds of a claim's runs."""
+    """Return whether clients are drawn in the rounds of a claim's runs."""
     return a.averaged_participants in claim.assumptions
 
 

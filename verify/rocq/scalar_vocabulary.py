@@ -69,7 +69,7 @@ class Spoken:
         return SignProofs(self.names, tuple(conditions), self.least)
 
     def is_of_each(self, _condition: Expr) -> bool:
-        """Whether a condition is said of every client, by a hypothesis of its own."""
+        """Return whether a condition is said of every client, by a hypothesis of its own."""
         return False
 
     def fact(self, name: str) -> str:

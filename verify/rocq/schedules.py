@@ -58,7 +58,7 @@ class ScheduleVocabulary(Spoken):
         self.of_updates = self._is_indexed(" n")
 
     def _is_indexed(self, index: str) -> bool:
-        """Whether the claim is said of each client, or update."""
+        """Return whether the claim is said of each client, or update."""
         sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
         sums = {one: sp.Dummy() for one in sides.atoms(ClientSum, Average)}
         return any(self.names.get(symbol, "").endswith(index) for symbol in sides.xreplace(sums).free_symbols)

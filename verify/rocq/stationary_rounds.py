@@ -37,7 +37,7 @@ _AT_OPTIMUM = (
 
 
 def is_of_settling(certificate: Combination) -> bool:
-    """Whether a claim is about the error that is left, by the noise at the optimum."""
+    """Return whether a claim is about the error that is left, by the noise at the optimum."""
     return any(isinstance(part.premise, AtOptimum) for link in certificate.links for part in link)
 
 

@@ -174,7 +174,7 @@ def _find_place(atom: Atom, atoms: Atoms) -> str:
 
 
 def is_own(term: Term) -> bool:
-    """Whether a term differs from client to client."""
+    """Return whether a term differs from client to client."""
     match term:
         case Atom():
             return term.own

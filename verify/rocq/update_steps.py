@@ -36,7 +36,7 @@ _OF_CLAIMS: Mapping[str, Sequence[str]] = tables_of_papers("rocq", "UPDATE_LEMMA
 
 
 def is_by_lemmas(claim: Claim) -> bool:
-    """Whether the library has a lemma for each relation of a claim."""
+    """Return whether the library has a lemma for each relation of a claim."""
     return claim.id in _OF_CLAIMS
 
 

@@ -81,7 +81,7 @@ _IMPLIED = (
 
 
 def is_of_updates(claim: Claim) -> bool:
-    """Whether all that a claim mentions is defined for a server whose clients work on stale models."""
+    """Return whether all that a claim mentions is defined for a server whose clients work on stale models."""
     symbols = symbols_of(claim)
     return claim.place == "run" and all(symbols.quantity(symbol) in OF_UPDATES for symbol in used_symbols(claim))
 
@@ -109,7 +109,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         """Whether the claim divides by the weights of an update: it says nothing of an update without reports."""
 
     def _speaks_of(self, index: str) -> bool:
-        """Whether the claim is said of each client, or update."""
+        """Return whether the claim is said of each client, or update."""
         sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
         if index == "i":
             sides = sides.xreplace({one: sp.Dummy() for one in sides.atoms(ClientSum, Average)})
@@ -166,7 +166,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         return found
 
     def may_be_empty(self, parts: Sequence[Part]) -> bool:
-        """Whether a proof divides by the weights of an update that may have no report."""
+        """Return whether a proof divides by the weights of an update that may have no report."""
         says = self.says_positive or a.somebody_reports in self.claim.assumptions
         divides = self.symbols(q.weight_sum) in divisors([part.coefficient for part in parts])
         return self.of_draws and self.of_updates and not says and (divides or POSITIVE in self.asked)
@@ -189,7 +189,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         return kind(self.names, tuple(known), self.least)
 
     def is_of_each(self, condition: Expr) -> bool:
-        """Whether a condition is that every client counts in some update."""
+        """Return whether a condition is that every client counts in some update."""
         return self.of_draws and condition == sp.Gt(self.symbols(q.mean_weight), 0, evaluate=False)
 
     def number(self, expression: Expr) -> str:

@@ -54,7 +54,7 @@ class Share:
 
     @property
     def is_attained(self) -> bool:
-        """Whether the run needs all of it."""
+        """Whether the run attains the whole term."""
         return bool(self.value == 1)
 
     @property
@@ -75,7 +75,7 @@ def proved_bounds(claims: Iterable[Claim] | None = None) -> list[Claim]:
 
 
 def has_runs(claims: Iterable[Claim]) -> bool:
-    """Whether a run is stored for one of the claims."""
+    """Return whether a run is stored for one of the claims."""
     files = stored_files()
     return any(witness_file(claim, WHOLE) in files for claim in proved_bounds(claims))
 

@@ -41,7 +41,7 @@ class Part:
 
 
 def has_parts(claim: Claim) -> bool:
-    """Whether a claim is one upper bound, whose parts can be asked for."""
+    """Return whether a claim is a single upper bound, which has parts."""
     links = claim.relations
     return claim.rate is None and not claim.for_all and len(links) == 1 and links[0].operator == "<="
 

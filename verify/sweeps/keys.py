@@ -34,7 +34,7 @@ class Key:
                 inner = inner[step]
 
     def meets(self, other: Key) -> bool:
-        """Whether one of the two keys is the other, or a part of it."""
+        """Return whether one of the two keys is the other, or a part of it."""
         return all(mine == theirs for mine, theirs in zip(self.steps, other.steps, strict=False))
 
 

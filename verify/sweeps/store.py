@@ -85,7 +85,7 @@ class Store:
         return self.output.exists()
 
     def has(self, part: tuple[int, int]) -> bool:
-        """Whether a part is there, undamaged."""
+        """Return whether a part is there, undamaged."""
         return is_whole(self._path(part))
 
     def save(self, part: tuple[int, int], rows: Sequence[dict[str, Any]]) -> None:

@@ -57,17 +57,17 @@ class BoundInNumbers:
         return self.convex, self.curvature, self.step_size, terms, scales, at_optimum
 
     def vanishes(self, meaning: str) -> bool:
-        """Whether a constant is zero whose vanishing has this meaning."""
+        """Return whether a constant is zero whose vanishing has this meaning."""
         return any(SCALES[n].vanishing == meaning and self.constants[n] == 0 for n in SCALES if n in self.constants)
 
 
 def is_convex(claim: Claim) -> bool:
-    """Whether the clients' objectives are convex; they are unless the claim asks for smoothness alone."""
+    """Return whether the clients' objectives are convex; they are unless the claim asks for smoothness alone."""
     return a.smooth not in claim.assumptions
 
 
 def is_strongly_convex(claim: Claim) -> bool:
-    """Whether the claim is about strongly convex clients: it assumes so, or its statement has their constant."""
+    """Return whether the claim is about strongly convex clients: it assumes so, or its statement has their constant."""
     return a.strongly_convex_clients in claim.assumptions or q.strong_convexity in claim.notation.values()
 
 

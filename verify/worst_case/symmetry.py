@@ -39,7 +39,7 @@ class Exchange:
 
     @classmethod
     def of(cls, vectors: Array, values: Array) -> Exchange:
-        """The exchange under which vectors and values become combinations of each other, which involutions tell."""
+        """Return the exchange, an involution, that maps vectors and values to combinations of each other."""
         (vector_parts, even), (value_parts, even_values) = _parts(vectors), _parts(values)
         rows, columns, _ = triangle(len(vectors))
         odd_values, odd_products = np.arange(len(values)) >= even_values, (rows < even) != (columns < even)
@@ -48,7 +48,7 @@ class Exchange:
         return cls(csr_array(change), odd, (even, len(vectors) - even))
 
     def keeps(self, program: Program) -> bool:
-        """Whether the image of a program is the program."""
+        """Return whether the image of a program is the program."""
         signs = np.where(self.odd, -1, 1)
         return all(_contains_rows(rows * signs, rows) for rows in self._change(program))
 
@@ -77,7 +77,7 @@ def involution(ones: Array, others: Array) -> Array | None:
 
 
 def _parts(map_: Array) -> tuple[Array, int]:
-    """Coordinates, as rows, in a basis of what an involution leaves as it is and then of what changes its sign.
+    """Coordinates, as rows, in a basis of an involution's fixed vectors, followed by its sign-changing ones.
 
     And how many there are of the former.
     """
@@ -107,7 +107,7 @@ def _entries(size: int) -> csr_array:
 
 
 def _contains_rows(some: Array, rows: Array) -> bool:
-    """Whether each of some rows is one of the rows."""
+    """Return whether each of some rows is one of the rows."""
     return all(np.abs(rows - row).max(axis=1).min() <= _ROUNDING for row in some)
 
 

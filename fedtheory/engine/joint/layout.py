@@ -119,6 +119,6 @@ def _nodes(expressions: Iterable[Expr], *kinds: type) -> set[Expr]:
 
 
 def _has_offset(node: Expr, offset: Expr) -> bool:
-    """Whether a node of vectors with this o has it too: means of one number are that number."""
+    """Return whether a node of vectors with this o has it too: means of one number are that number."""
     is_common = not offset.free_symbols & OF_CLIENTS
     return isinstance(node, Compressed) or (isinstance(node, Average | Mixed) and is_common)

@@ -162,7 +162,7 @@ class _End:
 
     @cached_property
     def sums(self) -> list[Expr]:
-        """The sums over clients that anybody hears of: coins may keep them from all."""
+        """The sums over clients that are sent: coins may suppress all messages."""
         updates = [*self.definition.server_update.items(), *self.definition.client_update.items()]
         ends = [self.layout.parts(vector, expression) for vector, expression in updates]
         return [node for node in self.layout.sums if any(self._depends_on(parts, node) for parts in ends)]

@@ -56,7 +56,7 @@ class ReplicaRound:
 
 
 def is_random(problem: LinearModelProblem, algorithm: Algorithm) -> bool:
-    """Whether mini-batches or participants are drawn, coins are tossed or coordinates chosen."""
+    """Return whether mini-batches or participants are drawn, coins are tossed or coordinates chosen."""
     definition = None if algorithm.defined is None else algorithm.defined.algorithm
     if problem.is_sampled or (definition is not None and (definition.coins or definition.uses(Compressed))):
         return True

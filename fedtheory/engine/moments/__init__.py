@@ -46,7 +46,7 @@ def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion |
 
 
 def is_deterministic(problem: Problem, algorithm: Algorithm) -> bool:
-    """Whether nothing is random in a run in floats, whose models are then found without second moments."""
+    """Return whether nothing is random in a run in floats, whose models are then found without second moments."""
     if not problem.is_quadratic or problem.arithmetic is not FLOAT or not has_points(problem, algorithm):
         return False
     return rounds_repeat(problem, algorithm)

@@ -159,5 +159,5 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
 
 
 def _is_narrow(moment: Array) -> bool:
-    """Whether a float says of the lengths of a second moment in balls as much as it can."""
+    """Return whether a float says of the lengths of a second moment in balls as much as it can."""
     return all(entry.is_exact() or _NARROW * entry.rad() < abs(entry.mid()) for entry in moment.diagonal())

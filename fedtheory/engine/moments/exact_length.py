@@ -16,7 +16,7 @@ _WORD = 64
 
 
 def is_too_long_for_rationals(problem: Problem, algorithm: Algorithm) -> bool:
-    """Whether the numbers of a run would be too long where every step makes them longer."""
+    """Return whether the numbers of a run would be too long where every step makes them longer."""
     return _steps_of(algorithm) > most_exact_steps(problem, algorithm)
 
 

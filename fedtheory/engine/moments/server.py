@@ -128,7 +128,7 @@ class ServerTrajectory:
         return "the step size is too large" if self.problem.is_bounded_below else "F is unbounded below"
 
     def growing(self) -> Divergence | None:
-        """Whether the distances themselves keep growing, where rounds are not alike."""
+        """Return whether the distances themselves keep growing, where rounds are not alike."""
         distances = plain_floats(self._distances_sq)
         if len(distances) < _FEW:
             return None

@@ -198,7 +198,7 @@ class _Limit:
         return unpack(RATIONAL.array([identity[0, 1], *(row[0] for row in solved.tolist())]), len(identity))
 
     def _is_positive(self, witness: Array) -> bool:
-        """Whether ``X = I + L(X)`` is positive, and so at least I; in floats also too small to be rounding."""
+        """Return whether ``X = I + L(X)`` is positive, and so at least I; in floats also too small to be rounding."""
         if self.is_exact:
             return RATIONAL.is_psd(witness)
         values = np.linalg.eigvalsh(witness)
@@ -306,7 +306,7 @@ def spectral_radius(matrix: Array) -> float:
 
 
 def powers_vanish(matrix: Array) -> bool:
-    """Whether all eigenvalues of a rational matrix are inside the unit circle."""
+    """Return whether all eigenvalues of a rational matrix are inside the unit circle."""
     rational = fmpq_mat(matrix.tolist())
     if _is_certainly_contracting(rational):
         return True

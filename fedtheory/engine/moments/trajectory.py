@@ -101,7 +101,7 @@ class Trajectory(ServerTrajectory):
         return int(overflowing[0]) if len(overflowing) else len(moments)
 
     def _fits(self, largest: Array) -> Any:
-        """Whether numbers of this size, and the functionals made of them, fit into double precision."""
+        """Return whether numbers of this size, and the functionals made of them, fit into double precision."""
         with np.errstate(over="ignore"):
             return largest * self._curvature**2 < _OVERFLOW
 

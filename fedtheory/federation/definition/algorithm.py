@@ -141,7 +141,7 @@ class FederatedAlgorithm:
         yield sp.Symbol("model"), self.model
 
     def uses(self, part: type | Expr) -> bool:
-        """Whether the definition has such a node, or such a symbol, anywhere."""
+        """Return whether the definition has such a node, or such a symbol, anywhere."""
         return any(sp.sympify(expression).has(part) for _, expression in self.expressions())
 
     def nodes(self, kind: type) -> set[Expr]:

@@ -51,7 +51,7 @@ def _require_parameter(found: FederatedAlgorithm, given: Mapping[Expr, Number], 
 
 @lru_cache(maxsize=256)
 def _contains(allowed: sp.Set, value: sp.Rational) -> bool:
-    """Whether a number is in a set; kept, as SymPy thinks about it for as long as a small run takes."""
+    """Return whether a number is in a set; kept, as SymPy thinks about it for as long as a small run takes."""
     return bool(allowed.contains(value))
 
 

@@ -39,7 +39,7 @@ def notes_on_rows(model: LinearModel, oracle: Oracle) -> list[str]:
 
 
 def _has_constant(model: LinearModel) -> bool:
-    """Whether a column has one value other than zero in all rows, before classes give these their signs."""
+    """Return whether a column has one value other than zero in all rows, before classes give these their signs."""
     first = model.inputs[0] * model.labels[0]
     return any((model.inputs[:, j] * model.labels == first[j]).all() for j in first.nonzero()[0])
 

@@ -82,7 +82,7 @@ class _Covering:
         return self._low.union(self._high)
 
     def closes(self, low: arb, middle: arb, high: arb, narrowest: arb) -> bool:
-        """Whether nothing in an interval remains open."""
+        """Return whether nothing in an interval remains open."""
         whole = low.union(high)
         over, at = self._function(whole), self._function(middle).value
         self._low = max(self._low, at.lower())

@@ -172,7 +172,7 @@ class Sigmoids:
         raise Unresolved("the minimiser is too far away to be enclosed")
 
     def _vanishes(self, point: fmpq) -> bool:
-        """Whether the only function is exactly zero at a rational point: equal arguments of tanh cancel."""
+        """Return whether the only function is exactly zero at a rational point: equal arguments of tanh cancel."""
         sums: dict[fmpq, fmpq] = {}
         for amplitude, centre, scale in zip(self.amplitudes[0], self.centres, self.scales, strict=True):
             argument = (point - centre) / scale

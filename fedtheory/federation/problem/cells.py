@@ -23,12 +23,12 @@ Cells = Sequence[object] | Array
 
 
 def is_missing(cell: object) -> bool:
-    """Whether a cell stands for nothing."""
+    """Return whether a cell stands for nothing."""
     return cell is None or str(cell).strip().lower() in _MISSING
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number with a comma before its decimals."""
+    """Return whether a cell is a number with a comma before its decimals."""
     return _WITH_COMMA.match(cell) is not None
 
 

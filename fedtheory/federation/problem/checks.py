@@ -21,7 +21,7 @@ def semidefinite(hessians: Array) -> Array:
 
 
 def is_known_semidefinite(hessians: Array) -> bool:
-    """Whether this very array has been declared `semidefinite`."""
+    """Return whether this very array has been declared `semidefinite`."""
     return _SEMIDEFINITE.get(id(hessians)) is hessians
 
 

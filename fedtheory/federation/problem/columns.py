@@ -116,5 +116,5 @@ class Header:
 
 
 def may_number_rows(name: str) -> bool:
-    """Whether a column has no name, or one that pandas gives to the numbers of rows."""
+    """Return whether a column has no name, or one that pandas gives to the numbers of rows."""
     return _OF_INDEX.fullmatch(name) is not None

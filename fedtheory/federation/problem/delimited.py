@@ -131,5 +131,5 @@ def _open(path: Path) -> IO[str]:
 
 
 def _count_up(names: Sequence[str]) -> bool:
-    """Whether names are whole numbers that follow one another, as pandas calls columns without names."""
+    """Return whether names are whole numbers that follow one another, as pandas calls columns without names."""
     return all(name.isdecimal() for name in names) and all(int(b) == int(a) + 1 for a, b in pairwise(names))

@@ -12,7 +12,7 @@ _UNEVEN = 10.0
 
 
 def are_uneven(sizes: Array) -> bool:
-    """Whether the sizes of columns (d,) are far apart; columns of zeros do not count."""
+    """Return whether the sizes of columns (d,) are far apart; columns of zeros do not count."""
     filled = sizes[sizes > 0]
     return bool(len(filled) > 0 and filled.max() > _UNEVEN * filled.min())
 
@@ -38,7 +38,7 @@ def sizes_of_data(data: ClientData) -> Array:
 
 
 def has_constant(data: ClientData) -> bool:
-    """Whether a column has one value other than zero in the rows of all clients."""
+    """Return whether a column has one value other than zero in the rows of all clients."""
     first = data.inputs[0][0]
     steady = first != 0
     for inputs in data.inputs:

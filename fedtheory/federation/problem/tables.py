@@ -117,7 +117,7 @@ _MOST_TROUBLES = 5
 
 
 def _is_index(name: str, values: Array, choice: ColumnChoice) -> bool:
-    """Whether a column that was not chosen has distinct whole numbers, and no name or one that pandas gives."""
+    """Return whether a column that was not chosen has distinct whole numbers, and no name or one that pandas gives."""
     if choice.features is not None or not may_number_rows(name):
         return False
     is_whole = bool((values >= 0).all() and (values == np.floor(values)).all())

@@ -89,7 +89,7 @@ class Compiler:
         )
 
     def _is_constant(self, node: Expr) -> bool:
-        """Whether a node is made of constants of the run alone."""
+        """Return whether a node is made of constants of the run alone."""
         quantities = [self.notation.get(symbol) for symbol in _symbols(node)]
         return bool(quantities) and all(
             isinstance(quantity, RunQuantity) and quantity.is_constant for quantity in quantities

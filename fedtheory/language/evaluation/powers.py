@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.site import Site
 
 _MOST_BITS = 10**7
-"""Length of a power of a rational: a longer one takes all memory, and longer than anybody would wait."""
+"""Length of a power of a rational: a longer one exceeds the memory and takes hours."""
 
 
 def square_root(site: Site, value: Array) -> Array:

@@ -108,7 +108,7 @@ def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
 
 
 def _decided(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> bool:
-    """Whether a comparison holds; `Unresolved` where rounding hides it."""
+    """Return whether a comparison holds; `Unresolved` where rounding hides it."""
     if isinstance(left, float) and left != right and abs(left - right) <= _ROUNDING * max(abs(left), abs(right)):
         raise Unresolved("floats do not tell whether a condition holds")
     return bool(compare(left, right))

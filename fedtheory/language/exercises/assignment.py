@@ -21,7 +21,7 @@ Level = Literal["introductory", "intermediate", "advanced"]
 
 
 def is_student(name: str) -> bool:
-    """Whether a text can name a student, a file and a copy: letters, digits, - _ . @ and blanks between them."""
+    """Return whether a text can name a student, a file and a copy: letters, digits, - _ . @ and blanks between them."""
     fits = all(character.isalnum() or character in "-_.@ " for character in unicodedata.normalize("NFC", name))
     return fits and 0 < len(name) <= _LONGEST_ID and name == name.strip() and any(map(str.isalnum, name))
 

@@ -45,7 +45,7 @@ visited_second_moment = supremum(
 
 
 def _has_linear_part(form: Array) -> bool:
-    """Whether a form is not symmetric about zero, up to rounding in floats."""
+    """Return whether a form is not symmetric about zero, up to rounding in floats."""
     rounding = 0 if form.dtype == object else 1e-12 * np.abs(form).max()
     return bool((abs(form[1:, 0]) > rounding).any())
 

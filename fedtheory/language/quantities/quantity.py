@@ -151,7 +151,7 @@ class RunQuantity:
             raise reason.about(self.name) from None
 
     def is_known_of(self, run: Run) -> bool:
-        """Whether the quantity of a run has been measured."""
+        """Return whether the quantity of a run has been measured."""
         return self._key in run.memo
 
     def region_on(self, run: Run) -> Region | None:

@@ -87,7 +87,7 @@ class TermContext:
         return known
 
     def is_nonnegative(self, known: Expr) -> bool:
-        """Whether a number as the kernel knows it has a sign under the conditions."""
+        """Return whether a number as the kernel knows it has a sign under the conditions."""
         return is_nonnegative(known, self.numbers, self.conditions)
 
     def require_number(self, number: Expr) -> Expr:

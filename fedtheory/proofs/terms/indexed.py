@@ -39,7 +39,7 @@ class Indexed:
     step: Expr | None
 
     def depends_on(self, index: sp.Symbol) -> bool:
-        """Whether another value of an index may give another vector."""
+        """Return whether another value of an index may give another vector."""
         return bool(self.round.has(index) or (self.step is not None and self.step.has(index)))
 
 

@@ -97,7 +97,7 @@ class Process:
     # Dependence on an index.
 
     def depends_on(self, expression: Expr, index: sp.Symbol) -> bool:
-        """Whether an expression may change with an index; a sum over the index does not."""
+        """Return whether an expression may change with an index; a sum over the index does not."""
         expression = expression.replace(lambda part: isinstance(part, RangeSum) and part.args[1] == index, _hide)
         if expression.has(index) or any(one.depends_on(index) for one in indexed_in(expression).values()):
             return True
@@ -110,7 +110,7 @@ class Process:
         return quantity.per_step or (quantity.per_round and index == ROUND)
 
     def is_fixed(self, expression: Expr) -> bool:
-        """Whether an expression is the same at all rounds and steps."""
+        """Return whether an expression is the same at all rounds and steps."""
         return not self.depends_on(expression, ROUND) and not self.depends_on(expression, STEP)
 
     # Values of an index.

@@ -88,7 +88,7 @@ def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -
 
 
 def _is_same_quotient(one: Expr, other: Expr) -> bool:
-    """Whether two expressions are one, or equal quotients of the same inner products and values."""
+    """Return whether two expressions are one, or equal quotients of the same inner products and values."""
     if one == other:
         return True
     try:

@@ -29,7 +29,7 @@ def _share_found(sources: tuple[str, ...], every: int) -> float:
 
 
 def _is_smaller(variant: Claim, claim: Claim, result: Found | NotFound) -> bool:
-    """Whether a variant is below what it was made of, and does not follow: at numbers that the search found."""
+    """Return whether a variant is below what it was made of, and does not follow: at numbers that the search found."""
     if isinstance(result, Found) or result.below is None:
         return False
     larger, known = (use_plain_symbols(one).relations[0].ordered[1] for one in (variant, claim))
@@ -54,7 +54,7 @@ def _refuted() -> list[str]:
 
 
 def _is_refuted_claim_found(claim_id: str) -> bool:
-    """Whether a refuted claim is proved when a user states it."""
+    """Return whether a refuted claim is proved when a user states it."""
     claim = replace(all_claims()[claim_id], id="mine:copy", is_published=False)
     return isinstance(find_proof(claim, effort=3 * 10**7), Found)
 

@@ -44,7 +44,7 @@ SIGNS = SignFacts(NUMBERS, STEP)
 
 
 def _is_sum(found: Sequence[Any] | None, number: Any) -> bool:
-    """Whether summands are not negative, each for itself, and add up to a number."""
+    """Return whether summands are not negative, each for itself, and add up to a number."""
     if found is None:
         return False
     return sp.cancel(sp.Add(*found) - number) == 0 and all(map(SIGNS.is_nonnegative, found))

@@ -116,7 +116,7 @@ def _steps(factor: Factor, level: Level, scale: int) -> Iterator[Level]:
 
 
 def _is_other(factor: Factor, level: Level, present: Level) -> bool:
-    """Whether a level is another one that no step along numbers reaches."""
+    """Return whether a level is another one that no step along numbers reaches."""
     return bool(level != present) and not (factor.steps and _is_number(level) and _is_number(present))
 
 

@@ -195,7 +195,7 @@ _LARGEST_OF_STEPS = ("full_gradient_bound", "gradient_bound", "visited_second_mo
 
 
 def _may_depend_on_steps(claim: Claim) -> bool:
-    """Whether a claim may ask for something at each round or step, so that equal rounds cannot be doubled."""
+    """Return whether a claim may ask for something at each round or step, so that equal rounds cannot be doubled."""
     asked = [quantity for quantity in claim.notation.values() if isinstance(quantity, RunQuantity)]
     return claim.place != "run" or any(
         quantity.place != "run"
@@ -215,7 +215,7 @@ def _looked_at(claim: Claim) -> int | None:
 
 
 def _depends_on_rounds(claim: Claim) -> bool:
-    """Whether a condition has a value that changes with the number of rounds."""
+    """Return whether a condition has a value that changes with the number of rounds."""
     symbols = {symbol for condition in claim.conditions for symbol in condition.free_symbols}
     asked = [claim.notation.get(symbol) for symbol in symbols]
     return any(isinstance(quantity, RunQuantity) and not quantity.is_constant for quantity in asked)

@@ -203,7 +203,7 @@ def _allowed(claim: Claim, quantity: RunQuantity, levels: Sequence[float]) -> tu
 
 
 def is_tied(claim: Claim) -> bool:
-    """Whether an assumption fixes the step size by the numbers of clients and iterations."""
+    """Return whether an assumption fixes the step size by the numbers of clients and iterations."""
     return a.speedup_step in claim.assumptions or a.plain_speedup_step in claim.assumptions
 
 

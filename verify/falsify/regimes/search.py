@@ -91,7 +91,7 @@ def _rank(seen: Seen) -> float:
 
 
 def _moves_without_start(seen: Seen) -> bool:
-    """Whether a run on quadratics says something, and noise or unlike gradients alone move it."""
+    """Return whether a run on quadratics says something, and noise or unlike gradients alone move it."""
     return seen.applies and seen.score > SETTLED + 1 and "s" not in seen.point["sources"] and not seen.point["loss"]
 
 

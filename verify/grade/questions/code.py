@@ -45,7 +45,7 @@ _NOTHING = "your function returned nothing (None): is it still empty, or does it
 
 
 def _is_number(text: str, value: str) -> bool:
-    """Whether a text is a number, up to the rounding of floats."""
+    """Return whether a text is a number, up to the rounding of floats."""
     found, expected = _value_of(text), sp.Rational(value)
     return found is not None and bool(abs(found - expected) <= abs(expected) * _FLOATS)
 

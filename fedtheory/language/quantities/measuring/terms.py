@@ -92,12 +92,12 @@ def evaluator_of(term: Term) -> AtSteps | InNumbers:
 
 
 def has_fast_path(quantity: RunQuantity) -> bool:
-    """Whether another routine than the evaluator of its term computes a quantity."""
+    """Return whether another routine than the evaluator of its term computes a quantity."""
     return quantity.term is not None and quantity.measure != evaluator_of(quantity.term)
 
 
 def is_in_numbers(term: Term) -> bool:
-    """Whether a term has numbers of a run alone, and no vectors or objectives."""
+    """Return whether a term has numbers of a run alone, and no vectors or objectives."""
     return all(isinstance(of, RunQuantity) for _, of in term.where)
 
 

@@ -125,7 +125,7 @@ def _describe(curve: SpeedUp) -> str:
 
 
 def gives_iterations(claim: Claim) -> bool:
-    """Whether a claim gives the iterations to an accuracy, at a step size for linear speed-up."""
+    """Return whether a claim gives the iterations to an accuracy, at a step size for linear speed-up."""
     return a.speedup_step in claim.assumptions and claim.kind == "rate"
 
 

@@ -102,7 +102,7 @@ def speed_up_chart() -> Chart:
 
 
 def concerns_corollary_4(claim: Claim) -> bool:
-    """Whether a claim states the linear speed-up of Corollary 4."""
+    """Return whether a claim states the linear speed-up of Corollary 4."""
     return claim.id.partition(":")[2] in _ON_THE_PAGES_OF
 
 

@@ -94,7 +94,7 @@ def two_sided_chart() -> Chart:
 
 
 def concerns_two_sided_steps(claim: Claim) -> bool:
-    """Whether a claim is about generalised FedAvg, or its limit on local steps."""
+    """Return whether a claim is about generalised FedAvg, or its limit on local steps."""
     return claim.id.partition(":")[2] in _ON_THE_PAGES_OF
 
 

@@ -88,7 +88,7 @@ NOTATION: dict[sp.Symbol, Quantity] = {
 }
 
 ALGORITHM = (a.same_local_work, a.unit_server_step, a.uniform_shares, a.full_participation)
-"""FedAvg with M = N: everyone takes part, the server averages."""
+"""FedAvg with M = N: full participation, the server averages."""
 ASSUMPTIONS = (*ALGORITHM, a.smooth, a.unbiased_bounded_variance, a.bounded_second_moment)
 """The stated assumptions: smoothness, bounded variance and second moments, unbiasedness."""
 

@@ -17,7 +17,7 @@ _DIVISIONS = tuple(2**power for power in range(7))
 
 
 def has_limits(claim: Claim) -> bool:
-    """Whether a claim says how far the mean is from the minimiser that it tends to."""
+    """Return whether a claim says how far the mean is from the minimiser that it tends to."""
     return claim.rate is not None and q.distance_to_small_step_limit in claim.notation.values()
 
 

@@ -23,7 +23,7 @@ _TERMS = 3
 
 
 def has_steady_state(claim: Claim) -> bool:
-    """Whether a claim says by how much the steady state differs from something."""
+    """Return whether a claim says by how much the steady state differs from something."""
     return _compared_with(claim) is not None
 
 
