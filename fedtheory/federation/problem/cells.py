@@ -18,6 +18,9 @@ _BOOLEANS = {"true": 1.0, "false": 0.0}
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$")
 """A number with a decimal comma; where commas separate cells there is none."""
 
+_MOST_WORDS, _CLASSES = 1000, 2
+"""Cells of a target that are looked at for classes, and the number of classes that a model tells apart."""
+
 Cells = Sequence[object] | Array
 """Part of a column: texts or values, or an array of numbers in which NaN stands for nothing."""
 
@@ -111,6 +114,34 @@ class NumberColumn:
                 "name it as client, or write it as numbers"
             )
         return f"expected a number, got {_quoted(cell)}: correct it, leave out the row, or leave out the column"
+
+
+@dataclass
+class TargetColumn(NumberColumn):
+    """The column of the numbers to predict."""
+
+    _words: set[str] = field(default_factory=set)
+    """Cells that are no numbers, a few of them."""
+
+    def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
+        values = super().numbers(cells, rows)
+        if self.bad and not self.has_numbers and not isinstance(cells, np.ndarray):
+            self._words |= {str(cell).strip() for cell in cells[:_MOST_WORDS] if not is_missing(cell)}
+        return values
+
+    def _explain_rejection(self, cell: object) -> str:
+        if self.has_numbers or is_missing(cell):
+            return super()._explain_rejection(cell)
+        advice = "name another target, or write it as numbers"
+        if len(self._words) == _CLASSES:
+            advice = (
+                f'kind = "logistic" in a run file tells {" from ".join(map(repr, sorted(self._words)))}; else {advice}'
+            )
+        elif len(self._words) < _MOST_WORDS:
+            advice = (
+                f'kind = "logistic" in a run file takes two classes, here are more: keep the rows of two; else {advice}'
+            )
+        return f"expected a number, got {_quoted(cell)}, as in all rows: {advice}"
 
 
 @dataclass

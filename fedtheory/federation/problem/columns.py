@@ -26,6 +26,11 @@ class ColumnChoice:
     """Whether the target has labels, which may be text."""
 
     @property
+    def has_roles(self) -> bool:
+        """Whether the target or the client is named; else the last two columns are these."""
+        return self.target is not None or self.client is not None
+
+    @property
     def is_made(self) -> bool:
         """Whether anything is named."""
         return (self.target, self.client, self.features) != (None, None, None)
@@ -75,9 +80,18 @@ class Header:
         names = self.names
         if len(names) < 3:
             raise self._error(f"expected at least three columns (inputs, y, client), got {len(names)}")
-        if {"y", "client"} <= set(names) and names[-2:] != ("y", "client"):
-            raise self._error("expected y and client as the last two columns, in this order, or target and client")
+        if names[-1] == "y" or ({"y", "client"} <= set(names) and names[-2:] != ("y", "client")):
+            raise self._error(
+                f"expected y and client as the last two columns, in this order, got {names[-2]!r} and {names[-1]!r}: "
+                f"name {self._advise_roles()}"
+            )
         return names[-2], names[-1]
+
+    def _advise_roles(self) -> str:
+        """The keys that say which column is the target and whose a row is."""
+        if "client" in self.names:
+            return "target and client by target = 'y' and client = 'client'"
+        return "the client's column by client, or without one target = 'y' and the number of clients"
 
     def _require_column(self, key: str, name: str | None, default: str) -> str:
         """A column that the file has; `InputError` names those it has."""

@@ -10,9 +10,10 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
-from fedtheory.federation.problem.cells import Cells, ClassColumn, LabelColumn, NumberColumn
+from fedtheory.federation.problem.cells import Cells, ClassColumn, LabelColumn, NumberColumn, TargetColumn
 from fedtheory.federation.problem.clients import Clients
 from fedtheory.federation.problem.columns import KEY, ColumnChoice, Header, Roles, may_number_rows
+from fedtheory.federation.problem.suspects import describe_many_clients, describe_suspects
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def read_rows(source: NamedColumns, choice: ColumnChoice) -> Rows:
     """All rows of a source; `InputError` names the row and the column of the first cell that is wrong."""
     source.header.require_distinct()
     roles = source.header.roles(choice)
-    target = (ClassColumn if choice.has_classes else NumberColumn)(roles.target, source.decimal)
+    target = (ClassColumn if choice.has_classes else TargetColumn)(roles.target, source.decimal)
     numbers = [*(NumberColumn(name, source.decimal) for name in roles.features), target]
     labels = None if roles.client is None else LabelColumn(roles.client)
     names = [*(column.name for column in numbers), *([] if roles.client is None else [roles.client])]
@@ -77,12 +78,20 @@ def read_rows(source: NamedColumns, choice: ColumnChoice) -> Rows:
     features, outputs = _join(parts, len(roles.features))
     outputs, classes = target.labels(outputs) if isinstance(target, ClassColumn) else (outputs, ())
     kept = [place for place, name in enumerate(roles.features) if not _is_index(name, features[:, place], choice)]
+    names, inputs = [roles.features[place] for place in kept], features
+    if len(kept) < len(roles.features):
+        inputs = features[:, kept]
+    found = None if labels is None else labels.clients
     return Rows(
-        Roles(roles.target, roles.client, tuple(roles.features[place] for place in kept)),
-        features if len(kept) == len(roles.features) else features[:, kept],
+        Roles(roles.target, roles.client, tuple(names)),
+        inputs,
         outputs,
-        None if labels is None else labels.clients,
-        tuple(_describe_index_column(name) for place, name in enumerate(roles.features) if place not in kept),
+        found,
+        (
+            *(_describe_index_column(name) for place, name in enumerate(roles.features) if place not in kept),
+            *describe_suspects(names, inputs),
+            *(() if choice.has_roles else describe_many_clients(roles.client or "", found)),
+        ),
         classes,
     )
 
@@ -106,7 +115,7 @@ def _require_fine(
     troubles = [trouble for column in columns if (trouble := column.trouble) is not None]
     if troubles:
         more = f" and {len(troubles) - _MOST_TROUBLES} more columns" if len(troubles) > _MOST_TROUBLES else ""
-        if choice.target is None and choice.client is None:
+        if not choice.has_roles:
             more += f"; {roles.target!r} is read as target and {roles.client!r} as client, the last two columns: "
             more += "name others as target and client"
         raise InputError(KEY, f"{source}: {'; '.join(troubles[:_MOST_TROUBLES])}{more}")

@@ -1,0 +1,41 @@
+"""Columns of a file that may not be what they are read as, in sentences for its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation.problem.clients import Clients
+
+_FEWEST_ROWS = 8
+"""Rows from which on a coincidence is none."""
+
+
+def describe_suspects(names: Sequence[str], features: Array) -> tuple[str, ...]:
+    """Report features (n, d) that repeat another one, or count the rows."""
+    if len(features) < _FEWEST_ROWS:
+        return ()
+    known: dict[bytes, str] = {}
+    found = []
+    for name, values in zip(names, features.T, strict=True):
+        first = known.setdefault((values + 0).tobytes(), name)
+        if first != name and np.ptp(values) > 0:
+            found.append(f"column {name!r} repeats column {first!r}: leave one of them out by features")
+        elif (np.diff(values) == 1).all():
+            found.append(
+                f"column {name!r} rises by one from row to row: if it counts the rows, leave it out by features"
+            )
+    return tuple(found)
+
+
+def describe_many_clients(name: str, clients: Clients | None) -> tuple[str, ...]:
+    """Report that the last column, read as client, has another value in most rows."""
+    if clients is None or len(clients.codes) < _FEWEST_ROWS or 2 * len(clients.labels) <= len(clients.codes):
+        return ()
+    return (
+        f"column {name!r}, the last one, is read as client and has {len(clients.labels)} different values "
+        f"in {len(clients.codes)} rows: if it is none, name target and client, "
+        "or name the target and give the number of clients to split the rows over",
+    )

@@ -1,0 +1,73 @@
+"""Columns that may not be what they are read as: the reader of a file is told so, or asked to name them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fedtheory.arithmetic import FLOAT
+from fedtheory.errors import InputError
+from fedtheory.federation.problem import Problem
+from fedtheory.runfile import parse_run
+
+ROWS = [(20 + n * n % 17, n % 5, n % 7 - 3) for n in range(12)]
+
+
+def _read(tmp_path: Path, header: str, rows: list[str], **more: object) -> Problem:
+    (tmp_path / "rows.csv").write_text("\n".join([header, *rows]) + "\n")
+    problem = {"kind": "least-squares", "data": "rows.csv", **more}
+    return parse_run({"problem": problem, "algorithm": {"local_step_size": 0.1, "rounds": 1}}, FLOAT, tmp_path).problem
+
+
+def _notes(problem: Problem) -> tuple[str, ...]:
+    assert problem.data is not None
+    return tuple(problem.data.notes)
+
+
+def test_repeated_and_counting_columns_are_named(tmp_path) -> None:
+    rows = [f"{100 + n},{a},{b},{a},{y},{n % 3}" for n, (a, b, y) in enumerate(ROWS)]
+    notes = _notes(_read(tmp_path, "id,a,b,c,y,client", rows))
+    assert any(note.startswith("column 'c' repeats column 'a'") for note in notes)
+    assert any(note.startswith("column 'id' rises by one") for note in notes)
+    assert len(notes) == 2
+
+
+def test_ordinary_and_constant_columns_have_no_note(tmp_path) -> None:
+    rows = [f"7,{a},7,{b},{y},{n % 3}" for n, (a, b, y) in enumerate(ROWS)]
+    assert _notes(_read(tmp_path, "k,a,l,b,y,client", rows)) == ()
+
+
+def test_a_client_in_most_rows_is_questioned(tmp_path) -> None:
+    rows = [f"{a},{b},{y},{n}.5" for n, (a, b, y) in enumerate(ROWS)]
+    (note,) = _notes(_read(tmp_path, "a,b,c,d", rows))
+    assert note.startswith("column 'd', the last one, is read as client and has 12 different values in 12 rows")
+    assert _notes(_read(tmp_path, "a,b,c,d", rows, target="c", client="d")) == ()
+
+
+@pytest.mark.parametrize(
+    ("header", "advice"),
+    [
+        ("a,b,y", "without one target = 'y' and the number of clients"),
+        ("client,y,a,b", "name target and client by target = 'y' and client = 'client'"),
+    ],
+)
+def test_misplaced_columns_are_to_be_named(tmp_path, header: str, advice: str) -> None:
+    with pytest.raises(InputError, match=advice):
+        _read(tmp_path, header, [",".join(["1"] * (header.count(",") + 1))])
+
+
+@pytest.mark.parametrize(
+    ("labels", "advice"),
+    [
+        (("sick", "well"), "kind = \"logistic\" in a run file tells 'sick' from 'well'"),
+        (("low", "mid", "high"), 'kind = "logistic" in a run file takes two classes, here are more'),
+    ],
+)
+def test_text_targets_are_classes(tmp_path, labels: tuple[str, ...], advice: str) -> None:
+    rows = [f"{a},{labels[n % len(labels)]},{n % 3}" for n, (a, _, _) in enumerate(ROWS)]
+    with pytest.raises(InputError, match=advice):
+        _read(tmp_path, "a,y,client", rows)
+    mixed = [*rows, "1,2.5,0"]
+    with pytest.raises(InputError, match="correct it, leave out the row"):
+        _read(tmp_path, "a,y,client", mixed)
