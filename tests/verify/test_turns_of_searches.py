@@ -126,3 +126,17 @@ def test_rows_of_a_design_are_counted_with_what_they_are(monkeypatch: pytest.Mon
     found = list(regimes._Searching._design(searching, {"a": 0, "b": 5}, {}, 2))  # type: ignore[arg-type, dict-item]
     assert [seen.point for seen in found] == [{"a": 1, "b": 5}, {"a": 2, "b": 5}]
     assert counted == [({"a": 1}, False), ({"a": 2}, True)]
+
+
+def test_runs_are_moved_to_the_edge_of_their_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run, with and without what may be left out, until the time is over; one without an edge is passed over."""
+    seen: list[Any] = []
+    hunt: Any = SimpleNamespace(claim=None, seconds=0.0, look=seen.append)
+    monkeypatch.setattr(search, "_SUMMING", ())
+    monkeypatch.setattr(search, "without", lambda table, left_out: (table, left_out))
+    monkeypatch.setattr(search, "move_to_edge", lambda _, table: None if table[0] == "free" else table)
+    search._to_the_edge(hunt, ["a", "free"], 1.0)
+    assert seen == [("a", ("start",)), ("a", ())]
+    hunt.seconds = 2.0
+    search._to_the_edge(hunt, ["a"], 1.0)
+    assert len(seen) == 2

@@ -1,0 +1,66 @@
+"""Equations and known claims that a search uses, against what they are by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.kernel.quotients import quotient
+from fedtheory.language.registry import find
+from fedtheory.search import remainders
+from fedtheory.search.lemmas import _bounds_drift, _relied_on
+from fedtheory.search.premises import LinearPremise
+
+
+def test_equations_that_replace_a_number() -> None:
+    """One way round, and between numbers alone; a symbol of the claim is replaced by a rational only."""
+    own, new, more = sp.symbols("own new more", positive=True)
+
+    def premise(written: sp.Expr, sign: int = 1, vanishes: bool = True, numbers_only: bool = True) -> Any:
+        form = {sp.S.One: quotient(written), **({} if numbers_only else {more: quotient(sp.S.One)})}
+        return LinearPremise("p", "p", form, written, sign, vanishes)
+
+    def replaced(conditions: Sequence[Any], *premises: Any) -> list[tuple[sp.Expr, sp.Symbol]]:
+        goal: Any = SimpleNamespace(claim=SimpleNamespace(conditions=conditions), original_symbols={own})
+        return [(one.written, symbol) for one, symbol in remainders._replaceable(goal, premises)]
+
+    assert replaced([], premise(new - own)) == [(new - own, new)]
+    assert replaced([], premise(own - 3)) == [(own - 3, own)]
+    assert replaced([], premise(own - new)) == replaced([], premise(new**2 - own)) == []
+    for refused in (
+        premise(new - own, sign=-1),
+        premise(new - own, vanishes=False),
+        premise(new - own, numbers_only=False),
+    ):
+        assert replaced([], refused) == []
+    equation = sp.Eq(new, own + 1, evaluate=False)
+    assert replaced([equation, own <= 1]) == [(new - own - 1, new)]
+
+
+def test_claims_that_a_published_one_rests_on() -> None:
+    """Those that its certificate names, and those that theirs name; none without a certificate."""
+    rests = _relied_on("renard2022:thm-2.1")
+    assert rests >= {"renard2022:lemma-2.3", "renard2022:thm-2.1.proof.split.fixed"}
+    assert "renard2022:thm-2.1" not in rests
+    assert all(_relied_on(one) <= rests for one in rests)
+    assert _relied_on("renard2022:lemma-2.3") == frozenset()
+
+
+def test_bounds_on_the_largest_drift() -> None:
+    """One upper bound on it about a run, of a claim without quantifier and rate."""
+    claim = find("renard2022:lemma-2.3")
+    assert _bounds_drift(claim)
+    (relation,) = claim.relations
+    stated: dict[str, Any] = {"lhs": None, "rhs": None, "chain": ()}
+    for other in (
+        replace(claim, **stated, also=(relation, relation)),
+        replace(claim, **stated, also=(replace(relation, operator="=="),)),
+        replace(claim, **stated, also=(replace(relation, left=relation.right),)),
+        replace(claim, place="step"),
+        find("renard2022:thm-2.1"),
+    ):
+        assert not _bounds_drift(other)
