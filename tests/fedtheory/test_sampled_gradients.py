@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory import quantity
 from fedtheory.engine.frames import inner_of, round_frames, sample_at, step_frames
 from fedtheory.engine.run import Run
-from fedtheory.errors import Misplaced
+from fedtheory.errors import Misplaced, NotApplicable
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.admitted import HEADS
 from fedtheory.kernel.expressions import (
@@ -147,3 +147,19 @@ def test_meanings_refuse_what_no_context_has() -> None:
     elsewhere = define("mine", "s", "m", define_at_each_step(square(SampledGradient(SAMPLE_AT_LOCAL.args[0], SERVER))))
     with pytest.raises(Rejected, match="draw at that point"):
         meaning_of(elsewhere, SymbolTable({}))
+
+
+def test_a_user_can_ask_for_the_distance_of_the_expected_model() -> None:
+    """It is no larger than the expected distance, and equal to that of the trajectory."""
+    x, best = sp.symbols("x x^*", real=True)
+    where = {x: q.next_virtual_iterate, best: q.optimum}
+    mine = quantity("mine", Expectation(norm_sq(Expectation(x) - best)), where)
+    run = Instance("short rounds, unequal shares", 0).run()
+    assert mine.on(run)[-1, -1, 0] == q.final_mean_distance_sq.on(run) < q.final_distance_sq.on(run)
+
+
+def test_with_noise_only_quadratics_have_an_expected_descent() -> None:
+    """Elsewhere the descent from the expected model is not the expectation of the descent."""
+    with pytest.raises(NotApplicable, match="quadratics only"):
+        q.interval_end_gap.on(Instance("smooth losses", 3).run())
+    assert (q.interval_end_gap.on(Instance("smooth losses with full gradients", 3).run()) >= 0).all()

@@ -10,8 +10,10 @@ import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import common_steps
+from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.language import assumptions as a
 from fedtheory.language.quantities import errors
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.reductions import (
@@ -46,11 +48,19 @@ interval_start_gap = per_round(
 )
 
 
+def _is_random(run: Run) -> bool:
+    """Whether the server's models are random, by noise or by the weights of the clients."""
+    law = run.algorithm.aggregation.moments(run.problem.weights)
+    return a.full_gradients.failure(run) is not None or not law.is_fixed
+
+
 def _measure_interval_ends(run: Run) -> Array:
     """theta_[k](k tau) for each interval, (T,)."""
     size = run.algorithm.work.common_step_size
     if size is None:
         raise NotApplicable("the clients use different step sizes")
+    if not isinstance(run.mean_objective, QuadraticObjectives) and _is_random(run):
+        raise NotApplicable("of random models, gradient descent has a known expectation on quadratics only")
     ends = run.trajectory.server_mean[:-1] - run.problem.optimum
     for _ in range(common_steps(run)):
         ends = ends - size * run.mean_objective.gradients([0], ends[:, None])[:, 0]
