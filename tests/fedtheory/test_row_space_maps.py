@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedtheory.arithmetic import RATIONAL, plain_floats
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, map_pairs, select_pairs
-from fedtheory.engine.moments import trajectory_of
+from fedtheory.engine.moments import row_space_maps, trajectory_of
 from fedtheory.engine.moments.noise_maps import ServerNoise
 from fedtheory.engine.moments.recursion import Recursion, Updates, squared_weights
 from fedtheory.engine.moments.row_space_maps import sum_noise_maps
@@ -100,3 +100,14 @@ def test_one_map_agrees_with_rationals() -> None:
     size = RATIONAL.number("1/256", "eta")
     expected = Recursion(exact, fedavg(exact, rounds=1, local_step_size=size, local_steps=3))
     np.testing.assert_allclose(found, plain_floats(expected._noise_of_all.server), rtol=1e-11)
+
+
+def test_rows_in_blocks_make_the_same_map(monkeypatch) -> None:
+    problem = _problem(4, True)
+    algorithm = fedavg(problem, rounds=5, local_step_size=0.01, local_steps=3)
+    weights = np.linspace(0, 2, CLIENTS)
+    spaces = row_spaces(problem.centred, algorithm.work)
+    expected = [sum_noise_maps(space, weights) for space in spaces]
+    monkeypatch.setattr(row_space_maps, "_BLOCK", 2 * 15)
+    for space, whole in zip(spaces, expected, strict=True):
+        np.testing.assert_allclose(sum_noise_maps(space, weights), whole, rtol=0, atol=1e-14 * np.abs(whole).max())

@@ -107,8 +107,14 @@ def _noise_of_a_step(space: RowSpace, some: Array) -> Array:
     inputs, outputs = space.weighted
     samples = np.concatenate([-outputs[some][..., None], inputs[some]], axis=-1)
     pushes = np.concatenate([np.zeros_like(outputs[some])[..., None], space.inputs[some]], axis=-1)
-    seen = _pairs_of_vectors(samples) * multiplicities_of_pairs(samples.shape[-1])
-    squares: Array = _pairs_of_vectors(pushes).transpose(0, 2, 1) @ seen
+    counts = multiplicities_of_pairs(samples.shape[-1])
+    squares, rows = np.zeros((len(some), len(counts), len(counts))), samples.shape[1]
+    # Pairs of all rows of a long table would not fit into memory.
+    most = max(1, _BLOCK // (len(some) * len(counts)))
+    for part in (slice(first, first + most) for first in range(0, rows, most)):
+        squares += _pairs_of_vectors(pushes[:, part]).transpose(0, 2, 1) @ (
+            _pairs_of_vectors(samples[:, part]) * counts
+        )
     slope, at_zero = space.mean_gradient
     squares -= map_pairs(_affine(slope[some], at_zero[some], 0))
     return squares
