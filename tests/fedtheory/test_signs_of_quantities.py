@@ -111,6 +111,7 @@ ROUTINES_BESIDE_TERMS = {
     "max_drift",
     "mean_divergence",
     "mean_server_suboptimality",
+    "mean_weight_share",
     "misrepresentation",
     "next_interval_start_gap",
     "next_server_distance_sq",

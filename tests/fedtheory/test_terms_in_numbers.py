@@ -90,7 +90,6 @@ BY_HAND: dict[RunQuantity, Callable[[Run], Any]] = {
     q.largest_share_of_all: lambda run: _shares(run).max(),
     q.largest_expected_weight: lambda run: _weights(run).max(),
     q.mean_weight: lambda run: run.of_one_client(run.surrogate.mean_weights),
-    q.mean_weight_share: lambda run: run.of_one_client(run.surrogate.mean_shares),
     q.mean_of_shares: lambda run: _shares(run).sum(axis=0) / run.algorithm.rounds,
     q.largest_weight_sum: lambda run: max(1, run.surrogate.totals.max()),
     q.smallest_weight_sum: lambda run: run.surrogate.totals.min(),

@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, LARGEST_ROUND, MEAN_OVER_ROUNDS
 from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries, term_at_steps
-from fedtheory.language.quantities.quantity import Over, constant, per_round
+from fedtheory.language.quantities.quantity import Over, RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities import clocks
 
 
@@ -110,12 +110,12 @@ mean_weight_sum = reduce_entries(
     weight_sum,
     MEAN_OVER_ROUNDS,
 )
-mean_weight_share = define_in_numbers(
+mean_weight_share = RunQuantity(
     "mean_weight_share",
     r"\tilde q_i",
     "q_i / sum_j q_j, the share of each client over all updates",
-    mean_weight.symbol / mean_weight_sum.symbol,
-    of=[mean_weight, mean_weight_sum],
+    lambda run: place_on_clients(run.of_one_client(run.surrogate.mean_shares)),
+    term=term_at_steps(mean_weight.symbol / mean_weight_sum.symbol, mean_weight, mean_weight_sum),
 )
 
 
