@@ -251,3 +251,34 @@ def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
     hunt.claim.rate = 1
     search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["begin"]
+
+
+def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the first search has left nothing for the second one; a run that is decided by neither is none."""
+    ratios = {"small": 1.0, "large": 2.0, "open": None}
+
+    def of(table: Any, arithmetic: Any = RATIONAL) -> Any:
+        return SimpleNamespace(table=table, arithmetic=arithmetic, holds=ratios[table] and True, ratio=ratios[table])
+
+    monkeypatch.setattr(finding, "parse_run", lambda table, *_: table)
+    monkeypatch.setattr(finding, "working_table", lambda run: run)
+    monkeypatch.setattr(finding, "write_table", lambda table, _: table)
+    monkeypatch.setattr(finding, "is_lively", lambda _: True)
+    monkeypatch.setattr(finding, "score", lambda found: found.ratio)
+    monkeypatch.setattr(finding, "simplify", lambda _, table, *__: table)
+    monkeypatch.setattr(finding, "evaluate_rigorously", lambda _, table: of(table))
+    monkeypatch.setattr(finding, "check", lambda _, run: f"check of {run}")
+
+    def largest(hunted: str | None, by_regimes: str | None) -> Any:
+        best = None if hunted is None else SimpleNamespace(table=hunted, found=of(hunted))
+        hunt: Any = SimpleNamespace(best=best)
+        return finding._largest(CLAIM, hunt, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
+
+    assert largest("small", "large") == ("large", "check of large")
+    assert largest("large", "small") == ("large", "check of large")
+    assert largest(None, "small") == ("small", "check of small")
+    assert largest("small", "open") == ("small", "check of small")
+    assert largest(None, "open") == largest(None, None) == (None, None)
+    monkeypatch.setattr(finding, "evaluate_rigorously", lambda *_: None)
+    monkeypatch.setattr(finding, "check", lambda _, run: of(run, FLOAT))
+    assert largest(None, "small")[1].arithmetic is FLOAT

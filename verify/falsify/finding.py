@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from time import perf_counter
 from typing import Literal
 
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.targets import resolve
@@ -18,10 +18,11 @@ from verify.check import Check, check
 from verify.check.escalation import decidable
 from verify.effort import measure_work
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regimes
+from verify.falsify.score import score
 from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
-from verify.falsify.search_state import SearchState
+from verify.falsify.search_state import SearchState, is_lively
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
-from verify.falsify.tables import Table, write_table
+from verify.falsify.tables import Table, evaluate_rigorously, working_table, write_table
 from verify.shown_place import choose_place, describe_points
 
 EVALUATIONS = 150
@@ -123,7 +124,9 @@ def falsify(
             violation, left_open = _violation_of(hunt), left_open + hunt.left_open
         deadline = _deadline(begin + budget)
         best = (
-            _refutation(claim, violation, deadline, seed, on_tick) or known or _largest(claim, hunt, deadline, on_tick)
+            _refutation(claim, violation, deadline, seed, on_tick)
+            or known
+            or _largest(claim, hunt, regimes.best, deadline, on_tick)
         )
     table, found = best
     on_progress(seconds, seconds)
@@ -252,13 +255,21 @@ def _end_of_part(deadline: float, part: float) -> float:
 
 
 def _largest(
-    claim: Claim, hunt: SearchState | None, deadline: float, on_tick: Callable[[], None]
+    claim: Claim, hunt: SearchState | None, by_regimes: Table | None, deadline: float, on_tick: Callable[[], None]
 ) -> tuple[Table | None, Check | None]:
     """The simplest run with the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
-    if hunt is None or hunt.best is None:
+    reached = [] if hunt is None or hunt.best is None else [(hunt.best.table, hunt.best.found)]
+    if by_regimes is not None:
+        table = working_table(parse_run(by_regimes, RATIONAL))
+        exact = evaluate_rigorously(claim, table)
+        found = check(claim, parse_run(by_regimes, FLOAT)) if exact is None and not reached else exact
+        if found is not None and found.holds and found.arithmetic in (RATIONAL, FLOAT):
+            reached.append((table, found))
+    if not reached:
         return None, None
-    arithmetic = hunt.best.found.arithmetic
-    table = write_table(hunt.best.table, arithmetic)
+    table, found = max(reached, key=lambda pair: (is_lively(pair[0]), score(pair[1])))
+    arithmetic = found.arithmetic
+    table = write_table(table, arithmetic)
     if arithmetic is RATIONAL:
         table = simplify(claim, table, deadline, on_tick)
     return table, check(claim, parse_run(table, arithmetic))
