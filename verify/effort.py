@@ -32,8 +32,11 @@ _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
 
 Each client adds the last to the latter.
 """
-_PER_FRAME, _IN_FRAMES = 1e-4, 2e-8
-"""Seconds of a local step at which a claim mentions vectors, and of each number of a vector there, in floats."""
+_PER_FRAME, _IN_FRAMES, _IN_EXACT_FRAMES = 1e-4, 2e-8, 4e-7
+"""Seconds of a local step at which a claim mentions vectors, and of each number of a vector there.
+
+The latter in floats, and in short rationals.
+"""
 _WITH_COINS, _EXACT_WITH_COINS = 2.5e-4, 8e-4
 """Seconds of a round whose coins are tossed for all clients at once, in floats and in rationals."""
 _ENCLOSED = 30
@@ -81,11 +84,12 @@ def _estimate_step_work(run: Run) -> float:
 
 
 def _in_frames(run: Run, place: str) -> float:
-    """Seconds of work that vectors at each local step took, of a check in floats."""
-    if run.arithmetic is not FLOAT or place not in ("step", "path"):
+    """Seconds of work that vectors at each local step took, of a check in floats or in rationals."""
+    if run.arithmetic is ENCLOSED or place not in ("step", "path"):
         return 0.0
     places = run.algorithm.rounds * max(run.algorithm.work.steps)
-    return places * (_PER_FRAME + _IN_FRAMES * count_numbers(run))
+    of_a_number = _IN_FRAMES if run.arithmetic is FLOAT else _IN_EXACT_FRAMES
+    return places * (_PER_FRAME + of_a_number * count_numbers(run))
 
 
 def _is_simulated(run: Run) -> bool:

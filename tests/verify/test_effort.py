@@ -9,7 +9,7 @@ import pytest
 from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
-from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run
 from verify.check import check
@@ -70,13 +70,15 @@ def test_longer_runs_count_more_only_where_they_take_longer() -> None:
     assert simulation(parse_run(_table(1, clients=8), FLOAT)) > simulation(parse_run(_table(1), FLOAT))
 
 
-def test_vectors_at_each_local_step_count_by_their_size() -> None:
+@pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["floats", "rationals"])
+def test_vectors_at_each_local_step_count_by_their_size(arithmetic: Arithmetic) -> None:
     """Noises of all clients have covariances at each local step: four times the clients are 16 times the numbers."""
     claim = all_claims()["comparator:one-step"]
     spent = {}
     for clients in (8, 32, 128):
         table = _table(8, clients)
-        run, begin = parse_run({**table, "problem": {**table["problem"], "noise": "1"}}, FLOAT), measure_work()
+        run = parse_run({**table, "problem": {**table["problem"], "noise": "1"}}, arithmetic)
+        begin = measure_work()
         assert check(claim, run).applicable
         spent[clients] = measure_work() - begin
     assert spent[128] - spent[32] > 8 * (spent[32] - spent[8]) > 0
