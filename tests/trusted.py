@@ -33,6 +33,9 @@ TERMS = "fedtheory.proofs.terms"
 """Modules of proof terms: verdicts rest on those that check the terms of the kinds in `proofs/by_terms`."""
 TACTICS = f"{TERMS}.tactics"
 """Modules that write terms, which are checked."""
+_DATA = ("certificate", "combination", "links", "means", "parts")
+CERTIFICATES = frozenset(f"fedtheory.proofs.{name}" for name in _DATA)
+"""Certificates as data from which terms are written: no more is believed of them than these terms prove."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
 """Modules that find, write, describe and read certificates, which are rebuilt from closed pieces before the check."""
 PROOF_CHAPTERS = ("kernel", "proofs")
@@ -75,7 +78,7 @@ def proved() -> list[str]:
     wanted = [f"fedtheory.{chapter}" for chapter in PROOF_CHAPTERS]
     found = {name for name in modules() for chapter in wanted if name == chapter or name.startswith(f"{chapter}.")}
     found |= _of_papers(PROOFS_OF_PAPERS)
-    return sorted(name for name in found - SHOWN_ONLY - _beside() if not name.startswith(JUDGED_LATER))
+    return sorted(name for name in found - SHOWN_ONLY - CERTIFICATES - _beside() if not name.startswith(JUDGED_LATER))
 
 
 def _beside() -> set[str]:

@@ -9,14 +9,17 @@ import sympy as sp
 from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.means import MeanCertificate, build_steps_sum_context, ends_with, statement_at_steps
-from fedtheory.proofs.proof import Prover
+from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.proof import Prover, use_lemma
 from fedtheory.proofs.roots import Root
+from fedtheory.proofs.step_sums import build_steps_sum_context, ends_with, statement_at_steps
 from fedtheory.proofs.terms.places import context_of_numbers
 from fedtheory.proofs.terms.proof_of_claim import check_terms
 from fedtheory.proofs.terms.rules.name_roots import check_named
 from fedtheory.proofs.terms.tactics.combinations import named_roots, terms_of_combination
+from fedtheory.proofs.terms.tactics.links import terms_of_certificate
 from fedtheory.proofs.terms.tactics.means import terms_of_mean
 
 
@@ -27,6 +30,13 @@ def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> 
     if any(relation.operator not in ("<=", "==", ">=") for relation in claim.relations):
         raise Rejected("a combination shows that a side is not larger, not that it is smaller")
     yield from check_terms(claim, terms_of_combination(claim, certificate, prove), prove)
+
+
+def check_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
+    """Check that each relation of a claim holds between vectors, or between numbers of a step."""
+    for name in certificate.lemmas:
+        yield from use_lemma(claim, prove(name))
+    yield from check_terms(claim, terms_of_certificate(claim, certificate, prove), prove)
 
 
 def check_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr], prove: Prover) -> Iterator[Step]:

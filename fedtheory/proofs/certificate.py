@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 """Certificates: for each link of a claim the terms whose sum is its slack, and the kernel verdict on them."""
+=======
+"""Certificates of relations between vectors: for each link of a claim the terms whose sum is its slack."""
+>>>>>>> 63c7ed75 (proofs: check relations between vectors as terms)
 
 from __future__ import annotations
 
@@ -11,16 +15,12 @@ from fedtheory.kernel import Context, Rejected, Term
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.claim_context import build_step_context
-from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.link_context import build_link_context, write_out
+from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Squared
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.paper_contexts import build_run_context, write_in_vectors
-from fedtheory.proofs.prefix_sum import PrefixSum, build_past_context, extend_sums, has_prefix_sum
-from fedtheory.proofs.products import Positive, Products
+from fedtheory.proofs.prefix_sum import has_prefix_sum
 from fedtheory.proofs.roots import Root, numbers_with
-from fedtheory.proofs.rounds import build_round_context, is_in_expectation, step_size, without_indicators
-from fedtheory.proofs.small_steps import with_small_step_limit
-from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.rounds import is_in_expectation
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class Certificate:
     """Symbols for the square roots in the claim, for coefficients and vectors of terms."""
 
 
+<<<<<<< HEAD
 def write_out(claim: Claim, relation: Relation) -> Relation:
     """A relation about a round with its step sizes and participants in terms of the round's numbers.
 
@@ -78,6 +79,13 @@ def build_link_context(claim: Claim, relation: Relation, roots: Sequence[Root], 
         return build_run_context(claim, relation)
     context = build_round_context(claim, relation) if claim.place == "round" else build_step_context(claim)
     context = with_small_step_limit(context, claim)
+=======
+def build_known_context(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Context:
+    """The context of one link for reports, with symbols for roots, and with what lemmas say."""
+    context = build_link_context(claim, relation)
+    if claim.place == "run" or has_prefix_sum(relation):
+        return context
+>>>>>>> 63c7ed75 (proofs: check relations between vectors as terms)
     slacks = dict(context.assumed)
     for lemma in lemmas:
         same_place = lemma.place == claim.place

@@ -17,7 +17,7 @@ from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.work import Exhausted, limited, spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs.by_terms import check_combination, check_mean
+from fedtheory.proofs.by_terms import check_combination, check_links, check_mean
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.claim_context import with_iterations_in_powers
@@ -27,7 +27,6 @@ from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate
 from fedtheory.proofs.decoding import AnyCertificate, decode
 from fedtheory.proofs.document import certificate_in, document_of, lemmas_in, require_short, with_quantities
 from fedtheory.proofs.fixed_point import FixedPoint, check_fixed_point
-from fedtheory.proofs.links import check_links
 from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, is_nonnegative
-from fedtheory.kernel.expressions import Expr
-from fedtheory.language.claim import Claim
-from fedtheory.proofs.intervals import Derived, gap_conditions
-from fedtheory.proofs.numbers import list_known_conditions, numbers_of
-from fedtheory.proofs.paper_contexts import paper_conditions
+from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.roots import Root
 
@@ -31,21 +26,3 @@ class Combination:
     """Proved inequalities between numbers, under which the signs of coefficients are decided."""
     roots: Sequence[Root] = ()
     """Symbols for the square roots in the claim, for the coefficients of parts."""
-
-
-def conditions_of_run(claim: Claim) -> list[Expr]:
-    """Return the facts on the numbers of a claim about a run: its conditions, and those of its quantities."""
-    own = without_minima(claim.conditions, numbers_of(claim))
-    return [*own, *gap_conditions(claim), *list_known_conditions(claim), *paper_conditions(claim)]
-
-
-def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Expr]:
-    """Conditions, and for one of the form x <= c min(u, v, ...) with c >= 0 those that it is made of."""
-    for condition in conditions:
-        yield condition
-        least = condition.rhs.atoms(sp.Min) if isinstance(condition, sp.Le) else set()
-        if len(least) == 1:
-            (minimum,) = least
-            factor = condition.rhs / minimum
-            if not factor.has(sp.Min) and is_nonnegative(factor, numbers):
-                yield from (sp.Le(condition.lhs, factor * bound, evaluate=False) for bound in minimum.args)

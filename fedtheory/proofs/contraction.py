@@ -36,9 +36,9 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.claim_context import count_steps
-from fedtheory.proofs.means import build_steps_sum_context, ends_with, sampled, sampling_cost, statement_at_steps
 from fedtheory.proofs.numbers import numbers_of, power_of, symbols_of
 from fedtheory.proofs.proof import Prover
+from fedtheory.proofs.step_sums import build_steps_sum_context, ends_with, sampled, sampling_cost, statement_at_steps
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,18 +32,24 @@ from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.links import (
+    CauchySchwarz,
+    Induction,
+    Nonnegative,
+    Positive,
+    PrefixSum,
+    Product,
+    Products,
+    Squared,
+)
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.paper_contexts import paper_contexts
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
 from fedtheory.proofs.roots import Root
-from fedtheory.proofs.squares import Squared
 
 AnyCertificate = (
     Certificate

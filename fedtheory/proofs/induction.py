@@ -1,50 +1,23 @@
-"""Induction over the local steps of a round, for one link of a claim about each of them.
-
-Let D_k be a squared distance after k local steps.  It is shown that
-
-    D_0 <= bound(0),    D_{k+1} <= factor D_k + offset,    factor bound(k) + offset <= bound(k+1),
-
-all with k the claim's symbol for the local step, so that D_k <= bound(k) for every k.
-"""
+"""Induction over the local steps of a round: the number of the step, its powers, and the start of the round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import sympy as sp
 
-from fedtheory.kernel import Context, Rejected, Step, Term, check, check_nonnegative, is_nonnegative, is_same
+from fedtheory.kernel import Context, Rejected
 from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import bound_step_index, symbols_of
-from fedtheory.proofs.proof import prefixed
 
 _Name = TypeVar("_Name")
 POWER = sp.Dummy("R^k", positive=True)
 """The k-th power of the base of an induction, in its factor, offset and terms."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Induction:
-    """Why a bound holds at every local step."""
-
-    measured: Expr
-    """D at the present local step: of iterates, and what stays the same in a round."""
-    factor: Expr
-    offset: Expr
-    terms: Sequence[Term]
-    """Terms whose sum is the slack of one step."""
-    bound: Expr
-    first: Sequence[Term] | None = None
-    """Terms whose sum is the slack of ``D_1 <= bound(1)``, if the step is used from k = 1 on only."""
-    start: Sequence[Term] = ()
-    """Terms whose sum is the slack of ``D_0 <= bound(0)``."""
-    base: Expr | None = None
-    """A number from one on, whose k-th power occurs in the bound; elsewhere that power is `POWER`."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +25,8 @@ class Course:
     """The symbol k of an induction, and what it does to expressions."""
 
     claim: Claim
-    induction: Induction
+    base: Expr | None = None
+    """A number from one on, whose k-th power occurs in the bound."""
 
     @property
     def index(self) -> sp.Symbol:
@@ -61,7 +35,7 @@ class Course:
 
     def written(self, expression: Expr) -> Expr:
         """An expression with base^(k + m) as base^m times a symbol."""
-        base = self.induction.base
+        base = self.base
         if base is None:
             return expression
 
@@ -77,48 +51,6 @@ class Course:
     def evaluate_at_start(self, expression: Expr) -> Expr:
         """An expression in k at zero."""
         return expression.xreplace({self.index: sp.S.Zero})
-
-
-def induct(
-    claim: Claim, relation: Relation, induction: Induction, context: Context, conditions: Sequence[Expr]
-) -> Iterator[Step]:
-    """Check an induction, and that a link of a claim is what it shows."""
-    course = Course(claim, induction)
-    start = 0 if induction.first is None else 1
-    later, known = count_from(course, context, start), (*conditions, *conditions_at_step(course, start))
-    require_round(claim)
-    if induction.bound.has(POWER):
-        raise Rejected("the bound has the power itself")
-    for constant in (induction.factor, induction.offset, induction.bound):
-        require_constant(constant, course, context)
-    if induction.base is not None:
-        yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, context.numbers, conditions))
-    measured, moved, bound = (
-        induction.measured,
-        advance_distance(claim, induction.measured),
-        course.written(induction.bound),
-    )
-    rhs = course.written(induction.factor) * measured + course.written(induction.offset)
-    yield from prefixed("one step: ", check(moved, rhs, induction.terms, later, known))
-    begun = restrict_to_start(claim, context, course)
-    yield from prefixed(
-        "at the start: ", check(measured, course.evaluate_at_start(induction.bound), induction.start, begun, conditions)
-    )
-    if induction.first is not None:
-        once = course.evaluate_at_start(induction.bound.xreplace({course.index: course.index + 1}))
-        yield from prefixed("first step: ", check(moved, once, induction.first, begun, conditions))
-    factor = course.written(induction.factor)
-    yield check_nonnegative(factor, later.numbers, known)
-    grown = factor * bound + course.written(induction.offset)
-    yield from prefixed("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
-    yield from _conclusion(
-        course, relation, count_from(course, context, 0), (*conditions, *conditions_at_step(course, 0))
-    )
-
-
-def build_step_context(claim: Claim, induction: Induction, context: Context) -> Context:
-    """The context in which the terms of one step are checked: it knows the powers of the base."""
-    return count_from(Course(claim, induction), context, 0)
 
 
 _NEXT = {
@@ -155,18 +87,6 @@ def advance_distance(claim: Claim, measured: Expr) -> Expr:
     return measured.xreplace(steps)
 
 
-def _conclusion(course: Course, relation: Relation, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """Check that the link is about D_k or D_{k+1}, and that its right side is the bound on it."""
-    bounds = {
-        course.induction.measured: course.written(course.induction.bound),
-        advance_distance(course.claim, course.induction.measured): course.after(course.induction.bound),
-    }
-    shown = [bound for squared, bound in bounds.items() if is_same(relation.left, squared, context)]
-    if relation.operator != "<=" or not shown:
-        raise Rejected("the link is not an upper bound on the quantity of the induction")
-    yield from prefixed("the link: ", check(shown[0], course.written(relation.right), (), context, conditions))
-
-
 def count_from(course: Course, context: Context, start: int) -> Context:
     """The context with the symbols k, from `start` on, and base^k."""
     numbers = context.numbers
@@ -180,7 +100,7 @@ def count_from(course: Course, context: Context, start: int) -> Context:
 
 def conditions_at_step(course: Course, start: int) -> tuple[Expr, ...]:
     """Return the facts on k and base^k at an actual step."""
-    base = course.induction.base
+    base = course.base
     return (*bound_step_index(course.claim), *(() if base is None else (base**start <= POWER,)))
 
 

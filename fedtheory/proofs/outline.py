@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs.cases import Cases, claims_of
-from fedtheory.proofs.certificate import BothWays, Certificate, Link, build_link_context
+from fedtheory.proofs.certificate import BothWays, Certificate, Link, build_known_context
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
@@ -26,8 +26,9 @@ from fedtheory.proofs.document import certificate_in
 from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.induction import POWER, Induction, advance_distance, build_step_context
+from fedtheory.proofs.induction import POWER, Course, advance_distance, count_from
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Squared
 from fedtheory.proofs.lyapunov import Lyapunov, build_start_context
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
@@ -46,13 +47,10 @@ from fedtheory.proofs.outline_steps import (
 from fedtheory.proofs.paper_contexts import find_weight
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
-from fedtheory.proofs.squares import Squared
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
     if isinstance(why, Products):
         return Group(relation.latex, tuple(_products(why)))
     lemmas = [use_plain_symbols(find(name)) for name in certificate.lemmas]
-    context = build_link_context(claim, relation, certificate.roots, lemmas)
+    context = build_known_context(claim, relation, certificate.roots, lemmas)
     if isinstance(why, Induction):
         return _induction(claim, relation, why, context)
     if isinstance(why, Squared):
@@ -134,7 +132,7 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
 def _induction(claim: Claim, relation: Relation, why: Induction, context: Context) -> Group:
     grown = _with_power(claim, why, why.factor * why.measured + why.offset)
     step = rf"{latex(advance_distance(claim, why.measured))}\le {latex(grown)}"
-    entries = entries_of(why.terms, build_step_context(claim, why, context))
+    entries = entries_of(why.terms, count_from(Course(claim, why.base), context, 0))
     shown = (
         replace(e, coefficient=_with_power(claim, why, e.coefficient), factor=_with_power(claim, why, e.factor))
         for e in entries

@@ -15,11 +15,12 @@ from fedtheory.proofs import rule_labels
 from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.entries import Entry, Group, entries_of
-from fedtheory.proofs.means import MeanCertificate, sampled
+from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.recursion import Recursion, RecursionOfClaim, k
 from fedtheory.proofs.restarts import LoopMean, build_iteration_context, build_iteration_inequality
+from fedtheory.proofs.step_sums import sampled
 
 
 def show_steps(claim: Claim, certificate: MeanCertificate | Contracting) -> Iterator[Group]:

@@ -7,23 +7,13 @@ their second moments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-import sympy as sp
-
-from fedtheory.kernel import Context, Rejected, Step, check_zero
+from fedtheory.kernel import Context, Rejected
 from fedtheory.kernel.expressions import Average, LocalSum, PastSum, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.rounds import is_in_expectation
-
-
-@dataclass(frozen=True)
-class PrefixSum:
-    """Why a sum of numbers over the past local steps is what it is: it begins with zero, and grows by its members."""
 
 
 def has_prefix_sum(relation: Relation) -> bool:
@@ -66,25 +56,3 @@ def _require_plain_sums(symbol: SymbolTable, relation: Relation) -> None:
         for past in side.atoms(PastSum):
             if past.args[0].atoms(PastSum) or past.args[0].free_symbols & changing:
                 raise Rejected(f"{past} sums values that change, other than the gradients of its own steps")
-
-
-def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
-    """Check an equation between a multiple of a sum of numbers over the past, and what that is."""
-    symbol = symbols_of(claim)
-    if not symbol.has(q.local_step_index) or relation.operator != "==":
-        raise Rejected("a total is an equation, and needs the symbol of the local step")
-    index, numbers = symbol(q.local_step_index), numbers_of(claim)
-    sums = relation.left.atoms(PastSum)
-    if len(sums) != 1:
-        raise Rejected("a total is a multiple of one sum over the past")
-    (past,) = sums
-    factor = relation.left / past
-    if factor.has(PastSum) or relation.right.has(PastSum):
-        raise Rejected("a total is a multiple of one sum over the past, and nothing else has one")
-    factor = numbers.plain(factor)
-    if factor.has(index):
-        raise Rejected(f"{factor} changes from local step to local step")
-    member, total = numbers.plain(past.args[0]), numbers.plain(relation.right)
-    before = total.xreplace({index: index - 1})
-    yield check_zero("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))
-    yield check_zero("what a step adds", total - before - factor * member)

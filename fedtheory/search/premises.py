@@ -17,7 +17,6 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.registry import all_claims, find
-from fedtheory.proofs.combination import conditions_of_run
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import ONE, Fact
 from fedtheory.proofs.intervals import Derived
@@ -25,6 +24,7 @@ from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable, symbols
 from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.run_conditions import conditions_of_run
 
 PARAMETERS = frozenset((*NUMBERS, *OF_AN_UPDATE)) - {q.average_local_gradient_sq}
 """Numbers of a run; every other quantity of a claim is a row of its linear form."""

@@ -17,7 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import check_certificate
-from fedtheory.proofs.combination import Combination, conditions_of_run
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.document import Document, document_of, with_quantities
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.intervals import Derived
@@ -25,6 +25,7 @@ from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import follows
+from fedtheory.proofs.run_conditions import conditions_of_run
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts, split_into_products, split_with_squares
 from fedtheory.search.premises import LinearPremise, split_linear, without_quantities

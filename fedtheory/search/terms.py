@@ -25,8 +25,9 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Place, Relation
 from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.proofs import Certificate, check_certificate
-from fedtheory.proofs.certificate import BothWays, build_link_context, write_out
+from fedtheory.proofs.certificate import BothWays, build_known_context
 from fedtheory.proofs.document import document_of, with_quantities
+from fedtheory.proofs.link_context import write_out
 from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
@@ -159,7 +160,7 @@ def find_link(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) ->
 
 def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> list[Term] | None:
     """Terms that add up to the slack of an inequality between plain symbols; None where none do."""
-    context = build_link_context(claim, relation, (), lemmas)
+    context = build_known_context(claim, relation, (), lemmas)
     terms = _find_terms(claim, relation, context)
     return None if terms is None else _write_in_quantities(terms, claim, context)
 
@@ -232,7 +233,7 @@ def _find_squares(context: Context, goal: Blocks, written: Relation, signs: Sign
 
 def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> Iterator[list[Claim]]:
     """Lemmas with which a sum exists at one point of the conditions: each that suffices alone, or a few together."""
-    context = build_link_context(claim, relation, (), lemmas)
+    context = build_known_context(claim, relation, (), lemmas)
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
     signs, goal = _find_signs(claim, context), split_form(form, context)

@@ -21,7 +21,7 @@ from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, c
 from fedtheory.proofs import distances as d
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.products import Nonnegative, Product, Products
+from fedtheory.proofs.links import Nonnegative, Product, Products
 from fedtheory.proofs.roots import Root
 
 eta, L, M, T, tau, rho = sp.symbols("eta L M T tau rho", positive=True)
@@ -123,7 +123,9 @@ ATTEMPTS: dict[str, Callable[[], Attempt]] = {
     "a root with a pole, of a vector": lambda: terms(
         {"links": [[Term(POLE, square(x))]], "roots": ROOT}, "may be zero", **BY_X
     ),
-    "products divided by zero": lambda: terms({"links": [BY_ZERO]}, "the relation divides by zero", **BY_X, **ALONE),
+    "products divided by zero": lambda: terms(
+        {"links": [BY_ZERO]}, "the relation does not divide by zero", **BY_X, **ALONE
+    ),
     "far away": lambda: far_away(100 * x),
     "beyond both points": lambda: far_away(3 * x - 2 * y),
     "the letter of a root": symbol_of_a_root,

@@ -14,11 +14,9 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
-from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import Telescoped
+from fedtheory.proofs.links import Induction, PrefixSum, Products
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import Products
 from fedtheory.sources.fraboni2022.context import updates as u
 
 eta, L, tau, omega = sp.symbols("eta L tau omega", positive=True)

@@ -26,11 +26,8 @@ from fedtheory.proofs import (
     prove,
 )
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import Nonnegative, Positive, Products
-from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.links import Induction, Nonnegative, Positive, PrefixSum, Products, Squared
 
 IDS = sorted(certificates())
 TERMS = {claim_id: found for claim_id, found in certificates().items() if isinstance(found, Certificate)}

@@ -18,7 +18,7 @@ from fedtheory.proofs.decoding import decode
 from fedtheory.proofs.distances import PAIR
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Product, Products
+from fedtheory.proofs.links import CauchySchwarz, Nonnegative, Product, Products
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.roots import Root
 

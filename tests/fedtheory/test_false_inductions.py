@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Proof, check_certificate
-from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.links import Induction
 
 k = sp.Symbol("k", nonnegative=True, integer=True)
 E = sp.Symbol("E", positive=True, integer=True)

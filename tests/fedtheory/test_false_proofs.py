@@ -27,7 +27,8 @@ from fedtheory.proofs import (
 )
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.induction import POWER, Induction
+from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.links import Induction
 from fedtheory.proofs.recursion import k as counter
 
 eta, L, sigma, G = sp.symbols("eta L sigma G", positive=True)

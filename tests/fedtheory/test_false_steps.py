@@ -18,7 +18,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, MeanCertificate, Proof, Recursion, certificates, check_certificate
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
-from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.links import Induction
 from fedtheory.proofs.recursion import check_recursion
 from verify.check import check
 

@@ -10,62 +10,30 @@ import sympy as sp
 
 from fedtheory import Claim
 from fedtheory.kernel import Numbers, Rejected
+from fedtheory.kernel.expressions import norm_sq
 from fedtheory.kernel.work import limited
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.proofs import checker, combination, induction, missing_assumptions, numbers, paper_contexts
+from fedtheory.proofs import checker, missing_assumptions, numbers, paper_contexts, run_conditions
+from fedtheory.proofs.links import Positive
 from fedtheory.proofs.outline import _link
-from fedtheory.proofs.products import Positive, Products, check_products
+from fedtheory.proofs.terms.proof_of_claim import TermProof, check_terms
+from fedtheory.proofs.terms.rules.axiom import Axiom
 
 eta, L, x, y = sp.symbols("eta L x y", positive=True)
+w = sp.Symbol("w", real=True)
 
 
-@pytest.mark.parametrize("operator", ["==", "<", ">"])
-def test_products_show_no_equation(operator: Any) -> None:
-    """A slack that is not negative makes neither an equation nor a strict relation, whatever the facts are."""
-    why = Products(scalars={}, facts={}, parts=[])
-    context: Any = SimpleNamespace(numbers=None)
-    with pytest.raises(Rejected):
-        list(check_products(Relation(x, operator, y), why, context, ()))
-
-
-@pytest.mark.parametrize(
-    ("operator", "same", "accepted"),
-    [
-        ("<=", ("now",), True),
-        ("<=", ("later",), True),
-        ("<=", (), False),
-        ("==", ("now",), False),
-        (">=", ("now",), False),
-    ],
-)
-def test_an_induction_concludes_upper_bounds_alone(
-    operator: Any, same: tuple[str, ...], accepted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On D_k or on D_{k+1}, each with its own bound."""
-    compared: list[Any] = []
-
-    def check(bound: Any, right: Any, *_: Any) -> list[Any]:
-        compared.append((bound, right))
-        return []
-
-    monkeypatch.setattr(induction, "advance_distance", lambda *_: "later")
-    monkeypatch.setattr(induction, "is_same", lambda _, squared, __: squared in same)
-    monkeypatch.setattr(induction, "check", check)
-    course: Any = SimpleNamespace(
-        induction=SimpleNamespace(measured="now", bound="b"),
-        claim=None,
-        written=lambda one: f"{one} at k",
-        after=lambda one: f"{one} at k + 1",
-    )
-    relation: Any = SimpleNamespace(left="D", right="r", operator=operator)
-    if accepted:
-        assert list(induction._conclusion(course, relation, None, ())) == []  # type: ignore[arg-type]
-        assert compared == [("b at k" if same == ("now",) else "b at k + 1", "r at k")]
-    else:
-        with pytest.raises(Rejected, match="not an upper bound"):
-            list(induction._conclusion(course, relation, None, ()))  # type: ignore[arg-type]
-        assert not compared
+@pytest.mark.parametrize("operator", ["==", "<", ">", "<="])
+def test_a_slack_that_is_not_negative_shows_no_equation(operator: Any) -> None:
+    """Nor a strict relation, whatever term proves it."""
+    claim = Claim(id="t:none", lhs=0, relation=operator, rhs=norm_sq(w), where={w: q.point}, place="points")
+    proof = TermProof(claim.id, (Axiom("square", (w,)),))
+    if operator == "<=":
+        assert all(step.holds for step in check_terms(claim, proof, checker.RECORDED))
+        return
+    with pytest.raises(Rejected, match=f"the term proves >= 0, the relation claims {operator}"):
+        list(check_terms(claim, proof, checker.RECORDED))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +105,7 @@ def test_conditions_without_minima() -> None:
         eta >= sp.Min(x, y),
         eta <= x,
     ]
-    found = list(combination.without_minima(conditions, numbers_))
+    found = list(run_conditions.without_minima(conditions, numbers_))
     first = [conditions[0], sp.Le(eta, 2 * x, evaluate=False), sp.Le(eta, 2 * y, evaluate=False)]
     second = [conditions[1], sp.Le(-L, x, evaluate=False), sp.Le(-L, y, evaluate=False)]
     assert [set(found[:3]), set(found[3:6])] == [set(first), set(second)]

@@ -43,10 +43,9 @@ from fedtheory.proofs import Certificate, Combination, Part, build_context, cert
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.links import CauchySchwarz, Nonnegative, Positive, Product, Products, Squared
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.roots import Root
-from fedtheory.proofs.squares import Squared
 from verify.check import check
 
 ONE = sp.S.One

@@ -13,11 +13,11 @@ from fedtheory.kernel.quotients import is_zero
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, certificates
 from fedtheory.proofs.cases import Cases
-from fedtheory.proofs.certificate import BothWays, build_link_context
+from fedtheory.proofs.certificate import BothWays, build_known_context
 from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.links import Positive, Products
 from fedtheory.proofs.outline import Outline, document, outline
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.products import Positive, Products
 
 
 def _is_rational(expression: Expr) -> bool:
@@ -87,7 +87,7 @@ def test_the_entries_of_a_link_add_up(claim_id: str, number: int) -> None:
     claim, certificate = use_plain_symbols(find(claim_id)), certificates()[claim_id]
     assert isinstance(certificate, Certificate)
     relation, link = claim.relations[number], certificate.links[number]
-    context = build_link_context(claim, relation, certificate.roots, [find(name) for name in certificate.lemmas])
+    context = build_known_context(claim, relation, certificate.roots, [find(name) for name in certificate.lemmas])
     entries = _shown(claim_id).groups[number].entries
     parts = [entry.coefficient * entry.factor for entry in entries]
     halves = [parts[: len(link.at_most)], parts[len(link.at_most) :]] if isinstance(link, BothWays) else [parts]

@@ -37,9 +37,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, certificates, check_certificate, facts
+from fedtheory.proofs.links import CauchySchwarz, Nonnegative, Positive, PrefixSum, Product, Products
 from fedtheory.proofs.numbers import ROUNDS
-from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.roots import Root
 from verify.check import check as evaluate
 

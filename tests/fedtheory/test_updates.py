@@ -29,10 +29,10 @@ from fedtheory.language.quantities import Quantity, RunQuantity, local_change_sq
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.combination import without_minima
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import numbers_of, symbols_of
+from fedtheory.proofs.run_conditions import without_minima
 from fedtheory.sources.fraboni2022.certificates.local_steps import CERTIFICATES, SLOPE
 from fedtheory.sources.fraboni2022.context import update_facts
 from fedtheory.sources.fraboni2022.context import updates as v

@@ -14,7 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.decoding import AnyCertificate
-from fedtheory.proofs.products import Products
+from fedtheory.proofs.links import Products
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import export_id
 from verify.rocq.project import file_of, text_of, with_uses

@@ -13,7 +13,8 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import Induction, advance_distance
+from fedtheory.proofs.induction import advance_distance
+from fedtheory.proofs.links import Induction
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.exported import Exported

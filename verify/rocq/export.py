@@ -17,11 +17,10 @@ from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.links import Induction, PrefixSum
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.prefix_sum import PrefixSum
 from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean

@@ -8,9 +8,10 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.combination import Combination, without_minima
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import NUMBERS, numbers_of, symbols_of
+from fedtheory.proofs.run_conditions import without_minima
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken

@@ -16,8 +16,8 @@ from fedtheory.kernel.expressions import Expectation
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.combination import without_minima
 from fedtheory.proofs.numbers import POSITIVE, divisors, numbers_of, sides_of, symbols_of
+from fedtheory.proofs.run_conditions import without_minima
 from verify.rocq.exported import Exported
 from verify.rocq.origin_rules import EXPECTED, INDICES, POSITIVE_CONSTANTS, SAID, SIGNS, STANDING, Source
 from verify.rocq.refusals import NotExported

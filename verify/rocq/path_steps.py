@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
-from fedtheory.proofs.products import Products
+from fedtheory.proofs.links import Products
 from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links

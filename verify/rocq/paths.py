@@ -14,7 +14,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import POWER, Induction, advance_distance
+from fedtheory.proofs.induction import POWER, advance_distance
+from fedtheory.proofs.links import Induction
 from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links

@@ -8,8 +8,8 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.products import CauchySchwarz, Positive, Products, divides_by
-from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.links import CauchySchwarz, Positive, Products, Squared
+from fedtheory.proofs.terms.rules.product import divides_by
 from verify.rocq.links import Links
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported

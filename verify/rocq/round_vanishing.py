@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Average, Expr, Inner
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.links import Squared
 from verify.rocq.names import name_of
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported

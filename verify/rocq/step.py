@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.products import Products
+from fedtheory.proofs.links import Products
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links

@@ -24,17 +24,23 @@ from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.links import (
+    CauchySchwarz,
+    Induction,
+    Nonnegative,
+    Positive,
+    PrefixSum,
+    Product,
+    Products,
+    Squared,
+)
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import AnyPremise, Part
-from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.roots import Root
-from fedtheory.proofs.squares import Squared
 
 _DERIVED = {one: one.kind for one in DERIVED}
 _LINKS = {

@@ -13,15 +13,15 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.certificate import build_link_context
 from fedtheory.proofs.claim_context import build_context
-from fedtheory.proofs.combination import conditions_of_run
+from fedtheory.proofs.link_context import build_link_context
 from fedtheory.proofs.numbers import list_known_conditions, numbers_of, symbols_of
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.prefix_sum import has_prefix_sum
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.recursion import k
 from fedtheory.proofs.rounds import is_in_expectation
+from fedtheory.proofs.run_conditions import conditions_of_run
 from fedtheory.proofs.terms.context import Place, Reading, TermContext
 
 _AT_END = (q.server_model, q.optimum, q.comparator)
@@ -40,6 +40,11 @@ def context_of_numbers(claim: Claim, conditions: Sequence[Expr], prove: Prover) 
     return TermContext(claim, "run", "expectation", numbers_of(claim), tuple(conditions), prove, index_of(claim))
 
 
+def context_of_totals(claim: Claim, prove: Prover) -> TermContext:
+    """The context of numbers of a local step that are sums over the past ones."""
+    return replace(context_of_numbers(claim, claim.conditions, prove), place="past")
+
+
 def context_of_run(claim: Claim, prove: Prover, equations: Sequence[Expr] = ()) -> TermContext:
     """The context of a claim about a whole run, with equations that are known."""
     return context_of_numbers(claim, (*conditions_of_run(claim), *equations), prove)
@@ -47,7 +52,7 @@ def context_of_run(claim: Claim, prove: Prover, equations: Sequence[Expr] = ()) 
 
 def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermContext:
     """The context of one relation between vectors."""
-    vectors = build_link_context(claim, relation, (), ())
+    vectors = build_link_context(claim, relation)
     numbers = vectors.numbers
     if claim.place == "step":
         # A bound on the largest drift of the run is one on the drift at each step.

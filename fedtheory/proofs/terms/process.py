@@ -270,9 +270,9 @@ class Process:
             assumed={},
         )
 
-    def context_of(self, expression: Expr) -> Context:
-        """The kernel's context of the vectors in an expression, of which no more is known than what they are."""
-        vectors = indexed_in(expression)
+    def context_of(self, *expressions: Expr) -> Context:
+        """The kernel's context of the vectors in expressions, of which no more is known than what they are."""
+        vectors = {symbol: one for expression in expressions for symbol, one in indexed_in(expression).items()}
         own = frozenset(symbol for symbol, one in vectors.items() if one.family in OF_CLIENTS)
         return replace(
             self._base,

@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step
+from fedtheory.kernel import Rejected, Step, scalar
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import is_zero
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.meaning import require_meaning
-from fedtheory.proofs.certificate import write_out
+from fedtheory.proofs.link_context import write_out
 from fedtheory.proofs.proof import Prover, relaxation, require_provable
+from fedtheory.proofs.roots import name_roots
 from fedtheory.proofs.terms.context import TermContext
-from fedtheory.proofs.terms.places import context_of_run, context_of_vectors
+from fedtheory.proofs.terms.places import context_of_run, context_of_totals, context_of_vectors
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.rules.name_roots import NameRoots, context_with_roots
+from fedtheory.proofs.terms.rules.past_total import PastTotal
 from fedtheory.proofs.terms.term import Condition, ProofTerm
 
 
@@ -47,7 +49,8 @@ def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]
         raise Rejected(f"{len(proof.relations)} terms, {len(claim.relations)} relations of the claim")
     equations: list[Expr] = []
     for number, (relation, term) in enumerate(zip(claim.relations, proof.relations, strict=True), start=1):
-        context = context_of(claim, relation, prove, equations)
+        is_total = isinstance(term, PastTotal)
+        context = context_of_totals(claim, prove) if is_total else context_of(claim, relation, prove, equations)
         try:
             proved = _check_relation(relation, term, context)
         finally:
@@ -79,12 +82,23 @@ def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -
     if isinstance(term, NameRoots):
         roots = [named.root for named in term.roots]
         context = context_with_roots(context, roots)
+        relation = name_roots(roots, relation)
         for root in roots:
             wanted = root.substitute(wanted)
+    _require_whole_sides(relation, context)
     if not _is_same_quotient(proved.expression, wanted):
         sides = [(sp.S.One, proved.expression), (sp.S.NegativeOne, wanted)]
         context.require_zero(sides, "what is proved is the relation")
     return proved
+
+
+def _require_whole_sides(relation: Relation, context: TermContext) -> None:
+    """Raise `Rejected` where a symbol that cancels between the sides stands for nothing that the context knows."""
+    known = relation.left.free_symbols | relation.right.free_symbols
+    if context.vectors is None or known <= relation.slack.free_symbols:
+        return
+    for side in write_out(context.claim, relation).sides:
+        scalar(side, context.vectors)
 
 
 def _is_same_quotient(one: Expr, other: Expr) -> bool:

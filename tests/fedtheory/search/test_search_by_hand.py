@@ -19,7 +19,7 @@ from fedtheory.kernel import Numbers, Rejected, scalar
 from fedtheory.kernel.expressions import Average, Gradient, Value
 from fedtheory.kernel.quotients import ONE, ZERO, quotient
 from fedtheory.language.targets import resolve
-from fedtheory.proofs.certificate import build_link_context
+from fedtheory.proofs.link_context import build_link_context
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import NOISE, SHARED, Block, Blocks, squares_of, times
 from fedtheory.search.candidates import find_candidates
@@ -291,7 +291,7 @@ def _context(assumptions: Sequence[Any]) -> tuple[Any, Any]:
     sides = {"lhs": norm_sq(difference) / L, "rhs": inner(difference, x - y)}
     claim = resolve(Claim(id="mine:pair", place="points", where=where, assumptions=assumptions, **sides))
     plain = use_plain_symbols(claim)
-    return build_link_context(plain, plain.relations[0], (), ()), plain.relations[0]
+    return build_link_context(plain, plain.relations[0]), plain.relations[0]
 
 
 KINDS: Mapping[str, tuple[Sequence[Any], Mapping[str, int]]] = {

@@ -17,6 +17,7 @@ from fedtheory.proofs.terms.rules.induct_steps import InductSteps
 from fedtheory.proofs.terms.rules.know import Know
 from fedtheory.proofs.terms.rules.maximum import BelowMaximum, BoundMaximum
 from fedtheory.proofs.terms.rules.name_roots import NameRoots
+from fedtheory.proofs.terms.rules.past_total import PastTotal
 from fedtheory.proofs.terms.rules.product import Multiply
 from fedtheory.proofs.terms.rules.root import Root, Square
 from fedtheory.proofs.terms.rules.sign import Sign
@@ -30,7 +31,7 @@ RULES: Mapping[str, type[ProofTerm]] = {
     for made in (
         *(Axiom, Draw, Given, Hypothesis, Sign, Use, Consequence),
         *(Combine, Antisymmetry, SumOver, At, Unfold, FirstAndLater, InductDrift, InductSteps),
-        *(BoundMaximum, BelowMaximum, Multiply, Root, Square, NameRoots, Know),
+        *(BoundMaximum, BelowMaximum, Multiply, Root, Square, NameRoots, Know, PastTotal),
     )
 }
 """Every rule by its name."""

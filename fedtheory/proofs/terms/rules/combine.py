@@ -39,8 +39,7 @@ class Combine(ProofTerm):
         step = Step(LazyText("(", number, ") may multiply: ", part.term), True)
         if not proved.is_equation and (self.comparison == "==" or not context.is_nonnegative(number)):
             raise Rejected(step.text)
-        if context.place == "run":
-            context.held.append(step)
+        context.held.append(step)
         return -number, proved.expression
 
     def explain(self) -> str:

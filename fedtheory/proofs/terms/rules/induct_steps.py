@@ -12,7 +12,6 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs.induction import (
     POWER,
     Course,
-    Induction,
     advance_distance,
     conditions_at_step,
     count_from,
@@ -52,7 +51,7 @@ class InductSteps(ProofTerm):
         """Check base and step, and that the conclusion is about what they bound."""
         if context.vectors is None or context.place not in ("step", "path", "round"):
             raise Rejected("an induction over the steps of a round is about vectors at each of them")
-        course = self._course(context)
+        course = Course(context.claim, self.power_of)
         require_round(context.claim)
         require_constant(self.bound, course, context.vectors)
         if self.bound.has(POWER):
@@ -63,17 +62,6 @@ class InductSteps(ProofTerm):
         self._check_start(context, course, moved)
         self._check_step(context, course, moved)
         return Proved(self._conclude(context, course, moved))
-
-    def _course(self, context: TermContext) -> Course:
-        plain = Induction(
-            measured=self.measured,
-            factor=sp.S.One,
-            offset=sp.S.Zero,
-            terms=(),
-            bound=self.bound,
-            base=self.power_of,
-        )
-        return Course(context.claim, plain)
 
     def _check_start(self, context: TermContext, course: Course, moved: Expr) -> None:
         assert context.vectors is not None

@@ -105,5 +105,5 @@ def _value_at_step(process: Process, maximum: Expr) -> Expr:
 
 
 def _is_same(process: Process, one: Expr, other: Expr) -> bool:
-    context = process.context_of(sp.Tuple(one, other))
+    context = process.context_of(one, other)
     return not remainder(difference(scalar(one, context), scalar(other, context)), context.numbers)

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, is_same
+from fedtheory.kernel import Rejected, check_zero, is_same
 from fedtheory.kernel.expressions import Expr, Inner
-from fedtheory.kernel.quotients import is_zero
-from fedtheory.proofs.products import divides_by
+from fedtheory.kernel.quotients import quotient
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm, Variable
@@ -67,36 +66,44 @@ class Multiply(ProofTerm):
         for product in self.products:
             number = context.numbers.plain(context.require_nonnegative(product.coefficient))
             whole -= number * sp.Mul(*(_named(factors, name) for name in product.factors))
-        if not is_zero(whole):
-            raise Rejected("the relation times its denominators is another sum of products")
+        context.require([check_zero("the identity", whole)])
         return Proved(self.goal)
 
     def _meanings(self, context: TermContext) -> dict[sp.Symbol, Expr]:
         """The meanings of the symbols; `Rejected` where one stands for something else, or has a sign."""
         known = context.numbers.symbols | context.numbers.of_clients | context.numbers.definitions.keys()
-        taken = known.union(*(one.meaning.free_symbols for one in self.scalars))
+        taken = set(known).union(*(one.meaning.free_symbols for one in self.scalars))
         for one in self.scalars:
             context.require_expression(one.meaning)
-            if one.symbol in taken or one.symbol.is_nonnegative or one.symbol.is_nonpositive:
-                raise Rejected(f"{one.symbol} has another meaning, or a sign that its quantity need not have")
-        meanings = {one.symbol: one.meaning for one in self.scalars}
-        if len(meanings) < len(self.scalars):
-            raise Rejected("a symbol of a product has two meanings")
-        return meanings
+            if one.symbol in taken:
+                raise Rejected(f"{one.symbol} has more than one meaning")
+            if one.symbol.is_nonnegative or one.symbol.is_nonpositive:
+                raise Rejected(f"{one.symbol} has a sign that its quantity need not have")
+            taken |= {one.symbol}
+        return {one.symbol: one.meaning for one in self.scalars}
 
     def _check_factor(self, factor: Factor, meanings: dict[sp.Symbol, Expr], context: TermContext) -> Expr:
         """Return the polynomial of a factor, once it is shown not to be negative."""
-        if factor.body is None:
-            return _check_cauchy_schwarz(factor, meanings, context)
-        proved = factor.body.check(context)
-        linear = sp.expand(factor.polynomial).xreplace(meanings)
-        context.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, linear)], factor.name)
+        try:
+            if factor.body is None:
+                return _check_cauchy_schwarz(factor, meanings, context)
+            proved = factor.body.check(context)
+            linear = sp.expand(factor.polynomial).xreplace(meanings)
+            context.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, linear)], "what is shown")
+        except Rejected as reason:
+            raise Rejected(f"{factor.name}: {reason}") from None
         return factor.polynomial
 
     def explain(self) -> str:
         """State the goal and what it is divided by."""
         below = f", times {', '.join(self.divided_by)}," if self.divided_by else ""
         return f"{self.goal} >= 0{below} as a sum of products"
+
+
+def divides_by(expression: Expr, divisor: Expr) -> bool:
+    """Whether the denominator of a number, in lowest terms, is a multiple of a polynomial that is no number."""
+    below = sp.Mul(*quotient(expression).factored_denominator())
+    return bool(divisor.free_symbols) and bool(quotient(below / divisor).denominator.is_constant())
 
 
 def _named(factors: dict[str, Expr], name: str) -> Expr:
@@ -120,4 +127,4 @@ def _check_cauchy_schwarz(factor: Factor, meanings: dict[sp.Symbol, Expr], conte
                 for one, side in zip((left, right), meaning.args, strict=True)
             ):
                 return factor.polynomial
-    raise Rejected(f"{factor.polynomial} is not |u|^2 |v|^2 - <u, v>^2 of two vectors")
+    raise Rejected(f"Cauchy-Schwarz: {factor.polynomial} is not |u|^2 |v|^2 - <u, v>^2 of two vectors")

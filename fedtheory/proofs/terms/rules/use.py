@@ -10,7 +10,7 @@ from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr, LocalSum, PastSum, Selected
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.certificate import write_out
+from fedtheory.proofs.link_context import write_out
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.prefix_sum import has_prefix_sum
 from fedtheory.proofs.proof import Proof, use_lemma
@@ -52,7 +52,7 @@ def require_relation(proof: Proof, link: int) -> Relation:
     """One relation of a proved claim; `Rejected` where it has not so many."""
     relations = proof.statement.relations
     if link >= len(relations):
-        raise Rejected(f"{proof.statement.id} has no relation number {link}")
+        raise Rejected(f"{proof.statement.id} has no relation number {link + 1}")
     return relations[link]
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import PastSum
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.certificate import Certificate, write_out
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.link_context import write_out
+from fedtheory.proofs.links import PrefixSum
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.roots import name_roots
 from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules.name_roots import NameRoots
+from fedtheory.proofs.terms.rules.past_total import PastTotal
 from fedtheory.proofs.terms.rules.unfold import Unfold
 from fedtheory.proofs.terms.tactics.combinations import named_roots
 from fedtheory.proofs.terms.tactics.sums import SumTactic
@@ -22,6 +28,8 @@ def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) 
     tactic = SumTactic(claim, prove, tuple(certificate.lemmas))
 
     def link(why: object, relation: Relation) -> ProofTerm:
+        if isinstance(why, PrefixSum):
+            return total_of_past(claim, relation)
         written = name_roots(certificate.roots, write_out(claim, relation))
         term: ProofTerm = tactic.link(why, written)
         term = Unfold(relation.slack, term) if claim.place == "run" else term
@@ -30,3 +38,17 @@ def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) 
 
     pairs = zip(certificate.links, claim.relations, strict=True)
     return TermProof(claim.id, tuple(link(why, relation) for why, relation in pairs))
+
+
+def total_of_past(claim: Claim, relation: Relation) -> PastTotal:
+    """Write an equation between a multiple of a sum of numbers over the past, and what that is."""
+    if not symbols_of(claim).has(q.local_step_index) or relation.operator != "==":
+        raise Rejected("a total is an equation, and needs the symbol of the local step")
+    sums = relation.left.atoms(PastSum)
+    if len(sums) != 1 or relation.right.has(PastSum):
+        raise Rejected("a total is a multiple of one sum over the past, and nothing else has one")
+    (past,) = sums
+    factor = relation.left / past
+    if factor.has(PastSum):
+        raise Rejected("a total is a multiple of one sum over the past, and nothing else has one")
+    return PastTotal(factor, past.args[0], relation.right)

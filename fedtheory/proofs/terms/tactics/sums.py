@@ -14,11 +14,10 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.induction import Course, Induction, advance_distance
+from fedtheory.proofs.induction import Course, advance_distance
+from fedtheory.proofs.links import CauchySchwarz, Induction, Positive, Products, Squared
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.products import CauchySchwarz, Positive, Products
-from fedtheory.proofs.proof import Prover
-from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.proof import Prover, require_ordering
 from fedtheory.proofs.terms.proved import Comparison
 from fedtheory.proofs.terms.rules.antisymmetry import Antisymmetry
 from fedtheory.proofs.terms.rules.axiom import Axiom
@@ -83,7 +82,10 @@ class SumTactic:
     def _drift(self, lemma: str) -> ProofTerm:
         """A bound on the largest drift of a run, for a client at a local step."""
         symbol = symbols_of(self.claim)
-        bound = self.prove(lemma).rename_for(self.claim).statement.relations[0].right
+        found = self.prove(lemma).rename_for(self.claim).statement.relations[0]
+        if self.claim.place != "step" or found.left != symbol(q.max_drift):
+            raise Rejected(f"{lemma} does not bound the drift at a local step")
+        bound = found.right
         drift = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
         parts = Weighted(ONE, Use(lemma)), Weighted(ONE, BelowMaximum(symbol(q.max_drift)))
         return Combine(bound - drift, ">=", parts)
@@ -93,19 +95,27 @@ class SumTactic:
         """Write a link of a certificate as the term that proves a relation."""
         if not isinstance(why, tuple | list):
             raise Rejected(f"a link that is a {type(why).__name__} has no proof term yet")
+        if relation.operator == "==" and why:
+            raise Rejected("an equation has no terms")
+        if relation.operator not in ("<=", "==", ">="):
+            raise Rejected("a certificate shows that a side is not larger, not that it is smaller")
         return self.combine(relation.slack, why, "==" if relation.operator == "==" else ">=")
 
     @link.register
     def _both_ways(self, why: BothWays, relation: Relation) -> ProofTerm:
+        if relation.operator != "==":
+            raise Rejected("that neither side is larger shows an equation, and nothing else")
         slack = relation.slack
         return Antisymmetry(self.combine(slack, why.at_most), self.combine(-slack, why.at_least))
 
     @link.register
     def _induction(self, why: Induction, relation: Relation) -> ProofTerm:
-        course = Course(self.claim, why)
+        course = Course(self.claim, why.base)
         moved = advance_distance(self.claim, why.measured)
         later = course.after(why.bound) - moved
-        parts = (Weighted(course.written(why.factor), Hypothesis(HYPOTHESIS)), *self.weigh(why.terms))
+        factor = course.written(why.factor)
+        moves = self.combine(factor * why.measured + course.written(why.offset) - moved, why.terms)
+        parts = (Weighted(factor, Hypothesis(HYPOTHESIS)), Weighted(ONE, moves))
         base = self.combine(course.evaluate_at_start(why.bound) - why.measured, why.start)
         first = None
         if why.first is not None:
@@ -117,14 +127,18 @@ class SumTactic:
 
     @link.register
     def _positive(self, _why: Positive, relation: Relation) -> ProofTerm:
+        if relation.operator not in ("<", ">"):
+            raise Rejected("a positive difference shows a strict inequality")
         return Sign(relation.slack, is_strict=True)
 
     @link.register
-    def _square(self, why: Squared, _relation: Relation) -> ProofTerm:
+    def _square(self, why: Squared, relation: Relation) -> ProofTerm:
+        require_ordering(relation)
         return Square(why.length, why.bound, self.combine(why.bound - why.length, why.terms))
 
     @link.register
     def _products(self, why: Products, relation: Relation) -> ProofTerm:
+        require_ordering(relation)
         meanings = dict(why.scalars)
         factors = []
         for name, fact in why.facts.items():

@@ -23,12 +23,19 @@ from fedtheory.kernel.expressions import Average, Gradient, Value, inner, norm_s
 from fedtheory.proofs.certificate import Certificate, Link
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ITERATIONS, ONE
-from fedtheory.proofs.induction import POWER, Induction
+from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.links import (
+    CauchySchwarz,
+    Induction,
+    Nonnegative,
+    Positive,
+    PrefixSum,
+    Product,
+    Products,
+    Squared,
+)
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.prefix_sum import PrefixSum
-from fedtheory.proofs.products import CauchySchwarz, Nonnegative, Positive, Product, Products
-from fedtheory.proofs.squares import Squared
 from fedtheory.sources.lecture27.statements.assumptions import apart_sq, gap_above_tangent
 from fedtheory.sources.lecture27.statements.lemmas import (
     distance_after_sq,

@@ -12,7 +12,7 @@ from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.distances import SPREAD
-from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.links import Induction
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion, k

@@ -15,7 +15,7 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, norm_sq
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.links import Induction
 from fedtheory.sources.vlaski2023.statements.local_error import length_sq_k
 from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.theorem import curvature_k

@@ -16,7 +16,7 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, norm_sq
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.links import Squared
 from fedtheory.sources.vlaski2023.statements.dynamics import scale_k, w_bar
 from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.recursions import bias, weighted_gradient

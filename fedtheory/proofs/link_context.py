@@ -1,0 +1,38 @@
+"""Contexts of links: the vectors and numbers of one relation of a claim, and the relation in these."""
+
+from __future__ import annotations
+
+from fedtheory.kernel import Context
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.claim_context import build_step_context
+from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.paper_contexts import build_run_context, write_in_vectors
+from fedtheory.proofs.prefix_sum import build_past_context, extend_sums, has_prefix_sum
+from fedtheory.proofs.rounds import build_round_context, step_size, without_indicators
+from fedtheory.proofs.small_steps import with_small_step_limit
+
+
+def write_out(claim: Claim, relation: Relation) -> Relation:
+    """A relation about a round with its step sizes and participants in terms of the round's numbers.
+
+    One between quantities of a run becomes one between what they measure.
+    """
+    if claim.place == "run":
+        return write_in_vectors(claim, relation)
+    if claim.place != "round":
+        return relation
+    if has_prefix_sum(relation):
+        return extend_sums(relation)
+    size = {symbols_of(claim)(q.client_step_size): step_size(claim)}
+    return relation.mapped(lambda side: without_indicators(claim, side.xreplace(size)))
+
+
+def build_link_context(claim: Claim, relation: Relation) -> Context:
+    """The context in which one link is checked."""
+    if has_prefix_sum(relation):
+        return build_past_context(claim, relation)
+    if claim.place == "run":
+        return build_run_context(claim, relation)
+    context = build_round_context(claim, relation) if claim.place == "round" else build_step_context(claim)
+    return with_small_step_limit(context, claim)
