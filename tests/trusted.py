@@ -33,7 +33,7 @@ TERMS = "fedtheory.proofs.terms"
 """Modules of proof terms: verdicts rest on those that check the terms of the kinds in `proofs/by_terms`."""
 TACTICS = f"{TERMS}.tactics"
 """Modules that write terms, which are checked."""
-_DATA = ("certificate", "combination", "links", "means", "parts")
+_DATA = ("certificate", "combination", "links", "means", "parts", "recursion")
 CERTIFICATES = frozenset(f"fedtheory.proofs.{name}" for name in _DATA)
 """Certificates as data from which terms are written: no more is believed of them than these terms prove."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")

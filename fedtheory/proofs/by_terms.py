@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import sympy as sp
 
 from fedtheory.kernel import Rejected, Step
-from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.proof import Prover, use_lemma
-from fedtheory.proofs.roots import Root
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.step_sums import build_steps_sum_context, ends_with, statement_at_steps
-from fedtheory.proofs.terms.places import context_of_numbers
 from fedtheory.proofs.terms.proof_of_claim import check_terms
-from fedtheory.proofs.terms.rules.name_roots import check_named
-from fedtheory.proofs.terms.tactics.combinations import named_roots, terms_of_combination
+from fedtheory.proofs.terms.tactics.combinations import terms_of_combination
 from fedtheory.proofs.terms.tactics.links import terms_of_certificate
 from fedtheory.proofs.terms.tactics.means import terms_of_mean
+from fedtheory.proofs.terms.tactics.recursions import terms_of_recursion
 
 
 def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
@@ -39,12 +37,9 @@ def check_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterat
     yield from check_terms(claim, terms_of_certificate(claim, certificate, prove), prove)
 
 
-def check_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr], prove: Prover) -> Iterator[Step]:
-    """Check that what is under the roots of a claim is not negative."""
-    context = context_of_numbers(claim, conditions, prove)
-    for named in named_roots(roots):
-        check_named(named, roots, context)
-        yield Step(f"{named.symbol} is the root of a number that is not negative", True)
+def check_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> Iterator[Step]:
+    """Check a bound on the drift."""
+    yield from check_terms(claim, terms_of_recursion(claim, certificate, prove), prove)
 
 
 def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:

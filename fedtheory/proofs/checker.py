@@ -17,7 +17,7 @@ from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.work import Exhausted, limited, spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs.by_terms import check_combination, check_links, check_mean
+from fedtheory.proofs.by_terms import check_combination, check_links, check_mean, check_recursion
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.claim_context import with_iterations_in_powers
@@ -33,7 +33,7 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefixed, relaxation, require_provable
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import recorded_for
-from fedtheory.proofs.recursion import Recursion, check_recursion
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean, check_loop_mean
 
 _CHECKERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {

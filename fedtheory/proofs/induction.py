@@ -16,6 +16,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import bound_step_index, symbols_of
 
 _Name = TypeVar("_Name")
+k = sp.Dummy("k", nonnegative=True)
+"""Local steps taken so far, 0 .. tau, in certificates of bounds on the drift of a run."""
 POWER = sp.Dummy("R^k", positive=True)
 """The k-th power of the base of an induction, in its factor, offset and terms."""
 

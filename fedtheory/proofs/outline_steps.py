@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import sympy as sp
 
+from fedtheory.kernel import Context
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -15,10 +17,11 @@ from fedtheory.proofs import rule_labels
 from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.entries import Entry, Group, entries_of
+from fedtheory.proofs.induction import k
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.recursion import Recursion, RecursionOfClaim, k
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean, build_iteration_context, build_iteration_inequality
 from fedtheory.proofs.step_sums import sampled
 
@@ -103,13 +106,20 @@ def _describe_coupling(claim: Claim, certificate: LastRound | LastIterate, error
 
 def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
     """One local step, and the first one where it is shown by itself."""
-    measure, at = certificate.measure, RecursionOfClaim(claim, certificate)
+    measure, context = certificate.measure, _build_context(claim, certificate)
     before, after = rule_labels.typeset_measure(measure)
     grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
-    yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, at.context))
+    yield Group(rf"{after} \le {grown}", entries_of(certificate.terms, context))
     if certificate.first is not None:
-        start, together = latex(certificate.bound.subs(k, 1)), measure.together(claim, at.context)
+        start, together = latex(certificate.bound.subs(k, 1)), measure.together(claim, context)
         yield Group(rf"{after} \le {start}\quad(k=0)", entries_of(certificate.first, together))
+
+
+def _build_context(claim: Claim, certificate: Recursion) -> Context:
+    numbers = numbers_of(claim)
+    known = numbers.symbols | {k, symbols_of(claim)(q.local_steps)}
+    first = 0 if certificate.first is None else 1
+    return certificate.measure.context(claim, replace(numbers, symbols=known, at_least={**numbers.at_least, k: first}))
 
 
 def introduce_recursion(claim: Claim, certificate: Recursion) -> str:

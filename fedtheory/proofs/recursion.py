@@ -1,7 +1,7 @@
-"""Bounds on the drift, step by step.
+"""Bounds on the drift, step by step: certificates.
 
 Let D_k be how far clients are apart after k local steps of a round, by one of
-the measures; D_0 = 0.  A certificate shows
+the measures; D_0 = 0.  A certificate has the parts of
 
     D_{k+1} <= factor(k) D_k + offset(k),      factor(k) bound(k) + offset(k) <= bound(k+1),
 
@@ -10,22 +10,14 @@ so that D_k <= bound(k) for k = 0 .. tau.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Context, Numbers, Rejected, Step, Term, check, is_nonnegative
+from fedtheory.kernel import Term
 from fedtheory.kernel.expressions import Expr
-from fedtheory.kernel.quotients import is_zero
-from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import Measure
-from fedtheory.proofs.numbers import ROUNDS, numbers_of, symbols_of
-from fedtheory.proofs.proof import Prover, check_assumed, prefixed
-
-k = sp.Dummy("k", nonnegative=True)
-"""Local steps taken so far, 0 .. tau."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +40,7 @@ class Recursion:
     """For means over the local steps: the sum of bound(0) .. bound(k-1)."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
+<<<<<<< HEAD
 
 
 @dataclass(frozen=True)
@@ -148,3 +141,5 @@ def _check_every_step(at: RecursionOfClaim, share: Expr, right: Expr) -> Step:
     at_start, later = right - drift.xreplace({k: sp.S.Zero}), right - drift
     holds = at.is_nonnegative(at_start, 0) and at.is_nonnegative(later, 1, k <= at.steps)
     return Step(f"{drift} is at most the right side", holds)
+=======
+>>>>>>> 2721c134 (proofs: check bounds on the drift as terms)

@@ -91,7 +91,8 @@ def below_zero() -> Attempt:
     start = [Term(ONE, assumption("t:moved, relation 1"))]
     parts = {"links": [by_two(norm_sq(away), 4 * size, bound, why, start)], "lemmas": ["t:moved"]}
     conditions = [FLAT, sp.Ge(E, 2, evaluate=False)]
-    return terms(parts, "does not assume", lhs=norm_sq(away), rhs=bound, conditions=conditions, **ROUND)
+    because = "sums over steps that are not taken"
+    return terms(parts, because, lhs=norm_sq(away), rhs=bound, conditions=conditions, **ROUND)
 
 
 def test_at_the_first_step_nothing_is_known_of_later_ones() -> None:

@@ -10,7 +10,7 @@ import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
 from fedtheory.engine.run import Run
-from fedtheory.kernel import Context, Step, Term, assumption, one, square
+from fedtheory.kernel import Step, Term, assumption, one, square
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -19,7 +19,6 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, MeanCertificate, Proof, Recursion, certificates, check_certificate
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.links import Induction
-from fedtheory.proofs.recursion import check_recursion
 from verify.check import check
 
 ONE, ZERO = sp.S.One, sp.S.Zero
@@ -241,15 +240,17 @@ DOUBLED = {
 
 @pytest.mark.parametrize(
     ("bound", "because"),
-    [(-2 * LENGTH, "the drift is zero at the start of a round"), (ZERO, "0 satisfies the recursion")],
+    [(-2 * LENGTH, "at the start: "), (ZERO, "one step: ")],
 )
 def test_a_bound_that_does_not_bound_the_drift(bound: Any, because: str) -> None:
     """It starts below zero, where it stays, or does not grow as the drift does."""
     claim = stated(**{**DRIFT, "rhs": bound})
-    certificate = Recursion(
-        claim=claim.id, measure=certificates()["liu2022:lemma-1.mean"].measure, bound=bound, **DOUBLED
-    )
-    assert failing(claim, certificate) == [because]
+    of_spread = certificates()["liu2022:lemma-1.mean"]
+    assert isinstance(of_spread, Recursion)
+    certificate = Recursion(claim=claim.id, measure=of_spread.measure, bound=bound, **DOUBLED)
+    (found,) = failing(claim, certificate)
+    assert found.startswith(because)
+    assert "is not shown under the conditions" in found
 
 
 MEAN = find("liu2022:lemma-1.mean")
@@ -257,7 +258,7 @@ MEAN = find("liu2022:lemma-1.mean")
 
 @pytest.mark.parametrize(
     ("changes", "right", "because"),
-    [({"total": ZERO}, ZERO, "0 sums the bounds"), ({}, MEAN.rhs / 2, "is at most the right side")],
+    [({"total": ZERO}, ZERO, "left over"), ({}, MEAN.rhs / 2, "is not shown under the conditions")],
 )
 def test_a_mean_of_bounds_is_not_smaller(changes: Any, right: Any, because: str) -> None:
     """Their sum is what it is, and so is its share in the right side."""
@@ -267,24 +268,12 @@ def test_a_mean_of_bounds_is_not_smaller(changes: Any, right: Any, because: str)
 
 
 def test_a_negative_factor_bounds_no_drift() -> None:
-    """If no two successive distances add up to more than one, the second can still be one, above a half."""
-    u, v = sp.symbols("u v", real=True)
-    known_of_both = {"both": 1 - norm_sq(u) - norm_sq(v)}
-    pair: Any = certificates()["renard2022:lemma-2.3"]
-    forged = replace(
-        pair.measure,
-        before=lambda _claim: norm_sq(u),
-        after=lambda _claim: norm_sq(v),
-        context=lambda _claim, numbers: Context(numbers=numbers, vectors=frozenset({u, v}), assumed=known_of_both),
-        largest_drift=lambda _clients: ONE,
-    )
-    why = {"factor": -ONE, "offset": ONE, "terms": [Term(ONE, assumption("both"))], "bound": HALF}
-    claim = stated(lhs=q.max_drift, rhs=HALF)
-    plain = Claim(id=claim.id, also=claim.relations, where=claim.notation, assumptions=ASSUMED)
-    steps = list(
-        check_recursion(plain, Recursion(claim=claim.id, measure=forged, **why), lambda _id: Proof(claim, None, ()))
-    )
-    assert [step.text for step in steps if not step.holds] == ["(-1) >= 0"]
+    """A step that takes the drift before it off has no bound on that drift to use."""
+    claim, of_spread = stated(**{**DRIFT, "rhs": 2 * LENGTH}), certificates()["liu2022:lemma-1.mean"]
+    assert isinstance(of_spread, Recursion)
+    negative = {**DOUBLED, "factor": -ONE, "offset": 4 * LENGTH}
+    certificate = Recursion(claim=claim.id, measure=of_spread.measure, bound=2 * LENGTH, **negative)
+    assert failing(claim, certificate) == ["one step: (-1) may multiply: the hypothesis induction"]
 
 
 def test_a_negative_factor_shows_no_induction() -> None:
@@ -299,5 +288,7 @@ def test_a_negative_factor_shows_no_induction() -> None:
         start=[Term(1, near), Term(2 / omega, one())],
     )
     claim = stated(lhs=Expectation(norm_sq(w - x_star)), rhs=-3 * k / omega, place="step", conditions=[6 * k <= 1])
-    assert failing(claim, Certificate(claim=claim.id, links=[lowered])) == ["(-1) >= 0"]
+    assert failing(claim, Certificate(claim=claim.id, links=[lowered])) == [
+        "one step: (-1) may multiply: the hypothesis induction"
+    ]
     assert check(claim, exact("1", local_steps=1)).holds is False

@@ -25,8 +25,6 @@ WITHOUT = {
     "a Lyapunov has no proof term yet": ("landmarks:dsgd.consensus", "landmarks:fedavgm.contraction"),
     "a Cases has no proof term yet": ("landmarks:scaffnew.contraction",),
     "a LoopMean has no proof term yet": ("liu2022:thm-1.loop",),
-    "a recursion has a proof term for bounds on the drift of rounds": ("liu2022:lemma-1.loop",),
-    "a link that is a PrefixSum has no proof term yet": ("lecture27:thm-1.sum",),
 }
 """Claims whose certificates have no terms, by the reason."""
 REASONS = {name: reason for reason, names in WITHOUT.items() for name in names}

@@ -178,7 +178,7 @@ def test_a_relation_that_is_not_there() -> None:
     assert proof.verdict == "proved"
     claim = stated(lhs=ONE, rhs=ZERO)
     use = Combination(claim=claim.id, links=[[Part(ONE, Derived("t:premise", link=1))]])
-    assert_stopped(claim, use, "has no relation number 1", prover=lambda _id: proof)
+    assert_stopped(claim, use, "has no relation number 2", prover=lambda _id: proof)
 
 
 def test_the_last_model_is_no_start_of_a_round() -> None:
@@ -230,7 +230,7 @@ def test_a_symbol_with_the_name_of_one_of_a_proof() -> None:
     right = excess + pairing * total * share
     scheme = (a.aggregation_scheme, a.weight_covariance, a.somebody_reports)
     claim = stated(lhs=distance, rhs=right, where=where, assumptions=scheme)
-    assert_stopped(claim, Certificate(claim=claim.id, links=[[Term(right - distance, one())]]), ">= 0: a number")
+    assert_stopped(claim, Certificate(claim=claim.id, links=[[Term(right - distance, one())]]), "may multiply: 1 >= 0")
     known = Term(right - square_of_weight, one())
     assert_stopped(claim, Certificate(claim=claim.id, links=[[known]]), "left over")
     assert is_false(claim)

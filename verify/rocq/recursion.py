@@ -15,7 +15,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
-from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.proofs.induction import k
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.rule_labels import describe_measure
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links

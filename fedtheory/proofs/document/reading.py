@@ -24,10 +24,9 @@ from fedtheory.proofs.definitions import names_of
 from fedtheory.proofs.document import algorithms
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.records import CERTIFICATE
-from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.induction import POWER, k
 from fedtheory.proofs.paper_contexts import paper_contexts
 from fedtheory.proofs.proof_report import Document
-from fedtheory.proofs.recursion import k
 
 FORMAT, VERSION = "fedtheory certificate", 1
 LONGEST = 250_000

@@ -1,8 +1,8 @@
 """Proof terms: certificates in one language of some twenty rules.
 
 A term is data.  Each rule infers what it proves from what its parts prove; only `combine` states a goal, which is
-compared with the sum of its parts in normal form.  Verdicts on sums of proved claims, and on means over local steps,
-rest on terms (`by_terms`); terms of other kinds are checked beside the kernel's own verdict.
+compared with the sum of its parts in normal form.  Verdicts on relations between vectors, sums of proved claims, means
+over local steps and bounds on the drift rest on terms (`by_terms`).
 
 term, proved    what a term is, and what it proves
 rules           the rules, each with its check and its explanation

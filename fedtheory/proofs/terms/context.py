@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, Protocol
 
 import sympy as sp
 
@@ -31,11 +32,21 @@ from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.run_form import RunForm
 
-Place = Literal["run", "round", "step", "path", "points", "past", "models", "end", "induction", "start", "updates"]
-"""Place of a context: those of claims; sums over the past; models after the last step of a round, or at the end of a
-run; a step of an induction; its start, where all clients are at the server's model; and the vectors of updates."""
+Place = Literal[
+    "run", "round", "step", "path", "points", "past", "models", "loop", "end", "induction", "start", "updates"
+]
+"""Place of a context: those of claims; sums over the past; models after any number of steps of a round, or of the loop
+with restarts; models at the end of a run; a step of an induction; its start, where all clients are at the server's
+model; and the vectors of updates."""
 Reading = Literal["expectation", "outcome", "path"]
 """Whether scalars are expectations, values for every outcome, or values on the only path that there is."""
+
+
+class Checked(Protocol):
+    """What infers a conclusion in a context: a proof term."""
+
+    def check(self, context: TermContext) -> Proved:
+        """Infer the conclusion; `Rejected` where there is none."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +113,21 @@ class TermContext:
         require_admitted(expression)
         self.numbers.require_integer_exponents(expression)
         require_finite([expression], self.numbers, self.conditions)
-        own, foreign = self.symbols.known_symbols, set()
-        for symbol in expression.free_symbols - own:
+        foreign = set()
+        for symbol in expression.free_symbols - _stated(self.claim):
             quantity = self.process.quantity_of(symbol)
             foreign |= set() if quantity is None else {quantity}
         if foreign:
             self.require([check_defined(self.claim, frozenset(foreign), "the quantities of the term")])
+
+    def require_proof(self, term: Checked, goal: Expr, what: str) -> Proved:
+        """Check a term, and that it proves a goal; `Rejected` names what it is for."""
+        try:
+            proved = term.check(self)
+            self.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, goal)], "what is shown")
+        except Rejected as reason:
+            raise Rejected(f"{what}: {reason}") from None
+        return proved
 
     def require_zero(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
         """Raise `Rejected` where a sum of multiples does not vanish in normal form."""
@@ -132,3 +152,9 @@ class TermContext:
     def with_hypothesis(self, name: str, proved: Proved) -> TermContext:
         """The context with one hypothesis more."""
         return replace(self, hypotheses={**self.hypotheses, name: proved})
+
+
+@lru_cache(maxsize=2**8)
+def _stated(claim: Claim) -> frozenset[sp.Symbol]:
+    """The symbols of quantities in a claim's statement: these exist wherever it says something."""
+    return frozenset(claim.notation)

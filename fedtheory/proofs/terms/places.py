@@ -14,12 +14,12 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.claim_context import build_context
+from fedtheory.proofs.induction import k
 from fedtheory.proofs.link_context import build_link_context
-from fedtheory.proofs.numbers import list_known_conditions, numbers_of, symbols_of
+from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, numbers_of, symbols_of
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.prefix_sum import has_prefix_sum
 from fedtheory.proofs.proof import Prover
-from fedtheory.proofs.recursion import k
 from fedtheory.proofs.rounds import is_in_expectation
 from fedtheory.proofs.run_conditions import conditions_of_run
 from fedtheory.proofs.terms.context import Place, Reading, TermContext
@@ -101,14 +101,19 @@ def enter_step(context: TermContext, place: Literal["step", "path"] = "step") ->
     )
 
 
-def enter_models(context: TermContext) -> TermContext:
-    """The context of the models after any number of local steps, none to all of a round."""
+def enter_models(context: TermContext, place: Literal["models", "loop"] = "models") -> TermContext:
+    """The context of the models after any number of local steps, none to all of a round.
+
+    In the loop with restarts they are counted from where all clients have stepped from one point.
+    """
     _require_run(context)
+    if place == "loop":
+        context.require_assumed(ROUNDS, "all clients of the loop take the same steps and are averaged")
     numbers = numbers_at_steps(context)
     known = replace(build_context(replace(context.claim, place="step")), numbers=numbers)
     return replace(
         context,
-        place="models",
+        place=place,
         numbers=numbers,
         conditions=(*context.conditions, context.index <= context.process.steps),
         vectors=_with_models(context, known, _AFTER_STEPS),

@@ -13,10 +13,11 @@ from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
+from fedtheory.proofs.induction import k
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LOOP_PAIR, SECOND_MOMENT, VARIANCE, LoopMean
 from fedtheory.sources.liu2022.context import definition_facts as own
 from fedtheory.sources.liu2022.statements.corollary_2 import constant

@@ -11,10 +11,11 @@ from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.distances import PAIR, SPREAD
+from fedtheory.proofs.induction import k
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.sources.renard2022.statements.any_point import v
 from fedtheory.sources.renard2022.statements.notation import (
     F,

@@ -23,7 +23,7 @@ class FirstAndLater(ProofTerm):
 
     def check(self, context: TermContext) -> Proved:
         """Check both, and that the first is the later one without a step."""
-        if context.place not in ("step", "models"):
+        if context.place not in ("step", "models", "loop"):
             raise Rejected("steps are distinguished where a relation is about each of them")
         first, later = self.first.check(context), self.later.check(_after_a_step(context))
         number = context.numbers.known(later.expression)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
 import sympy as sp
 
@@ -12,17 +12,65 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
+from fedtheory.proofs.restarts import LOOP_PAIR
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.places import at_start, numbers_at_steps
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm
 
-Distance = Literal["pair", "spread", "displacement"]
+Distance = Literal["pair", "spread", "displacement", "loop pair"]
 """Name of a squared distance of clients inside a round."""
-MEASURES: Mapping[Distance, Measure] = {"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT}
+MEASURES: Mapping[Distance, Measure] = {
+    "pair": PAIR,
+    "spread": SPREAD,
+    "displacement": DISPLACEMENT,
+    "loop pair": LOOP_PAIR,
+}
 """These distances by their names."""
 HYPOTHESIS = "induction"
 """The name of the hypothesis of an induction."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goals:
+    """The goals of an induction over steps, each at least zero."""
+
+    start: Expr
+    first: Expr
+    """After the first step, from the start."""
+    now: Expr
+    """The hypothesis."""
+    later: Expr
+    """After one more step."""
+
+
+class Induction(Protocol):
+    """A rule whose parts prove the goals of an induction."""
+
+    @property
+    def base(self) -> ProofTerm:
+        """Shows the goal at the start."""
+
+    @property
+    def step(self) -> ProofTerm:
+        """Shows it after a step, from the hypothesis that it holds before."""
+
+    @property
+    def first(self) -> ProofTerm | None:
+        """Shows it after the first step, if the hypothesis is used from then on only."""
+
+
+def check_induction(
+    rule: Induction, begun: TermContext, stepping: TermContext, goals: Goals, leaving: TermContext | None = None
+) -> None:
+    """Check the parts of an induction at the start, after the first step from it, and after later ones.
+
+    The first step may leave the start in another context than that of the start itself.
+    """
+    begun.require_proof(rule.base, goals.start, "at the start")
+    if rule.first is not None:
+        (leaving or begun).require_proof(rule.first, goals.first, "first step")
+    stepping.with_hypothesis(HYPOTHESIS, Proved(goals.now)).require_proof(rule.step, goals.later, "one step")
 
 
 @dataclass(frozen=True)
@@ -44,18 +92,26 @@ class InductDrift(ProofTerm):
 
     def check(self, context: TermContext) -> Proved:
         """Check base and step, and return the bound on the drift that they show."""
-        if context.place not in ("step", "models") or context.reading != "expectation":
-            raise Rejected("the drift is bounded at the steps of a run, in expectation")
         measure, claim, index = MEASURES[self.measure], context.claim, context.index
+        places = ("loop",) if measure is LOOP_PAIR else ("step", "models")
+        if context.place not in places or context.reading != "expectation":
+            raise Rejected(f"this drift is bounded in expectation at the places {', '.join(places)}")
         context.process.require_steps()
         context.require_assumed(measure.needs, "the drift from the distance of two clients")
         self._require_bound(context)
+        if self.first is None and not measure.observes_together:
+            raise Rejected("clients step from one point with gradients at other points: expected the first step")
         before, after = measure.before(claim), measure.after(claim)
-        self._check_start(context, measure)
-        stepping = _stepping(context, measure, 0 if self.first is None else 1, self.bound - before)
-        shown = self.step.check(stepping)
-        later = self.bound.xreplace({index: index + 1}) - after
-        stepping.require_zero([(sp.S.One, shown.expression), (sp.S.NegativeOne, later)], "the bound after the step")
+        goals = Goals(
+            start=at_start(self.bound, index) - before,
+            first=self.bound.xreplace({index: sp.S.One}) - after,
+            now=self.bound - before,
+            later=self.bound.xreplace({index: index + 1}) - after,
+        )
+        stepping = _stepping(context, measure, 0 if self.first is None else 1)
+        # Clients of the loop are together before they observe their gradients elsewhere.
+        begun = _starting(context, measure if measure.observes_together else PAIR)
+        check_induction(self, begun, stepping, goals, _starting(context, measure))
         return Proved(self._conclude(context, measure))
 
     def _require_bound(self, context: TermContext) -> None:
@@ -65,19 +121,6 @@ class InductDrift(ProofTerm):
         context.require_expression(self.bound)
         if not context.process.is_fixed(number.xreplace({context.index: sp.S.One})):
             raise Rejected(f"{self.bound} is not the same for all rounds")
-
-    def _check_start(self, context: TermContext, measure: Measure) -> None:
-        claim, index = context.claim, context.index
-        begun = _starting(context, measure)
-        base = self.base.check(begun)
-        goal = at_start(self.bound, index) - measure.before(claim)
-        begun.require_zero([(sp.S.One, base.expression), (sp.S.NegativeOne, goal)], "the bound at the start")
-        if self.first is not None:
-            once = self.first.check(begun)
-            goal = self.bound.xreplace({index: sp.S.One}) - measure.after(claim)
-            begun.require_zero([(sp.S.One, once.expression), (sp.S.NegativeOne, goal)], "the bound after one step")
-        elif not measure.observes_together:
-            raise Rejected("clients step from one point with gradients at other points: expected the first step")
 
     def _conclude(self, context: TermContext, measure: Measure) -> Expr:
         clients, symbol = context.symbols(q.clients), context.symbols
@@ -94,6 +137,7 @@ class InductDrift(ProofTerm):
             "pair": "two clients",
             "spread": "the clients from their average",
             "displacement": "the clients' moves",
+            "loop pair": "two clients of the loop",
         }
         return (
             f"by induction over the local steps, the squared distance of {words[self.measure]} is at most {self.bound}"
@@ -114,8 +158,7 @@ def _starting(context: TermContext, measure: Measure) -> TermContext:
     return replace(here, place="start", vectors=measure.together(context.claim, here.vectors))
 
 
-def _stepping(context: TermContext, measure: Measure, first: int, hypothesis: Expr) -> TermContext:
-    """The context of a step after a number of others, with the bound before it as hypothesis."""
+def _stepping(context: TermContext, measure: Measure, first: int) -> TermContext:
+    """The context of a step after a number of others."""
     here = _context_of(context, measure, first)
-    here = replace(here, conditions=(*here.conditions, context.index + 1 <= context.process.steps))
-    return here.with_hypothesis(HYPOTHESIS, Proved(hypothesis))
+    return replace(here, conditions=(*here.conditions, context.index + 1 <= context.process.steps))

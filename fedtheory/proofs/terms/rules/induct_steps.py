@@ -21,7 +21,7 @@ from fedtheory.proofs.induction import (
 )
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Proved
-from fedtheory.proofs.terms.rules.induct import HYPOTHESIS
+from fedtheory.proofs.terms.rules.induct import Goals, check_induction
 from fedtheory.proofs.terms.term import Formula, ProofTerm
 
 
@@ -59,31 +59,15 @@ class InductSteps(ProofTerm):
         if self.power_of is not None:
             context.require_nonnegative(self.power_of - 1)
         moved = advance_distance(context.claim, self.measured)
-        self._check_start(context, course, moved)
-        self._check_step(context, course, moved)
-        return Proved(self._conclude(context, course, moved))
-
-    def _check_start(self, context: TermContext, course: Course, moved: Expr) -> None:
-        assert context.vectors is not None
-        vectors = restrict_to_start(context.claim, context.vectors, course)
-        begun = replace(
-            context, place="start", numbers=vectors.numbers, vectors=vectors, write_powers=course.evaluate_at_start
+        goals = Goals(
+            start=course.evaluate_at_start(self.bound) - self.measured,
+            first=course.evaluate_at_start(self.bound.xreplace({course.index: course.index + 1})) - moved,
+            now=course.written(self.bound) - self.measured,
+            later=course.after(self.bound) - moved,
         )
-        base = self.base.check(begun).expression
-        goal = course.evaluate_at_start(self.bound) - self.measured
-        begun.require_zero([(sp.S.One, base), (sp.S.NegativeOne, goal)], "the bound at the start")
-        if self.first is not None:
-            once = self.first.check(begun).expression
-            goal = course.evaluate_at_start(self.bound.xreplace({course.index: course.index + 1})) - moved
-            begun.require_zero([(sp.S.One, once), (sp.S.NegativeOne, goal)], "the bound after one step")
-
-    def _check_step(self, context: TermContext, course: Course, moved: Expr) -> None:
-        start = 0 if self.first is None else 1
-        stepping = _counting(context, course, start)
-        hypothesis = Proved(course.written(self.bound) - self.measured)
-        shown = self.step.check(stepping.with_hypothesis(HYPOTHESIS, hypothesis)).expression
-        goal = course.after(self.bound) - moved
-        stepping.require_zero([(sp.S.One, shown), (sp.S.NegativeOne, goal)], "the bound after the step")
+        stepping = _counting(context, course, 0 if self.first is None else 1)
+        check_induction(self, _starting(context, course), stepping, goals)
+        return Proved(self._conclude(context, course, moved))
 
     def _conclude(self, context: TermContext, course: Course, moved: Expr) -> Expr:
         ended = _counting(context, course, 0)
@@ -96,6 +80,15 @@ class InductSteps(ProofTerm):
     def explain(self) -> str:
         """State the bound."""
         return f"by induction over the local steps, {self.measured} <= {self.bound}"
+
+
+def _starting(context: TermContext, course: Course) -> TermContext:
+    """The context where all clients are at the server's model."""
+    assert context.vectors is not None
+    vectors = restrict_to_start(context.claim, context.vectors, course)
+    return replace(
+        context, place="start", numbers=vectors.numbers, vectors=vectors, write_powers=course.evaluate_at_start
+    )
 
 
 def _counting(context: TermContext, course: Course, start: int) -> TermContext:

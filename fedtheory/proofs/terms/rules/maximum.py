@@ -8,12 +8,13 @@ from typing import ClassVar
 import sympy as sp
 
 from fedtheory.kernel import Rejected, difference, remainder, scalar
-from fedtheory.kernel.expressions import Expectation, Expr, has_plain_vectors
+from fedtheory.kernel.expressions import Expectation, Expr, has_plain_vectors, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.term_relations import is_defined_by_term
+from fedtheory.proofs.restarts import LOOP_PAIR
 from fedtheory.proofs.terms.context import TermContext
-from fedtheory.proofs.terms.indexed import STEP
+from fedtheory.proofs.terms.indexed import STEP, average, vector_at
 from fedtheory.proofs.terms.places import enter_models
 from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proved import Proved
@@ -34,8 +35,8 @@ class BoundMaximum(ProofTerm):
 
     def check(self, context: TermContext) -> Proved:
         """Check that the body bounds each of the values by the one number."""
-        inside = enter_models(context)
         process = context.process
+        inside = enter_models(context, "loop" if process.quantity_of(self.maximum) is LOOP_PAIR.largest else "models")
         number = context.numbers.plain(context.require_number(self.bound))
         if not process.is_fixed(number) or number.has(inside.index):
             raise Rejected(f"{number} is not the same for all rounds and steps")
@@ -89,6 +90,8 @@ def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list
 
 def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
     """The values of which a quantity is the largest, by round and step."""
+    if process.quantity_of(maximum) is LOOP_PAIR.largest:
+        return [norm_sq(vector_at("local") - average())]
     quantity, values = _term_of_maximum(process, maximum)
     return [process.in_vectors(quantity, value) for value in values]
 

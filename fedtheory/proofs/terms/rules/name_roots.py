@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import sympy as sp
-
 from fedtheory.kernel import Numbers
 from fedtheory.kernel.admitted import denominator_factors
 from fedtheory.proofs.numbers import sides_of
@@ -61,9 +59,7 @@ def check_named(named: NamedRoot, roots: Sequence[Root], context: TermContext) -
     context.numbers.plain(context.require_number(named.square))
     context.require(positive(named.root, context.numbers, context.conditions))
     here = replace(context, place="run", reading="expectation", vectors=None)
-    proved = named.body.check(here)
-    above = named.square - named.least
-    here.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, above)], f"the square of {named.symbol}")
+    here.require_proof(named.body, named.square - named.least, f"the square of {named.symbol}")
 
 
 def context_with_roots(context: TermContext, roots: Sequence[Root]) -> TermContext:

@@ -84,14 +84,9 @@ class Multiply(ProofTerm):
 
     def _check_factor(self, factor: Factor, meanings: dict[sp.Symbol, Expr], context: TermContext) -> Expr:
         """Return the polynomial of a factor, once it is shown not to be negative."""
-        try:
-            if factor.body is None:
-                return _check_cauchy_schwarz(factor, meanings, context)
-            proved = factor.body.check(context)
-            linear = sp.expand(factor.polynomial).xreplace(meanings)
-            context.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, linear)], "what is shown")
-        except Rejected as reason:
-            raise Rejected(f"{factor.name}: {reason}") from None
+        if factor.body is None:
+            return _check_cauchy_schwarz(factor, meanings, context)
+        context.require_proof(factor.body, sp.expand(factor.polynomial).xreplace(meanings), factor.name)
         return factor.polynomial
 
     def explain(self) -> str:
@@ -127,4 +122,4 @@ def _check_cauchy_schwarz(factor: Factor, meanings: dict[sp.Symbol, Expr], conte
                 for one, side in zip((left, right), meaning.args, strict=True)
             ):
                 return factor.polynomial
-    raise Rejected(f"Cauchy-Schwarz: {factor.polynomial} is not |u|^2 |v|^2 - <u, v>^2 of two vectors")
+    raise Rejected(f"{factor.name}: Cauchy-Schwarz: {factor.polynomial} is not |u|^2 |v|^2 - <u, v>^2 of two vectors")

@@ -26,12 +26,10 @@ class Root(ProofTerm):
 
     def check(self, context: TermContext) -> Proved:
         """Check the squares, and that the bound is not negative."""
-        proved = self.body.check(context)
         number = context.require_nonnegative(self.bound)
         length = sp.sqrt(Inner(self.vector, self.vector))
         context.require_expression(length)
-        squares = [(sp.S.NegativeOne, number**2), (sp.S.One, Inner(self.vector, self.vector))]
-        context.require_zero([(sp.S.One, proved.expression), *squares], "the difference of the squares")
+        context.require_proof(self.body, number**2 - length**2, "the squares")
         return Proved(number - length)
 
     def explain(self) -> str:
@@ -55,9 +53,7 @@ class Square(ProofTerm):
             raise Rejected(f"{self.length} is not a length, and might be negative")
         if context.vectors is None:
             raise Rejected("lengths are those of vectors, which a run as a whole has none of")
-        proved = self.body.check(context)
-        sides = [(sp.S.NegativeOne, self.bound), (sp.S.One, self.length)]
-        context.require_zero([(sp.S.One, proved.expression), *sides], "the difference of length and bound")
+        context.require_proof(self.body, self.bound - self.length, "before it is squared")
         found = sp.expand(self.bound**2 - self.length**2)
         context.require_expression(found)
         # Products of different lengths have no normal form, and are no statement of the kernel's language.

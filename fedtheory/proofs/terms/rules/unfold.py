@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import sympy as sp
-
 from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.numbers import list_known_conditions
@@ -21,27 +19,26 @@ class Unfold(ProofTerm):
     """A relation between quantities of a run, proved between inner products and values."""
 
     rule: ClassVar[str] = "unfold"
-    goal: Formula
-    """The larger side minus the smaller one, in quantities of the run."""
+    smaller: Formula
+    larger: Formula
+    """Both sides in quantities of the run, with those that cancel."""
     body: ProofTerm
-    """Proves what the goal is in vectors."""
+    """Proves what their difference is in vectors."""
 
     def check(self, context: TermContext) -> Proved:
         """Check the body in the context of the vectors, and that it proves what the quantities measure."""
         if context.place != "run":
             raise Rejected("quantities of a run are unfolded on the whole run")
-        context.require_expression(self.goal)
-        relation = Relation(sp.S.Zero, "<=", self.goal)
+        relation = Relation(self.smaller, "<=", self.larger)
+        for side in relation.sides:
+            context.require_expression(side)
         vectors = build_run_context(context.claim, relation)
         claim = context.claim
         known = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
         inside = replace(context, place="updates", numbers=vectors.numbers, conditions=known, vectors=vectors)
-        proved = self.body.check(inside)
         measured = write_in_vectors(context.claim, relation).slack
-        sides = [(sp.S.One, proved.expression), (sp.S.NegativeOne, measured)]
-        inside.require_zero(sides, "what the quantities measure")
-        return Proved(self.goal, proved.comparison)
+        return Proved(self.larger - self.smaller, inside.require_proof(self.body, measured, "in vectors").comparison)
 
     def explain(self) -> str:
-        """State the goal."""
-        return f"{self.goal} is, in vectors"
+        """State the relation."""
+        return f"{self.smaller} <= {self.larger}, in vectors"

@@ -32,7 +32,7 @@ def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) 
             return total_of_past(claim, relation)
         written = name_roots(certificate.roots, write_out(claim, relation))
         term: ProofTerm = tactic.link(why, written)
-        term = Unfold(relation.slack, term) if claim.place == "run" else term
+        term = Unfold(*relation.ordered, term) if claim.place == "run" else term
         roots = named_roots(certificate.roots)
         return NameRoots(roots, term) if roots else term
 

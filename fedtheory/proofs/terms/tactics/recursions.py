@@ -10,8 +10,9 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.induction import k
 from fedtheory.proofs.proof import Prover
-from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.terms.places import index_of
 from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proof_of_claim import TermProof
@@ -30,15 +31,12 @@ ONE, ZERO = sp.S.One, sp.S.Zero
 
 def terms_of_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> TermProof:
     """Write a bound on the largest drift, or on a mean of the drift over the steps."""
-    if len(claim.relations) != 1:
-        raise Rejected("a recursion proves one relation")
-    (relation,) = claim.relations
-    process, index = Process(claim), index_of(claim)
+    relation, process, index = claim.relations[0], Process(claim), index_of(claim)
     quantity = process.quantity_of(relation.left) if relation.left.is_Symbol else None
-    if quantity is q.max_drift:
+    if quantity is certificate.measure.largest and len(claim.relations) == 1:
         return TermProof(claim.id, (_largest(claim, certificate, prove),))
-    if quantity not in (q.round_drift, q.average_round_drift):
-        raise Rejected("a recursion has a proof term for bounds on the drift of rounds")
+    if len(claim.relations) != 1 or relation.operator != "<=" or quantity not in certificate.measure.means:
+        raise Rejected("a recursion proves one upper bound on the drift of a whole run")
     each: ProofTerm = _induct(claim, certificate, prove, "mean")
     share = certificate.measure.mean_drift(process.symbols(q.clients))
     symbol, right, steps = process.symbols, relation.right, process.steps

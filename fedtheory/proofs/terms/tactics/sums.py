@@ -110,6 +110,8 @@ class SumTactic:
 
     @link.register
     def _induction(self, why: Induction, relation: Relation) -> ProofTerm:
+        if relation.operator != "<=":
+            raise Rejected("the link is not an upper bound on the quantity of the induction")
         course = Course(self.claim, why.base)
         moved = advance_distance(self.claim, why.measured)
         later = course.after(why.bound) - moved

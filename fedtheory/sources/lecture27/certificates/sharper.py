@@ -12,10 +12,11 @@ from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.distances import SPREAD
+from fedtheory.proofs.induction import k
 from fedtheory.proofs.links import Induction
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
-from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.proofs.recursion import Recursion
 from fedtheory.sources.lecture27.certificates.printed import APART, DIVERGENCE, contract_distance
 from fedtheory.sources.lecture27.statements.any_point import sigma_G, y
 from fedtheory.sources.lecture27.statements.notation import *
