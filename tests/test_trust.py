@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 
 from modules import ROOT, modules
-from trusted import PAGE, ROW, counted, proved
+from trusted import CERTIFICATES, PAGE, ROW, counted, proved
 
 from fedtheory.language.registry import all_sources, claims_of, explain_unproved
 from fedtheory.proofs.decoding import FACTS
@@ -16,6 +17,21 @@ from fedtheory.proofs.intervals import Derived
 def test_every_module_has_its_row() -> None:
     """Nothing that is trusted is left out, and nothing is named that is not; lines are counted at releases."""
     assert {name for name, _ in ROW.findall(PAGE.read_text(encoding="utf-8"))} == counted().keys()
+
+
+READERS = {"by_terms", "checker", "decoding", "roots"}
+"""Modules that decide which kind a certificate is of, and rebuild it."""
+
+
+def test_certificates_that_become_terms_are_data() -> None:
+    """Trusted modules import nothing but classes from theirs, and only to sort and rebuild certificates."""
+    for name in proved():
+        tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
+        taken = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in CERTIFICATES]
+        assert not taken or name.rpartition(".")[2] in READERS | {"proofs"}, name
+        for node in taken:
+            module = importlib.import_module(str(node.module))
+            assert all(isinstance(getattr(module, one.name), type) for one in node.names), name
 
 
 OF_SYMPY = {

@@ -33,7 +33,10 @@ def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> 
 def check_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
     """Check that each relation of a claim holds between vectors, or between numbers of a step."""
     for name in certificate.lemmas:
-        yield from use_lemma(claim, prove(name))
+        steps = [*use_lemma(claim, prove(name))]
+        yield from steps
+        if not all(step.holds for step in steps):
+            return
     yield from check_terms(claim, terms_of_certificate(claim, certificate, prove), prove)
 
 

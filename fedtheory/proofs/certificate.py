@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Certificates: for each link of a claim the terms whose sum is its slack, and the kernel verdict on them."""
-=======
 """Certificates of relations between vectors: for each link of a claim the terms whose sum is its slack."""
->>>>>>> 63c7ed75 (proofs: check relations between vectors as terms)
 
 from __future__ import annotations
 
@@ -55,37 +51,11 @@ class Certificate:
     """Symbols for the square roots in the claim, for coefficients and vectors of terms."""
 
 
-<<<<<<< HEAD
-def write_out(claim: Claim, relation: Relation) -> Relation:
-    """A relation about a round with its step sizes and participants in terms of the round's numbers.
-
-    One between quantities of a run becomes one between what they measure.
-    """
-    if claim.place == "run":
-        return write_in_vectors(claim, relation)
-    if claim.place != "round":
-        return relation
-    if has_prefix_sum(relation):
-        return extend_sums(relation)
-    size = {symbols_of(claim)(q.client_step_size): step_size(claim)}
-    return relation.transform(lambda side: without_indicators(claim, side.xreplace(size)))
-
-
-def build_link_context(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Context:
-    """The context in which one link is checked, with symbols for roots, and with other claims that are known."""
-    if has_prefix_sum(relation):
-        return build_past_context(claim, relation)
-    if claim.place == "run":
-        return build_run_context(claim, relation)
-    context = build_round_context(claim, relation) if claim.place == "round" else build_step_context(claim)
-    context = with_small_step_limit(context, claim)
-=======
 def build_known_context(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Context:
     """The context of one link for reports, with symbols for roots, and with what lemmas say."""
     context = build_link_context(claim, relation)
     if claim.place == "run" or has_prefix_sum(relation):
         return context
->>>>>>> 63c7ed75 (proofs: check relations between vectors as terms)
     slacks = dict(context.assumed)
     for lemma in lemmas:
         same_place = lemma.place == claim.place
@@ -97,7 +67,7 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
     """Return the slack of each relation of a claim, wherever it is stated."""
     known = {f"{lemma.id}, relation {number}": one for number, one in enumerate(lemma.relations, start=1)}
     if claim.place == "round":
-        # What holds in expectation does not hold for every outcome, and sums over the past are sums of another round.
+        # What holds in the mean does not hold for every outcome, and sums over the past are sums of another round.
         reading = is_in_expectation(claim, relation)
         known = {
             name: one

@@ -25,7 +25,7 @@ def write_out(claim: Claim, relation: Relation) -> Relation:
     if has_prefix_sum(relation):
         return extend_sums(relation)
     size = {symbols_of(claim)(q.client_step_size): step_size(claim)}
-    return relation.mapped(lambda side: without_indicators(claim, side.xreplace(size)))
+    return relation.transform(lambda side: without_indicators(claim, side.xreplace(size)))
 
 
 def build_link_context(claim: Claim, relation: Relation) -> Context:

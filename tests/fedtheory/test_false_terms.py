@@ -168,7 +168,7 @@ def test_sums_over_later_steps_are_unknown_at_the_start_of_an_induction(used: st
     (induct,) = [one[at] for one, at in places(document) if _is_rule(one[at], "induct on the steps")]
     induct["base"] = {"rule": "use", "claim": used}
     refusal = check_document(report.claim, document, prove_by_terms).refusal
-    assert refusal == f"{used} sums over steps that are not taken at the start of a round"
+    assert refusal == f"at the start: {used} sums over steps that are not taken at the start of a round"
 
 
 def _is_rule(value: Any, rule: str) -> bool:

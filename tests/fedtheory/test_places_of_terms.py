@@ -188,7 +188,7 @@ def test_a_bound_on_the_drift_is_a_number_of_the_claim_after_any_step() -> None:
         1 / inside.index: "may be zero",
         inside.symbols(q.second_moment): "is not a number of the theory",
         sp.Symbol("anything"): "is not a number of the theory",
-        inside.process.rounds - inside.index: "the bound at the start",
+        inside.process.rounds - inside.index: "at the start: what is shown",
     }
     for bound, why in refused.items():
         term = InductDrift("spread", "mean", bound, base=Sign(sp.S.One), step=Sign(sp.S.One))

@@ -271,7 +271,7 @@ def test_weights_need_their_covariance() -> None:
 
 def test_an_equation_is_shown_from_both_sides() -> None:
     """One direction is not enough."""
-    assert "at least: the identity" in failing(BothWays(JENSEN, []), R_nk, "==", S_nk)
+    assert "at least: the sum" in failing(BothWays(JENSEN, []), R_nk, "==", S_nk)
     assert failing(BothWays([], []), R_nk, "==", R_nk) == ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Literal, Protocol
 
 import sympy as sp
@@ -113,8 +112,8 @@ class TermContext:
         require_admitted(expression)
         self.numbers.require_integer_exponents(expression)
         require_finite([expression], self.numbers, self.conditions)
-        foreign = set()
-        for symbol in expression.free_symbols - _stated(self.claim):
+        own, foreign = self.symbols.known_symbols, set()
+        for symbol in expression.free_symbols - own:
             quantity = self.process.quantity_of(symbol)
             foreign |= set() if quantity is None else {quantity}
         if foreign:
@@ -152,9 +151,3 @@ class TermContext:
     def with_hypothesis(self, name: str, proved: Proved) -> TermContext:
         """The context with one hypothesis more."""
         return replace(self, hypotheses={**self.hypotheses, name: proved})
-
-
-@lru_cache(maxsize=2**8)
-def _stated(claim: Claim) -> frozenset[sp.Symbol]:
-    """The symbols of quantities in a claim's statement: these exist wherever it says something."""
-    return frozenset(claim.notation)

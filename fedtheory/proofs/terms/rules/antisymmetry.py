@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import sympy as sp
-
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import ProofTerm
@@ -22,8 +20,8 @@ class Antisymmetry(ProofTerm):
 
     def check(self, context: TermContext) -> Proved:
         """Check that both expressions add up to zero."""
-        one, other = self.at_most.check(context), self.at_least.check(context)
-        context.require_zero([(sp.S.One, one.expression), (sp.S.One, other.expression)], "the sum of both ways")
+        one = self.at_most.check(context)
+        context.require_proof(self.at_least, -one.expression, "at least")
         return Proved(one.expression, "==")
 
     def explain(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Protocol
 
@@ -11,7 +10,8 @@ import sympy as sp
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
+from fedtheory.proofs.decoding import MEASURES
+from fedtheory.proofs.distances import PAIR, Measure
 from fedtheory.proofs.restarts import LOOP_PAIR
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.places import at_start, numbers_at_steps
@@ -20,13 +20,6 @@ from fedtheory.proofs.terms.term import Formula, ProofTerm
 
 Distance = Literal["pair", "spread", "displacement", "loop pair"]
 """Name of a squared distance of clients inside a round."""
-MEASURES: Mapping[Distance, Measure] = {
-    "pair": PAIR,
-    "spread": SPREAD,
-    "displacement": DISPLACEMENT,
-    "loop pair": LOOP_PAIR,
-}
-"""These distances by their names."""
 HYPOTHESIS = "induction"
 """The name of the hypothesis of an induction."""
 

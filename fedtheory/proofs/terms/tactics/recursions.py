@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import sympy as sp
 
@@ -10,6 +10,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.decoding import MEASURES
 from fedtheory.proofs.induction import k
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.recursion import Recursion
@@ -19,7 +20,7 @@ from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules.cases import FirstAndLater
 from fedtheory.proofs.terms.rules.combine import Combine
 from fedtheory.proofs.terms.rules.hypothesis import Hypothesis
-from fedtheory.proofs.terms.rules.induct import HYPOTHESIS, MEASURES, Distance, InductDrift
+from fedtheory.proofs.terms.rules.induct import HYPOTHESIS, Distance, InductDrift
 from fedtheory.proofs.terms.rules.maximum import BoundMaximum
 from fedtheory.proofs.terms.rules.sign import Sign
 from fedtheory.proofs.terms.rules.sum_over import SumOver
@@ -89,7 +90,7 @@ def _induct(claim: Claim, certificate: Recursion, prove: Prover, drift: Literal[
     first = None
     if certificate.first is not None:
         first = tactic.combine(bound.xreplace({index: ONE}) - after, certificate.first)
-    names: list[Distance] = [name for name, one in MEASURES.items() if one is measure]
+    names: list[Distance] = [name for name in get_args(Distance) if MEASURES[name] is measure]
     if not names:
         raise Rejected("a recursion has a proof term for distances inside rounds")
     return InductDrift(names[0], drift, bound, base, Combine(later - after, ">=", parts), first)
