@@ -121,7 +121,7 @@ def weights_of(blocks: Blocks, context: Context) -> list[Expr]:
 
 
 def move_to_weights(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
-    """The same scalar, with shared products times the mean of a weight in the Gram matrix that has this weight.
+    """Return the scalar with shared products times the mean of a weight in the Gram matrix that has this weight.
 
     A square times a weight has the shared parts of its vector in the same matrix then.
     """

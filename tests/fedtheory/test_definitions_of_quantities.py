@@ -52,7 +52,7 @@ def _symbol(quantity: Quantity) -> sp.Symbol:
 
 
 def _key(term: Term, root: bool) -> object:
-    """What a term says, whatever the symbols of its quantities."""
+    """Meaning of a term, for any symbols of its quantities."""
     return term.expression.xreplace({symbol: _symbol(one) for symbol, one in term.where}), term.over, root
 
 

@@ -123,7 +123,7 @@ def test_numbers_stand_outside_of_inverses() -> None:
 
 
 def test_powers_of_an_indicator_are_the_indicator() -> None:
-    """Of numbers only: what has vectors in it is left as it is, and so is a denominator."""
+    """Only numbers are replaced: expressions with vectors stay, and so do denominators."""
     one, x, y = sp.symbols("one x y")
     assert _with_single_powers(one**3 * x + 2 * one * y + y, one) == one * (x + 2 * y) + y
     assert _with_single_powers((one + x) ** 2, one) == one * (1 + 2 * x) + x**2
@@ -158,7 +158,7 @@ def test_the_loop_bounds_gradients_and_noise_where_they_are_observed() -> None:
 
 
 def test_iterations_of_a_loop_are_steps_times_rounds() -> None:
-    """Where a claim counts them itself, they are what it counts."""
+    """If a claim counts them itself, its own symbol is used."""
     tau, T, K = sp.symbols("tau T K", positive=True)
     assert _iterations(SymbolTable({tau: q.local_steps, T: q.rounds})) == tau * T
     assert _iterations(SymbolTable({tau: q.local_steps, T: q.rounds, K: q.iterations})) == K

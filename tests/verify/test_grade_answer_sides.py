@@ -91,7 +91,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("text", "number"), NUMBERS)
 def test_numbers_with_sides(text: str, number: sp.Rational) -> None:
-    """Of a fraction and its decimals the fraction counts."""
+    """If an answer gives a fraction and its decimals, the fraction counts."""
     assert read_answer(text, {}) == number
 
 

@@ -145,7 +145,7 @@ def test_conditions_are_solved_for_the_step_size() -> None:
 
 
 def test_a_lemma_without_a_proof_is_none() -> None:
-    """What the kernel does not accept is neither added nor kept, and may be tried with another certificate."""
+    """A claim that the kernel refuses is neither added nor kept, and may be tried with another certificate."""
     _, workspace = _goal(TRUE["strongly convex"], NEEDED)
     goal = LemmaGoal("mine", "run", Relation(sp.S.Zero, "<=", sp.S.One))
     name = workspace.claim_of(goal).id

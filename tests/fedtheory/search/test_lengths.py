@@ -79,7 +79,7 @@ def test_near_misses_are_not(name: str) -> None:
     [(4 * L**2, 2 * L), (L**2 * (eta - 1) ** 2 / rho**4, L * (eta - 1) / rho**2), (L, None), (2 * L**2, None)],
 )
 def test_square_roots(number: Any, root: Any) -> None:
-    """Of squares only, with either sign; the kernel asks for the sign of what is used."""
+    """Lengths of squares only, with either sign; the kernel asks for the sign of what is used."""
     found = _square_root(number)
     assert (found is None) == (root is None)
     if found is not None:

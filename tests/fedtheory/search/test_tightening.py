@@ -75,7 +75,7 @@ def test_only_upper_bounds_have_numbers_to_lower() -> None:
 
 
 def test_the_work_is_that_of_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of those that fail as well."""
+    """Proofs of failing numbers count as well."""
     works: list[int] = []
 
     def search(*given: Any) -> Any:
