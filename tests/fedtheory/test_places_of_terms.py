@@ -16,6 +16,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import find
 from fedtheory.language.vocabulary import vocabulary
+from fedtheory.proofs import Combination, Part, check_certificate
+from fedtheory.proofs.facts import NO_LATER_STEP
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.terms.context import TermContext
@@ -194,3 +196,16 @@ def test_a_bound_on_the_drift_is_a_number_of_the_claim_after_any_step() -> None:
         term = InductDrift("spread", "mean", bound, base=Sign(sp.S.One), step=Sign(sp.S.One))
         with pytest.raises(Rejected, match=why):
             term.check(inside)
+
+
+@pytest.mark.parametrize(
+    ("condition", "stands"),
+    [(sp.Eq(tau, 1, evaluate=False), True), (tau >= 1, False), (tau > 1, False), (sp.Ne(tau, 1), False)],
+)
+def test_a_number_is_known_to_be_zero_by_an_equation_alone(condition: sp.Expr, stands: bool) -> None:
+    """Without later local steps there is no drift; an ordering of the same sides says nothing of that."""
+    where = {d: q.average_round_drift, tau: q.local_steps}
+    known = (*WORK, a.uniform_shares)
+    claim = Claim(id="mine:none", lhs=d, rhs=0, where=where, assumptions=known, conditions=[condition])
+    certificate = Combination(claim=claim.id, links=[[Part(-sp.S.One, NO_LATER_STEP)]])
+    assert (check_certificate(claim, certificate).verdict == "proved") is stands
