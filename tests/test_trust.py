@@ -11,7 +11,7 @@ from trusted import CERTIFICATES, PAGE, ROW, counted, proved
 
 from fedtheory.language.registry import all_sources, claims_of, explain_unproved
 from fedtheory.proofs.decoding import FACTS
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 
 
 def test_every_module_has_its_row() -> None:

@@ -17,7 +17,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Inner, LocalSum, Selected, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import SymbolTable
 
 

@@ -12,7 +12,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, Value
 from fedtheory.kernel.quotients import linear
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 
 

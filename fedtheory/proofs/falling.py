@@ -18,7 +18,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expectation, Expr, Value
 from fedtheory.kernel.quotients import is_zero, linear
 from fedtheory.language import quantities as q
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import NUMBERS, ROUNDS, SymbolTable, power_of
 
 

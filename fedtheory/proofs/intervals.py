@@ -8,9 +8,8 @@ much trusted as the kernel is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import sympy as sp
 
@@ -19,42 +18,12 @@ from fedtheory.kernel.expressions import Expr, Gradient, Inner, Value
 from fedtheory.kernel.quotients import is_zero, reduce_fraction
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
-from fedtheory.language.claim import Claim, Place, Relation
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, symbols_of
 
 NEEDS = (*ROUNDS, a.full_gradients)
 """Assumptions under which the last averaged iterate of a round is the next server model, and gaps are numbers."""
-
-
-@dataclass(frozen=True)
-class Derived:
-    """A relation of another claim, by its number."""
-
-    claim: str
-    link: int = 0
-    kind: ClassVar[str] = "relation"
-    """Its name in documents."""
-    label: ClassVar[str] = "a proved claim"
-    """Name for readers."""
-    needs: ClassVar[tuple[Assumption, ...]] = ()
-    """Assumptions that are needed besides those of that claim."""
-    place: ClassVar[Place] = "run"
-    """Required place of that claim."""
-    keeps_equations: ClassVar[bool] = True
-    """Whether an equation remains one; else only one direction of it does."""
-
-    def of(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
-        """Return the non-negative expression, from the relations of that claim."""
-        return self.slack(symbol, relations[self.link].slack)
-
-    def slack(self, _symbol: SymbolTable, slack: Expr) -> Expr:
-        """Map the premise's slack to the derived slack."""
-        return slack
-
-    def requires(self, _symbol: SymbolTable, _slack: Expr) -> tuple[Expr, ...]:
-        """Return the further expressions that must be non-negative."""
-        return ()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.paper_parts import modules_of_papers
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 
 
 @dataclass(frozen=True, kw_only=True)

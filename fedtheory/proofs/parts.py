@@ -8,8 +8,8 @@ from typing import TypeAlias
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.intervals import Derived
 
 AnyPremise: TypeAlias = Fact | str | Derived | sp.Rel
 """A fact, the id of a proved claim, one of its relations or what follows from it, or a condition of the claim."""

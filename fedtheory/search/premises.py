@@ -18,8 +18,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.registry import all_claims, find
 from fedtheory.proofs.decoding import FACTS
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE, Fact
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable, symbols_of
 from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows

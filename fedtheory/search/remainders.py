@@ -18,9 +18,9 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import check_certificate
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.document import Document, document_of, with_quantities
 from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols

@@ -20,7 +20,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, check_certificate, facts, prove
 from fedtheory.proofs import distances as d
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.links import Nonnegative, Product, Products
 from fedtheory.proofs.roots import Root
 

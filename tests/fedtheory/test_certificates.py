@@ -26,7 +26,7 @@ from fedtheory.proofs import (
     prove,
 )
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.links import Induction, Nonnegative, Positive, PrefixSum, Products, Squared
 
 IDS = sorted(certificates())

@@ -15,9 +15,9 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, certificates, check_certificate, checker, facts
 from fedtheory.proofs.decoding import decode
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import PAIR
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.links import CauchySchwarz, Nonnegative, Product, Products
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.roots import Root

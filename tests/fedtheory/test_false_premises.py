@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.wellformed import require_wellformed
 from fedtheory.proofs import Certificate, Combination, Part, Proof, check_certificate, facts
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.roots import Root
 from verify.check import check
 

@@ -19,7 +19,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, check_certificate
-from fedtheory.proofs.intervals import AtNextStart, Derived
+from fedtheory.proofs.derived_relation import Derived
+from fedtheory.proofs.intervals import AtNextStart
 from fedtheory.proofs.links import Positive
 from fedtheory.sources.fraboni2022.context import updates as v
 from fedtheory.sources.fraboni2022.context.averages import OverSteps, OverUpdates

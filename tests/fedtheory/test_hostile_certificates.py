@@ -42,7 +42,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, build_context, certificates, check_certificate, facts
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.decoding import FACTS
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.links import CauchySchwarz, Nonnegative, Positive, Product, Products, Squared
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.roots import Root

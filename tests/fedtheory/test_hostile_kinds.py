@@ -31,9 +31,9 @@ from fedtheory.proofs import Combination, certificates, check_certificate, defin
 from fedtheory.proofs.cases import Cases
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, numbers_of
 from fedtheory.proofs.parts import Part

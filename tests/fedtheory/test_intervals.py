@@ -20,8 +20,9 @@ from fedtheory.kernel.expressions import Gradient, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, Part, certificates, check_certificate
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped, gap_conditions
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped, gap_conditions
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Proof
 from fedtheory.sources.lecture27.statements.notation import (

@@ -21,8 +21,9 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates, prove
 from fedtheory.proofs.decoding import FACTS
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.intervals import AtEnd, Derived
+from fedtheory.proofs.intervals import AtEnd
 from fedtheory.proofs.numbers import SymbolTable, divisors
 from verify.check import check
 

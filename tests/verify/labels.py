@@ -22,8 +22,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import claims_of, paper_with
 from fedtheory.proofs import Certificate, Combination, Part, certificate_of, check_certificate
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check

@@ -12,7 +12,7 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.accepted import checked
 from verify.rocq.export import export_id, exported

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.proofs.averages import Averaged, KnownMean
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from verify.rocq.scalar_vocabulary import Spoken
 
 

@@ -13,8 +13,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.averages import Averaged
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import Part
 from verify.rocq.averages import bound_by
 from verify.rocq.averages import tactics as averaged_by

@@ -10,7 +10,8 @@ from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.derived_relation import Derived
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.numbers import SignProofs, number

@@ -20,11 +20,11 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.decoding import DERIVED, FACTS, MEASURES, AnyCertificate
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.links import (
     CauchySchwarz,
     Induction,

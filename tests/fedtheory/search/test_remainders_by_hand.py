@@ -12,7 +12,7 @@ from search_numbers import NUMBERS, L, M, eta, sigma, tau
 
 from fedtheory.kernel import Numbers, Rejected
 from fedtheory.kernel.quotients import quotient
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.search import (
     blocks,
     chains,

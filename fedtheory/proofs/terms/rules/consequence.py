@@ -9,7 +9,7 @@ from typing import ClassVar
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.proofs.decoding import DERIVED
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import use_lemma
 from fedtheory.proofs.terms.context import TermContext

@@ -11,8 +11,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs import facts
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.decoding import FACTS
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import AnyPremise, Part
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.roots import Root, name_roots

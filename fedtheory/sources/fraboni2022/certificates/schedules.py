@@ -6,8 +6,8 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE as ONE_FACT
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import AnyPremise, Part
 from fedtheory.sources.fraboni2022.context import schedule_facts as facts
 from fedtheory.sources.fraboni2022.statements.asynchronous import period_reports

@@ -9,8 +9,8 @@ import sympy as sp
 from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE as ONE_FACT
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import Part
 from fedtheory.sources.fraboni2022.context.update_facts import PAIRING, REPORTING_EXCESS
 from fedtheory.sources.fraboni2022.statements.notation import L, alpha, beta, rho, tilde_eta

@@ -8,9 +8,9 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.parts import Part
 from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.sources.fraboni2022.context.schedule_facts import FAIR_CHI, FAIR_OPTIMUM, FAIR_SHARES

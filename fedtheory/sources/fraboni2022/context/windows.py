@@ -16,7 +16,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.averages import averaged, require_constant
-from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 
 

@@ -22,9 +22,10 @@ from fedtheory.kernel import (
 from fedtheory.kernel.expressions import Average, Gradient, Value, inner, norm_sq
 from fedtheory.proofs.certificate import Certificate, Link
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ITERATIONS, ONE
 from fedtheory.proofs.induction import POWER
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped
 from fedtheory.proofs.links import (
     CauchySchwarz,
     Induction,
