@@ -24,7 +24,7 @@ from fedtheory.proofs.distances import SLOPE_I, SLOPE_J, Measure, build_pair_con
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, list_known_conditions, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefixed, use_lemma
 
-_common, _start_i, _start_j = sp.symbols("y y_i y_j", real=True, cls=sp.Dummy)
+common, start_i, start_j = sp.symbols("y y_i y_j", real=True, cls=sp.Dummy)
 """A point from which all clients step, and the points from which two of them step."""
 SECOND_MOMENT, VARIANCE = "second moment in the loop", "variance in the loop"
 """The names of what is known of a client's gradient."""
@@ -40,7 +40,7 @@ def _bounds(claim: Claim, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]
 def _distance_after_step(claim: Claim) -> Expr:
     """Return the squared distance between two clients after a step from a common start."""
     size = symbols_of(claim)(q.local_step_size)
-    return norm_sq((_start_i - size * (SLOPE_I + n_i)) - (_start_j - size * (SLOPE_J + n_j)))
+    return norm_sq((start_i - size * (SLOPE_I + n_i)) - (start_j - size * (SLOPE_J + n_j)))
 
 
 def _pair(claim: Claim, numbers: Numbers) -> Context:
@@ -48,13 +48,13 @@ def _pair(claim: Claim, numbers: Numbers) -> Context:
     context = build_pair_context(claim, numbers)
     both = (("i", SLOPE_I, n_i), ("j", SLOPE_J, n_j))
     known = {f"{name} of {who}": slack for who, slope, noise in both for name, slack in _bounds(claim, slope, noise)}
-    return replace(context, definitions={**context.definitions, _start_i: x_i, _start_j: x_j}, assumed=known)
+    return replace(context, definitions={**context.definitions, start_i: x_i, start_j: x_j}, assumed=known)
 
 
 def _restarting(_claim: Claim, context: Context) -> Context:
     """Two clients that step from one point, with gradients at their own iterates."""
-    starts = {_start_i: _common, _start_j: _common}
-    return replace(context, vectors=context.vectors | {_common}, definitions={**context.definitions, **starts})
+    starts = {start_i: common, start_j: common}
+    return replace(context, vectors=context.vectors | {common}, definitions={**context.definitions, **starts})
 
 
 LOOP_PAIR = Measure(

@@ -18,7 +18,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.plain_names import require_plain
-from fedtheory.proofs import comparators, distances
+from fedtheory.proofs import comparators, distances, restarts
 from fedtheory.proofs.decoding import SIGNS
 from fedtheory.proofs.definitions import names_of
 from fedtheory.proofs.document import algorithms
@@ -53,6 +53,7 @@ _OF_TECHNIQUES = {
     **_symbols_in("pair", distances),
     **{name: symbol for group, module in _groups() for name, symbol in _symbols_in(group, module).items()},
     **_symbols_in("comparator", comparators),
+    **{f"loop.{name}": getattr(restarts, name) for name in ("common", "start_i", "start_j")},
     "recursion.k": k,
     "induction.power": POWER,
 }
