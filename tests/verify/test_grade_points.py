@@ -179,3 +179,16 @@ def test_the_reason_stands_beside_the_answer(tmp_path: Path) -> None:
     assert page.count("a person reads this answer: var is not a symbol of it") == 1
     assert "<p>read by a person" not in page
     assert "Expand." in page
+
+
+def test_each_answer_stands_below_its_own_question(tmp_path: Path) -> None:
+    """Copies ask with different symbols: an answer is read with the symbols of its own copy."""
+    asked = {"ana": "Use `H`.", "bob": "Use `E`.", "eve": "Use `H`."}
+    rows = {
+        name: AnswerRow("a", "A", None, 4, "read by a person", question=text, answer=name)
+        for name, text in asked.items()
+    }
+    page = _reading_page([Result(name, "x", (row,), ()) for name, row in rows.items()], tmp_path)
+    parts = ["Use <code>H</code>.", "<h3>ana", "<h3>eve", "Use <code>E</code>.", "<h3>bob"]
+    assert [page.count(part) for part in parts] == [1] * len(parts)
+    assert sorted(parts, key=page.index) == parts

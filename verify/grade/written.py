@@ -136,15 +136,22 @@ def _reading_page(results: Sequence[Result], folder: Path) -> str:
 
 
 def _reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: Path) -> str:
+    """The answers to one question; where copies ask it in several forms, each answer stands below its own."""
     first, row = answers[0]
     head = f"<h2>{escape(first.title or first.assignment)}: {escape(row.title)} ({format_points(row.of)})</h2>\n"
-    texts = (
+    forms: dict[str, list[str]] = {}
+    for result, row in answers:
+        forms.setdefault(write_question(row), []).append(_answer_to_read(result, row, folder))
+    return head + "".join(f"{question}{''.join(texts)}" for question, texts in forms.items())
+
+
+def _answer_to_read(result: Result, row: AnswerRow, folder: Path) -> str:
+    """One answer, why a person reads it, and the command that enters its points."""
+    return (
         f"<h3>{escape(result.student)}</h3>\n<pre>{escape(row.answer or 'no text was found')}</pre>\n"
         f"{_explain_manual(row)}"
         f"<p><code>{escape(_command(result, row, folder))}</code></p>\n"
-        for result, row in answers
     )
-    return f"{head}{write_question(row)}{''.join(texts)}"
 
 
 def _explain_manual(row: AnswerRow) -> str:
