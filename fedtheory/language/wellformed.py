@@ -56,7 +56,11 @@ def _require_bound(claim: Claim) -> None:
     unbound = claim.unbound_symbols
     if unbound:
         missing = ", ".join(sorted(map(_called, unbound)))
-        raise InputError(claim.id, f"`where` does not give the quantity of {missing}")
+        raise InputError(
+            claim.id,
+            f"`where` does not give the quantity of {missing}: expected one of `fedtheory quantities`, "
+            "or in `for_all` the values to try for a free number",
+        )
     for condition in claim.conditions:
         varied = condition.free_symbols & (claim.for_all.keys() - claim.where.keys())
         _expect("conditions", not varied, "symbols of `where`, which have one value", condition)
