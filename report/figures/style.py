@@ -153,10 +153,10 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def power_of_ten(value: float) -> str:
-    """A positive power of ten with its exponent as a superscript; no text for a tick beyond double precision."""
+    """A positive power of ten with its exponent as a superscript; no text for a tick that double precision rounds to 0 or infinity."""
     import math
 
-    return "" if math.isinf(value) else "10" + str(round(math.log10(value))).translate(_SUPERSCRIPTS)
+    return "10" + str(round(math.log10(value))).translate(_SUPERSCRIPTS) if 0 < value < math.inf else ""
 
 
 def finish(canvas: Canvas, name: str, caption: str) -> Figure:

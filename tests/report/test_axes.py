@@ -49,6 +49,16 @@ def test_a_curve_that_diverges_is_drawn() -> None:
     assert power_of_ten(np.inf) == ""
 
 
+@pytest.mark.parametrize(("low", "high"), [(1e-320, 1.0), (5e-324, 1e308), (1e-320, 1e290)])
+def test_a_curve_that_nearly_vanishes_is_drawn(low: float, high: float) -> None:
+    """A tick that double precision rounds to zero, below a curve of denormal numbers, has no number."""
+    with np.errstate(all="ignore"), drawing() as (canvas, axes):
+        axes.semilogy([0, 1], [low, high])
+        finish(canvas, "vanishing", "")
+        assert len(boxes(canvas, axes.yaxis)) >= 2
+    assert power_of_ten(0.0) == ""
+
+
 @pytest.mark.parametrize("planned", [1.0, 5.0, 24.0])
 def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """The planned value has its number; of values that are close one has."""
