@@ -18,6 +18,7 @@ from fedtheory.language.numbers import decimal
 from fedtheory.language.quantities import max_drift
 from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
+from fedtheory.planner.divergence import describe_divergence
 from fedtheory.runfile import read_run
 from report.curves import BoundCurve, check_if_applicable, curve_up_to
 from report.figures.bounds import draw_by_terms, draw_over_rounds
@@ -67,6 +68,11 @@ class OwnRun:
     def at(self, *, rounds: int | None = None, factor: float = 1, steps: int | None = None) -> Run:
         """The run with other rounds, a multiple of its step size, or a common number of local steps."""
         return _change(self.file, rounds, factor, steps)
+
+    @property
+    def divergence(self) -> str:
+        """Why it diverges, and its largest stable step size; empty where it does not."""
+        return "; ".join(describe_divergence(self.run))
 
     def exactly(self) -> Run:
         """The run in rationals."""

@@ -76,22 +76,11 @@ def print_divergence(simulated: Run) -> None:
     """Say that a run diverges, and why."""
     from rich.markup import escape
 
-    divergence = simulated.attempted_trajectory.divergence
-    if divergence:
-        print_lines(f"[bold red]diverges[/bold red]: {escape(divergence.reason)}")
-        print_lines(*map(escape, _describe_divergence(simulated)))
+    from fedtheory.planner.divergence import describe_divergence
 
-
-def _describe_divergence(simulated: Run) -> list[str]:
-    """The client that makes a run diverge, and the largest stable step size."""
-    from fedtheory.errors import FedtheoryError
-    from fedtheory.planner.divergence import explain_divergence
-
-    try:
-        cause = explain_divergence(simulated)
-    except FedtheoryError:
-        return []
-    return [] if cause is None else [cause.sentence()]
+    if sentences := describe_divergence(simulated):
+        first, *others = map(escape, sentences)
+        print_lines(f"[bold red]diverges[/bold red]: {first}", *others)
 
 
 def print_sampled_run(simulated: Run, constants: dict[str, Any], found: DrawnRuns) -> None:

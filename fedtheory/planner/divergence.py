@@ -9,6 +9,7 @@ import numpy as np
 
 from fedtheory.arithmetic import plain_floats
 from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
 from fedtheory.planner.closed_rounds import ClosedRounds, has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.stability import diverges_from
@@ -76,3 +77,15 @@ def explain_divergence(run: Run, edge: float | None = None) -> Cause | None:
         step_size=float(sizes.max()),
         diverges_from=edge,
     )
+
+
+def describe_divergence(run: Run) -> list[str]:
+    """Why a run leaves the range of its arithmetic, and the largest stable step size; nothing where it does not."""
+    divergence = None if run.algorithm.clock.is_random else run.attempted_trajectory.divergence
+    if divergence is None:
+        return []
+    try:
+        cause = explain_divergence(run)
+    except FedtheoryError:
+        return [divergence.reason]
+    return [divergence.reason] if cause is None else [divergence.reason, cause.sentence()]

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
@@ -153,7 +155,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def power_of_ten(value: float) -> str:
-    """A positive power of ten with its exponent as a superscript; no text for a tick that double precision rounds to 0 or infinity."""
+    """A power of ten with its exponent as a superscript; no text for a tick that floats round to 0 or infinity."""
     import math
 
     return "10" + str(round(math.log10(value))).translate(_SUPERSCRIPTS) if 0 < value < math.inf else ""
@@ -164,12 +166,14 @@ def finish(canvas: Canvas, name: str, caption: str) -> Figure:
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    _draw_scales(canvas)
     buffer = io.StringIO()
-    with mpl.rc_context(PAGE | {"svg.hashsalt": name}):
-        # Saving by way of the canvas would draw twice, the first time for the layout alone.
-        printer: Any = FigureCanvasSVG(canvas)
-        printer.print_svg(buffer, metadata={"Date": None, "Creator": None})
+    # Ticks about curves that nearly leave double precision lie beyond it.
+    with np.errstate(over="ignore", under="ignore"):
+        _draw_scales(canvas)
+        with mpl.rc_context(PAGE | {"svg.hashsalt": name}):
+            # Saving by way of the canvas would draw twice, the first time for the layout alone.
+            printer: Any = FigureCanvasSVG(canvas)
+            printer.print_svg(buffer, metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
     return Figure(name, caption, _for_a_page(svg[svg.index("<svg") :], name))
 

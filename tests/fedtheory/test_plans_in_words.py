@@ -12,7 +12,7 @@ from fedtheory import FLOAT, Run, planner
 from fedtheory.language import quantities as q
 from fedtheory.planner.answer import error_at_start
 from fedtheory.planner.coverage import ERRORS, LIMITS
-from fedtheory.planner.divergence import explain_divergence
+from fedtheory.planner.divergence import describe_divergence, explain_divergence
 from fedtheory.planner.measurements import DRIFTS
 from fedtheory.planner.setting_in_words import notes_of, planned_lines
 from fedtheory.planner.target import vectors_of_a_client
@@ -72,6 +72,14 @@ def test_a_diverging_run_names_the_client_and_the_largest_stable_step_size() -> 
     found = planner.plan(run_of(local_step_size=0.1, local_steps=1), claims=[])
     assert ("diverges:", f"as planned: {cause.sentence()}") in answer_lines(found)
     assert planner.plan(run_of(), claims=[]).answer.cause is None
+
+
+def test_a_divergence_is_described_where_there_is_one() -> None:
+    """The growth of a round and its cause; nothing of a run that stays within double precision."""
+    growth, cause = describe_divergence(run_of(local_step_size=0.1, local_steps=1, rounds=500))
+    assert growth.startswith("each round multiplies distances by up to 9.5")
+    assert "client 1 (1 row) has curvature 200" in cause
+    assert describe_divergence(run_of()) == []
 
 
 def test_smaller_steps_do_not_help_updates_that_grow(tmp_path: Path) -> None:

@@ -78,3 +78,10 @@ def test_counts_have_whole_numbers() -> None:
         axes.plot([point.place for point in points], [1, 2, 3, 4])
         canvas.draw_without_rendering()
         assert all(tick == int(tick) for tick in axes.get_xticks())
+
+
+def test_a_diverging_curve_is_drawn_without_warnings() -> None:
+    """Ticks beyond double precision, about a curve that leaves it, overflow in silence."""
+    with drawing() as (canvas, axes):
+        axes.semilogy([0, 1, 2], [1.0, 1e150, 1e300])
+        assert "<svg" in finish(canvas, "overflowing", "").svg

@@ -51,16 +51,18 @@ rounds = 20
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages of two user-defined claims on two runs, one of them with too large steps."""
+    """The pages of two user-defined claims on three runs: as planned, with too large steps, and one that diverges."""
     folder = Path(tmp_path_factory.mktemp("own"))
     (folder / "mine.py").write_text(MINE)
     (folder / "planned.toml").write_text(RUN.format(step='"1/8"'))
     (folder / "bold.toml").write_text(RUN.format(step='"1/2"'))
+    (folder / "wild.toml").write_text(RUN.format(step='"100000"'))
     targets = [f"{folder / 'mine.py'}:loose", f"{folder / 'mine.py'}:small"]
     with pytest.MonkeyPatch.context() as patch:
         # Worst cases over more local steps look alike, and take most of the time.
         patch.setattr(worst_case, "LOCAL_STEPS", (1, 2))
-        write_site(folder / "pages", targets, runs=[str(folder / "planned.toml"), str(folder / "bold.toml")])
+        runs = [str(folder / f"{name}.toml") for name in ("planned", "bold", "wild")]
+        write_site(folder / "pages", targets, runs=runs)
     return folder
 
 
@@ -79,6 +81,7 @@ def test_the_files(site: Path) -> None:
         "mine-small.html",
         "run-planned.html",
         "run-bold.html",
+        "run-wild.html",
     }
     assert files == pages | {"verdicts.json", "explorer.js"}
     for name in pages:
@@ -141,6 +144,15 @@ def test_the_page_of_a_run(site: Path) -> None:
     conditions, itself = text.split("<h2>Conditions</h2>")[1].split("<h2>The run itself</h2>")
     assert conditions.count("<td>yes</td>") == 2
     assert itself.count("<figure") == 2
+
+
+def test_the_page_of_a_diverging_run(site: Path) -> None:
+    """Why it diverges, and up to which step size it does not; other pages have no such sentence."""
+    text = page(site, "run-wild")
+    assert "2 clients in 1 dimension, 20 rounds;" in text
+    assert "<strong>Diverges</strong>: each round multiplies distances by up to" in text
+    assert "this run is stable up to 2." in text
+    assert "Diverges" not in page(site, "run-planned") + page(site, "run-bold")
 
 
 @pytest.mark.parametrize(
