@@ -109,9 +109,12 @@ def _factors(divisor: Expr) -> tuple[Expr, ...]:
 def _is_nonzero(divisor: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     """Whether a divisor does not vanish: it has a sign, or each factor has or is one that the statement divides by."""
     numbers = known.numbers
-    return _has_sign(divisor, numbers, conditions) or all(
-        any((factor / other).is_Rational for other in numbers.nonzero) or _has_sign(factor, numbers, conditions)
-        for factor in _factors(divisor)
+    # A factor that the statement divides by is recognised at once, a sign may take a search.
+    unknown = [one for one in _factors(divisor) if not any((one / other).is_Rational for other in numbers.nonzero)]
+    return (
+        not unknown
+        or _has_sign(divisor, numbers, conditions)
+        or all(_has_sign(factor, numbers, conditions) for factor in unknown)
     )
 
 
