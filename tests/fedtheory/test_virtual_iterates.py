@@ -65,3 +65,16 @@ def test_a_weighted_sum_is_the_sum_of_the_clients(clock: Any) -> None:
     weights = run.arithmetic.array([["1/2", "1/3", "0", "1/6"], ["1", "-1", "2", "0"]])
     each = run.virtual_values(run.arithmetic.identity(run.problem.clients))
     assert (run.virtual_values(weights) == each @ weights.T).all()
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_many_forms_in_rationals_are_exactly_what_each_is(law: Any) -> None:
+    """More forms than entries of a moment are evaluated through these entries, each of which is one form."""
+    run = run_of(law, arithmetic=RATIONAL)
+    numbers = np.random.default_rng(2).integers(-9, 9, size=(7, 3, 3))
+    forms = RATIONAL.array((numbers + numbers.swapaxes(1, 2)).tolist())
+    together = run.trajectory.evaluate_at_virtual_iterates(forms)
+    assert "_virtual_moments" in vars(run.trajectory)
+    assert (together == each_by_itself(run, forms)).all()
+    largest = max(each_by_itself(run, forms)[:, 1:].ravel())
+    assert run.trajectory.largest_after_local_steps(forms) == largest

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, group_equal_rows, map_equal_rows, plain_float, plain_floats
+from fedtheory.arithmetic import (
+    FLOAT,
+    RATIONAL,
+    Array,
+    Number,
+    group_equal_rows,
+    map_equal_rows,
+    plain_float,
+    plain_floats,
+)
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import homogeneous
@@ -24,7 +33,7 @@ from fedtheory.engine.moments.server import (
     multiplied,
 )
 from fedtheory.engine.moments.stale import StaleRounds
-from fedtheory.engine.moments.virtual import virtual_moments
+from fedtheory.engine.moments.virtual import arrange_entries, build_forms_of_entries, virtual_moments
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
@@ -180,6 +189,10 @@ class Trajectory(ServerTrajectory):
             return functionals(forms, self.stale.moments)
         if self._is_for_virtual_moments(forms):
             return functionals(forms, self._virtual_moments)
+        return self._pull_back_from_virtual_iterates(forms)
+
+    def _pull_back_from_virtual_iterates(self, forms: Array) -> Array:
+        """`evaluate_at_virtual_iterates` for each form that differs, where all start from the newest model."""
         moments, round_forms = self.moments[:-1], self._round_forms
         found = map_equal_rows(
             lambda form: functionals(np.stack([*round_forms.build_virtual_iterate_form(form)]), moments), forms
@@ -195,16 +208,23 @@ class Trajectory(ServerTrajectory):
 
     def _is_for_virtual_moments(self, forms: Array) -> bool:
         """Whether so many different forms are evaluated at virtual iterates that the moments of these are found."""
-        if not self.recursion.is_synchronous or self.problem.arithmetic is not FLOAT:
+        if not self.recursion.is_synchronous or self.problem.arithmetic not in (FLOAT, RATIONAL):
             return False
-        return len(group_equal_rows(forms)[0]) > self.algorithm.rounds
+        size = forms.shape[-1]
+        enough = self.algorithm.rounds if self.problem.arithmetic is FLOAT else size * (size + 1) // 2
+        return len(group_equal_rows(forms)[0]) > enough
 
     @cached_property
     def _virtual_moments(self) -> Array:
         """Second moments of (1, theta^{n,k} - x*) where all start from the newest model, (T, K+1, d+1, d+1).
 
         They cost a pass through the local steps for each round, a form one for itself: they are for many forms.
+        Rationals become long along such passes, and cost one for each entry.
         """
+        if self.problem.arithmetic is RATIONAL:
+            size = self.moments.shape[-1]
+            values = self._pull_back_from_virtual_iterates(build_forms_of_entries(RATIONAL, size))
+            return arrange_entries(values, size)
         return virtual_moments(self.recursion, self.moments[:-1])
 
     @cached_property

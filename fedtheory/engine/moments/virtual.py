@@ -3,13 +3,14 @@
     theta^{n,k} = theta^n + eta_g sum_i w_i(n) (x_i^k - theta^n)
 
 (fraboni2022, eq. 7), forward in time; `RoundForms` has the same backward, for few forms.
+Every form is a sum of products of two coordinates, so that their values are enough for many forms in rationals.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Arithmetic, Array
 from fedtheory.engine.moments.local import homogeneous, local_maps
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation.problem.quadratic import weighted_sum
@@ -48,3 +49,21 @@ def _without_noise(recursion: Recursion, maps: Array, moments: Array) -> Array:
 def _carry(maps: Array, moments: Array) -> Array:
     carried: Array = maps @ moments @ maps.swapaxes(-1, -2)
     return carried
+
+
+def build_forms_of_entries(arithmetic: Arithmetic, size: int) -> Array:
+    """The products of two of `size` coordinates as symmetric forms, each pair once, (E, size, size)."""
+    rows, columns = np.triu_indices(size)
+    forms, half = arithmetic.zeros(len(rows), size, size), arithmetic.number("1/2", "half")
+    entries = np.arange(len(rows))
+    forms[entries, rows, columns] = half
+    forms[entries, columns, rows] += half
+    return forms
+
+
+def arrange_entries(values: Array, size: int) -> Array:
+    """The second moments (..., size, size) from the values of the forms of their entries (..., E)."""
+    numbers, (rows, columns) = np.empty((size, size), dtype=int), np.triu_indices(size)
+    numbers[rows, columns] = numbers[columns, rows] = np.arange(len(rows))
+    moments: Array = values[..., numbers]
+    return moments
