@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,10 +27,16 @@ STEP_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8))
 """Step sizes as fractions of 1/(4L); the edge of the usual condition counts twice."""
 
 
-_TURNS = (0, 1, 1, 1, 1, 2, 2)
-"""Parts of a family, to one of which each of seven members that follow on each other belongs."""
-PARTS = tuple(sorted(set(_TURNS)))
-"""Parts of a family that a claim is tried on, until the result suffices: a seventh, five sevenths, all."""
+_TURNS, _TURNS_OF_LADDERS = (0, 1, 1, 1, 1, 2, 2), (0, 1, 2, 2, 3, 3, 3)
+"""Parts of a family, to one of which each of seven members that follow on each other belongs.
+
+The latter are those of families for rates: a ladder takes several runs, and half as many are enough.
+"""
+PARTS = tuple(sorted({*_TURNS, *_TURNS_OF_LADDERS}))
+"""Parts of a family that a claim is tried on, until the result suffices: a seventh, five sevenths, all.
+
+A rate is tried on a seventh, two sevenths, four sevenths, all.
+"""
 
 
 @dataclass(frozen=True)
@@ -57,14 +63,15 @@ class Family:
 
     def part(self, part: int) -> list[Instance]:
         """The members of a part."""
-        return [member for member in self.instances if _select_part(member.number) == part]
+        turns = _TURNS_OF_LADDERS if self.for_rates else _TURNS
+        return [member for member in self.instances if _select_part(member.number, turns) == part]
 
 
-def _select_part(number: int) -> int:
+def _select_part(number: int, turns: Sequence[int]) -> int:
     """Return the part of a family that its member of this number belongs to."""
     # Every seven the turns begin elsewhere: families have patterns of their own, such as every second or seventh.
-    seven, place = divmod(number, len(_TURNS))
-    return _TURNS[(place + 3 * seven) % len(_TURNS)]
+    seven, place = divmod(number, len(turns))
+    return turns[(place + 3 * seven) % len(turns)]
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,13 @@ def test_what_nothing_decides_is_tried_until_there_are_enough() -> None:
     assert found.enough <= found.instances < whole
 
 
+def test_a_rate_climbs_few_more_ladders_than_are_enough() -> None:
+    """Ladders take several runs each: parts of families for rates are small."""
+    found = verify("vlaski2023:thm-5.1.rate.contracts")[0]
+    assert found.verdict == "asymptotic"
+    assert found.enough <= found.instances < 1.5 * found.enough
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_parts_of_a_family_are_all_of_it(family: str) -> None:
     """Each member is in one part, and the first part has some."""
