@@ -46,7 +46,7 @@ html_copy_source = False
 
 
 def _bars_are_lengths(_app: object, _what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
-    """Docstrings write |x| for a length, which reStructuredText would take for a substitution."""
+    """Escape the bars of norms |x|, which reStructuredText would read as substitutions."""
     lines[:] = [line.replace("|", r"\|") for line in lines]
 
 

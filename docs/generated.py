@@ -167,7 +167,7 @@ other steps than the run's own.
 
 
 def _in_a_table(prose: str) -> str:
-    """Prose with LaTeX, without the bars that would end a cell."""
+    """Return prose with LaTeX whose bars do not end a table cell."""
     return prose.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
 
 

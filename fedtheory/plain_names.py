@@ -18,7 +18,7 @@ _ALIKE_GREEK = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοϲϳ")
 
 
 def require_plain(field: str, name: str) -> None:
-    """Raise `InputError`, with the first character that is not printable ASCII and its name, where there is one."""
+    """Raise `InputError`, with the first character that is not printable ASCII and its name, if there is one."""
     _require_text(field, name)
     for character in name:
         if not character.isascii() or not character.isprintable():

@@ -24,7 +24,7 @@ def collect_rarely() -> None:
 
 
 def run_in_one_thread(command: Callable[Given, Found]) -> Callable[Given, Found]:
-    """The command, during which linear algebra has one thread, unless the environment says how many.
+    """Run the command with one thread for linear algebra, unless the environment sets their number.
 
     The matrices of a run are small: threads that wait for each other take several times as long for them.
     """

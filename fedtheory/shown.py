@@ -90,7 +90,7 @@ def inline(latex: str) -> str:
 
 
 def number(value: object) -> str:
-    """A number in a few characters: short exact ones as they are, others with five digits."""
+    """A number in a few characters: short exact ones unchanged, others with five digits."""
     text = str(value)
     if value is None or isinstance(value, str | int) or (not isinstance(value, float) and len(text) <= 12):
         return "" if value is None else text

@@ -1,4 +1,4 @@
-"""Run independent tasks in this process and in worker processes beside it, by concurrent.futures."""
+"""Run independent tasks in this process and in worker processes besides it, by concurrent.futures."""
 
 from __future__ import annotations
 

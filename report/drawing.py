@@ -73,7 +73,7 @@ class ClaimTask:
         )
 
     def draw(self, environment: Environment) -> Drawn:
-        """The page, and the certificate and the theorem beside it."""
+        """The page, and the certificate and the theorem next to it."""
         runs = run_sections(self.verdict.given, self.runs, self.jobs)
         worst_cases = compute_over_local_steps(self.verdict.given, self.jobs)
         page = claim_page(self.verdict, figures_for(self.verdict), runs, worst_cases, self.runs)
@@ -88,7 +88,7 @@ class ClaimTask:
 
 @dataclass(frozen=True)
 class PaperTask:
-    """The pages that a paper has beside those of its claims."""
+    """The pages that a paper has besides those of its claims."""
 
     key: str
 
@@ -173,7 +173,7 @@ Task = ClaimTask | PaperTask | ErrataTask | SlackTask | PlanTask
 
 
 def draw_pages(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:
-    """The pages of all tasks, as they are finished; links go to the pages that are `written`."""
+    """The pages of all tasks, as finished; links go to the pages that are `written`."""
     unknown = []
     for task in tasks:
         depends = task.depends

@@ -97,7 +97,7 @@ def _with_depth(latex: str) -> Iterator[tuple[str, bool]]:
 
 
 def with_growing_brackets(mathml: str) -> str:
-    """Pairs of plain brackets as groups of their own, so that each grows with what is between its two."""
+    """Pairs of plain brackets as their own groups, so that each grows with what is between its two."""
     ElementTree.register_namespace("", _MATHML)
     root = ElementTree.fromstring(mathml)
     _group(root)
@@ -118,7 +118,7 @@ def _group(parent: Element) -> None:
             open_groups[-2:] = [[*open_groups[-2], _attach_bracket(open_groups[-1], child)]]
         else:
             open_groups[-1].append(child)
-    # A bracket that nothing closes stays as it is.
+    # A bracket that nothing closes stays unchanged.
     parent[:] = [child for group in open_groups for child in group]
 
 

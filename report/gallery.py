@@ -44,7 +44,7 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
 
 
 def _draw_tightened(claim: Claim) -> list[Figure]:
-    """The bound beside sharper ones on the same quantity, where they apply to the showcase."""
+    """The bound next to sharper ones on the same quantity, where they apply to the showcase."""
     if claim.rate is not None:
         return []
     rivals = [other for other in sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]

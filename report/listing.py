@@ -58,7 +58,7 @@ class ClaimRow:
 
     @cached_property
     def searched(self) -> str:
-        """Return the text that a search covers beside title and id: the formula and the names of its symbols."""
+        """Return the text that a search covers next to title and id: the formula and the names of its symbols."""
         key = "searched", digest_code(_HERE), digest_claim(self.claim)
         known: str | None = cache.kept(*key)
         if known is None:

@@ -101,5 +101,5 @@ def _typeset_inline(latex: str) -> Markup:
 
 
 def _scrolling(part: str) -> Markup:
-    """A formula in a box that scrolls where the page is narrower; a short one as it is, on the line of the words."""
+    """A formula in a box that scrolls where the page is narrower; a short one unchanged, on the line of the words."""
     return formula(part) if len(part) <= _NARROW else Markup('<span class="long">{}</span>').format(formula(part))

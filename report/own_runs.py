@@ -288,7 +288,7 @@ def _describe_errors(run: Run) -> str:
 
 
 def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
-    """The drift, also beside its bound."""
+    """The drift, also next to its bound."""
     if own.run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
     run, words = _select_rounds(own, _DRIFTING)

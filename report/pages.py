@@ -61,7 +61,7 @@ class ClaimPage:
     """The regimes that the search of the verdict tried; None for claims that were not searched."""
     figures: Sequence[Figure]
     exhibits: Sequence[ExhibitSection]
-    """Exhibits with a section of their own."""
+    """Exhibits with their own section."""
     corrected_by: Sequence[str]
     sharpened_by: Sequence[Sharper]
     certificate: CertificateSection | None
@@ -80,7 +80,7 @@ class ClaimPage:
 
 @dataclass(frozen=True)
 class Sharper:
-    """A sharper claim beside a printed one."""
+    """A sharper claim next to a printed one."""
 
     id: str
     title: str

@@ -1,4 +1,4 @@
-"""The pages that papers have beside those of their claims: charts, a table, and what theory says of their runs."""
+"""The pages that papers have besides those of their claims: charts, a table, and what theory says of their runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step size of theory beside the one that is best, over data sets and families, and maps of dominating terms."""
+"""The step size of theory next to the one that is best, over data sets and families, and maps of dominating terms."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ rounds = {_ROUNDS}
 
 
 def comparable() -> tuple[Claim, ...]:
-    """The true bounds on these errors as they are printed, repaired or sharpened; not the steps on the way to them."""
+    """The true bounds on these errors as printed, repaired or sharpened; not the steps on the way to them."""
     stated = [claim for claim in covering_claims() if claim.printed or claim.corrects or claim.sharpens]
     return tuple(claim for error in _ERRORS for claim in stated if error_of(claim) is error)
 

@@ -1,4 +1,4 @@
-"""One table of all proved bounds: each term as it is printed, as it is proved, and the number below which it fails."""
+"""One table of all proved bounds: each term as printed, as proved, and the number below which it fails."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Overview:
 
 
 def overview(entry: SlackEntry) -> Overview:
-    """The terms of a bound, beside those of the printed statement; the whole right side where it has one term only."""
+    """The terms of a bound, next to those of the printed statement; the whole right side where it has one term only."""
     printed, whole = find_published_form(entry.claim), entry.rows[0]
     return Overview(entry.claim, printed, whole, list(_lines(entry, printed)))
 

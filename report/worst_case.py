@@ -1,4 +1,4 @@
-"""The worst case over a class of functions on a claim's page: beside the bound, over the local steps of one round."""
+"""The worst case over a class of functions on a claim's page: next to the bound, over the local steps of one round."""
 
 from __future__ import annotations
 

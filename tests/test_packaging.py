@@ -142,7 +142,7 @@ def test_commands_work_without_extras(command: Path) -> None:
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_a_missing_extra_is_one_line(command: Path, extra: str) -> None:
-    """It says what to install."""
+    """The message says what to install."""
     done = typed(command, *EXTRAS[extra])
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()

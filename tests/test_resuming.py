@@ -1,4 +1,4 @@
-"""A run of tests that was stopped goes on where it ended, as long as the code stays as it is."""
+"""A run of tests that was stopped goes on where it ended, as long as the code stays unchanged."""
 
 from __future__ import annotations
 

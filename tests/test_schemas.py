@@ -116,7 +116,7 @@ def test_keys_that_are_read_are_in_the_schema(folder: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("name", runs())
 def test_runs_are_valid(name: str, folder: Path) -> None:
-    """As they are written by people, and as they are written by the project."""
+    """As they are written by people, and as written by the project."""
     RUN_FILE.validate(runs()[name])
     RUN_FILE.validate(run_table(parse_run(runs()[name], FLOAT, folder)))
     if name not in ON_DATA:

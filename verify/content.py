@@ -1,7 +1,7 @@
 """Digests of the inputs of a result: code, a paper's files, and the statement of a claim.
 
-The digest of a claim is of its content, not of its place in a file: an edit of
-one claim leaves those beside it as they are.
+The digest of a claim is of its content, not of its place in a file: an edit of one claim leaves those next to it
+unchanged.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _digest_module(module: ModuleType) -> str:
 
 
 class _Content:
-    """Digests of nested data, and of the functions in it; a thing that is met again counts by its first place."""
+    """Digests of nested data, and of the functions in it; a repeated object is represented by its first position."""
 
     def __init__(self) -> None:
         self._met: dict[int, tuple[str, Any]] = {}

@@ -58,7 +58,7 @@ def require_processes(jobs: int) -> None:
 
 
 def require_testable(target: Target) -> None:
-    """Raise `InputError`, with the line of the user's file, for a claim that no run could be asked about.
+    """Raise `InputError`, with the line of the user's file, for a claim that cannot be checked on any run.
 
     Claims of the package are not compiled to see that.
     """
@@ -168,7 +168,7 @@ def _key(target: str, family: str, part: int) -> tuple[str, ...]:
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
-    # Claims come first: some make the families of their own.
+    # Claims come first: some define their own families.
     tried = [_Tried.of(target) for target in targets]
     members = [_Member.of(instance) for instance in instances]
     together = _Together.of([each.claim for each in tried], members)

@@ -1,4 +1,4 @@
-"""Run independent tasks in this process and in workers beside it, or all of them here."""
+"""Run independent tasks in this process and in workers besides it, or all of them here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
     """Yield what `work` returns for the arguments of each task, in the order of the tasks; `jobs` is -1 for all cores.
 
-    Workers begin at once, this process works while it is asked for results.
+    Workers begin at once, this process works while results are requested.
     """
     return _restore_order(_number(work, tasks, jobs))
 
@@ -39,7 +39,7 @@ def _number(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs:
 
 
 def _worker_count(jobs: int) -> int:
-    """Return the number of processes beside this one."""
+    """Return the number of processes besides this one."""
     from joblib import effective_n_jobs
 
     return int(effective_n_jobs(jobs)) - 1

@@ -28,7 +28,7 @@ class FoundProof:
 
 
 def search_proof(claim: Claim) -> tuple[FoundProof | None, Claim]:
-    """Look for a certificate; the claim that comes back mentions the runs that it says nothing about.
+    """Look for a certificate; the returned claim mentions the runs that it does not cover.
 
     These are the runs on which an assumption fails that the certificate needs and the claim does not make.
     """

@@ -58,7 +58,7 @@ def _select_standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[t
 def make_ladders(target: Target, count: int) -> list[Outcome]:
     """Check a rate on `count` runs generated for it, of all kinds in turn, or on as many as can be generated.
 
-    A quantity that is zero along a ladder says nothing of a rate, so such ladders do not count.
+    A quantity that is zero along a ladder does not test a rate, so such ladders do not count.
     """
     found: list[Outcome] = []
     for outcome in _check_ladders(target):
@@ -139,7 +139,7 @@ def keep_premises(claim: Claim) -> Claim:
 def _new_run(
     claim: Claim, bases: Bases, kind: InstanceKind, generator: np.random.Generator, seen: set[str]
 ) -> Run | None:
-    """A run that is made for a claim, unless it has been made before or does not settle."""
+    """A run that is made for a claim, unless it has been made before or has no stationary limit."""
     fitting = generate_run(claim, bases, kind, 1, generator)
     text = None if fitting is None else run_toml(run_table(fitting[0]))
     if fitting is None or text is None or text in seen or not _has_limit(fitting[0]):
@@ -151,7 +151,7 @@ def _new_run(
 def _has_limit(run: Run) -> bool:
     """Return whether a run of equal rounds tends to a limit: at the edge of stability it neither does nor diverges.
 
-    Of other runs that is not asked; those that diverge leave the range of floats on the ladder.
+    Other runs are not tested for this; those that diverge leave the range of floats on the ladder.
     """
     if run.algorithm.defined is not None or not run.algorithm.rounds_are_alike or run.arithmetic is not RATIONAL:
         return True

@@ -29,10 +29,10 @@ _MOST_DIMENSIONS, _MOST = 3, 500
 
 
 def choose_place(found: Check) -> Comparison | None:
-    """Choose the comparison that users see: a violation at simple points, where there is one, else the worst one.
+    """Choose the comparison that users see: a violation at simple points, if it exists, else the worst one.
 
-    Simple points are tried for user-defined claims that exact numbers refute, with constants that hold on all of space.
-    Published counterexamples stay as they are on their pages.
+    Simple points are tried for user-defined claims that exact numbers refute, with constants that hold on all of
+    space. Published counterexamples stay unchanged on their pages.
     """
     worst = found.worst
     if worst is None or not worst.points or worst.holds is not False:

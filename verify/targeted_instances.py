@@ -102,7 +102,7 @@ class _Group:
     def tasks(
         self, kinds: Callable[[Sequence[InstanceKind]], Sequence[InstanceKind]]
     ) -> Iterator[tuple[list[Target], InstanceKind, int, Bases]]:
-        """The kinds that the claims need, of those that are asked for, and how many instances of each."""
+        """The kinds that the claims need, among the requested ones, and how many instances of each."""
         wanted: dict[InstanceKind, int] = {}
         targets = [target for target, known in self.known.items() if _needs_more(resolve(target), known)]
         for found in (list_kinds(self.known[target]) for target in targets):

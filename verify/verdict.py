@@ -67,7 +67,7 @@ class ClaimVerdict(Shown):
     """Those of the witness."""
     seconds: float
     searched: int = 0
-    """Runs that a search for a violation tried, beside the instances."""
+    """Runs that a search for a violation tried, besides the instances."""
     regimes: tuple[Regime, ...] = ()
     """Kinds of runs that the search tried, with the largest ratio of each."""
     pairs: Pairs = NO_PAIRS
@@ -159,13 +159,12 @@ def verify(
 
     Claims can be given themselves as well; they do not travel, so that all is then done in this process.
 
-    A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
-    For a claim of no paper that stands instances are made until there are enough of every kind, and
-    it is searched for a violation, for at most `search` seconds.  With few instances it is left undecided.
-    What a proof or a stored counterexample decides is tried on a sample, or `in_full` on as many instances as all else;
-    claims of no paper always are.
-    `InputError` where one of them is no claim, or one that no run could be asked about.
-    What was found before, by the same code for the same claims, is not looked for again.
+    A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap. For a claim of
+    no paper that stands instances are made until there are enough of every kind, and it is searched for a violation,
+    for at most `search` seconds.  With few instances it is left undecided. What a proof or a stored counterexample
+    decides is tried on a sample, or `in_full` on as many instances as all else; claims of no paper always are.
+    `InputError` where one of them is no claim, or one that cannot be checked on any run. What was found before, by
+    the same code for the same claims, is not looked for again.
     """
     if not search >= 0:
         raise InputError("search", f"expected a number of seconds that is not negative, got {search}")
@@ -217,7 +216,7 @@ def _find_verdicts(
 ) -> Iterator[ClaimVerdict]:
     """Verdicts in the order in which they are found, from what instances, proofs and searches say.
 
-    Searches that no instance decides about begin at once, beside the instances.
+    Searches that no instance decides about begin at once, besides the instances.
     """
     decisions = decisions_on(targets, jobs)
     early = [target for target in targets if search > 0 and _is_searched_anyway(resolve(target))]

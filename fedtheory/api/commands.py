@@ -66,8 +66,8 @@ def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
     """Try claims on families of exact instances, and give each its verdict.
 
     What a target can be on the command line it can be here: an id, a pattern, a source, a folder, ``"file.py"``, and
-    a `Claim`, which is tried in this process.  A claim of your own that stands is searched for a violation, for
-    `search` seconds.  Raises `InputError` without claims.
+    a `Claim`, which is tried in this process.  Your own claim that stands is searched for a violation, for `search`
+    seconds.  Raises `InputError` without claims.
     """
     from fedtheory.api.inputs import targets_of
     from fedtheory.api.progress import progress

@@ -46,9 +46,9 @@ def problem_from(
 
     A data frame whose column is named as `outputs` is prepared as `fedtheory data` and `fedtheory plan` prepare a
     file: features are standardised where their scales are far apart, a column of ones is added, and clients weigh by
-    their rows.  Arrays are taken as they are, as the formula says, and clients count alike.  Keys overrule both.
-    Raises `InputError` with the row and the column of what is no number, where the shapes do not fit, or where rows
-    have no client.
+    their rows.  Arrays are taken unchanged, as the formula says, and clients count alike.  Keys overrule both. Raises
+    `InputError` with the row and the column of what is no number, where the shapes do not fit, or where rows have no
+    client.
 
     >>> import fedtheory as ft
     >>> ft.problem_from([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 2.0, 5.0], clients=2)

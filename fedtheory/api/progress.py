@@ -1,4 +1,4 @@
-"""Work shows that it lives: a bar in a terminal and in a notebook, a line now and then elsewhere."""
+"""Progress of long work: a bar in a terminal or a notebook, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _IN_A_CELL = "JPY_PARENT_PID"
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error or in a notebook, or a line now and then where neither is; tells (done, all)."""
+    """A progress bar on standard error or in a notebook, otherwise occasional lines; yields a callback (done, all)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

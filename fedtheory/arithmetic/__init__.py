@@ -1,12 +1,10 @@
 """Three arithmetics behind one set of names: machine floats, exact rationals, and enclosures of what is irrational.
 
-The mathematics elsewhere is written once, on NumPy arrays.  Their element type
-decides: ``float64`` for sweeps, or ``object`` arrays of python-flint's `fmpq`
-for certificates.  Where a problem has no rational values the same arrays hold a
-`Enclosure` beside each rational.  What the arithmetics cannot share (solving,
-eigenvalues, roots, parsing and printing) is in objects with the same methods
-(`operations`).  Mixing a float with an exact number raises `TypeError`, so none
-is ever rounded in silence.
+The mathematics elsewhere is written once, on NumPy arrays.  Their element type decides: ``float64`` for sweeps, or
+``object`` arrays of python-flint's `fmpq` for certificates.  Where a problem has no rational values the same arrays
+hold a `Enclosure` next to each rational.  What the arithmetics cannot share (solving, eigenvalues, roots, parsing and
+printing) is in objects with the same methods (`operations`).  Mixing a float with an exact number raises `TypeError`,
+so none is ever rounded in silence.
 
 Uses no other chapter.
 """

@@ -13,7 +13,7 @@ class CertifiedArithmetic(RationalArithmetic):
     """Arrays of midpoints and radii around what is rational; single numbers stay rational, and so do all questions.
 
     For expectations of runs whose rationals would be too long.  Whether a matrix is semidefinite or a system has a
-    solution is asked of the rationals themselves.
+    solution is decided in rationals.
     """
 
     kind = "enclosure"

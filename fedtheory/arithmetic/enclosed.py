@@ -11,7 +11,7 @@ from fedtheory.arithmetic.rationals import RationalArithmetic
 
 
 class EnclosureArithmetic(RationalArithmetic):
-    """Rationals, and enclosures around what has no rational value; users ask for it as for rationals."""
+    """Rationals, and enclosures around what has no rational value; users select it like rationals."""
 
     kind = "enclosure"
     numbers = "enclosures"

@@ -1,8 +1,8 @@
 """Enclosures: real numbers known to lie in an interval, for what exact rationals cannot express.
 
-An `Enclosure` takes part in arrays beside rationals.  Every operation encloses the
-true result; every comparison is either certain or raises `Unresolved`, so that
-no branch is ever taken on a guess.  Radii follow the working precision.
+An `Enclosure` takes part in arrays next to rationals.  Every operation encloses the true result; every comparison is
+either certain or raises `Unresolved`, so that no branch is ever taken on a guess.  Radii follow the working
+precision.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fedtheory.errors import NotApplicable, Unresolved
 Array = NDArray[Any]
 
 ENCLOSURE_BITS = 256
-"""Bits of enclosures where nothing asks for more."""
+"""Default precision of enclosures, in bits."""
 
 
 def precise_enclosures(bits: int = ENCLOSURE_BITS) -> Any:
@@ -184,7 +184,7 @@ def convert_inexact(values: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """An enclosure as its interval, unless it is known exactly; other numbers as they are."""
+    """An enclosure as its interval, unless it is known exactly; other numbers unchanged."""
     return value.plain() if isinstance(value, Enclosure) else value
 
 
@@ -200,7 +200,7 @@ _BALLS = np.frompyfunc(arb, 1, 1)
 
 
 def enclosed(values: Any) -> Any:
-    """An array of exact numbers as enclosures; floats stay as they are."""
+    """An array of exact numbers as enclosures; floats stay unchanged."""
     given = np.asarray(values)
     return _ENCLOSED(given) if given.dtype == object else values
 
@@ -210,7 +210,7 @@ _ENCLOSED = np.frompyfunc(enclosure, 1, 1)
 
 def largest(values: Sequence[Any] | Array) -> Any:
     """The largest number, whatever arithmetic; of intervals that overlap an enclosure of it."""
-    # Midpoints and radii have a maximum of their own, and need not become as many enclosures.
+    # Midpoints and radii have their own maximum, and need not become as many enclosures.
     given: Any = values if hasattr(values, "enclosures") else np.asarray(values)
     if not isinstance(given, np.ndarray):
         return given.max()

@@ -1,13 +1,10 @@
 """Arrays of floats with a radius for each: enclosures at the speed of matrix products (Rump 1999, INTLAB).
 
-A `MidpointRadius` stands for every array within its radii of its midpoints.  It
-takes part in NumPy expressions beside rationals and whole numbers, and each
-result contains all that exact arithmetic could have found.  The radius of a
-result bounds what the radii of the operands make of it, and what floats round:
-for sums of n products at most ``n u / (1 - n u)`` of the sum of their sizes, in
-whatever order they are added, u the unit roundoff (Higham 2002, section 3.1).
-Radii are sums of positive numbers, computed in floats as well and made larger
-by what that can lose.
+A `MidpointRadius` stands for every array within its radii of its midpoints.  It takes part in NumPy expressions next
+to rationals and whole numbers, and each result contains all that exact arithmetic could have found.  The radius of a
+result bounds what the radii of the operands make of it, and what floats round: for sums of n products at most ``n u /
+(1 - n u)`` of the sum of their sizes, in whatever order they are added, u the unit roundoff (Higham 2002, section
+3.1). Radii are sums of positive numbers, computed in floats as well and made larger by what that can lose.
 
 NumPy functions without a rule here raise `Unresolved`: nothing passes unenclosed.
 """
@@ -193,7 +190,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
 
 
 def _single(found: Any) -> Any:
-    """An array as it is, and a single number as an `Enclosure`, as arrays of NumPy do."""
+    """An array unchanged, and a single number as an `Enclosure`, as arrays of NumPy do."""
     return found.enclosures()[()] if isinstance(found, MidpointRadius) and not found.ndim else found
 
 

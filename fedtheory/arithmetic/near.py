@@ -41,7 +41,7 @@ def _are_rationals(values: Array) -> bool:
 
 
 def floats_of_same_sign(values: Array) -> Array:
-    """Floats with the signs of rationals, which are much quicker to compare; other numbers as they are."""
+    """Floats with the signs of rationals, which are much quicker to compare; other numbers unchanged."""
     if not _are_rationals(values):
         return values
     signed = plain_floats(values)

@@ -1,4 +1,4 @@
-"""Numbers as they are written: in run files, in data, on the command line."""
+"""Reads numbers from run files, data and the command line."""
 
 from __future__ import annotations
 

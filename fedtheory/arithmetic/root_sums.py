@@ -36,7 +36,7 @@ class Root:
         return exact_root(self.raised_to(degree) / other.raised_to(degree), degree)
 
     def raised_to(self, degree: int) -> fmpq:
-        """Its power of a degree that is a multiple of its own."""
+        """The power to a multiple of its degree."""
         return self.radicand ** (degree // self.degree)
 
 

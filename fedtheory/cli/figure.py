@@ -1,4 +1,4 @@
-"""Pictures and pages beside the numbers."""
+"""Pictures and pages next to the numbers."""
 
 from __future__ import annotations
 

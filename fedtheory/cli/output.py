@@ -73,7 +73,7 @@ def print_json(document: Any) -> None:
 
 
 def print_lines(*lines: str) -> None:
-    """Plain lines with Rich markup."""
+    """Lines without Rich markup."""
     from rich.console import Console
 
     console = Console(highlight=False, emoji=False)

@@ -70,10 +70,10 @@ def run(
 ) -> None:
     """Recommend step size and rounds from exact errors, and show the guarantees there.
 
-    First the step size and the rounds to use, what the best bound promises, and what limits both; then the bounds that
-    cover the run. With a run file every true bound is asked; with constants (`--set L=1 M=10 tau=5 ...`) every bound
-    whose symbols are given; with a data file the constants are those of least squares on its rows, and NAME=VALUE
-    sets a key of a run file: target=price client=hospital rounds=100 local_steps=5, and others.
+    First the step size and the rounds to use, what the best bound promises, and what limits both; then the bounds
+    that cover the run. With a run file every true bound is evaluated; with constants (`--set L=1 M=10 tau=5 ...`)
+    every bound whose symbols are given; with a data file the constants are those of least squares on its rows, and
+    NAME=VALUE sets a key of a run file: target=price client=hospital rounds=100 local_steps=5, and others.
     """
     files, given = _inputs([*(inputs or []), *(settings or [])], settings or [])
     _require_output(output, map_over)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fedtheory.planner import Answer, ClaimPlan, Plan, RoundCost
 
 _ROOMY = ("largest step", "rounds as planned", "as planned")
-"""Columns that a narrow terminal does without."""
+"""Columns that a narrow terminal omits."""
 
 
 def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool) -> None:
@@ -46,7 +46,7 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
 
 
 def print_first(planned: Run, answer: Answer) -> None:
-    """Print what is planned and what to run, before any bound is asked."""
+    """Print what is planned and what to run, before any bound is evaluated."""
     from rich.markup import escape
 
     from fedtheory.planner.setting_in_words import planned_lines

@@ -41,7 +41,7 @@ def search(claim: Claim, target: str, effort: int | None) -> Searched:
 
 
 def write_found(searched: Iterable[Searched | None]) -> list[Path]:
-    """Write the certificates that were found of claims as they are stated into the folders of their papers."""
+    """Write the certificates that were found of claims as stated into the folders of their papers."""
     from fedtheory.language.registry import published_by
     from fedtheory.proofs.document import text_of
     from fedtheory.search import Found

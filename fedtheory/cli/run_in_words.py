@@ -8,7 +8,7 @@ from typing import Any
 
 _MOST_GROUPS, _MOST_ENTRIES = 4, 8
 _LONGEST = 12
-"""Symbols of a fraction that is shown as it is."""
+"""Symbols of a fraction that is shown unchanged."""
 _CALLED = {
     "noise": "noise variance",
     "local_step_size": "step size",
@@ -106,7 +106,7 @@ def _shorten_list(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number of a run file: exact where it is short; words as they are."""
+    """A number of a run file: exact where it is short; words unchanged."""
     text = str(value)
     try:
         return text if isinstance(value, bool) or len(text) <= _LONGEST else f"{float(Fraction(text)):.6g}"

@@ -112,7 +112,7 @@ def _facts(simulated: Run) -> dict[str, Any]:
 
 
 def document_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any]:
-    """Return the JSON document of a run whose schedule is sampled: averages, and intervals beside them."""
+    """Return the JSON document of a run whose schedule is sampled: averages, and intervals next to them."""
     estimates = {name: getattr(found, name) for name in MEASURED}
     return _facts(simulated) | {
         "server": {"mean": _texts(simulated, simulated.problem.lifted(found.mean))}

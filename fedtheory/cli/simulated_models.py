@@ -1,4 +1,4 @@
-"""A simulated run on linear models: loss and accuracy beside the errors, with intervals where they are estimated."""
+"""A simulated run on linear models: loss and accuracy next to the errors, with intervals where they are estimated."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _lost_digits(simulated: Run) -> list[str]:
     from fedtheory.errors import Unresolved
 
     if simulated.algorithm.clock.is_random:
-        # Errors are those of drawn schedules, each a run of its own.
+        # Errors are those of drawn schedules, each its own run.
         return []
     found = []
     for name in MEASURED:
@@ -131,7 +131,7 @@ def _shorten(value: Any) -> str:
 
 
 _LONGEST = 24
-"""Characters of a fraction that a terminal shows as it is."""
+"""Characters of a fraction that a terminal shows unchanged."""
 
 
 def _round(fraction: str) -> str:

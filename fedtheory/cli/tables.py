@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _PADDING, _EDGE = 3, 1
-"""Characters that a table needs beside its cells: for each column, and once."""
+"""Characters that a table needs next to its cells: for each column, and once."""
 
 
 def print_table(
@@ -68,7 +68,7 @@ def _narrowest(columns: list[_Column]) -> int:
 
 
 def _widths(columns: list[_Column], room: int) -> list[int]:
-    """The width of each column: what is left of the room goes to those that need least first."""
+    """The width of each column: the rest of the room goes to those that need least first."""
     widths, left = [column.least for column in columns], room - _narrowest(columns)
     wanting = sorted(range(len(columns)), key=lambda n: columns[n].most - columns[n].least)
     for done, n in enumerate(wanting):

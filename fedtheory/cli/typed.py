@@ -1,4 +1,4 @@
-"""Targets that are relations, typed in names of quantities, beside those that are names of claims."""
+"""Targets that are relations, typed in names of quantities, besides those that are names of claims."""
 
 from __future__ import annotations
 

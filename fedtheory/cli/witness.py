@@ -84,7 +84,7 @@ def _is_lower_bound(found: Check) -> bool:
 
 _ANY_RUN = "for statements about free vectors the run does not matter"
 _LONGEST = 44
-"""Symbols of a fraction that is shown as it is."""
+"""Symbols of a fraction that is shown unchanged."""
 
 
 def _exact(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""`fedtheory worst-case`: a claim's bound beside the worst case over a whole class of functions."""
+"""`fedtheory worst-case`: a claim's bound next to the worst case over a whole class of functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Compute the exact worst case of one noiseless round over all smooth functions, beside the claim's bound."""
+    """Compute the exact worst case of one noiseless round over all smooth functions, next to the claim's bound."""
     from fedtheory.language.targets import resolve
     from verify.worst_case import worst_case
 

@@ -55,5 +55,5 @@ class CertifiedRun(Run):
 
 @singledispatch
 def certified(run: Run, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> Run:
-    """A rational run with its expectations in floats whose errors are enclosed; any other run as it is."""
+    """A rational run with its expectations in floats whose errors are enclosed; any other run unchanged."""
     return CertifiedRun(run.problem, run.algorithm, on_progress) if run.arithmetic is RATIONAL else run

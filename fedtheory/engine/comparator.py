@@ -1,7 +1,7 @@
 """A point to compare a run with, which need not be the optimum, and what noise and dissimilarity are there.
 
-A bound that holds for every point y promises most at the y that balances two
-costs: how much F(y) is above F*, and how far y is from the start.
+A bound that holds for every point y is smallest at the y that balances two costs: how much F(y) is above F*, and how
+far y is from the start.
 """
 
 from __future__ import annotations

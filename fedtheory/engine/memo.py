@@ -1,4 +1,4 @@
-"""Values that are computed once and shared by all that ask for them."""
+"""Values that are computed once and shared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Memo:
         self._values: dict[Hashable, object] = {}
 
     def compute_once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Return the value of a key, computed when it is asked for first; nothing is stored where that raises."""
+        """Return the value of a key, computed at first use; nothing is stored where that raises."""
         if key not in self._values:
             self._values[key] = compute()
         return cast(Value, self._values[key])

@@ -122,7 +122,7 @@ class Run(AssumedConstants, Shown):
         return replace(self, problem=self.problem.with_clients(places, self.client_weights[places]), algorithm=each)
 
     def compute_once(self, make: Callable[[Run], Made]) -> Made:
-        """Return the value of a function of the run, computed when it is asked for first."""
+        """Return the value of a function of the run, computed at first use."""
         return self.memo.compute_once(make, lambda: make(self))
 
     def as_floats(self) -> Run:

@@ -22,7 +22,7 @@ _MOST_MOMENTS = 2**24
 def compute_trajectories(runs: Iterable[Run]) -> None:
     """Compute the trajectories of runs, many at once where rounds have one shape; each run then keeps its own.
 
-    Runs that belong to no batch are left as they are: they find theirs when they are asked.
+    Runs that belong to no batch are left unchanged: they compute theirs on demand.
     """
     runs = list(runs)
     if defined := [run for run in runs if run.algorithm.defined is not None and _is_in_floats(run)]:
@@ -42,7 +42,7 @@ def _is_in_floats(run: Run) -> bool:
 
 
 def _find_defined(runs: list[Run]) -> None:
-    """The trajectories of algorithms that are definitions; where one refuses, all are left for when they are asked."""
+    """The trajectories of algorithms that are definitions; where one fails, all are computed on demand."""
     from fedtheory.engine.joint import JointTrajectory
 
     if sum((run.algorithm.rounds + 1) * (run.problem.dimension + 1) ** 2 for run in runs) > _MOST_MOMENTS:
@@ -54,7 +54,7 @@ def _find_defined(runs: list[Run]) -> None:
 
 
 def _belongs_to_a_batch(run: Run) -> bool:
-    """Return whether its rounds are alike, in floats; what refuses to be a run says so when it is asked."""
+    """Return whether its rounds are alike, in floats; an invalid run raises its error on demand."""
     if not _is_in_floats(run):
         return False
     try:

@@ -223,7 +223,7 @@ class Uniform(Participation):
 
 @dataclass(frozen=True)
 class Bernoulli(Participation):
-    """Each client by a coin of its own that shows it with probability q, ``w_i = p_i / q`` on those shown."""
+    """Each client by its own coin that shows it with probability q, ``w_i = p_i / q`` on those shown."""
 
     probability: Number
 

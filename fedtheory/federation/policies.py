@@ -50,7 +50,7 @@ class LocalWork:
 
 @dataclass(frozen=True)
 class Aggregation:
-    """The server's step: eta_g, the clients' weights d_i, and the law by which they take part."""
+    """The server's step: eta_g, the clients' weights d_i, and the law of participation."""
 
     server_step_size: Number
     participation: Participation

@@ -118,7 +118,7 @@ def _(law: Normalised, weights: Array) -> Turnout:
     factors: dict[Factor, Array] = {"weight": drawn, "presence": present, "one": present - present + _ones(weights)}
     carried = {factor: chances[:, None] * values for factor, values in factors.items()}
     names: tuple[Factor, ...] = ("weight", "presence", "one")
-    # Two clients of one kind have the same weight: where there is one alone, its pair is not asked for.
+    # Two clients of one kind have the same weight: where there is one client alone, its pair is not needed.
     other = [next((j for j, w in enumerate(weights) if j != i and w == weights[i]), i) for i in range(len(weights))]
 
     def products(left: Factor, right: Factor, some: list[int]) -> Array:

@@ -117,7 +117,7 @@ class Algorithm:
 
     @property
     def rounds_are_alike(self) -> bool:
-        """Whether all rounds have the same step sizes and the same law of who takes part."""
+        """Whether all rounds have the same step sizes and the same law of participation."""
         return self.clock.is_synchronous and self.has_one_size_a_step
 
     def updates(self) -> Iterator[Update]:

@@ -93,7 +93,7 @@ def sgd(problem: Problem, **keys: Any) -> Algorithm:
 
 @_register("two-sided-fedavg")
 def two_sided_fedavg(problem: Problem, **keys: Any) -> Algorithm:
-    """FedAvg with a server step s beside the clients' s_L (liu2022, G-FedAvg-TSLR)."""
+    """FedAvg with a server step s next to the clients' s_L (liu2022, G-FedAvg-TSLR)."""
     return _fedavg_with("two-sided-fedavg", problem, keys)
 
 

@@ -129,5 +129,5 @@ def _bits(number: Fraction) -> int:
 
 @lru_cache(maxsize=2**14)
 def _value_of(schedule: StepSchedule, n: int, k: int) -> Any:
-    """The value of a formula, kept: it is asked for by every client, symbol and outcome of a round."""
+    """The cached value of a formula, used by every client, symbol and outcome of a round."""
     return schedule.value_at(n, k)

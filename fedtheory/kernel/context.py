@@ -30,7 +30,7 @@ class Context:
     random: frozenset[Symbol] = frozenset()
     """Vectors that depend on the noise of earlier steps of the round."""
     depends_on_current_noise: frozenset[Symbol] = frozenset()
-    """Vectors that depend on the noise of the present step: nothing is known of them beside it."""
+    """Vectors that depend on the noise of the present step: nothing is known of them besides it."""
     clients: Symbol | None = None
     """M, needed where participants are drawn, or means with unequal shares compared."""
     share: Expr | None = None

@@ -124,7 +124,7 @@ class _Sum:
 
 
 _MOST_COLLECTED = 200
-"""Terms among which squares are looked for, which SymPy does without end in large ones."""
+"""Terms among which squares are looked for, for which SymPy takes unbounded time in large sums."""
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:

@@ -107,8 +107,8 @@ def _terms_of_cofactor(polynomial: Polynomial, common: dict[int, int]) -> int:
 def _bound_monomials(points: Sequence[Sequence[int]], degrees: Sequence[int]) -> int:
     """Bound the monomials of a cofactor by those of the product and the degrees of the other factor.
 
-    What powers range over, and differences of two, is no more in the cofactor.  Of these, one for each generator is
-    taken, so that together they say which monomial it is: the smallest ones, as in a spanning tree.
+    What powers range over, and differences of two, no longer occurs in the cofactor.  Of these, one for each
+    generator is taken, so that together they say which monomial it is: the smallest ones, as in a spanning tree.
     """
     spend(len(points) * len(degrees) ** 2)
     columns = [*zip(*points, strict=True)]

@@ -1,11 +1,9 @@
 """Numbers as a closed type: rational functions over Q in symbols, held as polynomials in lowest terms.
 
-SymPy is the notation.  What is asked of a number (whether it vanishes, which
-sign it has, what it is divided by) is asked of the two polynomials that it is
-compiled to; anything else than a rational, a symbol, a sum, a product or a
-power is refused.  A symbol is a symbol, the square root of one, the root of a
-rational, a power with a symbol as its exponent, or a scalar that is known by
-name only: a mean or sum over clients, an inner product, a length, a value.
+SymPy is the notation.  Questions about a number (whether it vanishes, its sign, its denominator) are answered by the
+two polynomials that it is compiled to; anything else than a rational, a symbol, a sum, a product or a power is
+refused.  A symbol is a symbol, the square root of one, the root of a rational, a power with a symbol as its exponent,
+or a scalar that is known by name only: a mean or sum over clients, an inner product, a length, a value.
 """
 
 from __future__ import annotations

@@ -20,14 +20,12 @@ from fedtheory.kernel.work import NODE, remembered, spend
 def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
     """Return whether a rational function of numbers is shown to be finite and non-negative under conditions.
 
-    Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under
-    ``x >= a`` as a + s, which are the same, and a symbol under a square root as
-    a square; then all coefficients of numerator and denominator must be
-    non-negative, and the denominator must not vanish.  Factors that are squares have no say in it;
-    of others it is enough that none is negative.  A factor of both, such as the square root of u in
-    sqrt(u)/(sqrt(u) + u), is divided out: whether it may be zero is asked by `require_finite`.
-    Conditions other than <, <=, > and >= say nothing here, nor do those that name
-    anything but numbers, of which SymPy may be told any sign.
+    Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under ``x >= a`` as a + s, which are the same,
+    and a symbol under a square root as a square; then all coefficients of numerator and denominator must be
+    non-negative, and the denominator must not vanish.  Factors that are squares have no say in it; of others it is
+    enough that none is negative.  A factor of both, such as the square root of u in sqrt(u)/(sqrt(u) + u), is divided
+    out: whether it may be zero is checked by `require_finite`. Conditions other than <, <=, > and >= are ignored
+    here, as are those that name anything but numbers, for which SymPy may assume any sign.
     """
     number = sp.sympify(coefficient)
     return _is_of_numbers(number, numbers) and _is_nonnegative(number, Known(numbers, numbers.key), tuple(conditions))
@@ -35,7 +33,7 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
 
 @dataclass(frozen=True)
 class Known:
-    """Numbers that are the same where the same is known of them: what has been asked is not looked for twice."""
+    """Numbers that are the same where the same is known of them: earlier answers are reused."""
 
     numbers: Numbers = field(compare=False)
     key: Hashable
@@ -142,7 +140,7 @@ def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator
 
 
 _MOST_REWRITTEN = 200
-"""So many forms of a number are looked at, and no more: orders of many conditions have no end."""
+"""Limit on the forms of a number that are tried: many conditions have very many orders."""
 
 
 def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:

@@ -35,7 +35,7 @@ _METER: ContextVar[Meter] = ContextVar("meter", default=Meter())  # noqa: B039 -
 
 
 def spend(units: int) -> None:
-    """Count work; `Exhausted` where it is more than may be done."""
+    """Count work; `Exhausted` where it exceeds the budget."""
     meter = _METER.get()
     meter.spent += int(units)
     if meter.most is not None and meter.spent > meter.most:
@@ -44,7 +44,7 @@ def spend(units: int) -> None:
 
 @contextmanager
 def limited(most: int | None) -> Iterator[Meter]:
-    """Count the work of a block alone, and end it by `Exhausted` where it is more than may be done."""
+    """Count the work of a block alone, and end it by `Exhausted` where it exceeds the budget."""
     meter = Meter(most)
     token = _METER.set(meter)
     try:
@@ -54,7 +54,7 @@ def limited(most: int | None) -> Iterator[Meter]:
 
 
 def remembered(size: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Keep what a function returns, and count its work each time it is asked for."""
+    """Keep what a function returns, and count its work at each use."""
 
     def keep(function: Callable[_P, _T]) -> Callable[_P, _T]:
         @lru_cache(maxsize=size)

@@ -118,7 +118,7 @@ class Rate:
     constant: Expr | None = None
     """The constant of the O(.), where one is stated: then measured <= constant * order on every rung."""
     direct: tuple[RunQuantity, ...] = field(init=False)
-    """The quantities that are given as they are, instead of a symbol that `where` binds."""
+    """The quantities that are given unchanged, instead of a symbol that `where` binds."""
 
     def __post_init__(self) -> None:
         given = {name: value for name, value in vars(self).items() if isinstance(value, RunQuantity)}
@@ -211,7 +211,7 @@ class Claim(Shown):
         return self.id if self.verdict is None else f"{self.id}, recorded as {self.verdict}"
 
     def card(self) -> Card:
-        """The typeset statement with what it asks for, and what its symbols stand for."""
+        """The typeset statement with its premises, and the meaning of its symbols."""
         facts = {"conditions": ", ".join(inline(latex(condition)) for condition in self.conditions)}
         facts["assumptions"] = ", ".join(assumption.name for assumption in self.assumptions)
         facts["supposed setting"] = ", ".join(assumption.name for assumption in self.supposed)
@@ -289,7 +289,7 @@ class Claim(Shown):
 
     @property
     def encoded(self) -> str:
-        """LaTeX of the statement as it is encoded and evaluated."""
+        """LaTeX of the statement as encoded and evaluated."""
         return r",\quad ".join(self.links)
 
     def in_words(self, expression: Expr) -> str:
@@ -301,7 +301,7 @@ class Claim(Shown):
 
     @cached_property
     def _text_cache(self) -> dict[Expr, str]:
-        """Expressions as lines of text, as far as they were needed."""
+        """The expressions needed so far, as lines of text."""
         return {}
 
     @property

@@ -1,4 +1,4 @@
-"""A paper in a folder of its own, outside any package: opened, checked, and known by its key from then on."""
+"""A paper in its own folder, outside any package: opened, checked, and known by its key from then on."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _Read = tuple[str, int] | None
 
 
 def typeset_meaning(text: str, left: str = r"\(", right: str = r"\)") -> str:
-    """The text with its formulas in LaTeX, each between `left` and `right`; words stay as they are."""
+    """The text with its formulas in LaTeX, each between `left` and `right`; words stay unchanged."""
     return "".join(f"{left}{part}{right}" if is_formula else part for is_formula, part in _parts(text))
 
 

@@ -32,7 +32,7 @@ class Exclusion:
 def failed_premises(claim: Claim, run: Run) -> list[Exclusion]:
     """Each assumption that fails on a run, with its reason; `Unresolved` where floats cannot tell.
 
-    Where the run is one of another algorithm nothing else is asked.
+    Nothing else is checked on a run of another algorithm.
     """
     return failures_among(premises(claim), run)
 

@@ -31,7 +31,7 @@ def lifted(*quantities: Quantity) -> dict[Quantity, Assumption | None]:
 
 
 def lifted_to(instead: Assumption, *quantities: Quantity) -> dict[Quantity, Assumption | None]:
-    """Quantities beyond a default, and what is supposed in its place."""
+    """Quantities beyond a default, and the assumption used instead."""
     return dict.fromkeys(quantities, instead)
 
 

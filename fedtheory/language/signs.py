@@ -108,7 +108,7 @@ def signs_by_terms(tables: Sequence[Signs]) -> Signs:
 
 
 def _is_of_each_client(term: Term, of_clients: Collection[Quantity]) -> bool:
-    """Return whether each client has a number of its own, which no sum or extreme over the clients is."""
+    """Return whether each client has its own number, which no sum or extreme over the clients is."""
     if any(over.index == "clients" for over in term.over):
         return False
     outside = term.expression.replace(lambda part: isinstance(part, Average | ClientSum), lambda _sum: sp.S.One)

@@ -44,11 +44,10 @@ class Source:
 class Paper:
     """The folder of a source, which is a Python package.
 
-    Beside its `SOURCE` it may hold the modules ``certificates`` (with a list
-    `CERTIFICATES`), ``assignments`` (with a list `ASSIGNMENTS`) and ``exhibits``,
-    and the folders ``counterexamples``, ``slack`` and ``found`` (certificates that a search wrote); each is loaded
-    when it is needed.
-    A paper of the package may add quantities of its own: see `fedtheory.language.paper_parts`.
+    Beside its `SOURCE` it may hold the modules ``certificates`` (with a list `CERTIFICATES`), ``assignments`` (with a
+    list `ASSIGNMENTS`) and ``exhibits``, and the folders ``counterexamples``, ``slack`` and ``found`` (certificates
+    that a search wrote); each is loaded when it is needed. A paper of the package may add its own quantities: see
+    `fedtheory.language.paper_parts`.
     """
 
     source: Source

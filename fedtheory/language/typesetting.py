@@ -50,7 +50,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return str(super()._print_Pow(expr))
 
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
-        # Names that already are LaTeX stay as they are; SymPy would take them apart at ^ and _.
+        # Names that already are LaTeX stay unchanged; SymPy would take them apart at ^ and _.
         if any(mark in expr.name for mark in "\\("):
             return str(expr.name)
         base = _BASE.match(expr.name)
@@ -95,7 +95,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
     def _print_ClientSum(self, expr: Expr, exp: str | None = None) -> str:
         if not expr.free_symbols or not expr.free_symbols <= self.of_types:
             return self._sum(r"\sum_{i=1}^M", expr, exp)
-        # The index of the sum is not that of the types beside it.
+        # The index of the sum is not that of the types next to it.
         return re.sub(r"_(j|\{j\})", "_{l}", self._sum(r"\sum_{l=1}^J", expr, exp))
 
     def _print_LocalSum(self, expr: Expr, exp: str | None = None) -> str:

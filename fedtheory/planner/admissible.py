@@ -47,7 +47,7 @@ UNLIMITED = Edge(math.inf)
 
 
 def largest(bound: NumericBound, name: str) -> Edge:
-    """The largest value of the number of that name at which all conditions hold, all other numbers as they are.
+    """The largest value of the number of that name at which all conditions hold, all other numbers unchanged.
 
     A condition is solved by bisection, unless the number stands alone on one side.
     """
@@ -74,7 +74,7 @@ def _edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
 
 
 def _solved(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
-    """The edge in closed form; only where the number has one symbol, and the condition holds up to the edge."""
+    """Return the largest allowed number in closed form, if it has one symbol and the condition holds up to it."""
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     if len(symbols) != 1 or bound.names[symbols[0]] != name:
         return None

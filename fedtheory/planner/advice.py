@@ -28,7 +28,7 @@ FOLLOWED = frozenset({ROUNDS, "iterations"}) | NAMES
 
 @dataclass(frozen=True)
 class StepSizeComparison:
-    """The best step size of theory beside the one that really is best, for one error."""
+    """The best step size of theory next to the one that really is best, for one error."""
 
     exact: ExactOptimum
     error_at_choice: float
@@ -78,7 +78,7 @@ class ClaimPlan:
     measurements: Measurements | None = None
     exact: StepSizeComparison | None = None
     accuracy: float | None = None
-    """The target for which rounds are asked."""
+    """The target accuracy."""
 
     @cached_property
     def _sizes(self) -> StepSizes | None:
@@ -109,7 +109,7 @@ class ClaimPlan:
 
     @cached_property
     def target(self) -> RoundsToAccuracy | None:
-        """Rounds to the accuracy asked for, at the planned step size."""
+        """Rounds to the target accuracy, at the planned step size."""
         if self.accuracy is None or self.bound is None or not self.self_contained:
             return None
         if self.reason is not None:
@@ -118,7 +118,7 @@ class ClaimPlan:
 
     @cached_property
     def target_at_best(self) -> RoundsToAccuracy | None:
-        """Rounds to the accuracy asked for, at the best step size for each number of rounds."""
+        """Rounds to the target accuracy, at the best step size for each number of rounds."""
         if self.accuracy is None or self.optimum is None or self._sizes is None or not self.self_contained:
             return None
         return find_rounds_at_best_step(self._sizes, self.accuracy)
@@ -157,7 +157,7 @@ class ClaimPlan:
         return [self.claim.id, *map(number, texts)]
 
     def advice(self) -> dict[str, str]:
-        """The best step size of the bound, beside the one that is best for the exact error that it bounds."""
+        """The best step size of the bound, next to the one that is best for the exact error that it bounds."""
         bound = f"the bound of {self.claim.id} on {self.error.name}"
         found = {} if self.optimum is None else {f"step size that minimises {bound}": number(self.optimum.step_size)}
         if self.exact is not None:
@@ -168,7 +168,7 @@ class ClaimPlan:
 
     @property
     def comparator(self) -> ComparedWith | None:
-        """The point that the bound compares the run with, at the best step size where there is one."""
+        """The point that the bound compares the run with, at the best step size if it exists."""
         if self.bound is None:
             return None
         return self.bound.compared_with(None if self.optimum is None else {STEP: self.optimum.step_size})

@@ -1,7 +1,7 @@
 """Work for a plan in a worker process, while this one does the rest.
 
-Work that depends on nothing else is begun early and ended when its result is needed: this process then does it, unless
-the worker has begun it.  Where runs are short, or there is one process, all of it is done when it is needed.
+Work that depends on nothing else is begun early and ended when its result is needed: this process then does it,
+unless the worker has begun it.  Where runs are short, or there is one process, everything is computed on demand.
 """
 
 from __future__ import annotations

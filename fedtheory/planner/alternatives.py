@@ -1,4 +1,4 @@
-"""Other settings beside the planned one, each at its own best step size: local steps, batches, SCAFFOLD."""
+"""Other settings next to the planned one, each at its own best step size: local steps, batches, SCAFFOLD."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Costs:
     """Cost of a round's messages in federated averaging; others in proportion to their vectors."""
 
     def of_round(self, run: Run, planned: Run) -> float:
-        """The cost of a round of a run, beside the planned one."""
+        """The cost of a round of a run, next to the planned one."""
         rows, before = _rows(run), _rows(planned)
         ratio = rows / before if rows and before else 1.0
         messages = vectors_of_a_client(run.algorithm) / vectors_of_a_client(planned.algorithm)
@@ -83,7 +83,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Beside:
-    """Settings beside the answer that cost little to know."""
+    """Settings besides the answer that cost little to know."""
 
     planned: Alternative | None
     better_steps: Alternative | None
@@ -182,12 +182,12 @@ class Alternatives:
         return missed < missed_before or (missed == missed_before and value <= _PAYS * value_before)
 
     def beside(self) -> Beside:
-        """Return the alternatives beside the answer."""
+        """Return the alternatives besides the answer."""
         tried = self.steps is not None and self.is_cheap(2 * self.steps)
         return Beside(self.planned, self.find_better_local_steps() if tried else None, tried, self.scaffold())
 
     def scaffold(self) -> Alternative | None:
-        """SCAFFOLD with the planned local steps, beside plain FedAvg; None where it costs much to know."""
+        """SCAFFOLD with the planned local steps, next to plain FedAvg; None where it costs much to know."""
         if self.run.algorithm.defined is not None or self.steps is None or not self.is_cheap(self.steps, "scaffold"):
             return None
         return self.at(self.steps, _batch(self.run), "scaffold")

@@ -79,7 +79,7 @@ class Answer:
     local_steps: tuple[int, ...]
     """Local steps of each client, as planned."""
     beside: tuple[RunQuantity, float] | None
-    """The error of the path where that of the last model is asked for, and the other way round; after the same run."""
+    """The error of the path where the target concerns the last model, and the other way round; after the same run."""
     promise: Promise | None
     """Promise of the best bound at that step size; where none covers it, at the step size that is best for a bound."""
     elsewhere: Promise | None
@@ -145,7 +145,7 @@ class Plan(Shown):
     answer: Answer | None = None
     """The run to make, by exact errors; None for constants alone, and where no exact error is available."""
     varied: tuple[Alternative, ...] = ()
-    """Other settings that were asked for, each at its own best step size."""
+    """Other requested settings, each at its own best step size."""
 
     @property
     def step_size(self) -> float | None:
@@ -187,8 +187,8 @@ def answered(
 ) -> Answer:
     """The answer from how far a run gets, and the plans of the claims that may cover it.
 
-    `measured` finds the best step size of a plan with the constants of the run there, which takes runs: it is asked for
-    plans only whose bound may say more than the one at the best step size of the exact error.
+    `measured` finds the best step size of a plan with the constants of the run there, which takes runs: it is used
+    only for plans whose bound may be better than the one at the best step size of the exact error.
     """
     error, best = reached.error, reached.best
     run = errors.at(best.step_size)

@@ -194,7 +194,7 @@ class NumericBound:
 
 @cache
 def free_symbols_of(expression: Expr) -> frozenset[sp.Symbol]:
-    """The symbols of an expression: a search asks for them at every step."""
+    """The symbols of an expression: a search needs them at every step."""
     return frozenset(expression.free_symbols)
 
 

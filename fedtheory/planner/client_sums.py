@@ -63,7 +63,7 @@ class SumsOverClients:
 
     @cached_property
     def _all_vectors(self) -> Array:
-        """The eigenvectors of all clients beside each other, (d, M d)."""
+        """The eigenvectors of all clients next to each other, (d, M d)."""
         return self.vectors.transpose(1, 0, 2).reshape(self.vectors.shape[1], -1)
 
     @cached_property

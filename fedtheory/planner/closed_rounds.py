@@ -60,17 +60,17 @@ class RoundsInEigenbasis:
 
     @property
     def bias(self) -> float:
-        """The error of the limit of the mean: what drift and unequal work leave for ever."""
+        """The error of the limit of the mean: what drift and unequal work leave without end."""
         return float(self.limit_mean @ self.half_hessian @ self.limit_mean)
 
     @property
     def noise_floor(self) -> float:
-        """The error that gradient noise adds for ever."""
+        """The error that gradient noise adds without end."""
         return float(self.noise.sum())
 
     @property
     def limit(self) -> float:
-        """The limit of the error for ever more rounds; infinite where the run diverges."""
+        """The limit of the error as the number of rounds tends to infinity; infinite where the run diverges."""
         return self.bias + self.noise_floor if self.is_stable else math.inf
 
     @property

@@ -16,7 +16,7 @@ LIMITS: tuple[RunQuantity, ...] = (
     q.limiting_distance_sq,
     q.leading_limiting_distance_sq,
 )
-"""Errors at which runs settle: a bound on one of them says nothing of a run with so many rounds."""
+"""Stationary errors of runs: a bound on one of them says nothing of a run with so many rounds."""
 
 ERRORS: tuple[RunQuantity, ...] = (
     q.average_suboptimality,
@@ -72,7 +72,7 @@ def meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
 
 
 def refuted_bounds(asked: Sequence[Claim] | None = None) -> tuple[Claim, ...]:
-    """The bounds on an error of a run that are refuted, of the papers that are asked: no plan uses them."""
+    """The bounds on an error of a run that are refuted, of the selected papers: no plan uses them."""
     sources = None if asked is None else {claim.source for claim in asked if claim.is_published}
     refuted = (claim for claim in all_claims().values() if claim.verdict == "refuted")
     return tuple(c for c in refuted if (sources is None or c.source in sources) and error_of(c) is not None)

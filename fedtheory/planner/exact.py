@@ -106,9 +106,8 @@ def _round(step_size: float) -> str:
 def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[float, float] | None:
     """The exponent with the lowest score, and that score; None where it only falls towards small exponents.
 
-    A coarse grid, which goes on where its best point is an end, then Brent's
-    method about that point.  Scores need not have one valley only: the coarse
-    grid decides which.  They are infinite where a run diverges.
+    A coarse grid, which is extended where its best point is an end, then Brent's method about that point.  Scores
+    need not have one valley only: the coarse grid decides which.  They are infinite where a run diverges.
     """
     from scipy.optimize import minimize_scalar
 

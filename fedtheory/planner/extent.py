@@ -36,9 +36,8 @@ def value_at(sizes: StepSizes, name: str, number: float) -> float:
 def linear_speed_up(sizes: StepSizes) -> float | None:
     """The number of clients up to which the speed-up is linear; None where the clients do not enter.
 
-    Linear speed-up is an error that falls as ``1/sqrt(M T)``.  Up to the number
-    given, twice the clients bring at least half of it: the bound at its best
-    step size falls by ``2^(-1/4)``, all other numbers as they are.
+    Linear speed-up is an error that falls as ``1/sqrt(M T)``.  Up to the number given, twice the clients bring at
+    least half of it: the bound at its best step size falls by ``2^(-1/4)``, all other numbers unchanged.
     """
     if not sizes.bound.depends_on(sizes.bound.expression, CLIENTS) or sizes.best(sizes.bound) is None:
         return None

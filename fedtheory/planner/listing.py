@@ -66,7 +66,7 @@ def _limit(edge: Edge) -> str:
 
 
 def group_reasons(found: Plan) -> list[tuple[str, str]]:
-    """Why bounds do not cover the run as it is planned: the ids that share a reason, and the reason."""
+    """Why bounds do not cover the run as planned: the ids that share a reason, and the reason."""
     reasons: dict[str, list[str]] = {}
     lacking = [plan for plan in found.claims if (plan.reason or "").startswith(NOT_GIVEN)]
     for plan in found.claims:

@@ -69,7 +69,7 @@ def compare_numbers(expected: Mapping[str, float], found: Mapping[str, float]) -
 
 
 def _refine_grid(values: Mapping[float, float]) -> list[float]:
-    """Step sizes between the best one and those beside it, at equal ratios."""
+    """Step sizes between the best one and those next to it, at equal ratios."""
     steps = sorted(values)
     best = min(range(len(steps)), key=lambda place: values[steps[place]])
     sides = pairwise(steps[max(best - 1, 0) : best + 2])
@@ -134,7 +134,7 @@ def covering_bound(claim: Claim, run: Run) -> NumericBound | None:
 
 
 def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
-    """The best step size of one bound beside the exact optimum; None where the claim does not cover the run.
+    """The best step size of one bound next to the exact optimum; None where the claim does not cover the run.
 
     The constants are those of the run as planned.
     """
@@ -148,7 +148,7 @@ def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
 
 
 def compared(step: float, choice: float, exact: ExactOptimum | None) -> StepSizeComparison | None:
-    """The best step size of a bound, where the exact error is `choice`, beside that of the exact error.
+    """The best step size of a bound, where the exact error is `choice`, next to that of the exact error.
 
     None where no step size is best for the error.
     """

@@ -51,7 +51,7 @@ def _edge_of_definition(run: LinearModelRun) -> float:
         algorithm = replace(run.algorithm, work=replace(work, step_sizes=work.step_sizes * (size / planned)))
         return max(_radius(problem, algorithm) for problem in distant) - _SLACK
 
-    # A definition may scale vectors by a number of its own, as FedProx does, beside the curvatures.
+    # A definition may scale vectors by its own number, as FedProx does, next to the curvatures.
     least, most = _LEAST / run.smoothness, _MOST / min((one for one in curvatures if one > 0), default=run.smoothness)
     return _first_growing(growth, np.geomspace(least, most, _FEW))
 

@@ -1,4 +1,4 @@
-"""Other settings beside the answer, in sentences and as a table."""
+"""Other settings besides the answer, in sentences and as a table."""
 
 from __future__ import annotations
 

@@ -63,17 +63,14 @@ def plan(
 ) -> Plan:
     """Plan a run by its exact errors, and by every true bound on one of them, or the given ones, in floats.
 
-    `error` says which exact error is to be small: "final", that of the model that
-    is deployed, or "average", over all local steps, which most bounds are on.
-    Step sizes keep the `margin` from the edge of divergence, a part of it.
-    Numbers of bounds are those of the run as planned; where a claim's
-    assumptions hold at smaller step sizes only, those of the run at a smaller one.
-    `vary` asks for a table of other settings, each at its best step size: "steps"
-    (local steps), "batch", "algorithm" (SCAFFOLD beside FedAvg), by what rounds cost.
-    `on_answer` is told what to run as soon as it is known, before any bound, and `on_bounds` what the bounds promise
-    of it, before their best step sizes are compared with those of exact errors.
-    With more than one process (`jobs`, -1 for all cores) two share the work where
-    runs are long; a script then needs a guarded main part.
+    `error` says which exact error is to be small: "final", that of the model that is deployed, or "average", over all
+    local steps, which most bounds are on. Step sizes keep the `margin` from the edge of divergence, a part of it.
+    Numbers of bounds are those of the run as planned; where a claim's assumptions hold at smaller step sizes only,
+    those of the run at a smaller one. `vary` asks for a table of other settings, each at its best step size: "steps"
+    (local steps), "batch", "algorithm" (SCAFFOLD next to FedAvg), by what rounds cost. `on_answer` is told what to
+    run as soon as it is known, before any bound, and `on_bounds` what the bounds promise of it, before their best
+    step sizes are compared with those of exact errors. With more than one process (`jobs`, -1 for all cores) two
+    share the work where runs are long; a script then needs a guarded main part.
     """
     _require_possible(error, margin, vary)
     errors = ExactErrors(run.as_floats())
@@ -123,7 +120,7 @@ def _require_possible(error: str, margin: float, vary: Sequence[str]) -> None:
 
 
 def _has_exact_error(found: ClaimPlan) -> bool:
-    """Return whether the best step size of a bound can stand beside that of the exact error."""
+    """Return whether the best step size of a bound can stand next to that of the exact error."""
     return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
 
 
@@ -143,7 +140,7 @@ def _recommended(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
     without one the bounds decide.
     """
     attainable = [plan for plan in plans if plan.attainable]
-    # What covers the run as it is planned goes before what asks for another one.
+    # What covers the run as planned goes before what asks for another one.
     usable = [plan for plan in attainable if plan.applicable] or attainable
     exact = [plan for plan in usable if plan.exact is not None]
     if not exact:

@@ -76,7 +76,7 @@ class ErrorAtStepSize:
     still_falls: bool
     """Whether the error after half of the rounds was clearly larger."""
     limit: float | None = None
-    """The limit of the error for ever more rounds; None where it is not known."""
+    """The limit of the error as the number of rounds tends to infinity; None where it is not known."""
     noise_floor: float | None = None
     """The part of the limit that gradient noise adds; the rest is drift."""
     highest: float | None = None

@@ -17,7 +17,7 @@ from fedtheory.shown import short
 
 
 def planned_lines(run: Run) -> list[str]:
-    """The run as it is planned, and its smallest error."""
+    """The run as planned, and its smallest error."""
     return [_planned(run), *filter(None, [_optimal_value(run)])]
 
 

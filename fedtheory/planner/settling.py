@@ -1,4 +1,4 @@
-"""The limit of an error for ever more rounds, where it costs little."""
+"""The limit of an error as the number of rounds tends to infinity, where it costs little."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _bisected(is_stable: Callable[[float], bool], low: float, high: float, width
 
 
 def _is_stable(run: Run) -> bool:
-    """Return whether second moments of a run do not grow for ever, as far as its rounds tell."""
+    """Return whether second moments of a run do not grow without end, as far as its rounds tell."""
     try:
         with np.errstate(all="ignore"):
             if not has_one_map(run):

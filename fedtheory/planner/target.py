@@ -42,7 +42,7 @@ class RoundsToAccuracy:
     step_size: float | None
     """The step size of these rounds."""
     floor: float
-    """Limit of the bound for ever more rounds."""
+    """Limit of the bound as the number of rounds tends to infinity."""
     reason: str | None
     """Why there is no such number."""
 

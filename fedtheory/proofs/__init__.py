@@ -15,8 +15,8 @@ restarts       the printed loop over iterations with restarts: its drift, and me
 combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)
 roots          symbols for square roots of numbers, in certificates and combinations
 lyapunov       from a function of an algorithm's vectors that shrinks in every round to the last one; cases of a maximum
-terms          certificates as proof terms of one language, checked beside the kernel
-rest           that an algorithm stays at the optimum, from its definition (definitions)
+terms          certificates as proof terms of one language, checked by the kernel
+at_optimum     proofs that an algorithm stays at the optimum, from its definition (definitions)
 
 recorded       which certificate a paper has for a claim
 document       certificates as JSON: whatever is checked has been one

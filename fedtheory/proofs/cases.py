@@ -32,7 +32,7 @@ class Cases:
 
     @property
     def relaxed(self) -> None:
-        """Each case has conditions of its own."""
+        """Each case has its own conditions."""
         return None
 
 

@@ -128,7 +128,7 @@ def with_iterations_in_powers(claim: Claim, conditions: Sequence[Expr]) -> Claim
 
 
 def _counted(powers: Iterable[sp.Pow], count: Expr, iterations: Expr) -> dict[Expr, Expr]:
-    """Powers with a multiple of a count as exponent, with that of the number of iterations instead."""
+    """Replace a count by the number of iterations in exponents that are its multiples."""
     multiples = {power: power.exp / count for power in powers}
     return {power: power.base ** (one * iterations) for power, one in multiples.items() if one.is_Rational}
 
@@ -165,7 +165,7 @@ _NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)
 
 
 def _client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
-    """The minimiser of each client, where there is one: a run has it where the claim is about it, or by convexity."""
+    """The minimiser of each client, if it exists: a run has it where the claim is about it, or by convexity."""
     is_there = any(quantity in claim.notation.values() for quantity in _NAMING_MINIMISERS)
     if not is_there and a.strongly_convex_clients not in claim.assumptions:
         return {}
@@ -199,7 +199,7 @@ def _definitions(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
         symbol(q.stochastic_gradient): gradient,
         symbol(q.gradient_deviation): -noise,
         symbol(q.average_iterate): Average(local),
-        # Gradient descent on F from a model of its own.
+        # Gradient descent on F from its own model.
         symbol(q.next_centralised_model): symbol(q.centralised_model)
         - symbol(q.local_step_size) * Gradient(symbol(q.objective), symbol(q.centralised_model)),
     }

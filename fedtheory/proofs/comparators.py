@@ -1,7 +1,7 @@
 """Facts on the comparator y at a local step: noise of the step's draws there, and dissimilarity of the clients.
 
-The gradients of one draw at a client's iterate and at y have noises of their
-own, which are not independent of each other.
+The gradients of one draw at a client's iterate and at y have their own noises, which are not independent of each
+other.
 """
 
 from __future__ import annotations

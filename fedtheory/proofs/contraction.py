@@ -6,14 +6,11 @@ A proved step says, for a gain g that may be zero,
 
     g (E F(xbar') - F(y)) + w X' + c(k+1) V'  <=  q (w X + c(k) V) + b,
 
-with V zero before the first step of a round, and c zero after the last, where
-the average is the next model.  Where that is an average of participants, it is
-in mean square at most rho V farther away than the average of all clients,
-rho the variance of the sampling, and c has to be w rho at least.  A step may
-also keep a multiple h(k) of the error E F(xbar) - F(y) beside w X, with h zero
-before the first step of a round; of smooth clients c has to be
-(w + h(tau) L/2) rho then.  So after all
-K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
+with V zero before the first step of a round, and c zero after the last, where the average is the next model.  Where
+that is an average of participants, it is in mean square at most rho V farther away than the average of all clients,
+rho the variance of the sampling, and c has to be w rho at least.  A step may also keep a multiple h(k) of the error E
+F(xbar) - F(y) next to w X, with h zero before the first step of a round; of smooth clients c has to be (w + h(tau)
+L/2) rho then.  So after all K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
 
 Step j of K says, with w = 1, times q^-j and all of them added up, with X_0 the
 squared distance of the start from y, and later steps counting more,

@@ -1,4 +1,4 @@
-"""Why links of certificates hold, beside sums of terms: data from which proof terms are written."""
+"""Why links of certificates hold, next to sums of terms: data from which proof terms are written."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Itera
 
 
 def _require_full_participation(claim: Claim, one: Round) -> None:
-    """Raise `Rejected` where clients may be missing: what they keep stays as it is then."""
+    """Raise `Rejected` where clients may be missing: what they keep stays unchanged then."""
     known = one.algorithm
     if known.client_update and not known.needs_everybody and a.full_participation not in claim.assumptions:
         raise Rejected(

@@ -112,7 +112,7 @@ def _dummy_of(_name: str, latex: str) -> sp.Dummy:
 
 
 class SymbolTable:
-    """The symbol of each quantity in a claim, which has to be one; a symbol of its own where the claim has none."""
+    """The symbol of each quantity in a claim, which must be a single symbol; a new symbol where the claim has none."""
 
     def __init__(self, where: Mapping[sp.Symbol, Quantity]) -> None:
         self.known: dict[str, sp.Symbol] = {}

@@ -49,7 +49,7 @@ class Proof(ProofReport):
     """One of the kinds of certificates; None where there is none."""
     steps: tuple[Step, ...]
     document: Document | None = None
-    """The certificate as it was read; None where there is none, or where it is no document."""
+    """The certificate as parsed; None where there is none, or where it is no document."""
     work: Mapping[str, int] = field(default_factory=dict)
     """Units of work that the check took, and the checks of all claims that it relies on, by their ids."""
 

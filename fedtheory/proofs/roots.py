@@ -1,8 +1,7 @@
 """Square roots in a claim: symbols whose squares are numbers that are shown not to be negative.
 
-To the kernel the root of a number is a symbol of its own; in an identity its
-square may be replaced by that number, and in a condition the number by the
-square.
+To the kernel the root of a number is its own symbol; in an identity its square may be replaced by that number, and in
+a condition the number by the square.
 """
 
 from __future__ import annotations

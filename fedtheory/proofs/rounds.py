@@ -216,7 +216,7 @@ def _with_opaque_results(symbol: SymbolTable, context: Context) -> Context:
     """Split each client's result into its expectation and a fluctuation, where nothing else is random.
 
     A fluctuation is independent of the other clients, and not of what happens on the way to it: nothing is known of
-    local iterates and their noise beside it.
+    local iterates and their noise besides it.
     """
     mean, fluctuation = _symbol(r"\bar\psi_k"), _symbol(r"\tilde\psi_k")
     result, drawn = symbol(q.local_result), symbol(q.next_server_model)

@@ -95,9 +95,9 @@ def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
 
 @contextlib.contextmanager
 def _search_folder(folder: Path) -> Iterator[None]:
-    """Modules beside a file can be imported by it; other files have modules of the same names beside them."""
+    """Modules next to a file can be imported by it; other files have modules of the same names next to them."""
     known = set(sys.modules)
-    # What is installed goes first: a file called random.py beside a claim would break what the claim imports.
+    # What is installed goes first: a file called random.py next to a claim would break what the claim imports.
     sys.path.append(str(folder))
     try:
         yield
@@ -135,7 +135,7 @@ def one_line(home: Path) -> Iterator[None]:
 
 
 def mistakes_of(function: Callable[..., object]) -> contextlib.AbstractContextManager[None]:
-    """Mistakes of a user's function as an `InputError` with file and line; those of this package pass as they are."""
+    """Mistakes of a user's function as an `InputError` with file and line; those of this package pass unchanged."""
     code = getattr(function, "__code__", None)
     is_own = str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
     return contextlib.nullcontext() if code is None or is_own else one_line(Path(code.co_filename))

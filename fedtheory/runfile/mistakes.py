@@ -53,7 +53,7 @@ def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object])
             if not (is_new and _mend(content, mistake)):
                 if not has_problem or not mistake.key.startswith("problem") or "algorithm" not in content:
                     break
-                # What is wrong with the problem cannot be mended: the algorithm is read beside another one.
+                # What is wrong with the problem cannot be mended: the algorithm is read next to another one.
                 content["problem"], has_problem = dict(_ONE_CLIENT), False
         else:
             break

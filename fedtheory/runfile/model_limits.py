@@ -13,7 +13,7 @@ MOST_MULTIPLICATIONS = 10**13
 
 
 def require_affordable_models(problem: LinearModelProblem, algorithm: Algorithm) -> None:
-    """Raise `InputError`, with the limit and a way out, for a run that could not be followed in an hour."""
+    """Raise `InputError`, with the limit and a way out, for a run that would take more than an hour."""
     require_listable_models(algorithm.rounds, problem.dimension, GROUPS if is_random(problem, algorithm) else 1)
     work = multiplications(problem, algorithm) * algorithm.rounds * replicas_for(problem, algorithm)
     require_work(work)

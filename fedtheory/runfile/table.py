@@ -14,7 +14,7 @@ _MISSING = object()
 
 
 class TomlTable:
-    """A TOML table whose keys are taken one by one; `finish` complains about what is left."""
+    """A TOML table whose keys are taken one by one; `finish` complains about the rest."""
 
     def __init__(self, content: object, key: str, arithmetic: Arithmetic) -> None:
         if not isinstance(content, dict):

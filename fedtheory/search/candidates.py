@@ -61,10 +61,10 @@ class CandidateInequality:
 def find_candidates(
     context: Context, form: Form, relation: Relation, nearby: bool, more_weights: Sequence[Expr] = ()
 ) -> Iterator[CandidateInequality]:
-    """The inequalities that a context has at the points of a statement; nearby ones are of the objectives in it alone.
+    """Yield the inequalities of a context at the points of a statement; nearby ones use its objectives alone.
 
-    Others are of their means as well, and at further minimisers.  Averages are weighed by the client numbers of the
-    form, and those of assumptions by more.
+    Others also use client averages and further minimisers.  Averages are weighed by the client numbers of the form,
+    and those of assumptions by more.
     """
     of_client = any(differs(monomial, context) for monomial in form)
     of_form = (split_average(monomial, context)[0] for monomial in form)

@@ -141,7 +141,7 @@ def _projected(parts: Matrix) -> Matrix:
 
 
 def _triangles(parts: Matrix) -> Matrix:
-    """Upper triangles, column by column, with entries beside the diagonal times the root of two."""
+    """Upper triangles, column by column, with entries next to the diagonal times the root of two."""
     size = parts.shape[1]
     entries = [
         parts[:, row, column] * (1.0 if row == column else sqrt(2))

@@ -20,7 +20,7 @@ from fedtheory.search.restated import reuse_certificate
 
 
 def search_known(claim: Claim) -> Found | NotFound:
-    """A certificate for a bound on a run, by what is proved of the same quantities.
+    """Certificates for bounds on a run from proved claims on the same quantities.
 
     Whatever is seen at once is tried over all that is known before any linear program is.
     """

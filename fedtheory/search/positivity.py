@@ -1,8 +1,8 @@
 """Numbers that are not negative, as sums of products each of which the kernel sees to be so.
 
-The numerator of a number is split by its monomials in symbols that no condition binds.  What is left of each is a
-polynomial in few symbols; a linear program writes it as a combination of monomials times slacks of the conditions,
-in symbols counted from their lower bounds, and its basis is solved again in rationals.
+The numerator of a number is split by its monomials in symbols that no condition binds.  The rest of each is a
+polynomial in few symbols; a linear program writes it as a combination of monomials times slacks of the conditions, in
+symbols counted from their lower bounds, and its basis is solved again in rationals.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 
 def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Summands that are squares times symbols, as cross terms suggest, and products for what is left."""
+    """Summands that are squares times symbols, as cross terms suggest, and products for the rest."""
     whole = quotient(number)
     below = _positive(whole.written(whole.denominator), signs)
     if below is None:
@@ -134,7 +134,7 @@ def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 
 def _completed(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms]:
-    """Squares a (x - c y)^2 for cross terms x y of negative sign between two squares, and what is left without them."""
+    """Squares a (x - c y)^2 for cross terms x y of negative sign between two squares, and the rest without them."""
     left, squares = dict(terms), []
     for cross in sorted(powers for powers, factor in terms.items() if factor < 0):
         for one in sorted(left, reverse=True):

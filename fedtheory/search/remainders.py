@@ -54,7 +54,7 @@ class Goal:
 
     @property
     def original_symbols(self) -> set[sp.Symbol]:
-        """The symbols of the claim as it was written, in plain symbols."""
+        """The symbols of the claim as written, in plain symbols."""
         return set(use_plain_symbols(self.original).notation)
 
 

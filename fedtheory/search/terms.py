@@ -50,7 +50,7 @@ _SPARE = 8
 _MOST_LEMMAS = 3
 """Lemmas that are tried one by one, where each suffices at a point."""
 _LITTLE, _SMALL = 1e-3, 1e-6
-"""The cost of an inequality beside that of a lemma, and weights that count as zero."""
+"""The cost of an inequality next to that of a lemma, and weights that count as zero."""
 _ATTEMPTS = 4
 """Supports that are tried: which candidates are left out first differs."""
 

@@ -41,7 +41,7 @@ class Slider:
 
 @dataclass(frozen=True)
 class TermCurve:
-    """One term of the right side, with the look of its curve."""
+    """One term of the right side, with the style of its curve."""
 
     formula: Markup
     colour: str

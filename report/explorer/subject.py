@@ -64,7 +64,7 @@ class ExploredLink:
     across: int
     """Number of the symbol along the horizontal axis at first."""
     means: Mapping[sp.Symbol, Expr]
-    """The means over clients that have symbols of their own."""
+    """The means over clients that have their own symbols."""
     notation: Mapping[sp.Symbol, Quantity]
     """Quantities of the symbols; for the symbol of a mean, the quantity that is averaged."""
 

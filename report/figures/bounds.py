@@ -1,4 +1,4 @@
-"""A bound beside the exact error: over rounds, term by term, and how tight it is over step size and local steps."""
+"""A bound next to the exact error: over rounds, term by term, and how tight it is over step size and local steps."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
     Step sizes are fractions of the claim's own limit, ``limit / L``.
     """
     found = [np.nan if ratio is None else ratio for ratio in ratios(claim, _grid(tuple(runs), limit))]
-    # fmax takes a number where there is one beside what is none.
+    # fmax takes the number of a number and NaN.
     largest = np.fmax.reduce(np.reshape(found, (len(LOCAL_STEPS), len(FRACTIONS), -1)), axis=-1)
     with drawing() as (canvas, axes):
         heat_map(canvas, axes, largest, label="largest exact / bound", size=8)

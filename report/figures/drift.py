@@ -1,4 +1,4 @@
-"""Client drift over the local steps of a round, beside its bound."""
+"""Client drift over the local steps of a round, next to its bound."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _outer(canvas: Canvas, axes: Axes) -> Bbox:
 
 
 def _with_name(canvas: Canvas, axes: Axes, axis: Axis) -> list[BboxBase]:
-    """The boxes of an axis, after its name has been put beside its numbers.
+    """The boxes of an axis, after its name has been put next to its numbers.
 
     The place is a distance from the axes, and stays right when they move.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw_minor_ticks(canvas: Canvas, axes: Axes) -> None:
-    """Draw the small ticks of axes whose limits stay as they are, where they have no numbers."""
+    """Draw the small ticks of axes whose limits stay unchanged, where they have no numbers."""
     from matplotlib.ticker import NullLocator
 
     for axis in (axes.xaxis, axes.yaxis):

@@ -32,7 +32,7 @@ def loss_and_accuracy(name: str, run: Run, words: str) -> Figure:
 
 
 def draw_band(axes: Axes, found: ReplicaMeans, color: str, label: str) -> None:
-    """Draw averages over the rounds, and the interval about them where there is one."""
+    """Draw averages over the rounds, and the interval about them if it exists."""
     rounds = np.arange(len(found.mean))
     axes.plot(rounds, found.mean, color=color, label=label)
     if found.replicas > 1:

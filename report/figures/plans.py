@@ -19,7 +19,7 @@ _LISTED = 2000
 
 
 def errors_of_plan(answer: Answer) -> Figure:
-    """The exact error after each round, as planned and as answered, with the target where there is one."""
+    """The exact error after each round, as planned and as answered, with the target if it exists."""
     rounds = min(max(answer.planned.rounds, answer.best.rounds), _LISTED)
     run = answer.run.with_rounds(rounds)
     with drawing() as (canvas, axes):

@@ -1,4 +1,4 @@
-"""A rate on its ladder: the measured quantity beside the order that was claimed."""
+"""A rate on its ladder: the measured quantity next to the order that was claimed."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _ROOM = 0.11
 
 
 def _select_spaced(values: Sequence[float], first: float) -> list[float]:
-    """Values whose numbers do not touch: the first one, and those that have room beside the ones before them."""
+    """Values whose numbers do not touch: the first one, and those that have room next to the ones before them."""
     least = _ROOM * math.log(values[-1] / values[0])
     kept: list[float] = []
     for value in sorted(values, key=lambda value: value != first):

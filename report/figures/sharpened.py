@@ -1,4 +1,4 @@
-"""A printed bound beside sharper ones: both sides over the number of local steps."""
+"""A printed bound next to sharper ones: both sides over the number of local steps."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_raw_columns_are_noted() -> None:
 
 
 def test_columns_of_any_kind() -> None:
-    """Booleans, whole numbers, and missing values of the frame's own, which are named with their row."""
+    """Booleans, whole numbers, and a frame's missing values, which errors name with their row."""
     frame = pd.DataFrame({"u": [True, False], "v": pd.array([1, 2], dtype="Int64"), "y": [1.0, 2.0], "who": ["a", "b"]})
     problem = ft.problem_from(frame, "y", client="who", intercept=False, standardize=False)
     assert [rows.tolist() for rows in problem.data.inputs] == [[[1, 1]], [[0, 2]]]
@@ -133,7 +133,7 @@ def test_what_loaders_return() -> None:
 
 
 def test_tensors() -> None:
-    """They are detached first; what has these methods counts as one."""
+    """They are detached first; an object with these methods is treated as a tensor."""
 
     class Tensor:
         def detach(self) -> Tensor:

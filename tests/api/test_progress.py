@@ -1,4 +1,4 @@
-"""Progress is told where it can be read."""
+"""Progress is reported where it can be read."""
 
 from __future__ import annotations
 

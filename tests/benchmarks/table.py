@@ -1,6 +1,6 @@
 """Write the figures of benchmark runs into their page: ``python table.py RESULTS.json [RESULTS.json ...] PAGE``.
 
-Rows that the runs did not measure stay as they are.
+Rows that the runs did not measure stay unchanged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cost of asynchronous runs: fifty clients, each with a model of its own."""
+"""Cost of asynchronous runs: fifty clients, each with its own model."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def final_error_in_plain_numpy(problem: Problem, rounds: int) -> float:
 
 
 def test_many_clients_against_plain_numpy(benchmark: Any, row: Row) -> None:
-    """100,000 clients with quadratics of their own in ten dimensions, 100 rounds of 5 steps, with the same error."""
+    """100,000 clients with their own quadratics in ten dimensions, 100 rounds of 5 steps, with the same error."""
     problem = random_problem(100_000)
     expected = final_error_in_plain_numpy(problem, 100)
     assert errors_of(problem, 100, Full())[-1] == pytest.approx(expected, rel=1e-9)
@@ -82,7 +82,7 @@ def test_clients_in_types_against_their_types(benchmark: Any, row: Row) -> None:
 
 
 def seconds_of_sampled_rounds(clients: int) -> float:
-    """Two thousand rounds of sampled clients, after the set-up that a first run has made."""
+    """Two thousand rounds of sampled clients, after the set-up by a first run."""
     run = _run_of(random_problem(clients), 100, Uniform(SAMPLED))
     assert run.trajectory.server_suboptimality[-1] > 0
     return best_of(lambda: run.with_rounds(2000).trajectory.server_suboptimality, 5)

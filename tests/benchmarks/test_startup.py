@@ -16,7 +16,7 @@ COMMAND = str(Path(sys.executable).parent / "fedtheory")
 
 
 def typed(*command: str) -> None:
-    """Run a command in a process of its own."""
+    """Run a command in its own process."""
     subprocess.run(command, check=True, capture_output=True)
 
 

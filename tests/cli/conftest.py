@@ -56,7 +56,7 @@ def write_run(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with good and bad data files; run files of the tests are written beside them."""
+    """A folder with good and bad data files; run files of the tests are written next to them."""
     folder = tmp_path_factory.mktemp("data")
     generator = np.random.default_rng(5)
     count = len(CLIENT_OF_ROW)

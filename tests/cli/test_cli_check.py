@@ -265,7 +265,7 @@ def test_rate(check: Checked) -> None:
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_contract_example(arithmetic: str, command, tmp_path: Path, write_run) -> None:
-    """The user's own claim of the contract is checked from a folder of their own."""
+    """The user's own claim of the contract is checked from their own folder."""
     path = tmp_path / "mine.py"
     path.write_text(CONTRACT)
     outcome = command("check", f"{path}:drift", write_run(), "--json", "--arithmetic", arithmetic)

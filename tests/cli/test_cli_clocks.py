@@ -115,7 +115,7 @@ BUDGETS = [
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["float", "rational"])
 @pytest.mark.parametrize(("clock", "time", "updates"), BUDGETS)
 def test_a_budget_of_time(clock: str, time: str, updates: int, arithmetic: Arithmetic, write_run) -> None:
-    """`time` allows the updates up to and including its last moment, decimals read as they are written."""
+    """`time` allows the updates up to and including its last moment, decimals read as written."""
     changes = {"algorithm.clock": clock, "algorithm.rounds": None, "algorithm.time": time}
     assert read_run(write_run(changes, base=HAND), arithmetic).algorithm.rounds == updates
 

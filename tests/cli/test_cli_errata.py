@@ -39,7 +39,7 @@ def test_a_counterexample_can_be_saved_and_checked(command: Command, tmp_path: P
 
 
 def test_the_table_for_people_names_faults_and_verdicts(command: Command) -> None:
-    """Every fault of a source is counted, and the verdict of the repair is beside the printed id."""
+    """Every fault of a source is counted, and the verdict of the repair is next to the printed id."""
     outcome = command("errata", "--source", "renard2022")
     assert outcome.code == 0
     entries = sum(claim.verdict == "refuted" for claim in claims_of("renard2022"))

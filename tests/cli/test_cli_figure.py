@@ -1,4 +1,4 @@
-"""`--figure FILE` of simulate and check: a picture beside the numbers, and one line where there can be none."""
+"""`--figure FILE` of simulate and check: a picture next to the numbers, and one line where there can be none."""
 
 from __future__ import annotations
 

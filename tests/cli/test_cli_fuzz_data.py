@@ -96,7 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 RUNS = {"own": "", "batch": "batch = 1", "split": "clients = 2", "skewed": 'clients = 2\nsplit = "dirichlet"'}
-"""Keys of the problem beside the file."""
+"""Keys of the problem next to the file."""
 
 
 def assert_answered(folder: Path, kind: str, content: bytes, run: str) -> None:

@@ -46,7 +46,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 
 def test_full_gradients_have_no_interval(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Loss and accuracy are beside the errors."""
+    """Loss and accuracy are next to the errors."""
     server = printed(capsys, "simulate", files["full"])["server"]
     assert server["interval"] is None
     assert len(server["loss"]) == len(server["accuracy"]) == 5

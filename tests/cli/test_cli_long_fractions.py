@@ -1,4 +1,4 @@
-"""Constants in rationals on a terminal: short fractions as they are, long ones with the size that they have."""
+"""Constants in rationals on a terminal: short fractions unchanged, long ones with the size that they have."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ participation = 5
 
 @pytest.fixture
 def written(tmp_path: Path):
-    """Writes a run file beside a data file."""
+    """Writes a run file next to a data file."""
     (tmp_path / "mine.csv").write_text(ROWS)
 
     def write(text: str) -> Path:

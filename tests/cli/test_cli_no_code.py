@@ -69,7 +69,7 @@ def touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", ["mine.py:mine", "{here}/mine.py:mine", "paper:sum", "{here}/paper:sum", "mine:sum"])
 def test_a_certificate_names_no_file(name: str, touched: Path, command: Command) -> None:
-    """Neither a file nor a folder, beside it or by its whole path: it is refused, and nothing is executed."""
+    """Neither a file nor a folder, next to it or by its whole path: it is refused, and nothing is executed."""
     Path("c.json").write_text(certificate(name.format(here=touched.parent)))
     complaint = command("prove", "c.json").complaint()
     assert "c.json: certificate.claim: expected the id of a published claim" in complaint

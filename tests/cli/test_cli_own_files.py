@@ -1,4 +1,4 @@
-"""User-defined claims: modules beside their file, mistakes in one line, assumptions that return whether they hold."""
+"""User-defined claims: modules next to their file, mistakes in one line, assumptions that return whether they hold."""
 
 from __future__ import annotations
 

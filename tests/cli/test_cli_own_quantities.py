@@ -49,7 +49,7 @@ rounds = 2
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """A file with claims about quantities of its own, beside a run."""
+    """A file with claims about its own quantities, next to a run."""
     (tmp_path / "run.toml").write_text(RUN)
     file = tmp_path / "mine.py"
     file.write_text(MINE)

@@ -36,7 +36,7 @@ CLAIMS += (
 
 @pytest.fixture
 def paper(command, tmp_path: Path) -> Path:
-    """The folder that `new-source` writes, with a bound of a run beside its two statements."""
+    """The folder that `new-source` writes, with a bound of a run next to its two statements."""
     folder = tmp_path / "paper"
     assert command("new-source", folder).code == 0
     statements = folder / "statements.py"

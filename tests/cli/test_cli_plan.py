@@ -350,7 +350,7 @@ def test_bad_arguments(command, arguments: tuple[str, ...], complaint: str) -> N
 
 @pytest.mark.parametrize("changes", [{}, {"problem.noise": None}])
 def test_run_file_and_constants(command, write_run, changes: Changes) -> None:
-    """A run file has its own constants; others beside it are refused."""
+    """A run file has its own constants; others next to it are refused."""
     assert "got both" in command("plan", write_run(changes), "--set", "L=1").complaint()
 
 

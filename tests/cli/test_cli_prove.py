@@ -47,7 +47,7 @@ def test_a_claim_without_any_proof(command: Command) -> None:
 
 @pytest.mark.parametrize(("name", "has_reason"), [("fraboni2022:example-1", True), ("liu2022:thm-1", False)])
 def test_why_there_is_no_certificate(command: Command, name: str, has_reason: bool) -> None:
-    """The reason is shown with the claim and with its proof, where there is one."""
+    """The reason is shown with the claim and with its proof, if it exists."""
     assert ("why it is not proved" in command("prove", name).out) is has_reason
     assert ("why it is not proved" in command("show", name).out) is has_reason
 

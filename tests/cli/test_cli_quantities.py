@@ -161,7 +161,7 @@ def test_tables_say_everything(command, monkeypatch: pytest.MonkeyPatch, width: 
 
 
 def test_brackets_are_no_markup(command) -> None:
-    """E[w_i w_j] stays as it is."""
+    """E[w_i w_j] stays unchanged."""
     assert "E[w_i(n) w_j(n)]" in command("quantities", "weight_pairing").out.replace("\n", " ")
 
 

@@ -44,7 +44,7 @@ def same(first: Array, second: Array) -> bool:
 
 
 def keeps_vectors(run: Run) -> bool:
-    """Return whether the clients have vectors of their own between rounds: then there is no common virtual iterate."""
+    """Return whether the clients have their own vectors between rounds: then there is no common virtual iterate."""
     defined = run.algorithm.defined
     return defined is not None and bool(defined.algorithm.client)
 

@@ -135,7 +135,7 @@ def names(cases: list[Good]) -> list[str]:
 
 
 def written(case: Good, folder: Path) -> Path:
-    """The run file of a case, beside the data files."""
+    """The run file of a case, next to the data files."""
     path = folder / "good run.toml"
     path.write_text(run_text(case.base, case.changes), encoding="utf-8")
     return path
@@ -216,7 +216,7 @@ def test_times_of_the_slowest_client(command, write_run) -> None:
 
 
 def test_any_folder(command, data_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Data files are looked up beside the run file, not in the current folder."""
+    """Data files are looked up next to the run file, not in the current folder."""
     path = written(next(case for case in CASES if case.name == "csv"), data_folder)
     there = command("simulate", path, "--json").document
     monkeypatch.chdir(tmp_path)

@@ -23,7 +23,7 @@ problem.noise = {law = "uniform", low = 0, high = 2}
 
 @pytest.fixture
 def spec(tmp_path: Path, write_run) -> Path:
-    """A sweep beside its base run."""
+    """A sweep next to its base run."""
     write_run()
     path = tmp_path / "sweep.toml"
     path.write_text(SPEC)

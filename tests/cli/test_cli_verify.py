@@ -218,7 +218,7 @@ def test_each_false_claim_of_a_file_shows_its_counterexample(command, tmp_path: 
 
 
 def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
-    """The run is told in a few lines; `--save` writes the file, from which `check` reads the same sides."""
+    """The run is reported in a few lines; `--save` writes the file, from which `check` reads the same sides."""
     saved = tmp_path / "run.toml"
     verify = ("verify", YOUNG, "--jobs", "1", "--save", saved)
     outcome = command(*verify)

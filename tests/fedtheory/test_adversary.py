@@ -265,7 +265,7 @@ def test_reasons_of_ones_own(name: str) -> None:
 
 
 class OwnFact(facts.Fact):
-    """A fact with a slack of its own."""
+    """A fact with its own slack."""
 
 
 def test_facts_and_what_follows_of_ones_own() -> None:

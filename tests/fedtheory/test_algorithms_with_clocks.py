@@ -67,7 +67,7 @@ REPORTS = [(0,), (0, 1), (0,), (0, 1), (0,)]
 
 
 def _by_hand(momentum: Fraction, nesterov: bool, proximal: Fraction) -> list[Fraction]:
-    """The models of a run without noise, by a program of its own."""
+    """The models of a run without noise, by its own program."""
     eta, hessians, linear = Fraction(1, 8), (Fraction(2), Fraction(1)), (Fraction(1), Fraction(-3))
     x, v, held = Fraction(3), Fraction(0), [Fraction(3), Fraction(3)]
     models = [x]

@@ -105,7 +105,7 @@ def test_arrays(arithmetic: Arithmetic) -> None:
 
 
 def test_arrays_from_numpy() -> None:
-    """Whole numbers and floats become floats or rationals; the given array stays as it is."""
+    """Whole numbers and floats become floats or rationals; the given array stays unchanged."""
     whole = np.arange(3)
     floats = FLOAT.array(whole)
     assert floats.dtype == float

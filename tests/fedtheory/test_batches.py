@@ -22,7 +22,7 @@ QUANTITIES = (q.average_suboptimality, q.final_suboptimality, q.max_drift, q.ave
 
 
 def _problem(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
-    """Quadratics of any rank, in floats, with weights of their own; some without noise."""
+    """Quadratics of any rank, in floats, with their own weights; some without noise."""
     factors = generator.integers(-2, 3, (clients, dimension, dimension)).astype(float)
     factors[0] += 3 * np.eye(dimension)
     hessians = factors @ factors.transpose(0, 2, 1) / 8

@@ -40,7 +40,7 @@ CHANGES = (2, sp.Rational(1, 2), -1)
 @pytest.mark.long
 @pytest.mark.parametrize("claim_id", IDS)
 def test_the_kernel_accepts(claim_id: str) -> None:
-    """The certificate proves the claim as it is encoded, and the claim is recorded as proved."""
+    """The certificate proves the claim as encoded, and the claim is recorded as proved."""
     proof = prove(find(claim_id))
     assert proof.verdict == "proved", [step for step in proof.steps if not step.holds]
     assert find(claim_id).verdict == "proved"
@@ -346,7 +346,7 @@ def test_counts_are_at_least_one() -> None:
 
 
 def test_rates_have_no_certificate() -> None:
-    """A rate beside a relation is not proved with it."""
+    """A rate next to a relation is not proved with it."""
     T = sp.Symbol("T", positive=True)
     rate = Rate(measured=q.average_suboptimality.symbol, order=T**-100, variable=T)
     assert verdict([], rate=rate, also=[Relation(norm_sq(x), "==", norm_sq(x))], where={T: q.rounds}) == "broken"

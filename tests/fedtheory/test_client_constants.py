@@ -165,7 +165,7 @@ SHARES: dict[str, Any] = {"importance": ["1/3", "2/3"], "eta": ["1/4", "1/3"], "
 @settings(max_examples=20, deadline=None)
 @given(st.integers(2, 5), st.fractions(min_value="0", max_value="3", max_denominator=7), st.sampled_from(["1", "3/2"]))
 def test_copies(copies: int, deviation: Any, server: str) -> None:
-    """Copies of clients leave the mean as it is, and divide the covariance of the server's model by their number."""
+    """Copies of clients leave the mean unchanged, and divide the covariance of the server's model by their number."""
     run = quadratics(**LINE, **SHARES, deviation=[str(deviation), 1], server=server).engine
     more = run.with_copies(copies)
     assert more.problem.clients == 2 * copies

@@ -44,7 +44,7 @@ def _seen(schedule: Schedule) -> list[Event]:
 
 
 def _pairs(clients: int, ties: Ties, buffer: int, interval: fmpq) -> list[tuple[Policy, Server]]:
-    """Every policy beside the naive server of the same name."""
+    """Every policy next to the naive server of the same name."""
     together, filled = ties == "together", 1 + buffer % clients
     return [
         (Synchronous(), Server("sync")),

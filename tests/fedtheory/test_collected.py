@@ -26,7 +26,7 @@ def test_one_square() -> None:
 
 
 def test_coefficients_may_be_symbols() -> None:
-    """|x - eta y|^2, in a mean over clients, and what is no inner product stays as it is."""
+    """|x - eta y|^2, in a mean over clients, and what is no inner product stays unchanged."""
     form = {
         Average(Inner(x, x)): sp.S.One,
         Average(Inner(x, y)): -2 * eta,

@@ -340,7 +340,7 @@ def test_a_name_for_two_columns(homes: Path) -> None:
 
 
 def test_standardised_columns_and_an_intercept(homes: Path) -> None:
-    """Over all rows, not those of a client; the column of ones is the last one, and stays as it is."""
+    """Over all rows, not those of a client; the column of ones is the last one, and stays unchanged."""
     data = _read(homes, "homes.csv", **NAMED, standardize=True, intercept=True).problem.data
     assert data is not None
     rows = np.concatenate(data.inputs)

@@ -121,7 +121,7 @@ def _assert_read_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "depends on the graph" in found
         assert algorithm.uses(Mixed)
     else:
-        # What is the same for all is heard as it is.
+        # What is the same for all is heard unchanged.
         assert found == [mean[0] for mean in run.trajectory.server_mean]
 
 

@@ -57,7 +57,7 @@ def _key(term: Term, root: bool) -> object:
 
 
 def test_no_number_is_written_twice() -> None:
-    """But for those that two papers call by names of their own."""
+    """But for those that two papers call by their own names."""
     names = defaultdict(set)
     for one in quantities_of_runs():
         if one.term is not None:

@@ -48,7 +48,7 @@ def files(tmp_path: Path) -> Path:
     ],
 )
 def test_sizes_are_no_larger_than_the_files(files: Path, name: str, size: tuple[int, int]) -> None:
-    """A table may have a target, a client and numbers of rows beside its features; text does not count its rows."""
+    """A table may have a target, a client and numbers of rows next to its features; text does not count its rows."""
     assert smallest_size(files / name) == size
 
 

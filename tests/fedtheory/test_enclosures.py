@@ -92,7 +92,7 @@ def test_floats_do_not_mix() -> None:
 
 
 def test_enclosures_in_arrays() -> None:
-    """NumPy's sums, products and functions work on enclosures beside rationals."""
+    """NumPy's sums, products and functions work on enclosures next to rationals."""
     values = enclosed(RATIONAL.array(["1/3", "2/3"]))
     assert bare(values.sum()).overlaps(arb(1))
     assert bare(values @ RATIONAL.array([3, 6])).overlaps(arb(5))

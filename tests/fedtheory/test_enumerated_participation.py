@@ -19,7 +19,7 @@ IMPORTANCES = [["1/3", "1/3", "1/3"], ["1/2", "1/3", "1/6"], ["1/10", "1/5", "3/
 
 
 def _laws(importance: tuple[fmpq, ...]) -> list[tuple[Participation, brute.Law]]:
-    """Every law of this number of clients beside the list of its draws."""
+    """Every law of this number of clients next to the list of its draws."""
     clients = len(importance)
     laws: list[tuple[Participation, brute.Law]] = [(Full(), brute.full_weights(importance))]
     laws += [(Fixed(s), brute.fixed_weights(importance, s)) for s in {(0,), (clients - 1,), tuple(range(clients))}]

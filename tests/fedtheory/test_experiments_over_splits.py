@@ -151,7 +151,7 @@ def test_stored_tables_have_all_splits() -> None:
 
 @pytest.mark.long
 def test_the_first_stored_split_is_computed_again() -> None:
-    """Both weightings on the first split, as they are stored."""
+    """Both weightings on the first split, as stored."""
     for record, other in zip(weightings_on_split("IID", 0), stored("weightings")[:2], strict=True):
         assert_close(record, other)
 
@@ -159,7 +159,7 @@ def test_the_first_stored_split_is_computed_again() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_stored_tables_are_computed_again(table: str) -> None:
-    """Every record of a table, as it is stored."""
+    """Every record of a table, as stored."""
     for record, other in zip(recompute(table), stored(table), strict=True):
         assert_close(record, other)
 
@@ -197,7 +197,7 @@ def test_weightings_with_overlapping_deviations_are_not_significantly_different(
 
 
 def _works(deviations: tuple[float, ...], excesses: tuple[float, ...]) -> list[LocalWorkOnSplit]:
-    """Time-based runs with these numbers for 8, 15, 16 and 20 local steps, beside identical ones with ones."""
+    """Time-based runs with these numbers for 8, 15, 16 and 20 local steps, next to identical ones with ones."""
     return [
         LocalWorkOnSplit(split, seed, 0.1, steps, 1.0, excess, 1.0, deviation, 1.0, 2.0)
         for split in SPLITS
@@ -269,7 +269,7 @@ def test_convergence_is_not_monotone_only_if_sampled_runs_rise() -> None:
 
 
 def test_displays_say_that_their_tables_are_stored() -> None:
-    """In every heading; charts have names of their own and captions."""
+    """In every heading; charts have their own names and captions."""
     displays = [
         over_splits.display_2(),
         over_splits.display_3(),

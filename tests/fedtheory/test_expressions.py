@@ -34,7 +34,7 @@ WHERE = {
 
 
 def test_latex_reads_like_mathematics() -> None:
-    """Squares are norms, positive terms come first, names that are LaTeX stay as they are."""
+    """Squares are norms, positive terms come first, names that are LaTeX stay unchanged."""
     assert latex(norm_sq(y - x)) == r"\|y- x\|^2"
     assert latex(inner(x, y)) == r"\langle x,\ y\rangle"
     assert latex(Gradient(F_i, x)) == r"\nabla F_{i}(x)"
@@ -42,7 +42,7 @@ def test_latex_reads_like_mathematics() -> None:
 
 
 def test_a_sum_over_types_has_an_index_of_its_own() -> None:
-    """Beside the weight of a type the sum runs over other symbols; over clients it stays as it is."""
+    """Beside the weight of a type the sum runs over other symbols; over clients it stays unchanged."""
     weight, share = sp.Symbol("s_j(n)"), sp.Symbol("p_i")
     with weigh_clients(None, frozenset({weight})):
         assert latex(weight * ClientSum(weight)) == r"s_j(n) \sum_{l=1}^J s_{l}(n)"

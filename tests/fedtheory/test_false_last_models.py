@@ -198,7 +198,7 @@ def test_the_loop_with_restarts_has_clients_apart() -> None:
 
 
 def test_clients_together_have_gradients_of_their_own() -> None:
-    """At one point clients still have slopes of their own: the mean of their squares is larger than the square."""
+    """At one point clients still have their own slopes: the mean of their squares is larger than the square."""
     slopes = Average(norm_sq(Gradient(F_i, x_i)))
     relation = Relation(Expectation(slopes), "<=", Expectation(norm_sq(Gradient(F, x))))
     where = {symbol: WHERE[symbol] for symbol in (x, x_i, F, F_i, tau)}

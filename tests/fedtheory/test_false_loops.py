@@ -109,7 +109,7 @@ def test_smaller_bounds_on_the_drift_are_not_proved(share: Any) -> None:
 
 
 def test_the_drift_of_the_loop_is_no_other() -> None:
-    """The drift of FedAvg has a measure of its own, and no average over local steps follows from the loop."""
+    """The drift of FedAvg has its own measure, and no average over local steps follows from the loop."""
     assert verdict(about(LEMMA, q.max_drift, BOUND), OF_LEMMA) == "broken"
     assert verdict(about(LEMMA, mean_drift, BOUND), OF_LEMMA) == "broken"
     assert verdict(LEMMA, OF_LEMMA, measure=PAIR) == "broken"

@@ -215,7 +215,7 @@ def test_what_is_heard_after_other_coins_is_not_the_same(monkeypatch: pytest.Mon
 
 
 def test_one_relation_is_shown() -> None:
-    """The bound, and not another one beside it."""
+    """The bound, and not another one next to it."""
     nothing = Relation(q.final_consensus_distance_sq.symbol, "<=", sp.S.Zero)
     assert is_broken(replace(find(DSGD), also=(nothing,)), certificates()[DSGD])
 

@@ -200,7 +200,7 @@ def test_unknown_data_sets(name: str) -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    """npz and csv files are taken as they are, with the client of each row."""
+    """npz and csv files are taken unchanged, with the client of each row."""
     inputs, outputs, client = (
         np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
         np.array([1.0, 0.0, -1.0]),

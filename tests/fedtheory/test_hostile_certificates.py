@@ -266,7 +266,7 @@ def borrowed() -> list[Term]:
 
 
 def _rename(term: Term, family: Family, chance: random.Random) -> Term:
-    """A term of another certificate with symbols of this claim in place of its own."""
+    """A term of another certificate with symbols of this claim in its own place."""
     about = [one for one in term.reason.about if not isinstance(one, str)]
     symbols = set().union(term.coefficient.free_symbols, *(one.free_symbols for one in about))
     known = list(family.stated["where"])

@@ -146,7 +146,7 @@ class Attempt:
 
 
 def exchanged(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A certificate with another expression for each of its own."""
+    """A certificate with another expression for each of them."""
     if isinstance(value, InequalityRef):
         return replace(value, about=tuple(exchanged(one, change) for one in value.about))
     if isinstance(value, Fact) or value is None or isinstance(value, str):

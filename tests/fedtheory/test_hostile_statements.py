@@ -187,7 +187,7 @@ def test_no_quantity_has_a_name_that_looks_like_another_one() -> None:
 
 
 def test_no_document_has_symbols_that_look_like_others() -> None:
-    """Neither in a formula, where Python would read a full-width symbol as a plain one, nor as a symbol of its own."""
+    """Neither in a formula, where Python would read a full-width symbol as a plain one, nor as its own symbol."""
     name = "renard2022:lemma-2.3"
     document = check_certificate(find(name), certificates()[name]).document
     assert document is not None

@@ -77,7 +77,7 @@ EQUAL: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", EQUAL)
 def test_symbols_with_rules(name: str) -> None:
-    """Roots are symbols with their squares, symbolic powers symbols beside whole ones."""
+    """Roots are symbols with their squares, symbolic powers symbols next to whole ones."""
     left, right = EQUAL[name]
     assert is_zero(left - right)
     assert not is_zero(left - right + 1)
@@ -177,7 +177,7 @@ u, v, w = sp.symbols("u v w", real=True)
 
 
 def test_what_is_linear_is_taken_apart() -> None:
-    """Into coefficients, which may be quotients, and what is left; a symbol that does not occur has none."""
+    """Into coefficients, which may be quotients, and the rest; a symbol that does not occur has none."""
     coefficients, rest = linear((2 * u + 3) / (1 + w**2) + w * u - Average(w), [u, v])
     assert is_zero(coefficients[u] - 2 / (1 + w**2) - w)
     assert coefficients[v] == 0

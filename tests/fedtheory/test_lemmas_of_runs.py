@@ -1,7 +1,7 @@
 """Facts that proofs use about runs hold on exact runs, in particular where some quantity is zero or one.
 
-Facts, and what follows from the proved claims that certificates rely on, become
-claims of their own, which are checked in rationals like any other.
+Facts, and what follows from the proved claims that certificates rely on, become their own claims, which are checked
+in rationals like any other.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def test_what_is_proved_is_about_the_update_rule() -> None:
 
 
 def test_the_server_step_size_of_a_run_of_another_algorithm() -> None:
-    """It may be one, though such a server does not add the averaged change as it is."""
+    """It may be one, though such a server does not add the averaged change unchanged."""
     momentum = run("momentum at the server")
     assert a.server_step_of_one.failure(momentum) is None
     assert "is not a setting of it" in str(a.unit_server_step.failure(momentum))

@@ -1,7 +1,7 @@
 """Facts of the context of a local step hold at every step of exact runs, in expectation and on each path.
 
 What a vector is in terms of others becomes an equation, and what an assumption says becomes an inequality; both are
-claims of their own, which are checked in rationals like any other.
+their own claims, which are checked in rationals like any other.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def test_classes_that_a_hyperplane_separates_have_no_minimiser() -> None:
 
 
 def test_rows_on_the_border_leave_the_minimiser_open() -> None:
-    """Classes that touch: the loss falls for ever along a direction in which no row is wrong."""
+    """Classes that touch: the loss falls without end along a direction in which no row is wrong."""
     run = model_run(inputs=[[[1], [0]], [[-1], [0]]], outputs=[[1, 1], [0, 0]], ridge=0)
     with pytest.raises(NoMinimiser, match="could be certified"):
         _ = run.problem.optimum

@@ -127,7 +127,7 @@ def test_smooth_minimisers() -> None:
 
 
 def test_clients_without_a_minimiser() -> None:
-    """One softplus falls for ever: its client has no minimiser, and without a counterpart F has none."""
+    """One softplus falls without end: its client has no minimiser, and without a counterpart F has none."""
     at = problem([(0, 0, 1, 0, 1), (1, 0, 1, 0, -1)], [1.0], kind="softplus", arithmetic=FLOAT)
     assert abs(at.optimum[0]) <= 1e-15
     with pytest.raises(NotApplicable, match="no minimiser"):

@@ -155,7 +155,7 @@ def test_clients_that_are_equal_do_not_differ() -> None:
 
 
 def test_minimisers_that_do_not_exist() -> None:
-    """One softplus falls for ever: rational limits of slopes prove it."""
+    """One softplus falls without end: rational limits of slopes prove it."""
     at = problem([(0, 0, 1, 0, 1), (1, 0, 1, 0, -1)], [1], kind="softplus")
     assert at.optimum.tolist() == [0]
     with pytest.raises(NotApplicable, match="no minimiser"):

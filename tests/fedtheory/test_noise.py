@@ -100,7 +100,7 @@ def test_places_together_say_what_each_says(seed: int) -> None:
 
 
 def test_what_has_no_noise_adds_nothing() -> None:
-    """Neither beside itself nor beside a vector with noise."""
+    """Neither next to itself nor next to a vector with noise."""
     vectors = Vectors(2, 0, 0)
     covariances = Covariances(vectors.covariances)
     assert covariances.inner(NO_NOISE, NO_NOISE) is None

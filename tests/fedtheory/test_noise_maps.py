@@ -49,7 +49,7 @@ def test_moments_are_those_of_the_steps_one_by_one(policy, steps) -> None:
 
 
 def test_noise_is_what_steps_add_to_the_mean() -> None:
-    """Noise is the deviation of a step from its expectation, for each client from a model of its own."""
+    """Noise is the deviation of a step from its expectation, for each client from its own model."""
     run = _run(Synchronous(), (1, 4, 2))
     points = np.random.default_rng(1).standard_normal((2, DIMENSION + 1, DIMENSION + 1))
     bases, clients = points @ points.swapaxes(-1, -2), [2, 1]

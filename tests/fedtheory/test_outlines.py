@@ -43,7 +43,7 @@ COMBINATIONS = [claim_id for claim_id, found in certificates().items() if isinst
 @pytest.mark.long
 @pytest.mark.parametrize("claim_id", COMBINATIONS)
 def test_the_entries_of_a_sum_add_up(claim_id: str) -> None:
-    """Coefficients times what stands beside them are the slack of each relation."""
+    """Coefficients times what stands next to them are the slack of each relation."""
     for slack, total in _sums(claim_id):
         if _is_rational(slack) and _is_rational(total):
             assert is_zero(slack - total)
@@ -64,7 +64,7 @@ def _at_random(expression: Expr, values: dict[sp.Symbol, sp.Rational]) -> sp.Rat
 
 @pytest.mark.parametrize("claim_id", COMBINATIONS[::3])
 def test_the_entries_of_a_sum_add_up_at_a_point(claim_id: str) -> None:
-    """Coefficients times what stands beside them are the slack of each relation, at random numbers."""
+    """Coefficients times what stands next to them are the slack of each relation, at random numbers."""
     for slack, total in _sums(claim_id):
         if _is_rational(slack) and _is_rational(total):
             values: dict[sp.Symbol, sp.Rational] = {}

@@ -35,7 +35,7 @@ def _facts(*, promise: Any = None, diverges_from: float = math.inf, is_covered: 
 
 
 def test_facts_of_an_answer() -> None:
-    """An answer has the run to make and its error; the edge of divergence and a guarantee where there is one."""
+    """An answer has the run to make and its error; the edge of divergence and a guarantee if it exists."""
     always = {"step size to use": "0.25", "rounds": "7", "exact final_suboptimality then": "0.5"}
     assert _facts() == always
     assert _facts(diverges_from=2.0) == always | {"diverges from the step size": "2"}

@@ -184,7 +184,7 @@ def test_a_limit_is_solved_for_in_few_dimensions(monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_bound_covers_a_run_against_its_assumptions() -> None:
-    """The theorem is about servers that add the averaged change as it is, and steps that are alike."""
+    """The theorem is about servers that add the averaged change unchanged, and steps that are alike."""
     run = a_run()
     assert covering_bound(THEOREM, run) is not None
     for changed in ({"local_steps": (1, 2)}, {"server_step_size": 0.5}):

@@ -41,7 +41,7 @@ def test_a_target_is_reached_for_whole_cycles() -> None:
 
 
 def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
-    """The largest error of the last rounds is told where a target is missed."""
+    """The largest error of the last rounds is reported where a target is missed."""
     run = _run(8)
     reached = planned_and_best(ExactErrors(run), FINAL, 1e-9)
     assert reached is not None

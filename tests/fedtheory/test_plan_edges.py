@@ -80,7 +80,7 @@ def test_other_local_steps_are_tried_where_they_cost_little() -> None:
 
 
 def test_scaffold_stands_beside_plain_fedavg() -> None:
-    """Not beside a definition, nor without one number of local steps, nor where it costs much."""
+    """Not next to a definition, nor without one number of local steps, nor where it costs much."""
     for defined, steps, cheap, found in (
         (None, 2, True, True),
         ("fedprox", 2, True, False),

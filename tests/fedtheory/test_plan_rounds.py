@@ -290,7 +290,7 @@ def test_bounds_that_cover_a_run_meet_all_conditions(monkeypatch: pytest.MonkeyP
 def test_promises_of_an_answer(
     promise: tuple[bool, bool] | None, elsewhere: str | None, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One on the wanted error that is no empty promise suffices; else another one is looked for beside it."""
+    """One on the wanted error that is no empty promise suffices; else another one is looked for next to it."""
     wanted = q.final_suboptimality
     there: Any = None
     if promise is not None:

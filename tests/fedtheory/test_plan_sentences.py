@@ -183,7 +183,7 @@ def test_runs_that_no_bound_covers() -> None:
 
 
 def test_lines_of_an_answer() -> None:
-    """Nothing limits a run that diverges everywhere; a cause has a line of its own."""
+    """Nothing limits a run that diverges everywhere; a cause has its own line."""
     cause = SimpleNamespace(sentence=lambda: "because")
     for hopeless, given, heads in (
         (False, None, ["promised:", "limits:"]),

@@ -35,7 +35,7 @@ def _bound(expression: sp.Expr, *conditions: Any, **values: float) -> NumericBou
 
 
 def test_numbers_against_assumptions() -> None:
-    """Noise beside full gradients, and a server step other than one where it is one."""
+    """Noise next to full gradients, and a server step other than one where it is one."""
     sigma = sp.Symbol("sigma", positive=True)
     quiet: Any = SimpleNamespace(where={sigma: q.noise_deviation}, assumptions=(a.full_gradients,))
     assert _contradiction(quiet, {"sigma": 0.5}) == f"{a.full_gradients.name}: the gradients are noisy"

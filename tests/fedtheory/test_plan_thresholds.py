@@ -211,7 +211,7 @@ def test_outcomes_in_order() -> None:
 
 
 def test_outcomes_of_a_run_that_falls() -> None:
-    """Half of the rounds before, the error is clearly larger; beside its limit it is not."""
+    """Half of the rounds before, the error is clearly larger; next to its limit it is not."""
     errors = ExactErrors(_noisy_line())
     search_ = RoundsNeeded(errors, q.final_suboptimality, None)
     moment = [1.0]

@@ -1,4 +1,4 @@
-"""Whole plans: of runs, constants and data, beside the exact optimum."""
+"""Whole plans: of runs, constants and data, next to the exact optimum."""
 
 from __future__ import annotations
 

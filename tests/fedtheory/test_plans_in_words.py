@@ -105,7 +105,7 @@ def test_smaller_steps_do_not_help_updates_that_grow(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "vectors"), [("fedavg", 2), ("fedprox", 2), ("fednova", 2), ("scaffold", 4)])
 def test_messages_are_counted_by_vectors(name: str, vectors: int) -> None:
-    """SCAFFOLD sends a control variate beside the model, each way."""
+    """SCAFFOLD sends a control variate next to the model, each way."""
     extra = {"proximal": 1} if name == "fedprox" else {}
     run = run_of(name=name, **extra)
     assert vectors_of_a_client(run.algorithm) == vectors

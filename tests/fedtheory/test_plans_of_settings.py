@@ -1,4 +1,4 @@
-"""Other settings beside the planned one: local steps, batches, SCAFFOLD, by what rounds and local steps cost."""
+"""Other settings besides the planned one: local steps, batches, SCAFFOLD, by what rounds and local steps cost."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ _OTHERWISE = [sp.S.One, square(SAMPLE), SHARE * square(SAMPLE)]
     ids=str,
 )
 def test_weights_count_once_in_a_meaning(member: Any) -> None:
-    """Another power of a weight is no multiple of a sum with shares, alone or beside one that is."""
+    """Another power of a weight is no multiple of a sum with shares, alone or next to one that is."""
     with pytest.raises(Rejected, match="once each"):
         _meaning(member)
 

@@ -60,7 +60,7 @@ def _problem(seed: int, clients: int, dimension: int) -> Problem:
     st.sampled_from([1, 0.7]),
 )
 def test_numbers_are_those_of_second_moments(seed, shape, is_fixed, server_step_size) -> None:
-    """To 1e-9 relative, for clients with work of their own and for some of the clients only."""
+    """To 1e-9 relative, for clients with their own work and for some of the clients only."""
     clients, dimension, rounds = shape
     problem = _problem(seed, clients, dimension)
     steps = tuple(1 + (seed + client) % 4 for client in range(clients))

@@ -222,7 +222,7 @@ OF_EACH_KIND = {type(found): name for name, found in certificates().items()}
 
 @pytest.mark.parametrize("name", OF_EACH_KIND.values(), ids=[kind.__name__ for kind in OF_EACH_KIND])
 def test_no_kind_of_certificate_proves_a_rate(name: str) -> None:
-    """A bound on the last model, or that it rests at the optimum, is no rate beside it."""
+    """A bound on the last model, or that it rests at the optimum, is no rate next to it."""
     plain = find(name)
     claim = replace(plain, rate=Rate(measured=T, order=1 / T, variable=T), where={**plain.where, T: q.rounds})
     found = check_certificate(claim, certificates()[name])

@@ -54,7 +54,7 @@ def test_moments_are_those_of_all_dimensions(monkeypatch, ridge, replacement, st
 
 @pytest.mark.parametrize("rows", [[40, 50, 60], [40, 5, 6], [400, 300, 50]])
 def test_clients_whose_rows_span_everything_work_in_all_dimensions(monkeypatch, rows) -> None:
-    """Each in coordinates of its own, with the same moments."""
+    """Each in its own coordinates, with the same moments."""
     run = _run(_problem(rows, 0.1, True))
     found = run.trajectory
     monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])

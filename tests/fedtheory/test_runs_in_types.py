@@ -71,7 +71,7 @@ def _content(problem: str, law: str, counts: list[int], **keys: Any) -> dict[str
 
 
 def _each(values: Any, run: Run) -> list[Any]:
-    """Values of all clients, where there is one for each client that the run follows."""
+    """Values of all clients, if each client that the run follows has one."""
     found = np.asarray(values)
     is_of_clients = found.ndim and found.shape[-1] == run.problem.clients
     return np.asarray(run.repeat_for_clients(found) if is_of_clients else found).tolist()

@@ -80,7 +80,7 @@ LIFTED = {
 
 @pytest.mark.parametrize("quantity", LIFTED, ids=lambda one: str(one.name))
 def test_a_quantity_lifts_the_default_beyond_which_it_has_a_meaning(quantity: Quantity) -> None:
-    """The others stay, also beside other quantities."""
+    """The others stay, also next to other quantities."""
     claim = with_setting(claim_about(q.final_suboptimality, quantity))
     assert claim.supposed == LIFTED[quantity]
     assert describe_setting(claim).startswith("plain FedAvg beyond its quantities (")

@@ -156,7 +156,7 @@ ROUTINES_BESIDE_TERMS = {
     "visited_second_moment",
     "weight_share",
 }
-"""Quantities that a routine computes beside their terms, quicker than the evaluator; none may be added."""
+"""Quantities that a routine computes next to their terms, quicker than the evaluator; none may be added."""
 
 
 def test_a_quantity_with_a_term_is_written_once() -> None:

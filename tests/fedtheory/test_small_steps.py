@@ -124,7 +124,7 @@ def test_the_closed_form_is_the_first_coefficient(seed: int) -> None:
 @given(SEEDS, st.booleans())
 @some
 def test_exact_limits_at_tiny_steps(seed: int, unbiased: bool) -> None:
-    """Each coefficient is what is left of the exact moments after the earlier ones, per power of mu = 10^-12."""
+    """Each coefficient is the rest of the exact moments after the earlier ones, per power of mu = 10^-12."""
     run, mu = _random_run(seed, unbiased=unbiased), fmpq(1, 10**12)
     left = stationary_moment(_at(run, mu))
     for power, coefficient in enumerate(moment_expansion(run, ONE, 3)):

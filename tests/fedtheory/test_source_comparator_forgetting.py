@@ -132,7 +132,7 @@ def test_half_the_start_fails_on_a_run() -> None:
 
 @pytest.mark.parametrize("ridge", [0.1, 20])
 def test_the_floor_is_near_the_error_of_ridge_regression(ridge: float) -> None:
-    """Diabetes data, small local steps: within a factor of four of where runs settle, small curvatures or not."""
+    """Diabetes data, small local steps: within a factor of four of the stationary error, small curvatures or not."""
     problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": ridge}
     algorithm = {"local_step_size": 1e-4, "local_steps": 1, "rounds": 100}
     run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)

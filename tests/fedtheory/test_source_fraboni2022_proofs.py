@@ -133,7 +133,7 @@ def test_a_selected_client_makes_all_its_steps_to_one_side(name: str) -> None:
 
 
 def test_all_refuted_prints_have_a_counterexample_here() -> None:
-    """None is forgotten; some have a test of their own."""
+    """None is forgotten; some have their own test."""
     elsewhere = {"lemma-3.S", "lemma-4", "eq-92", *SELECTED}
     assert {name for name, claim in CLAIMS.items() if claim.verdict == "refuted"} == set(COUNTEREXAMPLES) | elsewhere
 

@@ -190,7 +190,7 @@ def test_random_participation_alone_can_diverge(start: int) -> None:
 
 
 def test_an_unstable_direction_is_found_behind_a_slow_one() -> None:
-    """A slow stable direction makes the witness large; the mildly negative entry beside it still counts."""
+    """A slow stable direction makes the witness large; the mildly negative entry next to it still counts."""
     hessians = [[["1", "0"], ["0", "1/1000000000"]], [["9", "0"], ["0", "1/1000000000"]]]
     run = quadratics(hessians, [["0", "0"]] * 2, [1, 1], eta="39/100", law=Uniform(1)).engine
     for one in (run, run.as_floats()):

@@ -25,7 +25,7 @@ OUTPUTS = [[1, 2], [0, 1], [3, -1], [1, 1]]
 
 
 def run_of(law: Any, *, arithmetic: Any = FLOAT, clock: Any = None, rows: Any = ROWS, outputs: Any = OUTPUTS) -> Run:
-    """Clients with rows of their own, mini-batches of one row."""
+    """Clients with their own rows, mini-batches of one row."""
     algorithm: dict[str, Any] = {"local_step_size": "1/20", "local_steps": 3, "rounds": 3}
     algorithm |= {} if law is None else {"participation": law}
     algorithm |= {} if clock is None else {"clock": clock}

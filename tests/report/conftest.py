@@ -72,7 +72,7 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """The address of the page of a claim, without figures and worst cases, beside the script; it knows some runs."""
+    """The address of the page of a claim, without figures and worst cases, next to the script; it knows some runs."""
     folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for(())
 
     def write(claim_id: str, *runs: OwnRun) -> str:

@@ -216,7 +216,7 @@ def test_a_rate_with_a_step_size_of_its_own_is_asked_for_its_conditions_there() 
 
 
 def test_conditions_on_clients_stay_undecided() -> None:
-    """A mean over clients in a condition leaves the explorer as it is, and the page says what is not decided."""
+    """A mean over clients in a condition leaves the explorer unchanged, and the page says what is not decided."""
     eta, L = sp.symbols("eta L", positive=True)
     where = {eta: q.local_step_size, L: q.smoothness}
     conditions = [Average(q.importance.symbol) <= 1, eta <= 1 / L]

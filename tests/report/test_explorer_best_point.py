@@ -78,7 +78,7 @@ def names() -> list[str]:
 
 
 def at_sliders(browser: Chrome) -> dict[str, float]:
-    """The number beside each slider."""
+    """The number next to each slider."""
     script = "return [...document.querySelectorAll('.explorer .slider data')].map((element) => Number(element.value))"
     return dict(zip(names(), browser.execute_script(script), strict=True))
 

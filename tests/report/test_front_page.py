@@ -42,7 +42,7 @@ def test_sources_stand_in_reading_order(groups: list[SourceGroup]) -> None:
 
 
 def test_a_main_theorem_says_what_became_of_it(groups: list[SourceGroup]) -> None:
-    """A refuted one has repairs beside it; a proved one its sharper forms."""
+    """A refuted one has repairs next to it; a proved one its sharper forms."""
     main = {group.key: group.main for group in groups}
     printed = main["vlaski2023"]
     assert printed is not None

@@ -62,7 +62,7 @@ def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
     ],
 )
 def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, ...], said: str) -> None:
-    """Rungs on which the quantity is exactly zero are told in words, and drawn where all are."""
+    """Rungs on which the quantity is exactly zero are reported in words, and drawn where all are."""
     claim = find("vlaski2023:claim.effective-step")
     rungs = tuple(Rung(fmpq(1, 2**n), fmpq(value), fmpq(1, 4**n)) for n, value in enumerate(measured))
     figure = draw_rate(claim, RateCheck(True, rungs, 0.0, None))

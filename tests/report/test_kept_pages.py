@@ -61,7 +61,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _drawn(paper: Path, *, stop: bool = False) -> list[str]:
-    """Write the report in a process of its own; the pages that were drawn."""
+    """Write the report in its own process; the pages that were drawn."""
     command = [sys.executable, "-c", REPORT, str(paper), str(paper.parent / "site"), *(["--stop"] if stop else [])]
     kept = {**os.environ, VARIABLE: str(paper.parent / "kept")}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=kept)

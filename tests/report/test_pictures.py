@@ -78,7 +78,7 @@ def test_notebooks_have_the_same_figures(run: Run) -> None:
 
 
 def test_a_rate_has_its_ladder(run: Run) -> None:
-    """The measured values stand beside the claimed order."""
+    """The measured values stand next to the claimed order."""
     labels = [line.get_label() for line in bound_figure(find("renard2022:goal-rate"), run).axes[0].lines]
     assert "exact" in labels
 

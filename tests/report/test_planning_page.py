@@ -44,7 +44,7 @@ def page() -> planning.PlanPage:
 
 
 def test_rows(page: planning.PlanPage) -> None:
-    """Every claim has a row for each split; ratios are those of the numbers beside them, of errors at least one."""
+    """Every claim has a row for each split; ratios are those of the numbers next to them, of errors at least one."""
     assert [(name, claim) for name, claim, _ in page.rows] == [
         (f"diabetes, {split}", claim) for split in ("iid", "dirichlet") for claim in CLAIMS
     ]

@@ -20,7 +20,7 @@ def of(name: str) -> Overview:
 
 
 def test_a_sharper_bound_stands_beside_the_printed_one() -> None:
-    """Term by term, by the symbols that both have: 18 and 5/6, 4 and 5/6, the start and the noise as they are."""
+    """Term by term, by the symbols that both have: 18 and 5/6, 4 and 5/6, the start and the noise unchanged."""
     found = of("renard2022:thm-2.1.sharp")
     assert found.printed is find("renard2022:thm-2.1")
     printed = {"18" in line.printed: line for line in found.lines}

@@ -23,7 +23,7 @@ def page(*targets: str) -> str:
 
 
 def test_a_row_for_each_part() -> None:
-    """The constant as it is stated, and what it could at most be lowered to."""
+    """The constant as stated, and what it could at most be lowered to."""
     section = slack_section(find(PRINTED))
     assert section is not None
     assert len(section.rows) == len(parts_of(find(PRINTED))) == 3
@@ -43,7 +43,7 @@ def test_what_is_attained_says_so() -> None:
 
 
 def test_runs_can_be_taken_from_the_page(tmp_path) -> None:
-    """A run file of the page has the ratio that the page shows beside it."""
+    """A run file of the page has the ratio that the page shows next to it."""
     rows = slack_section(find(LEMMA)).rows
     text = page(LEMMA)
     assert rows[0].run_file in text.replace("&#34;", '"')

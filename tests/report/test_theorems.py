@@ -14,7 +14,7 @@ STEP = "renard2022:lemma-2.2.proof.last.fixed"
 
 
 def test_the_page_offers_the_theorem_with_its_proof() -> None:
-    """The conclusion stands on the page; the file beside it has the theorem of the list, and its proof."""
+    """The conclusion stands on the page; the file next to it has the theorem of the list, and its proof."""
     accepted = checked()[STEP]
     verdict = ClaimVerdict(STEP, "proved", 1, 1, 0, 0, 0.25, None, None, 0.0)
     drawn = ClaimTask(verdict, None, None, ()).draw(environment_for(()))

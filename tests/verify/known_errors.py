@@ -1,6 +1,6 @@
 """Known errors among the planted ones, and their evidence: `planted_errors.json` has each, with a violating run.
 
-An entry names the claim, the kind of error and its number among those, and says whether what is left is true, false, or
+An entry names the claim, the kind of error and its number among those, and says whether the rest is true, false, or
 of unknown truth.  `how` is one of
 
 "run"       false: a run violates it, given as a table in which equal neighbours are written once

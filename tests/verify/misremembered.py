@@ -1,4 +1,4 @@
-"""Bounds with their assumptions spelled out: true ones, and what is left of them in a careless quotation.
+"""Bounds with their assumptions spelled out: true ones, and the rest of them in a careless quotation.
 
 In `remembered` the reader supposes the setting; here every assumption is named: a bound is false by its own words.
 """

@@ -1,4 +1,4 @@
-"""An instructor's exercise with a claim, a text and solutions of their own."""
+"""An instructor's exercise with a claim, a text and their own solutions."""
 
 OWN = """
 import sympy as sp

@@ -74,7 +74,7 @@ SETTINGS = (
 )
 """Assumptions that a quotation forgets."""
 OF_THE_PREMISES = ("a wider condition", "a missing condition", "a missing assumption", "convexity left out")
-"""Kinds of errors that leave the relations as they are."""
+"""Kinds of errors that leave the relations unchanged."""
 
 
 @dataclass(frozen=True)

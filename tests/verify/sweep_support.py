@@ -56,7 +56,7 @@ COMMAND = [sys.executable, "-m", "fedtheory", "sweep"]
 
 
 def write_sweep(folder: Path, text: str, name: str = "sweep.toml") -> Path:
-    """A sweep's file in a folder, beside the slow claim."""
+    """A sweep's file in a folder, next to the slow claim."""
     (folder / "slow.py").write_text(SLOW)
     path = folder / name
     path.write_text(text)

@@ -49,7 +49,7 @@ def twice(run):
     return 2 * q.max_drift.on(run)
 
 
-# Each of them speaks of the other.
+# Each of them refers to the other.
 odd = q.RunQuantity("odd", "o", "half of the drift", _half)
 four = q.RunQuantity("four", "f", "four", _four)
 SOURCE = Source(

@@ -26,7 +26,7 @@ eta, T = sp.symbols("eta T", positive=True)
 
 
 def test_noise_of_a_perturbed_run() -> None:
-    """Variances times a factor, deviations times its root; other oracles as they are, batches of the moved data."""
+    """Variances times a factor, deviations times its root; other oracles unchanged, batches of the moved data."""
     array = FLOAT.array
     additive: Any = perturbed_runs._oracle(AdditiveNoise(array([2.0, 3.0])), None, 4.0)
     two_points: Any = perturbed_runs._oracle(TwoPointNoise(array([2.0, 3.0])), None, 4.0)

@@ -316,7 +316,7 @@ def test_bases_around_a_point() -> None:
 
 
 def test_levels_of_several_clients_are_tried_with_several() -> None:
-    """A level applies where it does beside one of the bases; those that say nothing with one client need two."""
+    """A level applies where it does next to one of the bases; those that say nothing with one client need two."""
     asked: list[Any] = []
 
     def look(point: Any) -> Any:

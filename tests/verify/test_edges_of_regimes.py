@@ -58,7 +58,7 @@ def test_steps_are_repeated_while_one_of_them_helps() -> None:
 
 
 def test_other_linear_terms() -> None:
-    """Noise where there is none; each term with the other sign, one more, and none; a start beside it and opposite."""
+    """Noise where there is none; each term with the other sign, one more, and none; a start next to it and opposite."""
     found = list(_change_linear_terms(_table((2, -5), noise=[fmpq(1)] * 2)))
     linear = [[int(one[0]) for one in table["problem"]["linear"]] for table in found[:6]]
     assert linear == [[-2, -5], [3, -5], [0, -5], [2, 5], [2, -4], [2, 0]]

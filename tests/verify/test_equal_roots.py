@@ -55,7 +55,7 @@ def claim(lhs: sp.Expr, relation: str, rhs: sp.Expr) -> Claim:
     ids=str,
 )
 def test_equal_constants_tie(lhs: sp.Symbol, rhs: sp.Symbol, family: str) -> None:
-    """A constant that is at most another holds where they are equal as well, in rationals and beside enclosures."""
+    """A constant that is at most another holds where they are equal as well, in rationals and next to enclosures."""
     for number in range(12):
         found = check(claim(lhs, "<=", rhs), Instance(family, number).run())
         assert found.holds is (True if found.applicable else None), found.reason

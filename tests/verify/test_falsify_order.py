@@ -116,7 +116,7 @@ def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part of what is left, or eight seconds at most; progress never passes its end."""
+    """A part of the rest, or eight seconds at most; progress never passes its end."""
     monkeypatch.setattr(finding, "measure_work", lambda: 10.0)
     assert [finding._deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
     assert [finding._end_of_part(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]

@@ -186,7 +186,7 @@ def test_ends_in_the_same_proportions_are_one_end() -> None:
 
 
 def test_rates_have_no_terms_to_move() -> None:
-    """Local searches from the ladder of a rate leave its sides as they are."""
+    """Local searches from the ladder of a rate leave its sides unchanged."""
     rate = find("renard2022:goal-rate.fixed")
     assert rate.relations == ()
     assert {_move_term(rate, np.random.default_rng(seed)) for seed in range(8)} == {None}

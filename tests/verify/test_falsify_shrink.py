@@ -130,7 +130,7 @@ def test_no_run_is_checked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_counterexamples_with_a_ratio_come_first() -> None:
-    """D^2 <= D/2 fails for many D; what is left has a ratio, and sides that are short in print."""
+    """D^2 <= D/2 fails for many D; the rest has a ratio, and sides that are short in print."""
     claim = Claim(id="t:ratio", lhs=D**2, rhs=D / 2, where=WHERE)
     after = shrink(claim, run_table(Instance("by hand", 12).run()), measure_work() + LONG)
     found = check(claim, parse_run(after, RATIONAL))

@@ -133,7 +133,7 @@ def test_choices_by_letter_or_text(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a) half as many", "a or b", "not b", "bb", "c", "half", "['a', 'b']"])
 def test_choices_that_are_none(text: str) -> None:
-    """Neither right nor wrong: a letter beside the other option's text, two letters, part of a text."""
+    """Neither right nor wrong: a letter next to the other option's text, two letters, part of a text."""
     with pytest.raises(Unreadable):
         read_choice(CHOICE, text)
 
@@ -151,5 +151,5 @@ def test_choices_that_are_none(text: str) -> None:
     ],
 )
 def test_lines_that_are_no_python(line: str, typed: str) -> None:
-    """A formula without quotes is taken as it is typed."""
+    """A formula without quotes is taken as typed."""
     assert formulas_without_quotes(line)["bound"] == typed

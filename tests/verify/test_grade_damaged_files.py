@@ -151,7 +151,7 @@ def test_a_damaged_notebook_has_its_answers(damage: Callable[[dict[str, Any]], N
 
 
 def test_signs_are_repaired_only_where_it_helps() -> None:
-    """A text with quotes of its own stays as it is."""
+    """A text with quotes of its own stays unchanged."""
     assert repair_signs("x = “1”") == 'x = "1"'
     assert repair_signs("x = −3") == "x = -3"
     for code in ("x = 'a “word”'", "x = “1", "x = 1"):

@@ -54,7 +54,7 @@ def test_zeros_on_both_sides_are_no_wide_text() -> None:
 
 
 def test_a_run_is_shortened_while_its_violation_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the first half that keeps it; it stays where none does, and a light run is left as it is."""
+    """By the first half that keeps it; it stays where none does, and a light run is left unchanged."""
     claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=0, where={})
     start: Table = {"work": 1000}
     monkeypatch.setattr(counterexample, "_LIGHT", 100)

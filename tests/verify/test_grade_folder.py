@@ -56,7 +56,7 @@ def table(output: Path) -> dict[str, dict[str, str]]:
 
 @pytest.mark.long
 def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
-    """Right answers have their points beside hostile and wrong ones, and every student gets a page."""
+    """Right answers have their points next to hostile and wrong ones, and every student gets a page."""
     output = tmp_path / "out"
     seen: list[tuple[int, int]] = []
     grade_folder(folder, output, on_progress=lambda done, whole: seen.append((done, whole)))
@@ -97,7 +97,7 @@ def test_the_counterexample_is_a_run_file(folder: Path, tmp_path: Path) -> None:
 
 
 def test_feedback_names_no_other_student(folder: Path, tmp_path: Path) -> None:
-    """Two files that claim one copy are told to the instructor alone, also where results are stored."""
+    """Two files that claim one copy are reported to the instructor alone, also where results are stored."""
     (folder / "zoe.py").write_text(solution("bob"))
     for _ in range(2):
         grade_folder(folder, tmp_path / "out")

@@ -33,7 +33,7 @@ c.Execute.iopub_timeout = 60
 def nbgrader(course: Path, *arguments: str) -> None:
     """Run nbgrader in a course directory; it has to succeed."""
     command = [sys.executable, "-m", "nbgrader", *arguments]
-    # nbgrader starts alembic, which stands beside this Python.
+    # nbgrader starts alembic, which stands next to this Python.
     found = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}
     done = subprocess.run(command, cwd=course, env=found, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

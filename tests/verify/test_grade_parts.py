@@ -332,7 +332,7 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
 
 
 def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In two thousand runs unless others are asked for; the largest of the ratios is kept."""
+    """Checks two thousand runs by default, and keeps the largest ratio."""
     module = import_module("verify.grade.bound")
     asked: list[int] = []
     trial = SimpleNamespace(violation=None, largest_ratio=0.5, tried=7)

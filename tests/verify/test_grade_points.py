@@ -63,7 +63,7 @@ def test_a_formula_is_typeset_as_it_was_read(read: str, typeset: str, monkeypatc
 
 @pytest.mark.parametrize("read", ["a", "1/120 = 0.00833333", "a text of 4 words, for a person to read", "12"])
 def test_what_is_no_formula_is_not_typeset(read: str) -> None:
-    """Options, numbers and words stay as they are."""
+    """Options, numbers and words stay unchanged."""
     row = AnswerRow("bound", "The bound", 1.0, 2, "", answer="as typed", read=read)
     assert f"<dt>Read as</dt><dd><code>{read}</code></dd>" in feedback.feedback_page(_page(row))
 
@@ -129,7 +129,7 @@ def test_a_person_can_overrule_the_machine(folder: Path) -> None:
 
 
 def test_an_edited_table_of_points_is_kept(folder: Path) -> None:
-    """The table is written again, and an edited one is kept beside it."""
+    """The table is written again, and an edited one is kept next to it."""
     output = graded(folder)
     graded(folder)
     assert not (output / "points-edited.csv").exists()

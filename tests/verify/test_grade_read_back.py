@@ -1,4 +1,4 @@
-"""Students' check of their own file: each answer as it is read, whether it is right or not."""
+"""Students' check of their own file: each answer as parsed, whether it is right or not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASSIGNMENT = assignments()["drift-recursion"]
 
 
 def answers(folder: Path, **given: str) -> dict[str, tuple[bool, str]]:
-    """The handout with some answers filled in, as it is read."""
+    """The handout with some answers filled in, as parsed."""
     copy = ASSIGNMENT.copy(CLASS)
     text = n.python_template(ASSIGNMENT, copy)
     for name, answer in given.items():

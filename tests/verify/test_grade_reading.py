@@ -227,7 +227,7 @@ POWER = M ** sp.Rational(-3, 4) * tau ** sp.Rational(1, 4)
     ids=str,
 )
 def test_other_ways_to_write_it(text: str, expected: sp.Expr) -> None:
-    """Lost backslashes, unicode, another left side, decimals as they are typed."""
+    """Lost backslashes, unicode, another left side, decimals as typed."""
     assert sp.simplify(read_answer(text, NAMES) - expected) == 0
 
 

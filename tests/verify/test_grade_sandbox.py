@@ -17,7 +17,7 @@ SHORT = Limits(seconds=1, waiting=3)
 
 
 def run(*units: str, limits: Limits = USUAL) -> Answers:
-    """Units that may answer `a` and `b`, and the function `f`; in the sandbox where there is one."""
+    """Units that may answer `a` and `b`, and the function `f`; in the sandbox if it exists."""
     launch = launch_plain if missing_part() else require_sandbox()
     return run_code(units, ["a", "b"], {"f": [["1"], ["3/2"]]}, launch, limits)
 
@@ -70,7 +70,7 @@ def test_functions_count_with_whole_arguments() -> None:
     ],
 )
 def test_a_failure_costs_its_own_unit_only(code: str, told: str) -> None:
-    """It is told in one short sentence, and the answers around it survive."""
+    """It is reported in one short sentence, and the answers around it survive."""
     found = run("a = 1", code, "b = 2")
     assert (found.values["a"], found.values["b"]) == ("1", "2")
     assert told in found.troubles[0]

@@ -187,7 +187,7 @@ def test_answers_as_they_were_handed_in() -> None:
 
 
 def test_fingerprints_of_files(tmp_path: Path) -> None:
-    """Fingerprints cover a file and those beside it; a missing file counts as an empty one."""
+    """Fingerprints cover a file and those next to it; a missing file counts as an empty one."""
     file = tmp_path / "a.py"
     file.write_text("x")
     assert digest(file, "a", "b") == digest(file, "a", "b") != digest(file, "a", "c")

@@ -153,7 +153,7 @@ def test_what_a_rate_sets_is_no_variable_of_its_own() -> None:
 
 
 def test_variables_vary_independently() -> None:
-    """Two names of the number of rounds have no ladders of their own."""
+    """Two names of the number of rounds have one ladder."""
     where = {T: q.rounds, N: q.iterations}
     with pytest.raises(InputError, match="vary independently"):
         check(Claim(id="t:rate", rate=Rate(1 / T, 1 / (N * T), (N, T)), where=where), ONE)

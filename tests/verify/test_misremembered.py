@@ -1,4 +1,4 @@
-"""Bounds as they are misremembered get the verdict "refuted" from the default search; true ones stand."""
+"""Bounds as misremembered get the verdict "refuted" from the default search; true ones stand."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_there_are_enough_instances() -> None:
 
 
 def test_the_families_serve_claims_without_convexity() -> None:
-    """They keep their other instances; claims that assume convexity, or no smoothness, are left as they were."""
+    """They keep their other instances; claims that assume convexity, or no smoothness, are left unchanged."""
     assert set(NONCONVEX) < set(families_for(RATE))
     assert set(NONCONVEX) < set(families_for(find("liu2022:thm-1")))
     for claim in all_claims().values():

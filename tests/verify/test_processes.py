@@ -73,7 +73,7 @@ def test_results_come_in_the_order_of_the_tasks() -> None:
 
 
 def test_this_process_works_as_well() -> None:
-    """With two processes there is one worker beside it; short tasks go to both."""
+    """With two processes there is one worker besides it; short tasks go to both."""
     where = list(in_order(worked_in, [(0.02,)] * 100, 2))
     assert len(set(where)) == 2
     assert os.getpid() in where

@@ -46,7 +46,7 @@ FLOOR = Claim(
 
 
 def test_ladders_that_are_made() -> None:
-    """Each is an instance of its own, of the claim, and not along zeros."""
+    """Each is its own instance, of the claim, and not along zeros."""
     found = make_ladders(RIGHT, 12)
     assert len(found) == 12
     assert all(outcome.holds for outcome in found)
@@ -60,7 +60,7 @@ def test_ladders_that_are_made() -> None:
 
 
 def test_premises_alone() -> None:
-    """Conditions on a variable are left to the rungs; what is left holds wherever it applies."""
+    """Conditions on a variable are left to the rungs; the rest holds wherever it applies."""
     assert keep_premises(FINAL).conditions == ()
     assert keep_premises(TINY).conditions == tuple(TINY.conditions)
     assert check(keep_premises(RIGHT), make_ladders(RIGHT, 1)[0].instance.run()).holds is True

@@ -76,7 +76,7 @@ def test_a_design_covers_every_pair_of_levels() -> None:
 
 
 def test_a_pair_that_never_applies_is_given_up() -> None:
-    """A design does not ask for ever for what a claim excludes, and counts it."""
+    """A design does not ask without end for what a claim excludes, and counts it."""
     design = Design(STANDARD, {name: list(STANDARD[name].levels) for name in ("clients", "weights")}, seed=0)
     for row in design.rows(200):
         design.count(row, applies=row["weights"] is None)
@@ -297,7 +297,7 @@ def test_a_theorem_is_tried_with_few_clients_and_many() -> None:
 
 @pytest.mark.parametrize("name", ["fedavgm", "scaffnew", "dsgd", "compressed", "fedprox", "scaffold", "fednova"])
 def test_parameters_of_an_algorithm_are_factors(name: str) -> None:
-    """Each parameter of its own has several levels, and each level is one that a run file can have."""
+    """Each user-defined parameter has several levels, and each level is one that a run file can have."""
     assumption = a.server_momentum if name == "fedavgm" else getattr(a, name)
     claim = resolve(
         Claim(id="mine:any", lhs=q.final_distance_sq, rhs=10**9 * (1 + D**2), where=WHERE, assumptions=[assumption])

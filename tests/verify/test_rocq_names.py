@@ -65,7 +65,7 @@ def test_a_round_has_one_step_size() -> None:
 
 @pytest.mark.parametrize("part", range(4))
 def test_each_theorem_names_each_quantity(part: int) -> None:
-    """Every quantity of the claim has a name of its own."""
+    """Every quantity of the claim has its own name."""
     for claim_id in [*checked()][part::4]:
         known = export_id(claim_id)
         require_own_names(known.claim, known.theorem.called)

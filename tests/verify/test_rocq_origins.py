@@ -73,7 +73,7 @@ STRANGE = {
 
 @pytest.mark.parametrize("name", STRANGE)
 def test_a_hypothesis_without_an_origin_is_refused(name: str) -> None:
-    """Whatever a writer adds of its own, the export fails."""
+    """The export fails with whatever a writer adds."""
     with pytest.raises(NotExported, match=f"the hypothesis {STRANGE[name].name} encodes no"):
         with_origins(with_hypothesis(export_id(THEOREM), STRANGE[name]))
 

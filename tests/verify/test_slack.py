@@ -128,7 +128,7 @@ def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
     "name", ["thm-2.1.halved", "lemma-2.3.growing", "lemma-2.3.mean.growing", "lemma-2.3.quiet", "lemma-2.2.halved"]
 )
 def test_less_of_a_part_is_refuted(name: str) -> None:
-    """By its own run, in rationals, with all conditions as they are."""
+    """By its own run, in rationals, with all conditions unchanged."""
     for share in compute_shares(find(f"renard2022:{name}")):
         less = sp.Rational(int(share.value * 990_000), 10**6)
         found = check(share.part.scaled(less), parse_run(share.run, RATIONAL))

@@ -88,7 +88,7 @@ def test_rungs_of_several_ladders_are_listed_once() -> None:
 
 
 def test_rungs_of_ladders() -> None:
-    """Counts are climbed further alone than beside others; horizons are held near their limit, and move on."""
+    """Counts are climbed further alone than next to others; horizons are held near their limit, and move on."""
     clients, rounds, steps = LADDERS["clients"], LADDERS["rounds"], LADDERS["local_step_size"]
     assert (clients.is_count, rounds.is_count, steps.is_count) == (True, False, False)
     assert [clients.steps(first, longer) for first in (True, False) for longer in (False, True)] == [
@@ -127,7 +127,7 @@ def test_what_a_rate_sets() -> None:
 
 
 def test_growth_in_words() -> None:
-    """The power that the measured side is divided by, and a short fraction as it is."""
+    """The power that the measured side is divided by, and a short fraction unchanged."""
     name: Any = lambda _: "T"  # noqa: E731
     assert Growth(T, sp.oo, Fraction(0), fmpq(1, 3)).words(name) == (
         "measured tends to 1/3 as T grows, and order to 0: no constant serves for all T"

@@ -227,7 +227,7 @@ def test_moves_of_a_local_search_in_turn() -> None:
 
 
 def test_half_of_the_local_searches_leave_something_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each choice of aspects with the same probability, and none where the claim says nothing of what is left."""
+    """Each choice of aspects with the same probability, and none where the claim says nothing of the rest."""
     monkeypatch.setattr(search, "without", lambda table, names: (table, names))
     count = len(search._ASPECTS)
     for number in range(2 * count):
@@ -395,7 +395,7 @@ def test_burdens_are_laid_on_terms_that_are_there() -> None:
 
 
 def test_the_curvature_of_one_client_is_scaled() -> None:
-    """Others, and linear terms, stay as they are."""
+    """Others, and linear terms, stay unchanged."""
     one, other = [[fmpq(2), fmpq(1)], [fmpq(1), fmpq(4)]], [[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]
     table = {"problem": {"hessians": [one, other], "linear": [[1, 2], [3, 4]]}}
     scaled = generation._with_curvature(table, 0, fmpq(1, 2))

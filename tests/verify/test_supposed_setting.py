@@ -113,7 +113,7 @@ def test_counterexamples_are_in_the_setting() -> None:
 
 
 def test_constants_bring_their_assumptions() -> None:
-    """A bound in sigma mentions bounded variance, in proofs as on runs; one without is left as it is."""
+    """A bound in sigma mentions bounded variance, in proofs as on runs; one without is left unchanged."""
     noise, sigma = sp.Symbol("n_i", real=True), sp.Symbol("sigma", positive=True)
     where = {noise: q.gradient_noise, sigma: q.noise_deviation}
     claim = Claim(id="t:noise", lhs=Expectation(norm_sq(noise)), rhs=sigma**2, where=where, place="step")

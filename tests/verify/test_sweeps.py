@@ -88,7 +88,7 @@ def test_spaced_numbers_reach_both_ends() -> None:
 
 
 def test_keys_are_set_at_any_depth() -> None:
-    """Tables are made where there are none, entries of lists are replaced, and the base run stays as it is."""
+    """Tables are made where there are none, entries of lists are replaced, and the base run stays unchanged."""
     plan = design('[grid]\nalgorithm.participation.kind = ["uniform"]\n"problem.hessians[1][0][0]" = ["7/2"]')
     tables = plan.tables(0)
     assert tables["algorithm"]["participation"] == {"kind": "uniform"}
@@ -146,7 +146,7 @@ def test_mistakes_are_named_before_the_first_run(mistake: str, tmp_path: Path) -
 
 
 def test_mistakes_of_the_base_run_name_its_file(tmp_path: Path) -> None:
-    """A run file of its own is named where the mistake is in it, and the sweep where a swept key is wrong."""
+    """Its own run file is named where the mistake is in it, and the sweep where a swept key is wrong."""
     (tmp_path / "base.toml").write_text(BASE.replace("rounds", "round"))
     spec = write_sweep(tmp_path, f'run = "base.toml"\nclaims = ["{THEOREM}"]\n[grid]\nproblem.noise = [1]')
     with pytest.raises(InputError, match=r"base.toml: algorithm.rounds: is missing; is 'round' a typing error for it"):

@@ -1,4 +1,4 @@
-"""A sweep on a real Dask cluster: a scheduler and two workers, each a process of its own, on loopback."""
+"""A sweep on a real Dask cluster: a scheduler and two workers, each its own process, on loopback."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_scheduler_without_workers_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_run_that_kills_its_workers_ends_the_sweep(tmp_path: Path) -> None:
-    """A run that takes each restarted worker with it ends the command with one line, without waiting for ever."""
+    """A run that takes each restarted worker with it ends the command with one line, without waiting without end."""
     spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "cluster.parquet"
     deadly = "__import__('os')._exit(1) if run.algorithm.work.steps[0] == 3 else 0"
     (tmp_path / "slow.py").write_text(SLOW.replace(PATIENCE, deadly))

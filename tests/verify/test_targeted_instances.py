@@ -122,7 +122,7 @@ BEST_STEP = Claim(
     conditions=[sp.Eq(tau, 1), sp.Eq(eta, 2 / (mu + L))],
     assumptions=GRADIENT_DESCENT,
 )
-"""The classical rate of gradient descent with its best step size, which no family draws."""
+"""The classical rate of gradient descent with its best step size, which no family contains."""
 TOO_FAST = replace(BEST_STEP, id="mine:too-fast", rhs=((L - mu) / (L + mu)) ** (4 * T) * D**2)
 
 

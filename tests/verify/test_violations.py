@@ -1,4 +1,4 @@
-"""Violations that floats see: which are decided, in which order, and what is left open."""
+"""Violations that floats see: which are decided, in which order, and which stay undecided."""
 
 from __future__ import annotations
 

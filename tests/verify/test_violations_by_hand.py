@@ -162,7 +162,7 @@ def test_sides_that_are_hardly_the_wrong_way_round() -> None:
 
 
 def test_gaps_and_kinds_of_violations() -> None:
-    """In parts of the larger side, at most one and above zero; a side of zero is a kind of its own."""
+    """In parts of the larger side, at most one and above zero; a side of zero is its own kind."""
 
     def gap(sides: tuple[float, float] | None, score: float = 0.0) -> float:
         return _relative_gap(Seen({}, score, {}, False, sides))
@@ -195,7 +195,7 @@ def test_models_one_unit_in_the_last_place_apart_are_a_tie(centres: list[str], s
 
 
 def test_the_work_of_decisions_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the beginning of each to its end; the next one may take what is left, or a little at least."""
+    """From the beginning of each to its end; the next one may take the rest, or a little at least."""
     clock = iter([5.0, 7.0, 7.5, 8.0])
     until: list[float] = []
     monkeypatch.setattr(violations, "measure_work", lambda: next(clock))

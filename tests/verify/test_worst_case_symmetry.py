@@ -1,4 +1,4 @@
-"""Programs of two clients that can change places: of half the size, with the same value; others are left as they are.
+"""Programs of two clients that can change places: of half the size, with the same value; others are left unchanged.
 
 What needs a solver is skipped without the extra `worst-case`.
 """

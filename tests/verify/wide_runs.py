@@ -16,7 +16,7 @@ units = st.integers(-6, 6).map(lambda power: fmpq(10) ** power)
 """1e-6 to 1e6."""
 small = st.sampled_from([fmpq(0), fmpq(1), fmpq(-1), fmpq(2), fmpq(1, 3), fmpq(-3, 7)])
 nudges = st.sampled_from([fmpq(0)] + [sign * fmpq(1, 10**power) for power in (6, 12, 18) for sign in (1, -1)])
-"""At an edge, or beside it: far from it, near for floats, and too near for them."""
+"""At an edge, or next to it: far from it, near for floats, and too near for them."""
 edges = st.sampled_from([fmpq(2), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 100)])
 """Step sizes times smoothness: the edge of stability, those of the usual conditions, and small steps."""
 

@@ -50,7 +50,7 @@ class Applicability:
 
 
 def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicability:
-    """Ask for every assumption and every condition; `Unresolved` where floats cannot tell."""
+    """Check every assumption and every condition; `Unresolved` where floats cannot tell."""
     failures = failed_premises(claim, run)
     agree = all(bool(failed_premises(claim, near)) == bool(failures) for near in nearby)
     try:

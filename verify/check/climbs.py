@@ -100,11 +100,11 @@ class RateCheck:
     constant: float | None
     """Largest measured / order on all ladders."""
     limit: Number | None
-    """Exact limit of the quantity for ever more rounds at constant step size, where there is one."""
+    """Exact limit of the quantity for ever more rounds at constant step size, if it exists."""
     climbs: tuple[Climb, ...] = ()
     """One for each variable; with several variables another one of all together, where the conditions hold on it."""
     growth: Growth | None = None
-    """The exact limit that decides about the rate, where there is one."""
+    """The exact limit that decides about the rate, if it exists."""
 
     @cached_property
     def slope(self) -> float | None:

@@ -89,9 +89,8 @@ def ratio_of(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
 def tightest_places(sides: Values, decided: Array) -> Array:
     """Find the place along the last axis where a relation is violated most, else most undecided, else tightest.
 
-    That is where the relative gap is smallest; where both sides are zero nothing
-    is tight.  Nothing is tighter than equal numbers, beside which no other gap is
-    looked at: exact quotients take time.
+    That is where the relative gap is smallest; where both sides are zero nothing is tight.  Nothing is tighter than
+    equal numbers, next to which no other gap is looked at: exact quotients take time.
     """
     asked = decided == decided.min(axis=-1, keepdims=True)
     is_equal = asked & (decided == HOLDS)

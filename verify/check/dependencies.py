@@ -36,7 +36,7 @@ class Dependencies:
         return widths, run.problem.clients if self.counts_clients else None
 
     def size(self, run: Run) -> tuple[int, int]:
-        """Count the rounds and local steps of a run that have values of their own."""
+        """Count the rounds and local steps of a run that have their own values."""
         size, _ = self._shapes(run)
         return size
 

@@ -71,7 +71,7 @@ def check_and_escalate(
 
 
 def decidable(run: Run) -> Run:
-    """A rational run as it is, or with expectations in certified enclosures where its rationals would be too long."""
+    """A rational run unchanged, or with expectations in certified enclosures where its rationals would be too long."""
     is_long = run.arithmetic is RATIONAL and _cost(run) > _BUDGET and _is_affordable(run)
     return certified(run) if is_long else run
 

@@ -1,4 +1,4 @@
-"""A claim on a run whose expectations are averages over replicas: an interval beside the sides, and never a violation.
+"""A claim on a run whose expectations are averages over replicas: an interval next to the sides, and never a violation.
 
 Both sides are found for every independent group of replicas as well.  Where they do not change from group to group
 nothing was estimated, and floats decide as on any other run.

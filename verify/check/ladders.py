@@ -38,7 +38,7 @@ class Ladder:
     held: int = 1
     """The rung at which the variable stays while another one climbs; 1 leaves the run's own value."""
     beside: tuple[int, ...] = (1, 4, 16)
-    """Rungs of a count beside the ladder of a first variable; each has four times as many clients or local steps."""
+    """Rungs of a count next to the ladder of a first variable; each has four times as many clients or local steps."""
     longer_beside: tuple[int, ...] = (1, 4, 16)
     """Rungs where the first ones do not decide; horizons are longer then."""
     place: int = 0
@@ -64,7 +64,7 @@ class Ladder:
         return self.longer[-1] if is_longer and self.held > 1 else self.held
 
     def jointly(self, is_longer: bool) -> tuple[int, ...]:
-        """The rungs while all variables climb together; of horizons the last one is where they are held."""
+        """The rungs while all variables climb together; horizons are held at their last rung."""
         last = 4 ** (_JOINT - 1) if self.held == 1 else self.start_rung(is_longer)
         return tuple(last // 4**number for number in reversed(range(_JOINT)))
 

@@ -52,7 +52,7 @@ _MOST_WRITTEN_OUT = 2_000
 
 
 def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
-    """Check a claim on a run as it is, without merging equal clients."""
+    """Check a claim on a run unchanged, without merging equal clients."""
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
         run = certified(run)
     found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)

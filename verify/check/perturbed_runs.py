@@ -1,9 +1,8 @@
 """Runs that differ from a float run by little more than rounding: what they disagree about, rounding decides.
 
-All lengths, curvatures, variances and step sizes are multiplied by numbers next
-to one.  Whatever is equal stays equal, and a flat direction stays flat, so that
-exact statements go on holding; but every operation rounds differently, and cancelling
-or badly conditioned numbers come out differently.
+All lengths, curvatures, variances and step sizes are multiplied by numbers next to one.  Equal entries stay equal,
+and a flat direction stays flat, so that exact statements stay true; but every operation rounds differently, and
+cancelling or badly conditioned numbers come out differently.
 """
 
 from __future__ import annotations

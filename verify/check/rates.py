@@ -49,7 +49,7 @@ from verify.effort import spend
 __all__ = ["Climb", "RateCheck", "Rung", "check_rate", "look_closer", "require_ladder"]
 
 _LEAST_GROWTH = 1e-26
-"""Part of the largest value on all ladders below which floats do not tell squares from zero."""
+"""Part of the largest value on all ladders below which floats do not distinguish squares from zero."""
 _FEWEST = 3
 """Rungs that a slope needs at least."""
 
@@ -106,7 +106,7 @@ def _symbolic_limit(claim: Claim) -> Expr | None:
 
 
 def _rounds_of(claim: Claim) -> sp.Symbol | None:
-    """The variable that stands for the number of rounds, where there is one."""
+    """The variable that stands for the number of rounds, if it exists."""
     return next((variable for variable in ladders_of(claim) if claim.notation[variable].name == "rounds"), None)
 
 
@@ -229,7 +229,7 @@ def _rise(climb: Climb, scale: float) -> float:
 
 
 def _is_resolved(rung: Rung, scale: float) -> bool:
-    """Return whether a value is more than the square of a rounding error; rationals tell all."""
+    """Return whether a value is more than the square of a rounding error; rationals decide always."""
     return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _LEAST_GROWTH * scale)
 
 
@@ -251,7 +251,7 @@ def _mark_at_most(smaller: Number, larger: Number) -> bool | None:
 
 @lru_cache(maxsize=64)
 def _evaluate_rung(claim: Claim, run: Run, place: _Steps) -> Rung:
-    """Values found at a rung; kept, as several ladders of a rate meet there."""
+    """Values found at a rung; cached, as several ladders of a rate share it."""
     compiled = _compiled(claim)
     at = _run_at(claim, run, place)
     whole = whole_run(at)
@@ -293,7 +293,7 @@ def _with_step_size(run: Run, size: Number) -> Run:
 
 
 def _exact(size: Number) -> Number:
-    """A step size as it is, or a rational within 1e-9 of one that has a root."""
+    """A step size unchanged, or a rational within 1e-9 of one that has a root."""
     return fmpq(simplest_near(plain_float(size), 1e-9)) if is_enclosed(size) else size
 
 

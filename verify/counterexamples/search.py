@@ -47,7 +47,7 @@ def _store(claim: Claim, table: RunTable) -> None:
 
 
 def remove_stale() -> None:
-    """Remove the files of claims that are refuted no more."""
+    """Remove the files of claims that are no longer refuted."""
     known = {counterexample_file(claim) for claim in map(resolve, refuted(all_claims()))}
     for file in stored_files() - known:
         file.unlink()

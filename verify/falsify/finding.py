@@ -30,7 +30,7 @@ EVALUATIONS = 150
 _BY_REGIMES, _SEARCHING, _HALF = 0.5, 0.85, 0.5
 """Part of the budget for regimes, for all of the search, and for one of two runs that are made simpler."""
 _BEYOND = 0.25
-"""Part of the budget for the few runs that a proof says nothing about."""
+"""Part of the budget for the few runs that a proof does not cover."""
 _LONGEST = 8.0
 """Seconds of work for a simpler run at most: who has a violation waits no longer."""
 _EASILY, _EASY = 0.1, 2.0
@@ -257,7 +257,7 @@ def _end_of_part(deadline: float, part: float) -> float:
 def _largest(
     claim: Claim, hunt: SearchState | None, by_regimes: Table | None, deadline: float, on_tick: Callable[[], None]
 ) -> tuple[Table | None, Check | None]:
-    """The simplest run with the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
+    """The simplest run with the largest ratio, checked as printed, in the arithmetic that was used for it."""
     reached = [] if hunt is None or hunt.best is None else [(hunt.best.table, hunt.best.found)]
     if by_regimes is not None:
         table = working_table(parse_run(by_regimes, RATIONAL))

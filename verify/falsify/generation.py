@@ -108,7 +108,7 @@ class Bases:
 
     tables: Sequence[Table]
     others: Sequence[Table] = ()
-    """Members on which the claim says nothing, which may be instances once they are changed."""
+    """Members to which the claim does not apply, which may become instances after changes."""
 
     @property
     def wider(self) -> Bases:
@@ -181,7 +181,7 @@ def _is_small(table: Table) -> bool:
 def _change_to_kind(
     claim: Claim, table: Table, kind: InstanceKind, size: int, generator: np.random.Generator
 ) -> Table | None:
-    """The table, changed towards a kind and to counts that the claim asks for; None where it cannot be."""
+    """The table, changed towards a kind and to counts that the claim requires; None where it cannot be."""
     many = [n for n in allowed_counts(claim, q.clients) or _CLIENTS if (n > 1) == (kind.clients != "one client")]
     stepped = _with_local_steps_of(claim, table, kind, generator)
     if stepped is None or not many:
@@ -202,7 +202,7 @@ def _change_to_kind(
 def _with_local_steps_of(
     claim: Claim, table: Table, kind: InstanceKind, generator: np.random.Generator
 ) -> Table | None:
-    """One local step or several; steps of each client's own stay, unless a condition asks for others."""
+    """One local step or several; steps of each client's own stay, unless a condition requires others."""
     asked = allowed_counts(claim, q.local_steps)
     if not asked and isinstance(get(table, "algorithm.local_steps"), list):
         return table if kind.many_steps else None
@@ -229,7 +229,7 @@ def _with_clients_of(table: Table, kind: InstanceKind, wanted: int, generator: n
 
 
 _LOCAL_STEPS, _CLIENTS = (1, 2, 3, 4), (1, 2, 3, 4)
-"""Counts where a claim asks for none."""
+"""Default counts of a claim that states none."""
 _NOISES, _PULLS = (fmpq(1), fmpq(1, 4), fmpq(4)), (fmpq(0), fmpq(1), fmpq(-1), fmpq(2), fmpq(1, 2))
 _FACTORS = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(2))
 
@@ -270,7 +270,7 @@ def _turned(table: Table, generator: np.random.Generator) -> Table | None:
 
 
 def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:
-    """A step size that the conditions allow, now and then the largest one."""
+    """A step size that the conditions allow, sometimes the largest one."""
     if any(stated_by(claim)):
         return with_stated_sizes(claim, run)
     run, at_edge = scale_steps(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0

@@ -1,8 +1,8 @@
-"""Knobs: ways to scale one aspect of a run by a factor and leave the rest of its structure as it is.
+"""Knobs: ways to scale one aspect of a run by a factor and leave the rest of its structure unchanged.
 
-A knob keeps what assumptions ask for wherever it can: clients that share a
-Hessian keep sharing one, client weights sum to one, ``eta_i K_i`` stays the same
-for all.  The changes of units come first: a correct bound does not notice them.
+A move preserves what assumptions require wherever it can: clients that share a Hessian keep sharing one, client
+weights sum to one, ``eta_i K_i`` stays the same for all.  The changes of units come first: a correct bound does not
+notice them.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def _hold_after_scaling(claim: Claim, run: Run, factor: fmpq) -> bool | None:
 
 
 def _conditions_hold(claim: Claim, run: Run) -> bool | None:
-    """Return whether all conditions hold; None where they cannot be asked."""
+    """Return whether all conditions hold; None where they cannot be evaluated."""
     with suppress(*NO_RUN):
         return check_conditions(claim, run)
     return None

@@ -1,11 +1,9 @@
 """Rays: long ways on which one term of a bound falls behind, found from the exponents of all of them.
 
-A bound is a sum, and a term that is wrong shows only where the others are
-small: at the optimum from the start, with hardly any noise, after long
-horizons, with many clients, tiny steps.  How wrong it is grows along the way,
-and often no aspect leads there alone: more local steps ask for smaller ones.
-So the exponents of every term in every aspect are measured, and the direction
-is chosen in which the smaller side gains most on all terms.
+A bound is a sum, and a term that is wrong shows only where the others are small: at the optimum from the start, with
+hardly any noise, after long horizons, with many clients, tiny steps.  The violation grows along the direction, and
+often no single aspect leads there: more local steps require smaller ones. So the exponents of every term in every
+aspect are measured, and the direction is chosen in which the smaller side gains most on all terms.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ _PROBE = 2
 _BOXES = (8, 4, 2, 1)
 """The most powers of two by which an aspect changes in a step: each is tried, and the best step is taken."""
 _LONGEST, _GAIN = 12, 0.01
-"""Steps of a ray at most, and the least rise of the score that is worth one: limits are approached for ever."""
+"""Steps of a ray at most, and the least rise of the score that justifies one: limits are approached without end."""
 _CLOSE = 2.0
 """Powers of two by which the smaller side is smaller than the other, at most, where a way is felt."""
 _SOURCES = ("noise", "start", "spread", "residuals")
@@ -114,7 +112,7 @@ def follow_rays(hunt: SearchState, starts: Sequence[Table], reach: Reach, until:
 
 
 def _different(rays: Iterable[Ray]) -> Iterator[Ray]:
-    """Rays with different proportions: those that ended with the same proportions go on alike, so one is kept."""
+    """Rays with different proportions: those that ended with the same proportions continue alike, so one is kept."""
     met = set[tuple[float, ...]]()
     for ray in rays:
         if ray.proportions not in met:
@@ -189,8 +187,8 @@ class Ray:
     def _goes_on(self, hunt: SearchState) -> bool:
         """Return whether a step leads further; the best one is taken.
 
-        With one local step instead of two terms vanish that no exponent speaks
-        of, so counts stay as they are where no step that changes them leads further.
+        With one local step instead of two terms vanish that no exponent concerns, so counts stay unchanged where no
+        step that changes them leads further.
         """
         exponents = self._exponents(hunt)
         sizes = {name: found for name, found in exponents.items() if name not in _COUNTED}
@@ -208,7 +206,7 @@ class Ray:
         return best is not None
 
     def _allowed(self, hunt: SearchState, point: ScaledRun) -> tuple[ScaledRun, Logarithms] | None:
-        """The point, with smaller steps where the conditions ask for them, and what the run there says."""
+        """The point, with smaller steps where the conditions require them, and the check of its run."""
         for way in (point, *_shorter(point)):
             reading = self._read(hunt, way)
             if reading is not None and self._reader.allows(reading):

@@ -11,7 +11,7 @@ from verify.check.comparison import Comparison
 from verify.check.sides import SideTerm
 
 NOTHING = -math.inf
-"""The score of a run that says nothing of the claim."""
+"""The score of a run to which the claim does not apply."""
 
 _FAR = 100.0
 

@@ -155,7 +155,7 @@ def _begin(hunt: SearchState, instances: Iterator[Instance], generator: np.rando
 
 
 def _to_the_edge(hunt: SearchState, runs: Sequence[Table], until: float) -> None:
-    """Runs, and what is left of them, with the largest steps that the conditions allow, until so many seconds."""
+    """Runs, and the rest of them, with the largest steps that the conditions allow, until so many seconds."""
     for left_out, table in product((*_SUMMING, ("start",), ()), runs):
         if hunt.seconds > until:
             return
@@ -272,7 +272,7 @@ def _move_term(claim: Claim, generator: np.random.Generator) -> int | None:
 
 
 def _reduce(hunt: SearchState, start: SearchPoint, generator: np.random.Generator) -> SearchPoint | None:
-    """Half of the time a run without some aspects, whatever that does to its score: each is a valley of its own.
+    """Half of the time a run without some aspects, whatever that does to its score: each is its own valley.
 
     A bound that loses its term for the noise fails where the start is the
     optimum, far from the runs on which the term for the start is tight.

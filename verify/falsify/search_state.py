@@ -40,9 +40,9 @@ from verify.falsify.tables import (
 _CONFIRMED = 8_000_000
 """Multiplications of short numbers up to which a violation that floats see is repeated exactly."""
 _LIGHT = 200_000
-"""Such multiplications that take no time worth saving."""
+"""Number of such multiplications that take negligible time."""
 MOST_ITERATES = 2**18
-"""Local steps of all clients in all rounds: a claim may ask for something at each of them."""
+"""Local steps of all clients in all rounds: a claim may have terms at each of them."""
 _LENGTH = 64
 """Steps after which a multiplication takes as long again."""
 _MOVES = 1 / 16
@@ -75,7 +75,7 @@ FAR = Reach(FLOAT, 4_096, 400_000)
 AROUND = Reach(FLOAT, 128, 100_000)
 """For claims about every step, or about models of several ages: many clients and any sizes, but no long horizons."""
 _CLEAR = 1e-6
-"""Scores of floats above this are worth a confirmation."""
+"""Scores of floats above this are confirmed exactly."""
 _MARGIN = 0.01
 """Scores of floats that a lighter run has to keep."""
 
@@ -170,7 +170,7 @@ class SearchState:
             self.fresh = _best_of([*self.fresh, place])
 
     def keep(self, place: SearchPoint) -> None:
-        """Keep the result of a local search for the largest ratio, to go on from it later."""
+        """Keep the result of a local search for the largest ratio, to continue from it later."""
         if self.moved is not None:
             return
         if place.score > NOTHING:

@@ -53,7 +53,7 @@ _MANY = 16
 _TURNS = 6
 """Steps towards a clear margin."""
 _KEY = 24
-"""Weight of an optional key, beside its numbers."""
+"""Weight of an optional key, next to its numbers."""
 
 Burden = tuple[bool, int, bool, bool, int, int]
 Keeps = Callable[[Table, Check], bool]
@@ -64,8 +64,8 @@ def shrink(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], No
     """The smallest counterexample that greedy steps reach from one, as the table of a run file.
 
     `deadline` is a time of `verify.effort.worked`, and `on_tick` is called before each try.  The given table has to
-    violate the claim in rationals; every step keeps that, and all assumptions
-    and conditions.  A table that does not is given back as it is.
+    violate the claim in rationals; every step keeps that, and all assumptions and conditions.  A table that does not
+    is given back unchanged.
     """
     return _smallest(claim, table, deadline, _is_violated, on_tick)
 
@@ -105,7 +105,7 @@ def burden(claim: Claim, table: Table) -> Burden | None:
 
 
 def is_clear(claim: Claim, table: Table) -> bool:
-    """Whether one convinces as it is: rational, by a clear margin, constants on all of space, linear gradients."""
+    """Whether one convinces unchanged: rational, by a clear margin, constants on all of space, linear gradients."""
     asked = burden(claim, table)
     return asked is not None and asked[:4] == (False, 0, False, False)
 

@@ -13,14 +13,14 @@ from verify.falsify.tables import Table, features, working_table
 from verify.instances import FAMILIES, Instance, families_for
 
 _ASKED = 40
-"""Members of a family that are asked for their features; a feature of one in ten is met for certain, as good as."""
+"""Members of a family whose features are collected; a feature of one in ten is found almost surely."""
 
 
 def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
     """All instances in random order, those of the claim's own families first.
 
-    None of a family that is meant for an assumption that the claim does not make: who says nothing of an algorithm
-    mentions federated averaging.
+    None of a family that is meant for an assumption that the claim does not make: a claim without an algorithm
+    concerns federated averaging.
     """
     own = families_for(claim)
     yield from _shuffled(own, generator)

@@ -128,7 +128,7 @@ def _change_clocks(table: Table) -> Iterator[Table]:
 
 
 def _change_linear_terms(table: Table) -> Iterator[Table]:
-    """Opposite linear terms, noise where there is none, a start beside the optimum, one common Hessian."""
+    """Opposite linear terms, noise where there is none, a start next to the optimum, one common Hessian."""
     linear, hessians = array(table, "problem.linear"), array(table, "problem.hessians")
     one = [fmpq(1)] * clients(table)
     if get(table, "problem.noise") is None:

@@ -26,7 +26,7 @@ from verify.effort import simulation
 Table = dict[str, Any]
 
 _LONGEST = 3.0
-"""Seconds of work of a run in rationals that is worth waiting for."""
+"""Seconds of work that a run in rationals may take."""
 
 STEP_SIZE = "algorithm.local_step_size"
 """The key of the clients' step sizes: one number, or a list with one for each."""
@@ -57,7 +57,7 @@ def number_keys() -> list[str]:
 
 
 def working_table(run: Run) -> Table:
-    """The table of an exact run: numbers as rationals, closed-form weights by their name, formulas as they are."""
+    """The table of an exact run: numbers as rationals, closed-form weights by their name, formulas unchanged."""
     table: Table = run_table(run)
     formulas = set() if run.algorithm.work.schedule is None else {STEP_SIZE}
     keys = [key for key in number_keys() if key not in formulas]
@@ -66,7 +66,7 @@ def working_table(run: Run) -> Table:
 
 
 def _name_aggregation(run: Run) -> dict[str, Any]:
-    """The weights d_i by a name that stays true when weights or times change, where there is one."""
+    """The weights d_i by a name that stays true when weights or times change, if it exists."""
     chosen = run.algorithm.aggregation.chosen
     if chosen is None:
         return {}
@@ -94,7 +94,7 @@ def get(table: Table, key: str) -> Any:
 
 
 def changed(table: Table, changes: Mapping[str, Any]) -> Table:
-    """The table with values of dotted keys replaced, those of None taken away; the given table stays as it is."""
+    """The table with values of dotted keys replaced, those of None taken away; the given table stays unchanged."""
     result = dict(table)
     for key, value in changes.items():
         section, _, name = key.partition(".")
@@ -108,7 +108,7 @@ def changed(table: Table, changes: Mapping[str, Any]) -> Table:
 
 
 def map_entries(value: Any, change: Callable[[fmpq], fmpq]) -> Any:
-    """Nested lists of rationals, or one, with each of them changed; words and missing values as they are."""
+    """Nested lists of rationals, or one, with each of them changed; words and missing values unchanged."""
     if isinstance(value, list):
         return [map_entries(entry, change) for entry in value]
     return change(value) if isinstance(value, fmpq) else value

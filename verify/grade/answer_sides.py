@@ -37,7 +37,7 @@ _WRAPPINGS = tuple(
 
 
 def unwrap(text: str) -> str:
-    """A text without the fences, quotes, dollars or boxes around the whole of it.
+    """A text without the fences, quotes, dollars or boxes around it.
 
     Only blanks are stripped: a tabulator or a form feed may be what a string has left of a command.
     """
@@ -69,7 +69,7 @@ def split_sides(text: str) -> list[str]:
 
 
 def _without_condition(text: str) -> str:
-    """The formula before a condition such as ``for eta <= 1/(4*L)``; a text without one as it is."""
+    """The formula before a condition such as ``for eta <= 1/(4*L)``; a text without one unchanged."""
     for found in _outside(_FOR, text):
         if found.start() and _SIGN.search(text, found.end()):
             return text[: found.start()].rstrip(" ,;")

@@ -32,7 +32,7 @@ def questions_in_file(submission: Submission) -> list[Question]:
 
 
 def questions_without_claims(by_question: Mapping[str, Sequence[str]]) -> list[Question]:
-    """Questions that ask for formulas or numbers in these symbols."""
+    """Questions whose answers are formulas or numbers in these symbols."""
     return [
         ExpressionQuestion(
             name=name,

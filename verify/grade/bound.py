@@ -157,7 +157,7 @@ def _is_at_least(claim: Claim, answer: Expr, known: Expr) -> bool:
 
 @cache
 def _proved_bounds(claim: Claim) -> tuple[Claim, ...]:
-    """The claim and those that sharpen it, as far as they are proved and ask for no more than it does."""
+    """The claim and those that sharpen it, if they are proved under no stronger assumptions."""
     return tuple(known for known in (claim, *sharper_claims(claim)) if _serves(claim, known))
 
 

@@ -1,6 +1,6 @@
 """The process in which submitted code runs: confined by bubblewrap, with limits that are set before it starts.
 
-Bubblewrap (Debian's package `bubblewrap`) gives it namespaces of its own: it sees no process, network or file of the
+Bubblewrap (Debian's package `bubblewrap`) gives it its own namespaces: it sees no process, network or file of the
 machine but Python, its packages and `fedtheory`, read-only and without solutions.  `prlimit` bounds one process;
 libseccomp's filter keeps it one, and refuses what neither of them bounds.
 """

@@ -43,7 +43,7 @@ _SETTINGS = (
     ("server step size", "algorithm.server_step_size"),
     ("momentum", "algorithm.momentum"),
 )
-"""Settings of a run that are named beside its size, where it has them."""
+"""Settings of a run that are named next to its size, where it has them."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def write_question(row: AnswerRow) -> str:
 
 
 def _answer(row: AnswerRow) -> str:
-    """The answer as it was handed in, and as it was read where that differs."""
+    """The answer as submitted, and as parsed where that differs."""
     if not row.answer:
         return ""
     given = f"<dt>Your answer</dt><dd><pre>{escape(row.answer)}</pre></dd>"
@@ -106,7 +106,7 @@ def _run(row: AnswerRow) -> str:
 
 
 def _typeset(text: str) -> str:
-    """Markdown with LaTeX as HTML: formulas as MathML where the converter is installed, else as they are written."""
+    """Markdown with LaTeX as HTML: formulas as MathML where the converter is installed, else as written."""
     parts = _FORMULA.split(text)
     return "".join(_formula(part) if place % 2 else _mark_up_text(part) for place, part in enumerate(parts))
 

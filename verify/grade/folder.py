@@ -19,7 +19,7 @@ from verify.grade.written import read_entered, write_all
 from verify.processes import run_unordered
 
 _EDITION = "10"
-"""Raised when grades change for the same files, so that stored results count no more."""
+"""Raised when grades change for the same files, so that stored results become invalid."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "
     "expected a line `# fedtheory assignment: ID (copy of STUDENT)`, or a notebook of `fedtheory course new`; "

@@ -1,4 +1,4 @@
-"""Points that a person gives: kept in one csv file beside the grades, which grading again reads and extends."""
+"""Points that a person gives: kept in one csv file next to the grades, which grading again reads and extends."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ def find_submissions(folder: Path, shared: str = CLASS) -> list[HandedIn]:
 
     `shared` is the id of a copy that several students have, which names none of them.
 
-    A file says in its header which copy it is; that counts, whatever a learning
-    platform has called the file.  A copy that several files claim to be stays with
-    the one that has its name, the others go by their own names, and are told.
+    A file says in its header which copy it is; that counts, whatever a learning platform has called the file.  A copy
+    that several files claim to be stays with the one that has its name, the others keep their own names, and the
+    students are informed.
     """
     found = [_read_entry(path, entry, folder, shared) for entry, path in _files(folder)]
     if not found:

@@ -39,7 +39,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
 def read_answers(
     assignment: str, student: str, answers: Mapping[str, Any], by_question: Mapping[str, Sequence[str]] | None
 ) -> list[ReadBack]:
-    """Each answer of a notebook as it is read; `by_question` are those of an exercise whose file is not there."""
+    """Each answer of a notebook as parsed; `by_question` are those of an exercise whose file is not there."""
     questions = (
         questions_without_claims(by_question)
         if by_question is not None

@@ -88,7 +88,7 @@ def _with_settings(claim: Claim, table: Table) -> Iterator[Table]:
 
 
 def _corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
-    """One, two, or all causes of a run, and what is left of it with these."""
+    """One, two, or all causes of a run, and the rest of it with these."""
     present = [knob.name for knob in list_knobs(table) if knob.name in _CAUSES]
     for count in sorted({1, 2, len(present)} & set(range(len(present) + 1))):
         for kept in combinations(present, count):

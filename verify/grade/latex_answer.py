@@ -150,7 +150,7 @@ class _Reader:
         return self._build.power(base, self._argument())
 
     def _argument(self) -> Expr:
-        """A group, or the single token that TeX takes in its place."""
+        """A group, or the single token that TeX accepts instead."""
         if self._next == "{":
             return self._group()
         if self._next[:1].isdigit():

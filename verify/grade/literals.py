@@ -27,7 +27,7 @@ def literal_answers(units: Sequence[str]) -> dict[str, str]:
 
 
 def formulas_without_quotes(unit: str) -> dict[str, str]:
-    """The right sides of a unit's assignments as they are typed, by name: formulas of symbols without a value.
+    """The right sides of a unit's assignments as typed, by name: formulas of symbols without a value.
 
     A unit that is no Python is read line by line.
     """

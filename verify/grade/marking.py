@@ -42,9 +42,9 @@ class AnswerRow:
     question: str = ""
     """The question, in Markdown with LaTeX."""
     answer: str = ""
-    """The answer as it was handed in."""
+    """The answer as submitted."""
     read: str = ""
-    """The answer as it was read; empty where it could not be."""
+    """The answer as parsed; empty where it could not be."""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def rubric(assignment: Assignment, copy: Copy) -> str:
 
 
 def python_template(assignment: Assignment, copy: Copy) -> str:
-    """The whole assignment as a plain Python file to fill: what is asked stands in comments."""
+    """The whole assignment as a plain Python file to fill: the questions are comments."""
     start = f"Hint. {copy.worked}" if copy.worked else ""
     about = _comment(assignment.title, copy.introduction, start)
     parts = [header(assignment.id, copy.student), about]

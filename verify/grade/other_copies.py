@@ -21,7 +21,7 @@ _MOST_COPIES = 1000
 def match_questions(assignment: Assignment, copy: Copy, submission: Submission) -> tuple[Question, ...]:
     """The questions of a copy; one that the file asks otherwise is the question of the copy that asks it so.
 
-    One that no copy asks as the file does stays as it is.
+    One that no copy asks as the file does stays unchanged.
     """
     handout = _join(_COMMENT.sub("", submission.handout))
     return tuple(_match_question(assignment, place, question, handout) for place, question in enumerate(copy.questions))

@@ -36,7 +36,7 @@ _SIGNS = {
 _BRACKETS = {"⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")"}
 _LATEX_BRACKETS = {"⌈": r"\lceil ", "⌉": r"\rceil ", "⌊": r"\lfloor ", "⌋": r"\rfloor "}
 _ENTRY = re.compile(r"[A-Za-z_)\]]\s*\[")
-"""A bracket behind a name, which in Python asks for an entry."""
+"""A bracket behind a name, which in Python selects an entry."""
 _ROUND = str.maketrans("[]", "()")
 _ROOT = re.compile(r"√\s*([A-Za-z0-9_.]+)")
 _GREEK = re.compile("[α-ωΑ-Ωϵϕ]")

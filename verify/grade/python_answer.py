@@ -74,7 +74,7 @@ class _Reader:
         self._text, self._build = text, Guarded(names)
 
     def read(self, node: ast.AST) -> Expr:
-        """One node; those without a method of their own are refused."""
+        """One node; those without their own method are refused."""
         self._build.enter()
         found = self._READERS.get(type(node), _Reader._refuse)(self, node)
         self._build.leave()

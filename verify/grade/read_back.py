@@ -29,11 +29,11 @@ class ReadBack:
     title: str
     is_readable: bool
     text: str
-    """The answer as it was read, or why it cannot be read."""
+    """The answer as parsed, or why it cannot be read."""
 
 
 def read_back(file: Path, assignment: str | None = None, copy: str | None = None) -> list[ReadBack]:
-    """Each answer of a student's own file as it is read; the code is executed with the rights of its author.
+    """Each answer of a student's own file as parsed; the code is executed with the rights of its author.
 
     Raises:
         InputError: Where there is no such file, or it does not say which assignment it answers.
@@ -62,7 +62,7 @@ def _questions_of(submission: Submission, assignment: str | None, copy: str | No
 
 
 def read_one(question: Question, given: GivenAnswer) -> ReadBack:
-    """One answer as it is read, or why it cannot be."""
+    """One answer as parsed, or why it cannot be."""
     try:
         if not (given.text.strip() or given.outputs):
             raise Unreadable(given.trouble or "there is no answer yet")

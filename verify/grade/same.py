@@ -15,7 +15,7 @@ from verify.grade.dimensions import Units, units_of
 
 _POINTS, _DIGITS = 12, 40
 _SMALL = 60
-"""Operations up to which SymPy is asked for a proof that two expressions are the same."""
+"""Operations up to which SymPy tries to prove that two expressions are equal."""
 _VALUES = tuple(sp.Rational(p, n) for p in (2, 3, 5, 7, 11, 13, 17, 19) for n in (4, 9, 23, 1))
 
 _COUNTS = (q.clients, q.rounds, q.iterations, q.local_steps)

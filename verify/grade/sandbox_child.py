@@ -44,7 +44,7 @@ class Nowhere(io.TextIOBase):
 
 
 def execute(job: Mapping[str, Any], report: Reporter) -> None:
-    """Execute the units of a submission in one namespace, then ask for names; a failure costs its own step only."""
+    """Execute the units of a submission in one namespace, then read names; a failure affects its own step only."""
     # Questions mention `Fraction`, which few files import.
     space: dict[str, Any] = {"__name__": "__main__", "Fraction": Fraction}
     steps: list[Callable[[list[str]], None]] = [
@@ -80,7 +80,7 @@ def _evaluate_answer(name: str, cases: list[list[str]] | None, space: Mapping[st
 
 
 def _index(number: Fraction) -> int:
-    """A whole number as `range` and lists ask for it."""
+    """A whole number as `range` and lists require it."""
     if number.denominator != 1:
         raise TypeError(f"expected a whole number, got {number}")
     return int(number.numerator)
@@ -106,7 +106,7 @@ def _describe_outcome(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"SyntaxError{_describe_place(error)}: {error.msg}"
     if isinstance(error, OSError):
-        # Most of those who meet it have read a file of their own.
+        # Most of those who meet it have read their own file.
         return f"the code uses files, processes or the network, which answers do not have ({str(error)[:_LONGEST]})"
     return f"{type(error).__name__}: {str(error)[:_LONGEST]}"
 
@@ -118,7 +118,7 @@ def _describe_place(error: SyntaxError) -> str:
 
 
 def _as_text(value: Any) -> str:
-    """An answer as text: a string as it is, a number or a SymPy expression in Python's notation."""
+    """An answer as text: a string unchanged, a number or a SymPy expression in Python's notation."""
     if isinstance(value, list | tuple | set) and len(value) == 1:
         # A comma behind an answer makes a tuple of it.
         (value,) = value

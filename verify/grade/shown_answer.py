@@ -1,4 +1,4 @@
-"""Answers as text: as they were handed in, and as the grader reads them."""
+"""Answers as text: as submitted, and as the grader reads them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def show_submitted(question: Question, given: GivenAnswer) -> str:
 
 
 def show_read(question: Question, given: GivenAnswer) -> str:
-    """Return the answer as it is read; empty where it cannot be read."""
+    """Return the answer as parsed; empty where it cannot be read."""
     try:
         return show_answer(question, given)
     except Unreadable:
@@ -45,7 +45,7 @@ def show_read(question: Question, given: GivenAnswer) -> str:
 
 @singledispatch
 def show_answer(question: Question, _given: GivenAnswer) -> str:
-    """An answer as it was read; `Unreadable` where it cannot be."""
+    """An answer as parsed; `Unreadable` where it cannot be."""
     raise NotImplementedError(type(question).__name__)
 
 

@@ -1,4 +1,4 @@
-"""A submission as it was handed in: a Python file or a notebook, as units of code and texts."""
+"""A submission as submitted: a Python file or a notebook, as units of code and texts."""
 
 from __future__ import annotations
 

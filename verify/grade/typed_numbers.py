@@ -61,7 +61,7 @@ def with_powers_of_ten(text: str) -> str:
 
 
 def without_unit(text: str) -> str:
-    """A number without the steps, rounds or clients that it counts; any other text as it is."""
+    """A number without the steps, rounds or clients that it counts; any other text unchanged."""
     found = _COUNTED.fullmatch(text)
     return found[1] if found else text
 

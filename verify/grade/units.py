@@ -45,7 +45,7 @@ def _statements(text: str) -> Iterator[str]:
     lines = text.split("\n")
     first, last = 1, 0
     for statement in ast.parse(text).body:
-        # A function begins with its decorators, which have lines of their own.
+        # A function begins with its decorators, which have their own lines.
         begin = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
         if begin > last >= first:
             yield "\n".join(lines[first - 1 : last])

@@ -91,7 +91,7 @@ def _add_assignment(entry: EnteredPoints, key: Key) -> EnteredPoints:
 
 
 def write_feedback(label: str, result: Result, folder: Path) -> None:
-    """The page, and the run files that refute answers beside it."""
+    """The page, and the run files that refute answers next to it."""
     (folder / f"{label}.html").write_text(feedback_page(result), encoding="utf-8")
     for row in result.rows:
         run_file = folder / f"{label}-{row.name}.toml"

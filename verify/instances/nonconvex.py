@@ -88,7 +88,7 @@ def nonconvex_problem_table(
 def negate_curvature(problem: dict[str, Any], client: int, factor: fmpq = _NEGATIVE[1]) -> dict[str, Any]:
     """Multiply one client's curvature in a `[problem]` table by a negative factor; Huber becomes Hampel.
 
-    The stationary point of a quadratic client stays where it is.  Other losses, and data, stay as they are.
+    The stationary point of a quadratic client stays where it is.  Other losses, and data, stay unchanged.
     """
     if problem["kind"] == "huber":
         return problem | {"kind": "hampel"}

@@ -23,7 +23,7 @@ _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
 
 
 def own_families(claim: Claim) -> list[str]:
-    """The families of the algorithms of their own that a claim is about, which are called like them."""
+    """The families of the user-defined algorithms that a claim concerns, which are called like them."""
     return [
         name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names if is_user_defined(name)
     ]

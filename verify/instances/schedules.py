@@ -25,7 +25,7 @@ _KNOWN: dict[str, Family] = {}
 
 
 def families_of_step_sizes(claim: Claim) -> list[str]:
-    """The families of the step sizes that a claim states, which are made when it is asked for."""
+    """The families of the step sizes that a claim states, which are built on demand."""
     return [_register_family(one) for one in stated_by(claim)]
 
 

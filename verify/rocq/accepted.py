@@ -63,7 +63,7 @@ def without_comments(text: str) -> str:
 
 
 def accepted_in(folder: Path) -> list[Checked]:
-    """The proved claims that were checked in a folder as they are exported now."""
+    """The proved claims that were checked in a folder as exported now."""
     found = []
     for claim_id in proved_ids():
         try:

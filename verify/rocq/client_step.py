@@ -1,4 +1,4 @@
-"""Claims about one client's local step in a round, with constants of its own: their symbols and hypotheses.
+"""Claims about one client's local step in a round, with its own constants: their symbols and hypotheses.
 
 Each entry repeats a definition of `library/Own.v`; Rocq checks that the two agree.
 """
@@ -77,7 +77,7 @@ class OwnVocabulary(Vocabulary):
 
     @property
     def known(self) -> list[str]:
-        """Tactics that tell what is known of the numbers of client i."""
+        """Tactics that state the known facts on the numbers of client i."""
         parameters = ["pose proof (E_large i) as E_known."]
         if a.strongly_convex_clients in self.claim.assumptions:
             parameters.append("pose proof (nu_positive i) as nu_known. pose proof (delta_positive i) as delta_known.")

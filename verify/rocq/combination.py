@@ -127,7 +127,7 @@ class _CombinationWriter:
     def _prove_relation(
         self, relation: Relation, parts: Sequence[Part], known: str = "", rest: Expr = sp.S.Zero
     ) -> str:
-        """A proof of a relation by its parts, and what is left of it."""
+        """A proof of a relation by its parts, and the rest of it."""
         lines, total = [], []
         sums = {self._number(one): one for one in _sums(relation.left, relation.right)}
         for place, part in enumerate(parts, start=1):

@@ -70,7 +70,7 @@ def contracting(
     weight: Expr | None = None,
     gain: Expr | None = None,
 ) -> Theorem:
-    """Return the statement of the step, with distance and spread of each side together, and the gain beside them.
+    """Return the statement of the step, with distance and spread of each side together, and the gain next to them.
 
     Distances are from the point at which the step's draws have a noise.
     """

@@ -25,7 +25,7 @@ BASE = (
 """The files on FedAvg, each after those that it needs; every theorem rests on them."""
 _MORE_INSTANCES = ("TwoClients", "CoinRuns")
 _MORE_BUILT = ("alike_unbiased", "alike_second_moment")
-"""Statements on runs that exist, beside the theorems of the files of instances."""
+"""Statements on runs that exist, besides the theorems of the files of instances."""
 
 
 @cache

@@ -27,7 +27,7 @@ class Same:
 
     @property
     def fact(self) -> str:
-        """The name of the fact, for client i where there is one for each."""
+        """The name of the fact, for client i where each client has one."""
         return f"({self.name} i Hi)" if is_own(self.of) else self.name
 
 
@@ -53,7 +53,7 @@ class Lengths:
         return factor, written
 
     def rewriting(self, term: Term) -> str:
-        """A tactic that writes the length of a vector as it is written elsewhere, in the fact `known`."""
+        """A tactic that writes the length of a vector as written elsewhere, in the fact `known`."""
         found = self.same.get(text(term, CLIENTS))
         return "" if found is None else f"rewrite {found.fact} in known; "
 

@@ -263,7 +263,7 @@ def _with_positive_front(product: Expr) -> Expr:
 
 @cache
 def _factor(polynomial: Expr) -> Expr:
-    """A product; claims that rest on the same numbers ask for the same ones."""
+    """A product; claims that rest on the same numbers use the same ones."""
     known = quotient(polynomial)
     if _has_powers(known):
         return sp.factor(polynomial)

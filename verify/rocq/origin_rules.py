@@ -1,4 +1,4 @@
-"""Rules for origins: which hypothesis, as it is written at one step, encodes which assumptions and quantities.
+"""Rules for origins: which hypothesis, as written at one step, encodes which assumptions and quantities.
 
 A rule has a regular expression for the whole hypothesis.  One of its assumptions and quantities has to be the claim's.
 """

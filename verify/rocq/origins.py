@@ -1,7 +1,7 @@
 """Origins of hypotheses of theorems: an assumption or a condition of its claim, or the definition of a quantity.
 
-Each rule has the hypothesis as it is written at one step, and what says it.  A hypothesis that no rule knows, or of
-which the claim has neither the assumption nor the quantity, is the exporter's own: such a theorem is not exported.
+Each rule has the hypothesis as written at one step, and what says it.  A hypothesis that no rule knows, or of which
+the claim has neither the assumption nor the quantity, is the exporter's own: such a theorem is not exported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Local steps of a round beside gradient descent on F from the same start: symbols, hypotheses, known bounds.
+"""Local steps of a round next to gradient descent on F from the same start: symbols, hypotheses, known bounds.
 
 The definitions are those of `library/Interval.v` and `library/Lengths.v`.
 """
@@ -39,7 +39,7 @@ SAME += "try change (step_clients (step_at A n k)) with (clients_of A); by_field
 
 
 class PathVocabulary(Vocabulary):
-    """The symbols of a claim about a local step beside a step of gradient descent on F."""
+    """The symbols of a claim about a local step next to a step of gradient descent on F."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

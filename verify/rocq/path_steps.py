@@ -1,4 +1,4 @@
-"""Statements about a local step beside gradient descent on F that use bounds known there, as theorems about runs."""
+"""Statements about a local step next to gradient descent on F that use bounds known there, as theorems about runs."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class ExportResult:
     """Whether the kernel refuses the certificate."""
 
     def document(self) -> dict[str, str | None]:
-        """Write the result as JSON; a reason only where there is one."""
+        """Write the result as JSON; a reason only if there is one."""
         known = {"id": self.id, "file": self.file, "theorem": self.theorem}
         return known if self.reason is None else {**known, "reason": self.reason}
 

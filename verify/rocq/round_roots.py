@@ -1,4 +1,4 @@
-"""The square root of a number of a round in a claim: a symbol of its own, as to the kernel.
+"""The square root of a number of a round in a claim: its own symbol, as to the kernel.
 
 In an identity the symbol's square stands for the number: a symbol in which the
 number is linear is written by the root and the others.
@@ -36,7 +36,7 @@ class Roots:
         return name_roots(self.roots, relation)
 
     def opening(self) -> Iterator[str]:
-        """Tactics that tell what is known of the root, and forget what it is besides that."""
+        """Tactics that state the known facts on the root, and drop its definition."""
         for root in self.roots:
             whole = f"sqrt ({self.under})"
             yield f"assert (root_square : {whole} ^ 2 = {self.under}) by (apply pow2_sqrt; lra)."

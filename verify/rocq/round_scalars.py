@@ -1,8 +1,7 @@
 """Relations about one round between squared lengths in expectation, as proofs: who is drawn and noise leave variances.
 
-First each square is written by what is known at the start of the round, by
-Lemma 5.1 of Vlaski & Sayed (`library/Round.v`); what is left is a sum of the
-certificate's terms.
+First each square is written by what is known at the start of the round, by Lemma 5.1 of Vlaski & Sayed
+(`library/Round.v`); the rest is a sum of the certificate's terms.
 """
 
 from __future__ import annotations

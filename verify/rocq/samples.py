@@ -67,7 +67,7 @@ _ASSUMED = (
 
 
 def assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumption]) -> Iterator[Binder]:
-    """The variables and hypotheses that are asked for and that the assumptions of a claim, or its points, give."""
+    """The required variables and hypotheses that the assumptions of a claim, or its points, provide."""
     chosen = [one for one in _ASSUMED if (asked - parameters) & {binder.name for binder in one.binders}]
     needs_fixed = any(" fixed" in binder.type for one in chosen for binder in one.binders)
     for one in _ASSUMED:
@@ -83,10 +83,10 @@ def assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumpt
 
 
 class SignsOfParts(SignProofs):
-    """Proofs of signs by the signs of parts, where conditions are as they were written."""
+    """Proofs of signs by the signs of parts, where conditions are as written."""
 
     def prepared(self) -> list[str]:
-        """Nothing: conditions are used as they are."""
+        """Nothing: conditions are used unchanged."""
         return []
 
     def ordering(self, condition: Expr) -> str:
@@ -95,7 +95,7 @@ class SignsOfParts(SignProofs):
         return replace(self, names={one: one.name for one in plain.values()}).written(condition.xreplace(plain))
 
     def written(self, condition: Expr) -> str:
-        """A condition as text, in the symbols as they are."""
+        """A condition as text, in the symbols unchanged."""
         return super().ordering(condition)
 
     def nonnegative(self, value: object) -> str:

@@ -52,7 +52,7 @@ class Spoken:
 
     @property
     def each(self) -> str:
-        """A tactic that goes on to client i, in a sum over the clients."""
+        """A tactic that proceeds to client i, in a sum over the clients."""
         raise NotExported("sums over clients are not exported")
 
     @property
@@ -69,7 +69,7 @@ class Spoken:
         return SignProofs(self.names, tuple(conditions), self.least)
 
     def is_of_each(self, _condition: Expr) -> bool:
-        """Return whether a condition is said of every client, by a hypothesis of its own."""
+        """Return whether a condition is said of every client, by its own hypothesis."""
         return False
 
     def fact(self, name: str) -> str:

@@ -24,8 +24,8 @@ from verify.rocq.theorem import Binder, of_condition
 OF_SCHEDULES: Mapping[Quantity, str] = tables_of_papers("rocq", "SCHEDULES")
 _ASSUMED: Mapping[Assumption, tuple[str, str]] = tables_of_papers("rocq", "SCHEDULE_ASSUMED")
 _FACTS, _OF_CYCLES, _OF_TIES = (tables_of_papers("rocq", f"{of}_FACTS") for of in ("SCHEDULE", "CYCLE", "TIE"))
-"""Lemmas of the library, from which the facts follow by linear arithmetic: of all servers, of asynchronous ones with a
-file of their own, and on how stale models get there."""
+"""Lemmas of the library, from which the facts follow by linear arithmetic: of all servers, of asynchronous ones with
+their own file, and on how stale models get there."""
 _SUM = "sum (number (clients_of A))"
 CLOCKS = (a.asynchronous, a.fixed_intervals)
 _WHATEVER = (a.aggregation_scheme,)
@@ -96,7 +96,7 @@ class ScheduleVocabulary(Spoken):
 
     @property
     def each(self) -> str:
-        """A tactic that goes on to client i."""
+        """A tactic that proceeds to client i."""
         return f"{'clear dependent i; ' if self.of_clients else ''}intros i Hi; {self._own}"
 
     def sum_of(self, member: str) -> str:

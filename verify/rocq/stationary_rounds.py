@@ -1,4 +1,4 @@
-"""The error at which rounds with small steps settle, by the noise of the federated gradient: `library/Settling.v`."""
+"""The stationary error of rounds with small steps, by the noise of the federated gradient: `library/Settling.v`."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Theorem:
     called: Mapping[Quantity, str] = field(default_factory=dict)
     """The names of the quantities of its claim."""
     definitions: str = ""
-    """Definitions that it uses, beside the library."""
+    """Definitions that it uses, besides the library."""
 
     def applied(self, **arguments: str) -> str:
         """The theorem with every variable and hypothesis given by its name, or by what is said here."""

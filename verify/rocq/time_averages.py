@@ -66,7 +66,7 @@ def concluded(point: str) -> list[str]:
 
 @dataclass(frozen=True)
 class AtEach:
-    """Functions of the step index k that stand beside the averaged terms."""
+    """Functions of the step index k that stand next to the averaged terms."""
 
     index: sp.Symbol
     potential: Expr

@@ -1,8 +1,7 @@
-"""The parts of a bound whose size can be asked for one by one: the whole right side, and each of its terms.
+"""The parts of a bound whose size can be reported one by one: the whole right side, and each of its terms.
 
-How much of a term is needed is a bound of its own: what the other terms leave
-of the left side is at most that term.  Its ratio on a run is the share of the
-term that the run needs.
+How much of a term is needed is its own bound: what the other terms leave of the left side is at most that term.  Its
+ratio on a run is the share of the term that the run needs.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def _stated(claim: Claim, left: Expr, right: Expr) -> Claim:
 
 
 def _terms(right: Expr) -> Iterator[Expr]:
-    """The addends; a product is split over a factor whose addends all have a symbol of their own."""
+    """The addends; a product is split over a factor whose addends all have their own symbol."""
     for addend in sp.Add.make_args(right):
         split = next((factor for factor in sp.Mul.make_args(addend) if _is_of_parts(factor)), None)
         yield from (addend,) if split is None else (addend / split * part for part in split.args)

@@ -26,7 +26,7 @@ _NOTHING = float("-inf")
 _NEARLY = 0.01
 """Part of a ratio by which another one is as large."""
 _DIGITS = 3
-"""Digits of a share that count; among shares below 1 that agree in these the smaller run is kept."""
+"""Digits to which shares are compared; among equal shares below 1 the smaller run is kept."""
 
 
 def regenerate(
@@ -96,7 +96,7 @@ def _searched(part: Part, seconds: float) -> Iterator[RunTable]:
 
 
 def _load_stored_runs(claim: Claim) -> list[RunTable]:
-    """Load the runs stored beside claims of one paper: one bound may need those of another."""
+    """Load the runs stored next to claims of one paper: one bound may need those of another."""
     paper = published_by(claim)
     return [] if paper is None else [read_toml(file) for file in sorted(paper.folder.glob("slack/*.toml"))]
 

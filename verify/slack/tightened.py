@@ -54,5 +54,5 @@ def check_constants(claim: Claim, file: Path) -> Mapping[str, sp.Rational]:
 
 
 def bound_with(claim: Claim, constants: Mapping[str, Expr]) -> Claim:
-    """A bound with other constants, as a claim with an id of its own."""
+    """A bound with other constants, as a claim with its own id."""
     return replace(with_constants(claim, constants), id=f"{claim.id}.tightened")

@@ -33,7 +33,7 @@ def read_table(file: Path) -> pa.Table:
 
 
 def is_whole(file: Path) -> bool:
-    """Return whether a Parquet file is there and all of its pages are as they were written, by their checksums."""
+    """Return whether a Parquet file is there and all of its pages are as written, by their checksums."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

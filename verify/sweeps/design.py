@@ -48,7 +48,7 @@ class Design:
         return on_grid | {drawn.key.text: drawn.value(self.seed, draw) for drawn in self.draws}
 
     def tables(self, row: int) -> dict[str, Any]:
-        """The run file of a run, as nested dictionaries; `InputError` where a key has no place in it."""
+        """The run file of a run, as nested dictionaries; `InputError` where a key does not exist."""
         return self.tables_with(self.values(row))
 
     def tables_with(self, values: Mapping[str, Any]) -> dict[str, Any]:

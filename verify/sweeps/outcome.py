@@ -194,7 +194,7 @@ def _explain(found: Check) -> str | None:
 
 
 def _sides(found: Check) -> dict[str, Any]:
-    """Both sides and their ratio where the claim is tightest; exact texts beside the floats in rationals."""
+    """Both sides and their ratio where the claim is tightest; exact texts next to the floats in rationals."""
     worst = found.worst
     if worst is None:
         return {}

@@ -113,7 +113,7 @@ def _errors(given: object) -> list[str]:
 
 
 def _targets(given: object, folder: Path, may_be_none: bool) -> dict[str, str]:
-    """The claims: ids, patterns such as ``liu2022:thm-*``, keys of sources, or ``file.py:NAME`` beside the sweep."""
+    """The claims: ids, patterns such as ``liu2022:thm-*``, keys of sources, or ``file.py:NAME`` next to the sweep."""
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not (names or may_be_none) or not all(isinstance(name, str) for name in names):
         raise InputError("claims", f"expected a list of claims' ids, patterns or sources, got {given!r}")

@@ -1,7 +1,7 @@
 """Results on disk: a file for each part of a sweep, put in place at once, and in the end one table.
 
-A part is named by its runs and is either there in whole or not at all, so a sweep that is killed at any moment goes
-on from the parts that are there.  A machine that loses power may damage parts that had not reached the disk: their
+A part is named by its runs and is either there in whole or not at all, so a sweep that is killed at any moment
+continues from the finished parts.  A machine that loses power may damage parts that had not reached the disk: their
 checksums say so, and they are computed again.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 METADATA = "fedtheory.sweep"
 """Key of the metadata of the table: the sweep as JSON."""
 _MOST_PARTS, _ENOUGH_PARTS = 100, 40
-"""Parts of a long sweep, and of one whose runs may be quick: enough for many processes, and to go on from."""
+"""Parts of a long sweep, and of one whose runs may be quick: enough for many processes, and for a restart."""
 _WORTH_A_FILE = 25
 """Runs that may take no longer than writing a file."""
 _DIGEST = "digest"

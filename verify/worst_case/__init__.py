@@ -1,4 +1,4 @@
-"""The worst case of one noiseless round over a whole class of functions, beside a claim's bound.
+"""The worst case of one noiseless round over a whole class of functions, next to a claim's bound.
 
 A performance-estimation problem (Drori and Teboulle 2014; Taylor, Hendrickx and
 Glineur 2017) maximises a left side over all clients' objectives that are convex
@@ -204,7 +204,7 @@ def _round(statement: BoundInNumbers, clients: int, local_steps: int) -> Noisele
 
 
 def _expressions(round_: NoiselessRound, statement: BoundInNumbers) -> list[Scalar]:
-    """The left sides whose largest is asked for."""
+    """The left sides that are maximised."""
     terms = [[factor * part for part in MEASURED[quantity](round_)] for quantity, factor in statement.terms.items()]
     return [sum(chosen[1:], chosen[0]) for chosen in itertools.product(*terms)]
 

@@ -45,7 +45,7 @@ class NoiselessRound:
         self.averages = [self.start, *(mean(points) for points in self.iterates[1:])]
         """xbar^k for k = 0 .. tau."""
         self.visited = [self.start, *(point for points in self.iterates[1:-1] for point in points)]
-        """Points at which a client takes its gradient, and at which F is asked for its value or gradient."""
+        """Points at which a client takes its gradient, and at which the value or gradient of F is needed."""
 
     @cached_property
     def optimum(self) -> Point:

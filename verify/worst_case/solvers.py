@@ -1,4 +1,4 @@
-"""Semidefinite programs, and the solvers that are asked about them."""
+"""Semidefinite programs, and their solvers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.sparse import csc_array, vstack
 from fedtheory.arithmetic import Array
 
 _CLARABEL, _SCS = 1e-6, 1e-5
-"""Accuracies asked of the solvers."""
+"""Accuracies required of the solvers."""
 
 
 @dataclass(frozen=True)
@@ -128,4 +128,4 @@ def _answer(verdict: str, above: float, below: float) -> SolverAnswer:
 
 
 SOLVERS: dict[str, Callable[[Program], SolverAnswer]] = {"CLARABEL": clarabel, "SCS": scs}
-"""The second is asked where the first is not sure of itself; then both have to agree."""
+"""The second runs where the first does not converge reliably; then both have to agree."""

@@ -50,7 +50,7 @@ class BoundInNumbers:
 
     @property
     def modelled(self) -> tuple[object, ...]:
-        """All that the worst case depends on beside the counts."""
+        """All that the worst case depends on besides the counts."""
         terms = [(quantity.name, factor) for quantity, factor in self.terms.items()]
         scales = [quantity.name for quantity in self.scales]
         at_optimum = self.vanishes("start at the optimum")
@@ -62,7 +62,7 @@ class BoundInNumbers:
 
 
 def is_convex(claim: Claim) -> bool:
-    """Return whether the clients' objectives are convex; they are unless the claim asks for smoothness alone."""
+    """Return whether the clients' objectives are convex; they are unless the claim assumes smoothness alone."""
     return a.smooth not in claim.assumptions
 
 

@@ -1,12 +1,13 @@
-"""Two clients that can change places, and what is left of a program where they can.
+"""Two clients that can change places, and the rest of a program where they can.
 
 The exchange of the clients takes every vector of the round to one of the round, and every function value to function
-values.  Where it also takes the objective and all constraints to themselves, a solution and its image are equally good,
-and so is their mean, as the program is convex: one may ask for solutions that the exchange leaves as they are.  There,
-even vectors, which stay, are orthogonal to odd ones, which change their sign, and odd values vanish.  In place of one
-matrix of inner products there are two of half the size, and one client's constraints say those of the other, too.
+values.  Where it also takes the objective and all constraints to themselves, a solution and its image are equally
+good, and so is their mean, as the program is convex: one may ask for solutions that the exchange leaves unchanged.
+There, even vectors, which stay, are orthogonal to odd ones, which change their sign, and odd values vanish.  In place
+of one matrix of inner products there are two of half the size, and one client's constraints say those of the other,
+too.
 
-Programs of more than two clients are left as they are.
+Programs of more than two clients are left unchanged.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Exchange:
         return all(_contains_rows(rows * signs, rows) for rows in self._change(program))
 
     def halved(self, program: Program) -> Program:
-        """A program for the solutions that stay as they are, with the first half of the matrix and the second."""
+        """A program for the solutions that stay unchanged, with the first half of the matrix and the second."""
         objective, equations, inequalities = (rows[:, ~self.odd] for rows in self._change(program))
         return Program(objective[0, :-1], _distinct(equations), _distinct(inequalities), self.sizes)
 

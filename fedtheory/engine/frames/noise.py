@@ -1,7 +1,7 @@
 """Coefficients of a local step's noise in vectors: numbers before maps, so that few matrices are multiplied.
 
-There are two kinds k of noises of each client j: e_0j, which its iterate carries, and e_1j, of its fresh gradient.  The
-vector of client i has terms  c_i A_i e_ki  of its own ones and  sum_j c_ij A_i B_j e_kj  of those that all share.
+There are two kinds k of noises of each client j: e_0j, which its iterate carries, and e_1j, of its fresh gradient.
+The vector of client i has terms c_i A_i e_ki of its own noise and  sum_j c_ij A_i B_j e_kj  of those that all share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One round from a given server model, over all its random outcomes: who takes part, and what every oracle draws.
+"""One round from a given server model, over all its random outcomes: the participants, and the samples of every oracle.
 
 Conditional expectations given the server's model are finite sums here, so any
 expression has one.  Vectors are plain, with the axes (outcomes, local steps,

@@ -66,7 +66,7 @@ class Averaged:
 
     @cached_property
     def _sum(self) -> ClientVectors:
-        """The average of the clients' own part, beside (1, s) and beside each client."""
+        """The average of the clients' own part, next to (1, s) and next to each client."""
         nothing = self.each.shared[:1] - self.each.shared[:1]
         return correlate_sum(self.joint, ClientVectors(nothing, self.each.own), self.totals, nothing[0])
 

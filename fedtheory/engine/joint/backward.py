@@ -44,7 +44,7 @@ class BackwardMaps:
     broadcast: Array | None
     """From q to the clients' vectors, (..., G, b, q), where they hear of it."""
     graph: Array | None
-    """W, (..., G, G), where there is one."""
+    """The weights W, (..., G, G), if there are any."""
     heard: Array | None
     """Coefficients of the neighbours' messages in the clients' vectors, (..., G, b, heard)."""
     shared: Array

@@ -32,7 +32,7 @@ class Kinds:
 
 
 def group_clients(problem: Problem, algorithm: Algorithm) -> Kinds:
-    """Group the clients of a run into kinds; on a graph, or with a clock, each client is a kind of its own."""
+    """Group the clients of a run into kinds; on a graph, or with a clock, each client is its own kind."""
     found: dict[Hashable, int] = {}
     representatives: list[int] = []
     of_client: list[int] = []

@@ -19,12 +19,11 @@ _AT_ONE = 1e-6
 
 
 def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
-    """lim E x^n - x*, (d,), from the run's own start; `NotApplicable` where it does not settle.
+    """lim E x^n - x*, (d,), from the run's own start; `NotApplicable` where it has no limit.
 
-    The mean of all vectors goes from z to A z in a round.  Vectors that keep
-    something for ever, as control variates keep their sum, make 1 an eigenvalue;
-    the limit is then the z with ``A z = z`` whose distance from the start is in
-    the range of A - 1.
+    The mean of all vectors goes from z to A z in a round.  Vectors that keep something without end, as control
+    variates keep their sum, make 1 an eigenvalue; the limit is then the z with ``A z = z`` whose distance from the
+    start is in the range of A - 1.
     """
     step, start, model = trajectory.mean_round()
     _require_settling(step)
@@ -40,10 +39,9 @@ def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
 def limiting_moment(trajectory: JointTrajectory) -> Array:
     """lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), from the run's own start; `NotApplicable` where there is none.
 
-    Where clients keep nothing between rounds, the second moment S of the
-    server's vectors goes to ``L(S) + c`` in a round.  Since L keeps matrices
-    positive semidefinite, moments settle where ``X - L(X) = I`` has a solution
-    that is.  Else the moments of all vectors together settle (`settled`).
+    Where clients keep nothing between rounds, the second moment S of the server's vectors goes to ``L(S) + c`` in a
+    round.  Since L keeps matrices positive semidefinite, moments converge where ``X - L(X) = I`` has a solution that
+    is.  Otherwise the moments of all vectors converge jointly (`settled`).
     """
     step, _, model = trajectory.mean_round()
     most = _MOST_EXACTLY if trajectory.layout.own and step.dtype == object else _MOST_ENTRIES

@@ -125,8 +125,8 @@ def of_pairs(joint: Joint, maps: ClientVectors) -> Array:
 def of_sum(joint: Joint, maps: ClientVectors, factors: Array) -> ClientVectors:
     """E q (1, s)' and E q c_h' of ``q = sum_i f_i v_i``, one for each kind h: (G, rows, a) and (G, rows, b).
 
-    `factors` (G, G) hold the sum of f_i over the clients of kind g, as the result counts it beside a client of
-    kind h.
+    `factors` (G, G) hold the sum of f_i over the clients of kind g, as the result counts it next to a client of kind
+    h.
     """
     kinds, rows, size = maps.own.shape
     shared = np.tensordot(factors, maps.shared, axes=(0, 0))
@@ -144,7 +144,7 @@ def of_sum(joint: Joint, maps: ClientVectors, factors: Array) -> ClientVectors:
 
 
 def correlate_sum(joint: Joint, maps: ClientVectors, factors: Array, shared: Array) -> ClientVectors:
-    """E q (1, s)' and E q c_h' where the factors (G,) are the same beside each kind h: (1, rows, a) and (G, rows, b).
+    """E q (1, s)' and E q c_h' where the factors (G,) are the same next to each kind h: (1, rows, a) and (G, rows, b).
 
     `shared` is ``sum_g f_g shared_g``, (rows, a).
     """

@@ -33,7 +33,7 @@ class Compression:
     """Zeros for all but some coordinates of a vector: noise that depends on it."""
 
     forms: Forms
-    """The vector as it is, (G, d)."""
+    """The vector unchanged, (G, d)."""
     diagonal: Any
     """d/k - 1: what is added to the second moment of a coordinate."""
     off_diagonal: Any

@@ -1,10 +1,8 @@
 """Limits of the joint moments of all vectors, for algorithms whose clients keep vectors.
 
-A round is linear in the numbers that the moments are made of, one of which is
-always 1: v goes to P v.  What vectors keep for ever, as control variates keep
-their sum, makes 1 an eigenvalue of P.  Let the columns of V and of U span the
-vectors with ``P V = V`` and ``U' P = U'``; where all other eigenvalues are
-inside the unit circle, P^n tends to
+A round is linear in the numbers that the moments are made of, one of which is always 1: v goes to P v.  What vectors
+keep without end, as control variates keep their sum, makes 1 an eigenvalue of P.  Let the columns of V and of U span
+the vectors with ``P V = V`` and ``U' P = U'``; where all other eigenvalues are inside the unit circle, P^n tends to
 
     Q = V (U'V)^-1 U',
 
@@ -64,7 +62,7 @@ def _solve_exactly(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
 
 
 def _project_on_fixed(step: Array) -> Array:
-    """Q, (n, n); `NotApplicable` where something grows for ever."""
+    """Q, (n, n); `NotApplicable` where something grows without end."""
     moved = step - arithmetic_of(step).identity(len(step))
     right, left = (_null_exactly(moved), _null_exactly(moved.T)) if step.dtype == object else _null_in_floats(moved)
     meeting = left.T @ right

@@ -42,11 +42,11 @@ _STABILITY_SLACK = 1e-6
 _MOST_KNOWN = 4
 """Rounds of different step sizes or reporting clients whose matrices are kept."""
 _SMALL_MAP = 2**12
-"""Entries of matrices of which as many times more rounds are kept as they are smaller."""
+"""Size of matrices for which one block of rounds is kept; smaller matrices keep proportionally more."""
 
 
 class JointTrajectory(Trajectory):
-    """Second moments of an algorithm's model over n = 0 .. T, found when they are asked for, and what follows."""
+    """Second moments of an algorithm's model over n = 0 .. T, computed on demand, and what follows."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self._prepare(problem, algorithm)
@@ -164,7 +164,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def divergence(self) -> Divergence | None:  # type: ignore[override]
-        """Why the run does not settle, if it does not."""
+        """The reason why the run has no stationary limit, if it has none."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = len(self.moments)
             return self._diverges(found if found <= self.algorithm.rounds else None)
@@ -205,7 +205,7 @@ class JointTrajectory(Trajectory):
         return total.symmetric()
 
     def settled_moment(self) -> Array:
-        """E (1, x^n - x*)(1, x^n - x*)' for ever more rounds like the first, (d+1, d+1)."""
+        """E (1, x^n - x*)(1, x^n - x*)' as the number of rounds tends to infinity like the first, (d+1, d+1)."""
         return self._model(find_limit(self._start(), lambda joint: self._after(0, joint)))
 
     def propagate_round(self, shared: Array) -> Array:
@@ -316,7 +316,7 @@ class JointTrajectory(Trajectory):
         averaged = (totals[:, None, None] * own).transpose(1, 0, 2).reshape(len(model), clients.size)
         return self._mean_map(), np.concatenate([shared, clients.ravel()]), np.concatenate([model, averaged], axis=1)
 
-    # Clients beside their average: their models between rounds, and their iterates inside rounds.
+    # Clients next to their average: their models between rounds, and their iterates inside rounds.
 
     @cached_property
     def client_spread(self) -> Array:

@@ -50,7 +50,7 @@ class Population:
         return totals
 
     def squares(self, one: Factor, other: Factor) -> Array:
-        """E of two factors of the same client, (G,)."""
+        """Expectation of the product of two factors of the same client, (G,)."""
         return self.turnout.squares[frozenset({one, other})]
 
 

@@ -80,7 +80,7 @@ class ModelComparator:
 def comparator_at(problem: LinearModelProblem, time: float, near: Array | None = None) -> ModelComparator:
     """The minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; `near` is a first guess, measured from x*.
 
-    A bound that holds for every point holds for the one that is found.
+    A bound for every point also holds for the chosen point.
     """
     return ModelComparator(problem, problem.about_optimum.compared_at(time, near))
 

@@ -46,7 +46,7 @@ class LinearModelRun(Run):
             raise InputError("algorithm.clock.law", "expected fixed update times for losses that are not quadratic")
 
     def _require_positive_weights(self) -> None:
-        """Raise `InputError` where the weights of a round do not say who takes part in it."""
+        """Raise `InputError` where the weights of a round do not determine its participants."""
         chosen, defined = self.algorithm.aggregation.chosen, self.algorithm.defined
         if defined is not None and chosen is not None and min(chosen) == 0 and defined.algorithm.uses(Participants):
             expected = f"expected positive numbers with {self.algorithm.name} on losses that are not quadratic, got 0"
@@ -280,5 +280,5 @@ def _(run: LinearModelRun) -> Iterator[Frame]:
 
 @certified.register
 def _certified(run: LinearModelRun, _on_progress: Callable[[int, int], None] | None = None) -> LinearModelRun:
-    """The run as it is: nothing of it has rational values."""
+    """The run unchanged: nothing of it has rational values."""
     return run

@@ -261,5 +261,5 @@ def _(run: LossRun) -> Iterator[Frame]:
 
 @certified.register
 def _certified(run: LossRun, _on_progress: Callable[[int, int], None] | None = None) -> LossRun:
-    """The run as it is: expectations over all outcomes are enclosed already, or rational."""
+    """The run unchanged: expectations over all outcomes are enclosed already, or rational."""
     return run

@@ -129,7 +129,7 @@ class Batch:
         return moments
 
     def trajectories(self) -> Iterator[SteadyTrajectory]:
-        """The expectations of each run, with all that can be asked of them."""
+        """The expectations of each run, with all derived quantities."""
         with np.errstate(over="ignore", invalid="ignore"):
             averages, final, carried = self._local
             displacements, many = final - np.eye(final.shape[-1]), self.many

@@ -9,7 +9,7 @@ from fedtheory.federation.clock import Update
 
 Found = TypeVar("Found")
 _MOST = 512
-"""Kinds of work that are remembered; schedules with rational times repeat fewer."""
+"""Kinds of work that are cached; schedules with rational times repeat fewer."""
 
 
 class ByWork(Generic[Found]):

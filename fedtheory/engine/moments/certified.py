@@ -89,7 +89,7 @@ def _enclose(
 
 
 def _linear(propagate_round: Callable[[Array], Array], noise: Array, moment: Array) -> MidpointRadius:
-    """L(P), what a round makes of P beside the noise N."""
+    """L(P), what a round makes of P besides the noise N."""
     return MidpointRadius.of(propagate_round(moment) - noise)
 
 
@@ -121,7 +121,7 @@ _WIDE, _GROWTH = 100.0, 1.02
 def _factor_weights(
     linear: Callable[[Array], MidpointRadius], factor: Array, rounds: int, on_progress: Callable[[int, int], None]
 ) -> Array:
-    """The Cholesky factor of ``W = sum_j L^j(W_0) / c^j``: ``L(W) <= c W`` but for what is left of W_0 in the end."""
+    """The Cholesky factor of ``W = sum_j L^j(W_0) / c^j``: ``L(W) <= c W`` but for the rest of W_0 in the end."""
     now = factor @ factor.T
     total = now
     for n in range(rounds):

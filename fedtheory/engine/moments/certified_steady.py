@@ -2,7 +2,7 @@
 
 Of numbers in balls a product of matrices makes wider ones, by a factor that does not depend on how narrow they are.
 Doubling has some log T products, so that a few hundred bits leave more than those of floats after millions of rounds.
-What a round does beside that, its local steps and what is measured in them, is enclosed in floats.
+What a round does besides that, its local steps and what is measured in them, is enclosed in floats.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _sum_weights_by_kind(weights: Array, kinds: list[int]) -> Array:
 
 
 class CertifiedSteadyTrajectory(SteadyTrajectory):
-    """Enclosures of the second moments of a run whose rounds are all alike, of which only those that are asked for."""
+    """Enclosures of the second moments of a run whose rounds are all alike, computed on demand."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self._exact = problem

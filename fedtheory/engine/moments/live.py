@@ -80,7 +80,7 @@ class LiveModels:
         if not in_use:
             self._joint, self._slots = second, [self.newest]
             return
-        # Rounding must not make the moments asymmetric: beside blocks that are symmetric by force it would grow.
+        # Rounding must not make the moments asymmetric: next to blocks that are symmetric by force it would grow.
         second = (second + second.T) / 2
         self._free_a_slot(in_use)
         place, known = self.columns(self.newest), cross.shape[1]

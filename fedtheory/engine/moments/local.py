@@ -135,7 +135,7 @@ def propagate_step(moments: Array, sizes: Array, crossed: Array, squares: Array)
 def compute_step_moments(oracle: Oracle, gradients: Array, moments: Array) -> tuple[Array, Array]:
     """E g z' (..., C, d, d+1) and E g g' (..., C, d, d) of the noisy gradients g at models z = (1, x) of C clients.
 
-    That is what the second moment of a step z - eta (0, g) takes beside `moments`, the E z z' (..., C, d+1, d+1).
+    That is what the second moment of a step z - eta (0, g) takes besides `moments`, the E z z' (..., C, d+1, d+1).
     """
     crossed, squares = compute_gradient_moments(gradients, moments)
     return crossed, squares + oracle.covariances(moments, squares)

@@ -1,10 +1,10 @@
 """The noise of all local steps of a client as one linear map, for many updates in few dimensions.
 
 The noise of mini-batches depends on the model, and each update of a run with stale models starts from other second
-moments.  What local steps add to those beside the mean is linear in them, in floats a matrix over the
-s = (d+1)(d+2)/2 entries on and above the diagonal: found once, it costs s^2 for a client that reports instead of K
-steps over its data.  It sees and gives the symmetric part alone: a mean part that is taken off later would leave
-rounding that is not symmetric, and weights above one let that grow.
+moments.  What local steps add to those besides the mean is linear in them, in floats a matrix over the s =
+(d+1)(d+2)/2 entries on and above the diagonal: found once, it costs s^2 for a client that reports instead of K steps
+over its data.  It sees and gives the symmetric part alone: a mean part that is taken off later would leave rounding
+that is not symmetric, and weights above one let that grow.
 """
 
 from __future__ import annotations

@@ -266,7 +266,7 @@ class Recursion:
         return maps
 
     def _still_in_use(self, live: LiveModels, update: Update) -> set[int]:
-        """Versions that clients who do not report go on working on."""
+        """Versions on which clients work that do not report."""
         if self.is_synchronous:
             return set()
         begun = set(update.receivers)
@@ -361,7 +361,7 @@ def squared_weights(problem: Problem, algorithm: Algorithm) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Updates:
-    """Any number of updates for a problem and an algorithm: what they do is found when it is first asked for."""
+    """Any number of updates for a problem and an algorithm: their effect is computed at first use."""
 
     problem: Problem
     algorithm: Algorithm
@@ -408,5 +408,5 @@ def _at_versions(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, A
 
 
 def _largest(moments: Array) -> float:
-    """The largest modulus of moments in floats, which tells when runs diverge."""
+    """The largest modulus of moments in floats, which shows when runs diverge."""
     return 0.0 if moments.dtype == object else float(np.abs(moments).max())

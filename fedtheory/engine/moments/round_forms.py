@@ -6,9 +6,8 @@ predecessor,
 
     <Phi, P^{k+1}> = <A' Phi A + eta^2 N*(Phi), P^k>,
 
-A the mean step and N* the noise.  Pulled back to the start of the round, the
-forms are the same in every round: whatever is asked of the local steps of T
-rounds costs K steps, and not K T.
+A the mean step and N* the noise.  Pulled back to the start of the round, the forms are the same in every round: any
+quantity of the local steps of T rounds costs K steps, and not K T.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def _split_in_blocks(problem: Problem, work: LocalWork, forms: Array) -> Iterato
     so_far = problem.arithmetic.zeros(1, problem.clients)
     for maps in powers(one_step, max(work.steps) + 1):
         carried = maps.swapaxes(-1, -2) @ forms @ maps
-        # What the noise of a step adds depends on no model: it goes on as it is.
+        # What the noise of a step adds depends on no model: it goes on unchanged.
         added = (carried[..., 1:, 1:] * covariances).sum(axis=(-2, -1))
         sums = np.concatenate([so_far, added]).cumsum(axis=0)
         noise = carried - carried

@@ -1,7 +1,7 @@
 """The noise of mini-batches in few dimensions: a client sees of a model only what its rows span.
 
 Let the columns of U_i (d, r) be the right singular vectors of the rows x_ij of client i.  Its Hessian is diagonal in
-them, a ridge apart, so that ``y = U_i'x`` follows a recursion of its own under local steps,
+them, a ridge apart, so that ``y = U_i'x`` follows its own recursion under local steps,
 
     y' = (1 - eta_i lambda_i) * y + eta_i U_i'b_i - eta_i noise,
 
@@ -44,7 +44,7 @@ _MOST = 2**18
 
 @dataclass(frozen=True, eq=False)
 class RowSpace:
-    """C clients in r dimensions, each in a basis of its own.
+    """C clients in r dimensions, each in its own basis.
 
     Of clients with fewer rows than others the rest is zero.
     """
@@ -139,7 +139,7 @@ class RowSpace:
         """``sum_i weights_i C_i`` over these clients, (d, d), C_i the noise after their steps from one model.
 
         `moment` is that model's, (d+1, d+1), in which a zero in place of E[1] leaves the linear part of a round, and
-        `weights` those of all clients, (M,); beside the sum the largest entry of what it is made of.
+        `weights` those of all clients, (M,); next to the sum the largest entry of what it is made of.
         """
         start, means = self._project_moment(moment)
         *_, after = self._propagate_covariances(float(moment[0, 0]), means[:-1], start)

@@ -19,7 +19,7 @@ _FEW, _GROWN = 16, 2
 
 @dataclass(frozen=True)
 class Divergence:
-    """Why a run does not settle."""
+    """The reason why a run has no stationary limit."""
 
     round: int | None
     """First server update whose numbers leave double precision; None if all of them fit."""

@@ -248,7 +248,7 @@ class _Limit:
         return lambda right: unpack(inverse @ pack(right), len(right))
 
     def _refine(self, solve: Callable[[Array], Array], right: Array) -> Array:
-        """Solutions of what is left, added up."""
+        """Solutions of the rest, added up."""
         second, left = right - right, right
         for _ in range(_RESTARTS):
             before, second = second, second + solve(left)
@@ -267,7 +267,7 @@ class _Limit:
         def preconditioned(flat: Array) -> Array:
             second = _symmetric(flat.reshape(right.shape))
             added = self._linear(second) - self.linear_map @ second @ self.linear_map.T
-            # What is not symmetric stays as it is: it comes from rounding, and the operator is regular on it, too.
+            # What is not symmetric stays unchanged: it comes from rounding, and the operator is regular on it, too.
             return np.asarray(flat - self._lyapunov(added).ravel())
 
         operator = LinearOperator((right.size, right.size), matvec=preconditioned, dtype=float)
@@ -284,7 +284,7 @@ class _Limit:
 
 @lru_cache(maxsize=16)
 def _limit_of(recursion: Recursion) -> _Limit:
-    """The limit of a recursion, kept: several statements ask for its parts; that of an enclosed one is rational."""
+    """The cached limit of a recursion: several statements use its parts; that of an enclosed one is rational."""
     problem = recursion.problem
     if not isinstance(problem, EnclosedProblem):
         return _Limit(recursion)

@@ -42,7 +42,7 @@ class EqualRounds(Collection[RoundNoise]):
 
 
 class SteadyTrajectory(Trajectory):
-    """Second moments of the server's model, of which only those that are asked for are found."""
+    """Second moments of the server's model, computed on demand."""
 
     @classmethod
     def of_a_batch(

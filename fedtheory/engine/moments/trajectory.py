@@ -41,10 +41,10 @@ from fedtheory.federation.problem import Problem
 
 _OVERFLOW = 1e290
 _BLOCK = 64
-"""Updates after which it is looked whether their numbers fit: those after the first that do not are forgotten."""
+"""Updates after which it is looked whether their numbers fit: those after the first that do not are discarded."""
 _STABILITY_SLACK = 1e-9
 _MOST_NOISE = 2**20
-"""Numbers of the noise of all updates that is kept beside the moments."""
+"""Numbers of the noise of all updates that is kept next to the moments."""
 _MOST_LISTED = 10**8
 """Numbers of each client at each local step of all rounds that are kept, 800 MB."""
 
@@ -95,7 +95,7 @@ class Trajectory(ServerTrajectory):
         return noise, live.newest_moment
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
-        """Every update with the models that are live before it; the same object goes on to the next update."""
+        """Every update with the models that are live before it; the same object advances to the next update."""
         live = LiveModels(self.recursion.start)
         for update, profile in zip(self.algorithm.updates(), self.noise, strict=False):
             yield update, live

@@ -1,8 +1,7 @@
 """When the server makes its next model, and out of whose work.
 
-A policy sees the time at which each client finishes its present work and says
-when the next update happens and who reports (fraboni2022, Sections 2.2 and 4).
-A client that has finished but is not asked yet waits.
+A policy sees the time at which each client finishes its present work and says when the next update happens and who
+reports (fraboni2022, Sections 2.2 and 4). A client that has finished but is not yet requested waits.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Policy(ABC):
         return weights
 
     is_in_turn = False
-    """Whether the policy says who takes part in rounds that wait for their participants."""
+    """Whether the policy determines the participants of rounds that wait for them."""
 
     @property
     def changes_weights(self) -> str:

@@ -165,7 +165,7 @@ class FederatedAlgorithm:
 
     @cached_property
     def _linear_cache(self) -> dict[tuple[Expr, Expr], Parts]:
-        """Linear combinations that were asked for: runs ask for the same ones in every step."""
+        """Linear combinations that were asked for: runs use the same ones in every step."""
         return {}
 
     def _key(self, vector: Expr | str) -> str:

@@ -1,6 +1,6 @@
 """Requirements of a definition on a run, on which its moments and the proofs about it rely.
 
-It is asked wherever a run is made, not only where one is read from a file.
+Every constructed run is checked, not only one read from a file.
 """
 
 from __future__ import annotations

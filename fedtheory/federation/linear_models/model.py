@@ -95,7 +95,7 @@ class LinearModel:
 
     @property
     def is_intercept_apart(self) -> bool:
-        """Whether the last coefficient has a penalty of its own."""
+        """Whether the last coefficient has its own penalty."""
         return bool(self.penalties[-1] != self.penalties[0])
 
     @cached_property

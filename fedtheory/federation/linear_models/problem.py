@@ -22,7 +22,7 @@ from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 class LinearModelProblem(NonquadraticProblem):
     """``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w|^2`` of M clients in d dimensions, in floats.
 
-    What belongs to quadratics alone raises `NotApplicable` when it is asked for.
+    What belongs to quadratics alone raises `NotApplicable` at access.
     """
 
     model: LinearModel

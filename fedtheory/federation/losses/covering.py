@@ -53,7 +53,7 @@ def largest_on(function: Function, left: arb, right: arb, floor: arb | None = No
     covering = _Covering(function, floor)
     covering.add(function(left).value)
     covering.add(function(right).value)
-    # Pieces that are never closed shrink to this; what is left of them is enclosed as it is.
+    # Pieces that are never closed shrink to this; the rest of them is enclosed without further division.
     pieces, narrowest = [(left, right)], (right - left) * arb(2) ** (-ctx.prec // 4)
     for _ in range(_MOST_PIECES):
         if not pieces:

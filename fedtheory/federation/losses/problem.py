@@ -20,7 +20,7 @@ from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 class LossProblem(NonquadraticProblem):
     """``F_i(x) = sum_j a_ij phi(x[c_ij] - b_ij)`` of M clients in d dimensions; no matrices describe it.
 
-    What belongs to quadratics alone raises `NotApplicable` when it is asked for.
+    What belongs to quadratics alone raises `NotApplicable` at access.
     """
 
     terms: Terms

@@ -126,7 +126,7 @@ class Sigmoids:
         return replace(self, amplitudes=-self.amplitudes, centres=-self.centres)
 
     def _tail(self, shares: list[Number], floor: arb) -> tuple[arb, arb]:
-        """A point, and an enclosure of the largest value beyond it that matters beside `floor`, the limit at least."""
+        """A point, and an enclosure of the largest value beyond it that matters besides `floor`, the limit at least."""
         reach = max(self.scales)
         for doubling in range(_MOST_DOUBLINGS):
             point = arb(max(self.centres) + reach * 2**doubling / 2).upper()

@@ -1,9 +1,8 @@
-"""Gradient oracles: what a client sees when it asks for its gradient.
+"""Gradient oracles: the stochastic gradients that clients observe.
 
-Each oracle is unbiased, and its noise covariance is an affine function of the
-second moment of the point it is asked at, which is what keeps expectations in
-closed form.  Points are homogeneous, ``(1, x)``, so that one (d+1, d+1) matrix
-holds mean and covariance together.
+Each oracle is unbiased, and its noise covariance is an affine function of the second moment of the point, which keeps
+expectations in closed form.  Points are homogeneous, ``(1, x)``, so that one (d+1, d+1) matrix holds mean and
+covariance together.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ class MiniBatch(Oracle):
 
     @cached_property
     def _residual_cache(self) -> dict[int, Array]:
-        """Residuals of each client's rows, as far as they are computed."""
+        """Residuals of each client's rows, computed so far."""
         return {}
 
     @cached_property

@@ -19,7 +19,7 @@ _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$")
 """A number with a decimal comma; where commas separate cells there is none."""
 
 _MOST_WORDS, _CLASSES = 1000, 2
-"""Cells of a target that are looked at for classes, and the number of classes that a model tells apart."""
+"""Cells of a target that are looked at for classes, and the number of classes that a model distinguishes."""
 
 Cells = Sequence[object] | Array
 """Part of a column: texts or values, or an array of numbers in which NaN stands for nothing."""

@@ -220,7 +220,7 @@ def _standardise(columns: Array) -> Array:
 
 
 def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
-    """Arrays X (n, d), y (n,) and optionally client (n,), taken as they are."""
+    """Arrays X (n, d), y (n,) and optionally client (n,), taken unchanged."""
     try:
         with path.open("rb") as file, NpzFile(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}

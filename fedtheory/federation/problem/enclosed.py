@@ -15,11 +15,11 @@ from fedtheory.federation.problem.quadratic import Problem
 class EnclosedProblem(Problem):
     """A problem in centred coordinates, in midpoints and radii.
 
-    Weights and the place of the centre stay rational: who takes part is decided by them.
+    Weights and the place of the centre stay rational: they determine the participants.
     """
 
     of: Problem | None = None
-    """The rational problem; what is required of its matrices has been asked there."""
+    """The rational problem; its matrices have been validated there."""
 
     @classmethod
     def around(cls, problem: Problem) -> EnclosedProblem:

@@ -18,7 +18,7 @@ from fedtheory.federation.client_data import ClientData
 FEWEST = 64
 """Features below which nothing is gained."""
 MORE = 3
-"""Coordinates beside one for each row: the start, an intercept, and everything outside."""
+"""Coordinates next to one for each row: the start, an intercept, and everything outside."""
 _FLAT, _FAINT = 64 * float(np.finfo(float).eps), 1e-6
 """Parts of the largest singular value below which others are zero, per dimension, and below which they lose digits."""
 

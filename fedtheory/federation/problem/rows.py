@@ -1,8 +1,8 @@
 """Least squares from the rows themselves, in floats: the minimiser by a QR factorisation, with a bound on its error.
 
 The normal equations square the condition number of the rows: in floats they lose twice as many digits.  Here the rows
-of all clients are scaled by ``sqrt(p_i / n_i)``, so that F is the squared norm of ``A w - b``; a ridge adds rows of its
-own.  Columns are scaled to norm one before the singular values tell flat directions from steep ones.
+of all clients are scaled by ``sqrt(p_i / n_i)``, so that F is the squared norm of ``A w - b``; a ridge adds its own
+rows.  Columns are scaled to norm one before the singular values separate flat directions from steep ones.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _smallest(rows: Array, ridge: float, least: float, largest: float) -> float:
 
 
 def require_digits(values: Array, sizes: Array, curvatures: Callable[[], Array]) -> None:
-    """Raise `Unresolved` where forms of a Hessian have values (N,) that are small beside the sizes of what cancels.
+    """Raise `Unresolved` where forms of a Hessian have values (N,) that are small next to the sizes of what cancels.
 
     Sums of squares do not cancel unless curvatures, the eigenvalues (d,) of the Hessian, are very unlike.
     """

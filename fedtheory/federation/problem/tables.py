@@ -52,7 +52,7 @@ class Rows:
     """(n,)."""
     clients: Clients | None
     notes: tuple[str, ...]
-    """Sentences on what is left out."""
+    """Sentences on omitted parts."""
     classes: tuple[str, ...] = ()
     """The names of labels that are text; outputs are their places."""
 

@@ -34,7 +34,7 @@ class Assumption:
             return str(reason)
 
     def settled_failure(self, run: Run) -> str | None:
-        """Why the assumption fails on a run, or None, found once; `Unresolved` where floats cannot tell."""
+        """Why the assumption fails on a run, or None, computed once; `Unresolved` where floats cannot tell."""
         return run.memo.compute_once(self._key, lambda: self._find_failure(run))
 
     def _find_failure(self, run: Run) -> str | None:

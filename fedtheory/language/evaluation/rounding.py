@@ -1,7 +1,7 @@
 """Rounding: how large the numbers are that cancel in an expression.
 
-Floats are accurate relative to the largest numbers that were added, not to
-their sum.  The closures here give that size, so that near ties can be told.
+Floats are accurate relative to the largest numbers that were added, not to their sum.  The closures here give that
+size, so that near ties are recognised.
 """
 
 from __future__ import annotations

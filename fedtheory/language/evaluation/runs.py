@@ -22,8 +22,8 @@ from fedtheory.language.quantities.quantity import RunQuantity
 class SiteOfRuns(Site):
     """Places of R runs of one arithmetic, alike in what has an axis of clients; numbers lead with the places.
 
-    What a place refuses, such as a division by zero, is no number in its row (NaN, which no comparison holds for), and
-    leaves the other rows as they are.
+    What a place refuses, such as a division by zero, is no number in its row (NaN, which no comparison holds for),
+    and leaves the other rows unchanged.
     """
 
     runs: tuple[Run, ...] = ()

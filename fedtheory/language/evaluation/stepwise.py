@@ -91,7 +91,7 @@ def _map_entries(compute: Callable[[Number], Number], value: Array) -> Array:
 
 
 def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
-    """A closure that tells at which entries a condition holds; `ValueError` for what is none."""
+    """A closure that returns at which entries a condition holds; `ValueError` for what is none."""
     if node in (sp.true, sp.false):
         holds = np.full((1, 1, 1), node == sp.true)
         return lambda _site: holds
@@ -178,7 +178,7 @@ def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluato
         end = np.where(is_short, end, start - 1)
         total = site.arithmetic.zeros(1, 1, 1)
         for step in range(int((end - start).max()) + 1):
-            # Where a sum is shorter than others beside it, its last term is asked for again and left out.
+            # Where a sum is shorter than others next to it, its last term is asked for again and left out.
             term = summand(_with_index(site, index, np.minimum(start + step, np.maximum(end, start))))
             total = total + _fill_chosen(term * 0, term, start + step <= end)
         total = _require(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")

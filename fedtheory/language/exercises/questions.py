@@ -1,4 +1,4 @@
-"""The kinds of questions: what each asks for, how it is answered, and its solution."""
+"""The kinds of questions: the required answer, its format, and its solution."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Mark:
-    """A single point, with a note beside it."""
+    """A single point, with a note next to it."""
 
     x: float
     y: float

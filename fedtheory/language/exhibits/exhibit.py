@@ -25,7 +25,7 @@ class Display:
 
     charts: Sequence[Chart]
     heading: str = ""
-    """Empty where the charts stand among the figures of the page, without a section of their own."""
+    """Empty where the charts stand among the figures of the page, without their own section."""
     findings: Sequence[Finding] = ()
 
 

@@ -1,4 +1,4 @@
-"""A page that a paper has beside those of its claims."""
+"""A page that a paper has besides those of its claims."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Coverage:
     claim: str
     """Id of the claim."""
     runs: Mapping[str, Mapping[str, Run]]
-    """By their names on the page; each as it is, or changed, by words such as "With equal shares"."""
+    """By their names on the page; each unchanged, or changed, by words such as "With equal shares"."""
     measured: str
     """The bounded quantity, in words."""
     remark: str = ""
@@ -53,7 +53,7 @@ class Page:
     occasion: str
     """Text of the link to the page."""
     contents: str
-    """Description of the page's contents, beside the link."""
+    """Description of the page's contents, next to the link."""
     locator: str
     """Place in the paper to which the page belongs."""
     introduction: str

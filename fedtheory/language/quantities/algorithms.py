@@ -1,4 +1,4 @@
-"""Numbers of algorithms that are definitions, where the mean of a model settles, and how far clients are apart."""
+"""Numbers of algorithms that are definitions, the limit of the expected model, and the distance between clients."""
 
 from __future__ import annotations
 

@@ -31,8 +31,9 @@ Primitive = Literal["setting", "constant", "minimiser", "limit", "clock", "windo
 
 A `setting` is read from the run, with the law of the participants and the moments of their weights.  A `constant` is
 the smallest or largest number for which an inequality holds at all points of a region.  A `minimiser` is made of a
-point that is solved for, a `limit` is for ever more rounds or small steps.  A `clock` counts times and reports, a
-`window` sums over as many updates as such a count.  A `process` is followed along other steps than the run's own.
+point that is solved for, a `limit` is as the number of rounds tends to infinity or small steps.  A `clock` counts
+times and reports, a `window` sums over as many updates as such a count.  A `process` is followed along other steps
+than the run's own.
 """
 
 
@@ -98,7 +99,7 @@ class RunQuantity:
     is_constant: bool = False
     """Whether it is a constant of the problem and the step size, the same for every number of rounds."""
     limit: Callable[[Run], Any] | None = None
-    """Limit for ever more rounds at constant step sizes, where there is a closed form."""
+    """Limit as the number of rounds tends to infinity at constant step sizes, where there is a closed form."""
     per_round: bool = False
     """Whether it has one value for each round, which a place without rounds does not know."""
     per_step: bool = False

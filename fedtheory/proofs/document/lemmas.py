@@ -1,4 +1,4 @@
-"""Lemmas of a document: statements between a claim and what is known, each with a certificate of its own."""
+"""Lemmas of a document: statements between a claim and what is known, each with its own certificate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.proofs.proof_report import Document
 
 _KEYS = {"name", "place", "statement", "certificate"}
 CONDITIONS = "conditions"
-"""The entry of a lemma with conditions of its own; where it is used they have to follow from others."""
+"""The entry of a lemma with its own conditions; where it is used they have to follow from others."""
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,99}")
 _MOST = 20
 _OPERATORS: Mapping[type, Operator] = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "=="}

@@ -1,6 +1,6 @@
 """The verdict of the checker of terms: a certificate becomes terms, these data, and what is read again is checked.
 
-It stands beside the verdict on the certificate, on which those of claims rest.
+It stands next to the verdict on the certificate, on which those of claims rest.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
 
 @dataclass(frozen=True)
 class TermReport:
-    """The terms of a claim, as data and as they were read, and what the checker says of them."""
+    """The terms of a claim, as data and as parsed, and what the checker says of them."""
 
     claim: Claim
     document: Document | None
     """None where no tactic writes terms for the certificate."""
     proof: TermProof | None
-    """The terms as they were read; None where they could not be."""
+    """The terms as parsed; None where they could not be."""
     steps: tuple[Step, ...]
 
     @property
@@ -79,7 +79,7 @@ def check_document(claim: Claim, document: Document, prover: Prover = RECORDED) 
 
 
 def _read(claim: Claim, certificate: AnyCertificate | Document) -> tuple[Claim, AnyCertificate]:
-    """A claim in plain symbols, and its certificate as it is read from a document."""
+    """A claim in plain symbols, and its certificate as parsed from a document."""
     document = plain_document(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
     plain = use_plain_symbols(with_quantities(claim, document))
     return plain, decode_certificate(certificate_in(plain, document))

@@ -75,7 +75,7 @@ class _Variable(Shape):
 
 
 class _NameOrFormula(_Formula):
-    """A name, in a table of its own, or an expression."""
+    """A name, in its own table, or an expression."""
 
     def read(self, data: Json, scope: Scope, where: str) -> Any:
         if isinstance(data, dict):

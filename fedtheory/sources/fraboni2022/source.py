@@ -31,25 +31,25 @@ UNPROVED = {
     "the kernel has no recursion from update to update of clients that take turns": """
         example-1 example-1.recursion example-2.fixed example-2.mean example-2.iff.fixed fig-4.F0.sync
     """,
-    "theories of updates speak of what is expected, not of single paths, and not of one step after another": """
+    "contexts of updates contain facts on expectations, none on single paths or on consecutive local steps": """
         eq-7 eq-8 lemma-3.eq-63.fixed eq-24 eq-6.generalises
     """,
-    "the theories do not know that a sum over the earlier local steps is zero where there are none": (
-        "thm-1.claim-epsK.fixed"
-    ),
-    "gradients of the clients at the optimum of another problem are in none of the theories": """
+    "no fact states that a sum over earlier local steps is zero at the first step": ("thm-1.claim-epsK.fixed"),
+    "no context contains the clients' gradients at the optimum of another problem": """
         eq-11.claim eq-32.variance.fixed eq-95-96.fixed sampling.biased sampling.biased.gap claim.proportional.fixed
         eq-32.identical
     """,
-    "the theories of updates know noise that is unbiased, and no bound on its variance": "centralized.variance",
-    "the certificate for a local step of one client, and its sum over the steps of all rounds, are not written": (
+    "contexts of updates contain no bound on the variance of the noise, only that it is unbiased": (
+        "centralized.variance"
+    ),
+    "there is no certificate yet for a local step of one client, and for its sum over the steps of all rounds": (
         "centralized"
     ),
-    "the proof divides by sum_i tau_i p_i, and the kernel by no sum over clients": "eq-36.proportional",
-    "which updates a client takes part in is no number of the kernel, only how many": (
+    "the proof divides by sum_i tau_i p_i, and the kernel cannot divide by a sum over clients": "eq-36.proportional",
+    "the kernel has a symbol for the number of a client's updates, none for which updates they are": (
         "assumption-6.delay assumption-6.delay.any"
     ),
-    "whether a type has a weight in an update is no number of the kernel": """
+    "the kernel has no symbol for whether a type of clients has positive weight in an update": """
         thm-2.claims.fixed thm-2.claims.P.fixed thm-2.claims.missing thm-2.claims.missing.converse
     """,
     "no fact compares the weights or the shares of single updates with those over all updates": """
@@ -59,30 +59,31 @@ UNPROVED = {
         cor-1.noniid.required cor-1.noniid.sufficient thm-3.condition.types
     """,
     "no fact bounds how often a client reports in a given time": "thm-1.claim-delay",
-    "the theories have no sums over the clients of values with the weights of types, or of several updates": (
+    "no context contains sums over clients with the weights of types, or with the weights of several updates": (
         "eq-10 eq-12"
     ),
-    "the sum of a client's weights over a window is a number of the kernel only within other sums": "eq-25.weights",
-    "it speaks of any law of sampling, and the theories of two": """
+    "the sum of a client's weights over a window has a symbol only within other sums": "eq-25.weights",
+    "the claim covers every law of sampling, and the contexts contain two of them": """
         sampling.unbiased.alpha.fixed sampling.unbiased.fixed
     """,
     "no fact gives the expected weight of a single client": "sampling.unbiased.weights",
-    "numbers that are rounded up are not bounded from above": """
+    "no fact bounds a number that is rounded up from above": """
         fedfix.regimes.fixed fedfix.regimes.client fedfix.regimes.synchronous fedfix.regimes.short eq-42.ordering.fixed
     """,
-    "the theories know one run, and no other one to compare it with": """
+    "a context contains one run, and the claim compares two": """
         eq-42.ordering.errors.fixed eq-42.ordering.errors.asynchronous.fixed
     """,
-    "the chance of an exponential time is no number of the kernel": "hardware.fixed",
+    "the kernel has no symbol for the probability of an exponential time": "hardware.fixed",
     "no fact gives the weight of a type of clients, or the probability that a client is sampled": (
         "cor-1.one-client participation.weights"
     ),
-    "no fact counts the reports that an update of a buffer takes, or says which weights an update without a client "
-    "has": "fedbuff.staleness assumption-5.schedules sampling.deterministic",
-    "sums over the clients of vectors with the weights of an update are in none of the theories of a local step": (
+    "no fact gives the number of reports in an update of a buffer, or the weights of an update without clients": (
+        "fedbuff.staleness assumption-5.schedules sampling.deterministic"
+    ),
+    "no context of a local step contains sums over clients of vectors with the weights of an update": (
         "lemma-1.eq-54 lemma-7.eq-100-102"
     ),
-    "the time average of the past moves is a number of the kernel only within other averages": "eq-85",
+    "the time average of past moves has a symbol only within other averages": "eq-85",
 }
 """Why claims that are supported are not proved."""
 

@@ -8,14 +8,16 @@ from fedtheory.language.source import Source
 from fedtheory.sources.landmarks.statements import CLAIMS
 
 UNPROVED = {
-    "the limit of a run is in none of the theories": """
+    "no context contains the limit of a run": """
         fedavg.settles.one-step scaffold.settles scaffnew.settles fedavgm.settles fedavgm.stationary
         scaffnew.stationary
     """,
-    "Lyapunov functions are known for rounds of a single local step": "scaffold.contraction",
-    "a recursion with a step size of each round has no certificate": "fedavg.decreasing-steps",
-    "that all clients have one Hessian is more than bounded differences of gradients say": "dsgd.one-hessian",
-    "the variance of what compression leaves out is in none of the theories": "compressed.price",
+    "certificates with Lyapunov functions cover rounds of a single local step only": "scaffold.contraction",
+    "no kind of certificate covers a recursion whose step size depends on the round": "fedavg.decreasing-steps",
+    "no fact states that all clients have the same Hessian, only that differences of gradients are bounded": (
+        "dsgd.one-hessian"
+    ),
+    "no context contains the variance of the compression error": "compressed.price",
 }
 """Why claims that are supported are not proved."""
 

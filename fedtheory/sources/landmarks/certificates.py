@@ -1,4 +1,4 @@
-"""Certificates for the landmarks, which the kernel reads beside the definitions of the algorithms."""
+"""Certificates for the landmarks, which the kernel reads besides the definitions of the algorithms."""
 
 from __future__ import annotations
 

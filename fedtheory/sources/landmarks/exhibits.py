@@ -1,4 +1,4 @@
-"""A page for each algorithm: its definition, and its exact error beside FedAvg's on real data; one page for all."""
+"""A page for each algorithm: its definition, and its exact error next to FedAvg's on real data; one page for all."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ _TRIED = (
 
 
 def page(name: str) -> Page:
-    """The page of one algorithm beside FedAvg; `MissingExtra` without scikit-learn."""
+    """The page of one algorithm next to FedAvg; `MissingExtra` without scikit-learn."""
     algorithm, own = definition(name), curve(name)
     curves = [own, curve("fedavg")]
     return Page(

@@ -11,9 +11,11 @@ PRINTED_PROOFS = {
 """Steps of each published proof, in order: the ids of their statements."""
 
 UNPROVED = {
-    "it speaks of the first local step alone, and the kernel of any step": "thm-1.remark-zero",
-    "the best of all aggregated models is in no theory of intervals, only the last one": "thm-2.explicit",
-    "that a problem has a property which other claims assume follows from no certificate": "inherit",
+    "the claim concerns the first local step alone, and the kernel proves statements about every step": (
+        "thm-1.remark-zero"
+    ),
+    "contexts of intervals contain the last aggregated model, not the best one": "thm-2.explicit",
+    "no kind of certificate proves that a problem satisfies an assumption": "inherit",
 }
 """Why claims that are supported are not proved."""
 

@@ -169,7 +169,7 @@ def _use_speedup_condition(factor: sp.Expr) -> list[Part]:
 
 _FOURTH = (1 + 6 * L * s * K) * (1 + (6 * L * s * K) ** 2)
 
-# Lemma 1 as it is printed: sums of gradients over the steps since the last aggregation, and three times Jensen.
+# Lemma 1 as printed: sums of gradients over the steps since the last aggregation, and three times Jensen.
 _SUM, _WORST = LocalSum(g_i), 2 * s**2 * T_0
 _MOMENT = assumption("bounded second moment")
 _PRINTED_LEMMA_1 = [

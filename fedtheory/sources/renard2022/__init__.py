@@ -23,7 +23,7 @@ PRINTED_PROOFS = {
 }
 """Steps of each published proof, in order: the ids of their statements."""
 
-UNPROVED = {"that a problem has a property which other claims assume follows from no certificate": "toy-problem.class"}
+UNPROVED = {"no kind of certificate proves that a problem satisfies an assumption": "toy-problem.class"}
 """Why a claim that is supported is not proved."""
 
 NOT_ENCODED = {

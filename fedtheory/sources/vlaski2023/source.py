@@ -14,8 +14,8 @@ PRINTED_PROOFS = {
 """Steps of each published proof, in order: the ids of their statements."""
 
 UNPROVED = {
-    "moments of the data are in none of the theories": "eq-5.46",
-    "they need the mean over local steps of vectors that may cancel, inductions bound each step's length": """
+    "no context contains moments of the data": "eq-5.46",
+    "the claims need the mean of vectors that may cancel, and an induction bounds the norm of each local step": """
         eq-5.13 eq-5.53.fixed eq-5.54.fixed
     """,
     "the kernel has no recursion from round to round of sampled clients": "thm-5.1.limit.explicit",

@@ -1,4 +1,4 @@
-"""Bounds on whole runs as a user states them, with constants that leave room, and false ones beside them."""
+"""Bounds on whole runs as a user states them, with constants that leave room, and false ones next to them."""
 
 from __future__ import annotations
 

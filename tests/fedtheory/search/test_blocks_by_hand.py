@@ -178,7 +178,7 @@ def test_blocks_add_up_to_the_scalar(seed: int) -> None:
 
 
 def test_shared_parts_belong_to_weights() -> None:
-    """The square of a vector times a weight is one block, with shared vectors beside those of clients."""
+    """The square of a vector times a weight is one block, with shared vectors besides those of clients."""
     weighed = Block(averaged=True, weight=w_i)
     found = _split(Average(w_i * norm_sq(c_i - 2 * a)) + eta * norm_sq(b))
     assert weights_of(found, CONTEXT) == [w_i]

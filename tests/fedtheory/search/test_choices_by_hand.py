@@ -40,7 +40,7 @@ def test_simple_numbers_are_tried(factor: str) -> None:
 
 
 def test_only_what_the_kernel_accepts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Summands have to be there, and their proof has to be accepted for the claim as it was written."""
+    """Summands have to be there, and their proof has to be accepted for the claim as written."""
     goal = SimpleNamespace(
         signs=SignFacts(Numbers(), []),
         claim=SimpleNamespace(id="t"),

@@ -252,7 +252,7 @@ def test_lemmas_that_are_there_are_not_searched_again(monkeypatch: pytest.Monkey
 
 
 def test_the_largest_drift_is_averaged_over_clients(monkeypatch: pytest.MonkeyPatch) -> None:
-    """2 eta L V at most 2 eta L times its bound, beside the noise; a bound that is not there pays for nothing."""
+    """2 eta L V at most 2 eta L times its bound, besides the noise; a bound that is not there pays for nothing."""
     bound = sp.Symbol("bound")
     monkeypatch.setattr(contractions, "_numbers", lambda _: (eta, sp.Symbol("mu"), L))
     monkeypatch.setattr(contractions, "_conditions", lambda _: ["small"])

@@ -159,7 +159,7 @@ def test_what_has_to_cancel() -> None:
 
 
 def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them; what is left has no value, and is a sum of squares."""
+    """All of them; the rest has no value, and is a sum of squares."""
     monkeypatch.setattr(exact, "squares_of", lambda matrices, *_: None if matrices else ["squares"])
     chosen = [SimpleNamespace(term=lambda c, n=n: (n, str(c.expression))) for n in range(3)]
 
@@ -215,7 +215,7 @@ def test_documents_in_other_words() -> None:
 
 
 def test_numbers_are_lowered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each where the others stay as they are: to zero where that is proved, else by halving."""
+    """Each where the others stay unchanged: to zero where that is proved, else by halving."""
     asked: list[list[sp.Rational]] = []
 
     def prove(_self: Any, numbers: list[sp.Rational]) -> Any:

@@ -25,7 +25,7 @@ SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
 
 @pytest.mark.parametrize("rest", [(M - 1) * (tau - 1), (1 - 4 * eta * L) ** 2, eta * (tau - 1)], ids=str)
 def test_terms_that_are_seen_one_by_one(rest: sp.Expr) -> None:
-    """A square is not seen in a sum that is written out, and beside other terms it stays as it stands."""
+    """A square is not seen in a sum that is written out, and next to other terms it stays as it stands."""
     square = (eta - L) ** 2
     number = square + rest
     assert not SIGNS.is_nonnegative(number)

@@ -1,6 +1,6 @@
 """Local ascent from a point: one coordinate at a time, in ever smaller steps, and on in the direction that helped.
 
-What moves a run, start, noise or gradients, stays: each set of them is a valley of its own.
+What moves a run, start, noise or gradients, stays: each set of them is its own valley.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from verify.falsify.regimes.evaluation import Evaluation, Seen
 from verify.falsify.regimes.factors import Factor, Level, Point
 
 _GAIN = 1e-4
-"""Rise of the score that is worth a step."""
+"""Rise of the score that justifies a step."""
 _REPEATED = 6
 """Times that a step which helped is taken again."""
 _SCALES = 3
@@ -36,7 +36,7 @@ class LevelClimb:
         *,
         kept: Sequence[str] = ("sources",),
     ) -> None:
-        """`kept` are coordinates that stay as they are."""
+        """`kept` are coordinates that stay unchanged."""
         self._evaluation, self._levels, self._random, self._look = evaluation, levels, random, look
         self._value, self._kept = value, kept
         self._factors = evaluation.factors

@@ -12,7 +12,7 @@ from verify.falsify.regimes.factors import Factor, Level
 Pair = tuple[str, str, str, str]
 """Two factors and their levels, by name."""
 _GIVEN_UP = 3
-"""Rows of which the claim does not speak, after which a pair is no longer asked for."""
+"""Number of rows to which the claim does not apply, after which a pair is given up."""
 _PLAIN = 0.6
 """Part of the balanced rows in which a factor with a plain level has it."""
 
@@ -71,7 +71,7 @@ class Design:
         return sum(_pair(name, level, other, row[other]) in wanted for other in row)
 
     def _shuffled(self, name: str) -> list[Level]:
-        """The levels in random order, a plain one first: it is as good as any."""
+        """The levels in random order, a plain one first."""
         levels = list(self._levels[name])
         self._random.shuffle(levels)
         plain = self._factors[name]

@@ -40,11 +40,11 @@ _STILL: Point = {"horizon": ("T", 0), "step size": -40}
 """Point at which a run hardly moves."""
 _FAR, _MOVING = 100.0, 16
 _MOST_AT_EVERY_STEP = 7
-"""Exponent of the clients of whom a claim asks for something at each step."""
+"""Exponent of the number of clients where a claim has terms at each step."""
 _MOST_STEPS_LOOKED_AT = 9
-"""Exponent of the local steps where a claim asks for something at each of them."""
+"""Exponent of the local steps where a claim has terms at each of them."""
 _LOOKED_AT, _LOOKED_AT_IN_FRAMES = 4096, 256
-"""Local steps of all clients where a claim asks for something at each: in one pass, or with what vectors are there."""
+"""Local steps of all clients where a claim has terms at each: in one pass, or with what vectors are there."""
 _TO_THE_EDGE = ("sources", "gradients", "noise", "noisy clients", "direction", "horizon", "step size")
 """Factors that do not move the edge, but for whether there is noise."""
 
@@ -93,7 +93,7 @@ class Evaluation:
             found["clients"] = replace(found["clients"].up_to(_MOST_AT_EVERY_STEP), high=found["clients"].high)
             found["local steps"] = found["local steps"].up_to(_MOST_STEPS_LOOKED_AT)
         if self.subject.definition is not None:
-            # Clients keep vectors of their own, and with a graph each is a kind of its own.
+            # Clients keep their own vectors, and with a graph each is its own kind.
             found["clients"] = found["clients"].up_to(4 if "mixing" in found else 5)
         if self.subject.steps_are_rounds:
             del found["local steps"]
@@ -120,8 +120,8 @@ class Evaluation:
     def progress(seen: Seen, look: Callable[[Point], Seen]) -> float:
         """The logarithm of the promised over the true decrease of the left side, as far as it decreases.
 
-        Where nothing moves both sides of a bound that contracts are equal, and their ratio says nothing of the rate.
-        `look` evaluates the run that hardly moves.
+        Where nothing moves both sides of a bound that contracts are equal, and their ratio is independent of the
+        rate. `look` evaluates the run that hardly moves.
         """
         still = look({**seen.point, **_STILL}) if seen.sides is not None else seen
         if seen.sides is None or still.sides is None:
@@ -195,7 +195,7 @@ _LARGEST_OF_STEPS = ("full_gradient_bound", "gradient_bound", "visited_second_mo
 
 
 def _may_depend_on_steps(claim: Claim) -> bool:
-    """Return whether a claim may ask for something at each round or step, so that equal rounds cannot be doubled."""
+    """Return whether a claim may have terms at each round or step, so that equal rounds cannot be doubled."""
     asked = [quantity for quantity in claim.notation.values() if isinstance(quantity, RunQuantity)]
     return claim.place != "run" or any(
         quantity.place != "run"

@@ -1,8 +1,8 @@
 """Directions in which a run can be extreme, and the levels at which a claim is tried in each.
 
 A point is one level of every factor.  Numbers are exponents of two, relative to what bounds them: the step size to
-the edge of the claim's conditions, the rounds to the time in which a curvature is forgotten.  One coordinate then
-moves along a valley, such as "more local steps, as many smaller steps, and for longer".
+the edge of the claim's conditions, the rounds to the time constant of a curvature.  One coordinate then moves along a
+valley, such as "more local steps, as many smaller steps, and for longer".
 """
 
 from __future__ import annotations

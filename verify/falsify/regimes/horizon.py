@@ -23,7 +23,7 @@ _MOST_IN_CYCLES = 256
 
 
 def rounds_at(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_at: int | None = None) -> int:
-    """T, at least one; `looked_at` bounds the local steps of all clients where a claim asks for something at each."""
+    """T, at least one; `looked_at` bounds the local steps of all clients where a claim has terms at each."""
     steps = 1 if subject.steps_are_rounds else number_of_steps(point)
     if point["horizon"][0] == "cycle":
         return _whole_cycles(point)
@@ -34,7 +34,7 @@ def rounds_at(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_a
 
 
 def _sets_of_participants(point: Point) -> int:
-    """Sets of participants of a round, which a claim about each step may ask for one by one."""
+    """Sets of participants of a round, which a claim about each step may enumerate."""
     clients = number_of_clients(point)
     return math.comb(clients, clients // 2) if point.get("participation") == "half" else clients
 

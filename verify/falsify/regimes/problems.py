@@ -16,7 +16,7 @@ _ONE, _ZERO, _MINUS_ONE = fmpq(1), fmpq(0), fmpq(-1)
 _THIN = fmpq(1, 64)
 """Curvature across a nearly rank-one client, as part of the flat one, unless that is extreme itself."""
 _MOST_DRAWS = 9
-"""Coins of noise that are enumerated where losses are no quadratics; runs there are as short as that asks for."""
+"""Coins of noise that are enumerated where losses are no quadratics; runs there are accordingly short."""
 _FEW, _SHORT, _FEW_WITH_DATA = 3, 8, 2
 """Clients and local steps of such losses, and clients with data."""
 _FAR_ON_LINE = {"Huber": fmpq(3), "kinked": _ONE, "Huber, linear part": fmpq(64), "bounded": fmpq(127, 64)}

@@ -27,7 +27,7 @@ _CLIMBS = 15
 _FEW_STEPS = (0, 1)
 """Local steps of gradient descent on other losses, as powers of two."""
 _SHORTEST = 160
-"""Evaluations of a climb that are worth beginning."""
+"""Least number of evaluations for which a climb is begun."""
 _WORK = 1 / 75
 """Seconds of work for each evaluation, twice what most take: where they take longer there are fewer."""
 _DECIDING = 1 / 300
@@ -37,7 +37,7 @@ _BEFORE_CLIMBS = 0.6
 _ALWAYS = ("gradients", "noise", "noisy clients", "horizon", "step size")
 """Factors whose levels apply wherever the base does."""
 _SEVERAL = ("weights", "participation", "local work", "aggregation", "clock", "curvatures", "unlike gradients")
-"""Factors that say nothing with one client."""
+"""Factors without effect for one client."""
 _VALLEYS = (
     "weights",
     "server step size",
@@ -49,11 +49,11 @@ _VALLEYS = (
     "loss",
     "negative curvature",
 )
-"""Factors of which every level gets a climb of its own."""
+"""Factors of which every level gets its own climb."""
 _SETTINGS = _VALLEYS[:6]
 """Those of a setting."""
 _OF_SETTINGS = 0.25
-"""Evaluations for these beside all others, as a part of them."""
+"""Evaluations for these besides all others, as a part of them."""
 _OBJECTIVES = ("loss", "negative curvature")
 """Those in which a distant start alone decides."""
 _FITTED = ("horizon", "step size")
@@ -109,7 +109,7 @@ def search_regimes(
 ) -> Search:
     """Search for a violation of a claim with at most so many evaluations in floats, in an order set by the seed.
 
-    Climbs from settings have a quarter as many beside these.
+    Climbs from settings have a quarter as many besides these.
 
     `on_progress` gets the evaluations done and all.  Rates are not searched: their runs are ladders.
     """
@@ -254,8 +254,8 @@ class _Searching:
     def _climb_settings(self) -> None:
         """Climbs on quadratics without a start, from each level of a setting and from the best of all.
 
-        Two changes of a setting at once, such as many clients and one heavy weight, lead nowhere one by one, and other
-        losses lead away from what local steps do; both have evaluations of their own.
+        Two changes of a setting at once, such as many clients and one heavy weight, lead nowhere one by one, and
+        other losses lead away from what local steps do; both have their own evaluations.
         """
         self._end_with_a_violation()
         more = int(_OF_SETTINGS * self._most)
@@ -357,7 +357,7 @@ def _tame_points(start: Point, restricted: Mapping[str, Sequence[Level]]) -> Ite
 
 
 def _unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
-    """The best run with the same sources and other curvatures."""
+    """Return the best run with the same sources and other curvatures."""
     same = (one for one in pool if one.point["sources"] == seen.point["sources"] and one.point["loss"] is None)
     return next((one for one in same if one.point["curvatures"] != seen.point["curvatures"]), None)
 

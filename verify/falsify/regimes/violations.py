@@ -34,7 +34,7 @@ _AT_ONCE, _OF_TIES = 0.5, 0.2
 _ROUNDED_STEPS = 16
 """Units in the last place that the steps of a run may put two equal models apart."""
 _LEAST = 0.02
-"""Seconds of work below which runs take no time worth saving."""
+"""Seconds of work below which a run is not simplified to save time."""
 _EASY = 0.2
 """Seconds of exact work that a tie may take."""
 _ROUNDING = 1e-6
@@ -42,7 +42,7 @@ _ROUNDING = 1e-6
 SETTLED = -95.0
 """The score of a run that looks like a violation and is none, or cannot be decided."""
 _DISTINCT = ("loss", "negative curvature", "weights", "participation", "local work", "clock", "aggregation")
-"""Factors whose levels make another kind of run, beside what moves it."""
+"""Factors whose levels make another kind of run, besides what moves it."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Violations:
         self.found: tuple[Table, Check] | None = None
         """The run file of a violation with its rigorous check."""
         self.is_deciding = False
-        """Whether lighter runs are tried for a violation, which are none of their own."""
+        """Whether cheaper runs are tried for a violation; they do not count separately."""
         self._undecided = 0
         self._open: list[_Open] = []
         self._met: set[int] = set()

@@ -24,7 +24,7 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class Mark:
-    """The points of one answer, and what the student is told."""
+    """The points of one answer, and the feedback to the student."""
 
     share: Fraction | None
     """None where a person has to read the answer."""

@@ -12,7 +12,7 @@ from fedtheory.errors import NotApplicable
 
 
 def place_on_clients(values: Any) -> Any:
-    """Numbers of clients (M,) on the client axis; a single number stays as it is."""
+    """Numbers of clients (M,) on the client axis; a single number stays unchanged."""
     return values[None, None, :] if np.ndim(values) else values
 
 

@@ -68,7 +68,7 @@ _batch_weight = eta * (1 + L * eta) / (2 * M)
 
 
 def _step_with_drift(weight: int) -> list[Term]:
-    """One local step with the drift as it is; the weight of Young's inequality for the noise at x_i and at y."""
+    """One local step with the drift unchanged; the weight of Young's inequality for the noise at x_i and at y."""
     for_gaps, at_y = 1 + weight, 1 + sp.Rational(1, weight)
     return [
         Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),

@@ -33,7 +33,7 @@ _SPARED = Term(eta * (1 + eta * own.L_bar) * (p_max - p_i) / 2, square(n_i), ave
 _STEP = [
     Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
     Term(1 - 4 * _noise * ell, convexity(F_i, y, x_i), averaged=True),
-    # What is left of the common move pays for what the differences add up to.
+    # The rest of the common move pays for what the differences add up to.
     Term(
         eta / (2 * _left_of_step),
         square(_left_of_step * _MEAN_SLOPE - Average(own.L_i * (x_i - xbar))),

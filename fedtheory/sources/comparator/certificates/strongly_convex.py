@@ -66,7 +66,7 @@ def _last_step() -> list[Term]:
 
 
 def _mean_step(point: Expr) -> list[Term]:
-    """With the error of the next average beside its distance."""
+    """With the error of the next average next to its distance."""
     next_potential = means.CHARGES.potential.subs(k, k + 1)
     in_units_of_f = [
         *_common(means.CHARGES, point),

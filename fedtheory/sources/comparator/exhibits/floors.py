@@ -1,4 +1,4 @@
-"""Page on stationary errors of strongly convex clients beside the floors of the bounds."""
+"""Page on stationary errors of strongly convex clients next to the floors of the bounds."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from fedtheory.sources.comparator.statements import last_model, last_rounds
 
 @dataclass(frozen=True)
 class Ending:
-    """A bound on the end of a run, for ever more rounds."""
+    """A bound on the end of a run, as the number of rounds tends to infinity."""
 
     claim: Claim
     floor: Expr
     settled: RunQuantity
-    """The exact error for ever more rounds."""
+    """The exact error as the number of rounds tends to infinity."""
 
     @cached_property
     def _value(self) -> Compiled:
@@ -71,7 +71,7 @@ PROBLEMS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Settling:
-    """FedAvg for ever more rounds."""
+    """FedAvg as the number of rounds tends to infinity."""
 
     problem: str
     length: float
@@ -93,7 +93,7 @@ class Settling:
 
 @cache
 def floor_over_error(settling: Settling, ending: Ending = LAST_MODEL) -> float | None:
-    """The bound for ever more rounds over the exact error there; None where a condition fails."""
+    """The bound as the number of rounds tends to infinity over the exact error there; None where a condition fails."""
     return ending.divide_by_error(settling.run)
 
 

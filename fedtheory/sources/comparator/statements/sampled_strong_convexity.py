@@ -1,7 +1,7 @@
 """Strongly convex clients of which some are drawn for every round: the last model is near the optimum.
 
-As for full participation; what is left of the distance of the clients at
-the end of a round pays for the draw, and contracts with the rest.
+As for full participation; the rest of the distance of the clients at the end of a round pays for the draw, and
+contracts with the rest.
 """
 
 from __future__ import annotations

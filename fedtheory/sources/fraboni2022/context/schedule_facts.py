@@ -1,7 +1,7 @@
 """Facts of schedules and of weights: what a clock, a law of sampling and a surrogate problem are, by definition.
 
 Each is what a schedule of fixed update times, or the problem of an update, is made to be, or one line of counting
-from it, which stands beside it.  They are as much trusted as the kernel is.
+from it, which stands next to it.  They are as much trusted as the kernel is.
 """
 
 from __future__ import annotations

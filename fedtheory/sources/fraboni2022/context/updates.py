@@ -1,10 +1,9 @@
 """The context of one update of scheme (6): what clients hold at a local step, what they sample, who counts how much.
 
-Means over clients are those with their shares in the update.  What weighs more
-than its mean is a vector of its own, the deviation of the weights: the server
-applies ``sum_i w_i g_i = q mean(g_i) + mean(d_i)`` with ``d_i = q (w_i/q_i - 1) g_i``.
-The weights are independent of what the clients hold, and of all samples, but
-not of the virtual iterate, which the server has moved with them.
+Means over clients are those with their shares in the update.  What weighs more than its mean is its own vector, the
+deviation of the weights: the server applies ``sum_i w_i g_i = q mean(g_i) + mean(d_i)`` with ``d_i = q (w_i/q_i - 1)
+g_i``. The weights are independent of what the clients hold, and of all samples, but not of the virtual iterate, which
+the server has moved with them.
 """
 
 from __future__ import annotations
@@ -186,7 +185,7 @@ def build_types_context(claim: Claim) -> Context:
 
 
 def _covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> dict[str, Expr]:
-    """E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and what is left of E[w_i^2] for one (Assumption 5)."""
+    """E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and the rest of E[w_i^2] for one (Assumption 5)."""
     if a.weight_covariance not in claim.assumptions:
         return {}
     total, pairing, share = symbol(q.weight_sum), symbol(q.weight_pairing), symbol(q.weight_share)

@@ -1,4 +1,4 @@
-"""Clock times: of the clients' updates, of rounds, of intervals, and what is left of them."""
+"""Clock times: of the clients' updates, of rounds, of intervals, and the rest of them."""
 
 from __future__ import annotations
 

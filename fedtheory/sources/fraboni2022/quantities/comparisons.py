@@ -1,4 +1,4 @@
-"""A run beside another one: twice the server step size, other policies.
+"""A run next to another one: twice the server step size, other policies.
 
 FedFix whose interval is half the clients' common update time has no client report
 in every other update, so that the models of whole units of time are theta^{2n}.

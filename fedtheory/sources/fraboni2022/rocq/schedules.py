@@ -99,7 +99,7 @@ CYCLE_FACTS: Mapping[str, str] = {
     KNOWN["period_of_slowest"].name: "a_period_of_slowest A nu least_period_nu",
     KNOWN["period_at_most"].name: "period_at_most A nu i whole_times_A least_period_nu Hi",
 }
-"""Those on asynchronous servers, with a file of their own."""
+"""Those on asynchronous servers, with their own file."""
 
 
 TIE_FACTS: Mapping[str, str] = {

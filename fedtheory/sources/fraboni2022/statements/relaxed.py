@@ -86,7 +86,7 @@ BOUND = EPSILON_F + explicit_terms() + EPSILON_W
 
 
 def bound_with(step_size: Expr, updates: Expr, delay: Expr, width: Expr) -> Expr:
-    """Theorem 3's bound with other parameters, the constants of the run as they are."""
+    """Theorem 3's bound with other parameters, the constants of the run unchanged."""
     return BOUND.subs({eta_l: step_size, N: updates, tau: delay, W: width}, simultaneous=True)
 
 

@@ -229,7 +229,7 @@ def descend_adaptively(
 def compare(
     problem: Problem, step_size: Number, budget: Budget, fixed: Sequence[int] = FIXED_STEPS
 ) -> BudgetComparison:
-    """The adaptive run beside runs with fixed numbers of local steps, all with the same budget."""
+    """The adaptive run next to runs with fixed numbers of local steps, all with the same budget."""
     descent = _Descent(problem, step_size)
     runs = {local_steps: descent.run(budget, _Constant(local_steps)) for local_steps in fixed}
     controller = Controller(plain_float(descent.step_size), budget)

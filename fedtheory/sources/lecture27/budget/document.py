@@ -34,7 +34,7 @@ def document(comparison: BudgetComparison, budget: Budget) -> dict[str, Any]:
     ``{local_cost, aggregation_cost, budget, optimal_value, fixed: [{local_steps, ...}], adaptive: {...}, best_fixed}``.
     A run has ``{intervals, local_updates, spent, final, best, schedule}``: counts, what was spent in all, F - F* of the
     last and of the best aggregated model, and for each interval ``{local_steps, spent, suboptimality, value}``, of the
-    adaptive run also ``{lipschitz, smoothness, divergence}``: rho, beta and delta as they are estimated after it.
+    adaptive run also ``{lipschitz, smoothness, divergence}``: rho, beta and delta as estimated after it.
     Costs are exact strings; losses are null where the run diverges.  `best_fixed` has the smallest final loss.
     """
     return {

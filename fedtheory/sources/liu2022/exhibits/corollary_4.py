@@ -1,4 +1,4 @@
-"""Corollary 4, measured: exact error against the number of clients, beside its explicit bound and its order."""
+"""Corollary 4, measured: exact error against the number of clients, next to its explicit bound and its order."""
 
 from __future__ import annotations
 
