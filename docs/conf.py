@@ -45,7 +45,7 @@ html_extra_path = ["schemas", "certificate.schema.json", "proof-term.schema.json
 html_copy_source = False
 
 
-def _bars_are_lengths(_app: object, _what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
+def _escape_norm_bars(_app: object, _what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
     """Escape the bars of norms |x|, which reStructuredText would read as substitutions."""
     lines[:] = [line.replace("|", r"\|") for line in lines]
 
@@ -53,4 +53,4 @@ def _bars_are_lengths(_app: object, _what: str, _name: str, _obj: object, _optio
 def setup(app: object) -> None:
     """Called by Sphinx; the output of notebooks has formulas that Sphinx does not see."""
     app.set_html_assets_policy("always")  # type: ignore[attr-defined]
-    app.connect("autodoc-process-docstring", _bars_are_lengths)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", _escape_norm_bars)  # type: ignore[attr-defined]

@@ -45,28 +45,28 @@ def _commands_of(group: Any, path: str) -> Iterator[str]:
         if hasattr(command, "commands"):
             yield from _commands_of(command, f"{path} {name}")
             continue
-        arguments = " ".join(_called(p) for p in command.params if p.param_type_name == "argument")
+        arguments = " ".join(_get_called_name(p) for p in command.params if p.param_type_name == "argument")
         yield f"## {path} {name}\n\n```\n{path} {name} {arguments}\n```\n\n{_paragraphs(command.help)}\n"
         yield from (_parameter(parameter) for parameter in command.params)
         yield ""
 
 
-def _called(parameter: Any) -> str:
+def _get_called_name(parameter: Any) -> str:
     return str(parameter.metavar or parameter.name.upper())
 
 
 def _parameter(parameter: Any) -> str:
     is_argument = parameter.param_type_name == "argument"
-    name = _called(parameter) if is_argument else ", ".join(parameter.opts)
+    name = _get_called_name(parameter) if is_argument else ", ".join(parameter.opts)
     default = "" if is_argument or parameter.default in (None, False, ()) else f" Default: `{parameter.default}`."
-    return f"- `{name}`: {_escaped(getattr(parameter, 'help', None) or '')}{default}"
+    return f"- `{name}`: {_escape(getattr(parameter, 'help', None) or '')}{default}"
 
 
 def _paragraphs(text: str | None) -> str:
-    return _escaped("\n\n".join(" ".join(part.split()) for part in (text or "").split("\n\n")))
+    return _escape("\n\n".join(" ".join(part.split()) for part in (text or "").split("\n\n")))
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     for mark in "\\*$[]_|":
         text = text.replace(mark, f"\\{mark}")
     return text.replace("<", "&lt;")
@@ -103,7 +103,7 @@ def _keys(table: dict[str, Any], prefix: str) -> str:
         needed = " Required." if name in required else ""
         default = f" Default: `{json.dumps(key['default'])}`." if "default" in key else ""
         choices = f" One of {', '.join(f'`{one}`' for one in key['enum'])}." if "enum" in key else ""
-        lines.append(f"| `{prefix}{name}` | {_escaped(key.get('description', ''))}{choices}{default}{needed} |")
+        lines.append(f"| `{prefix}{name}` | {_escape(key.get('description', ''))}{choices}{default}{needed} |")
         if "properties" in key:
             lines += _keys(key, f"{prefix}{name}.").splitlines()[2:]
     return "\n".join(lines) + "\n"
@@ -120,12 +120,12 @@ def algorithms() -> str:
         module = importlib.import_module(f"{algorithms.__name__}.{name}")
         head, _, rest = (module.__doc__ or "").partition("\n")
         formulas, _, words = rest.strip("\n").partition("\n\n")
-        parts.append(f"## {name}\n\n{head}\n\n```\n{formulas}\n```\n\n{_escaped(words.strip())}\n")
+        parts.append(f"## {name}\n\n{head}\n\n```\n{formulas}\n```\n\n{_escape(words.strip())}\n")
         for parameter in module.algorithm.parameters:
             default = "" if parameter.default is None else f" Default: `{parameter.default}`."
-            parts.append(f"- `{parameter.key}`: {_escaped(parameter.meaning)}.{default}\n")
+            parts.append(f"- `{parameter.key}`: {_escape(parameter.meaning)}.{default}\n")
     parts.append("\n## Settings of FedAvg\n")
-    parts += [f"- `{name}`: {_escaped((SETTINGS[name].__doc__ or '').partition(chr(10))[0])}" for name in SETTINGS]
+    parts += [f"- `{name}`: {_escape((SETTINGS[name].__doc__ or '').partition(chr(10))[0])}" for name in SETTINGS]
     return "\n".join(parts) + "\n"
 
 
@@ -144,7 +144,7 @@ def quantities() -> str:
     parts = [_QUANTITIES]
     for module, entries in groupby(vocabulary(), key=lambda entry: entry.module):
         about = (module.__doc__ or "").partition("\n")[0]
-        parts.append(f"## {module.__name__.rpartition('.')[2]}\n\n{_escaped(about)}\n")
+        parts.append(f"## {module.__name__.rpartition('.')[2]}\n\n{_escape(about)}\n")
         parts.append("| name | symbol | formula | has a value for | defined by |\n| --- | --- | --- | --- | --- |")
         parts += [_quantity(entry) for entry in entries]
         parts.append("")
@@ -174,7 +174,7 @@ def _in_a_table(prose: str) -> str:
 def _quantity(entry: Any) -> str:
     quantity = entry.quantity
     place = entry.assumption or _PLACES[quantity.place]
-    meaning = _escaped(quantity.meaning)
+    meaning = _escape(quantity.meaning)
     symbol = _in_a_table(quantity.latex)
     kind = "a term" if getattr(quantity, "term", None) else getattr(quantity, "primitive", None) or ""
     return f"| `{quantity.name}` | ${symbol}$ | {meaning} | {place} | {kind} |"
@@ -187,7 +187,7 @@ def assumptions() -> str:
     parts = [_ASSUMPTIONS]
     for module, entries in groupby(assumed(), key=lambda entry: entry.module):
         about = (module.__doc__ or "").partition("\n")[0]
-        parts.append(f"## {module.__name__.rpartition('.')[2]}\n\n{_escaped(about)}\n")
+        parts.append(f"## {module.__name__.rpartition('.')[2]}\n\n{_escape(about)}\n")
         parts.append("| name | statement |\n| --- | --- |")
         parts += [f"| `{entry.name}` | {_in_a_table(entry.assumption.statement)} |" for entry in entries]
         parts.append("")

@@ -92,7 +92,7 @@ def _entry(erratum: Erratum) -> ErratumEntry:
         fault=erratum.fault,
         printed=displayed(erratum.claim.statement),
         reason=prose(erratum.reason),
-        violated=_violated(erratum),
+        violated=_describe_violation(erratum),
         repairs=[_repair(claim) for claim in erratum.repairs],
         sides=_sides(erratum),
         run_file=run_toml(erratum.run),
@@ -107,7 +107,7 @@ def _command(erratum: Erratum) -> str:
     return f"fedtheory check {erratum.claim.id} run.toml{exactly}"
 
 
-def _violated(erratum: Erratum) -> Markup | None:
+def _describe_violation(erratum: Erratum) -> Markup | None:
     worst = erratum.check.worst
     plain = len(erratum.check.comparisons) == 1 and r"\text" not in erratum.claim.statement
     return None if worst is None or plain else displayed(worst.relation.latex)

@@ -192,7 +192,7 @@ def _supported(verdict: ClaimVerdict) -> str:
     return f"Supported on {_without_violation(verdict)}{supposed}"
 
 
-def _proved(verdict: ClaimVerdict) -> str:
+def _describe_proof(verdict: ClaimVerdict) -> str:
     proof = verdict.found_proof
     rests = "" if proof is None or not proof.uses else f", which rests on {', '.join(proof.uses)}"
     found = "the certificate below" if proof is None else f"a certificate that a search found{rests}"
@@ -208,7 +208,7 @@ def _without_violation(verdict: ClaimVerdict) -> str:
     return f"{_describe_instances(verdict)}; no violation was found.{searched}{ratio}"
 
 
-def _undecided(verdict: ClaimVerdict) -> str:
+def _list_undecided(verdict: ClaimVerdict) -> str:
     """The instances or runs of the search that are undecided; else there are few instances."""
     found = [f"on {verdict.undecided} of {_describe_instances(verdict)} neither floats nor exact numbers could tell"]
     if verdict.left_open:
@@ -224,13 +224,13 @@ def _definition(verdict: ClaimVerdict) -> str:
 
 
 _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
-    "proved": _proved,
+    "proved": _describe_proof,
     "supported": _supported,
     "asymptotic": lambda verdict: (
         f"Supported along a ladder on {_describe_instances(verdict)}; no violation was found."
     ),
     "refuted": _refuted,
-    "undecided": _undecided,
+    "undecided": _list_undecided,
     "not applicable": lambda _verdict: "Not applicable to any instance that was tried.",
     "definition": _definition,
 }

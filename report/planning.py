@@ -188,7 +188,7 @@ def family_rows() -> tuple[FamilyRow, ...]:
 
 
 def _rows_of(family: str, count: int) -> Iterator[FamilyRow]:
-    members = [_compared_member(family, number) for number in range(min(count, FAMILIES[family].size))]
+    members = [_compare_member(family, number) for number in range(min(count, FAMILIES[family].size))]
     for claim in planned():
         found = [member[claim.id] for member in members if claim.id in member]
         known = [comparison for comparison in found if comparison.exact.error > _ZERO * comparison.error_at_choice]
@@ -197,7 +197,7 @@ def _rows_of(family: str, count: int) -> Iterator[FamilyRow]:
             yield FamilyRow(family, claim.id, len(known), steps, _spread([c.error_ratio for c in known]))
 
 
-def _compared_member(family: str, number: int) -> dict[str, StepSizeComparison]:
+def _compare_member(family: str, number: int) -> dict[str, StepSizeComparison]:
     try:
         return compared(Instance(family, number).run())
     except (NotApplicable, Diverging):

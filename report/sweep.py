@@ -96,11 +96,11 @@ def sweep_page(file: Path) -> SweepPage:
     ranges = [(axis.key.text, _values(axis.values)) for axis in design.axes]
     ranges += [(drawn.key.text, _law(drawn.law, drawn.shape, design.count)) for drawn in design.draws]
     sections = [_section(results, name) for name in results.claims]
-    errors = [_recorded(results, name) for name in results.errors]
+    errors = [_record(results, name) for name in results.errors]
     return SweepPage(file.stem, design.runs, results.arithmetic, ranges, sections, errors)
 
 
-def _recorded(results: Results, name: str) -> RecordedError:
+def _record(results: Results, name: str) -> RecordedError:
     found = results.smallest(name)
     if found is None:
         return RecordedError(name, 0, "", "", "", [])

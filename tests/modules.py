@@ -29,10 +29,10 @@ def imports(name: str, *, hints: bool = False) -> frozenset[str]:
         node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     ]
     unseen = set() if hints else {inner for node in guarded for inner in ast.walk(node)}
-    return frozenset(found for node in ast.walk(tree) if node not in unseen for found in _named(node)) - {name}
+    return frozenset(found for node in ast.walk(tree) if node not in unseen for found in _name_it(node)) - {name}
 
 
-def _named(node: ast.AST) -> Iterator[str]:
+def _name_it(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.ImportFrom) and node.module:
         for alias in node.names:
             inner = f"{node.module}.{alias.name}"

@@ -33,7 +33,7 @@ def chapters() -> list[str]:
     return re.findall(r"^\| `(\w+)/` \|", table, re.M)
 
 
-def _used(chapter: str) -> set[str]:
+def _use(chapter: str) -> set[str]:
     names = [name for name in modules() if _chapter(name) == chapter]
     used = {_chapter(found) for name in names for found in imports(name, hints=True)}
     return {found for found in used if found is not None} - {chapter, *FREE}
@@ -52,8 +52,8 @@ def test_a_chapter_uses_what_it_says(chapter: str) -> None:
     doc = importlib.import_module(f"fedtheory.{chapter}").__doc__ or ""
     said = re.search(r"^Uses ([^.]*)\.$", doc, re.M)
     assert said, f"the docstring of {chapter} does not say what it uses"
-    assert set(re.findall(r"`(\w+)`", said[1])) == _used(chapter)
-    assert _used(chapter) <= set(chapters()[chapters().index(chapter) + 1 :])
+    assert set(re.findall(r"`(\w+)`", said[1])) == _use(chapter)
+    assert _use(chapter) <= set(chapters()[chapters().index(chapter) + 1 :])
 
 
 NOTATION = {"admitted", "collected", "expressions", "forms", "numbers", "quotients", "signs"}

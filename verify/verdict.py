@@ -237,7 +237,7 @@ def _find_verdicts(
     stages.begin(0)
     seen = dict(zip(early, glances, strict=True))
     tasks = [(target, found, decided[target], search, seen.get(target)) for target, found in outcomes.items()]
-    for done, verdict in enumerate(run_unordered(_concluded, tasks, jobs), start=1):
+    for done, verdict in enumerate(run_unordered(_conclude, tasks, jobs), start=1):
         stages(done, len(targets))
         yield verdict
 
@@ -260,7 +260,7 @@ def _is_searched_anyway(claim: Claim) -> bool:
     return claim.is_testable and claim.rate is None and published_by(claim) is None
 
 
-def _concluded(
+def _conclude(
     target: Target, outcomes: Sequence[Outcome], decision: Decision, search: float, seen: Searches | None
 ) -> ClaimVerdict:
     """The verdict on a claim from its outcomes, what decides, and for a user-defined claim a search.
@@ -272,7 +272,7 @@ def _concluded(
         return _simpler(verdict, search, seen)
     if verdict.verdict not in _OPEN or not verdict.is_own or not verdict.claim.is_testable:
         return verdict
-    verdict = _weighed(verdict, outcomes)
+    verdict = _weigh(verdict, outcomes)
     if search <= 0:
         return verdict
     return _add_searches(verdict, seen or search_proof_and_violation(target, search))
@@ -298,7 +298,7 @@ def _with_witness(verdict: ClaimVerdict, table: dict[str, Any], largest: float |
     return replace(verdict, run=table, sides=witness.sides, worst_ratio=combine_ratios(witness, largest))
 
 
-def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:
+def _weigh(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:
     """A verdict that says what few instances had; "undecided" takes the place of what few instances do not show."""
     is_few = verdict.verdict in ("supported", "asymptotic") and verdict.is_thin
     # Ladders need not be of every kind.

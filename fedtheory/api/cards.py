@@ -58,7 +58,7 @@ def _proof(found: Proof) -> str | None:
     return _svg(premises_of_proof(found))
 
 
-def _plan(found: Plan) -> str | None:
+def _describe_plan(found: Plan) -> str | None:
     """The exact error over the rounds, as planned and as answered."""
     from report.figures.plans import errors_of_plan
 
@@ -72,6 +72,6 @@ BY_CLASS: dict[str, Callable[[Any], str | None]] = {
     "Verdicts": _verdicts,
     "Finding": _finding,
     "Proof": _proof,
-    "Plan": _plan,
+    "Plan": _describe_plan,
 }
 """Drawings of the commands' results, by the name of the class."""

@@ -17,21 +17,21 @@ class EnclosureArithmetic(RationalArithmetic):
     numbers = "enclosures"
 
     def sqrt(self, value: Number) -> Number:
-        return self._enclosed("sqrt", value)
+        return self._enclose("sqrt", value)
 
     def root(self, value: Number, degree: int) -> Number:
-        return self._enclosed("root", value, degree)
+        return self._enclose("root", value, degree)
 
     def exp(self, value: Number) -> Number:
-        return self._enclosed("exp", value)
+        return self._enclose("exp", value)
 
     def log(self, value: Number) -> Number:
-        return self._enclosed("log", value)
+        return self._enclose("log", value)
 
-    def _enclosed(self, function: str, value: Number, *further: int) -> Number:
+    def _enclose(self, function: str, value: Number, *further: int) -> Number:
         """A function of a rational, an enclosure, or each entry of an array."""
         if isinstance(value, np.ndarray):
-            return np.vectorize(lambda entry: self._enclosed(function, entry, *further), otypes=[object])(value)
+            return np.vectorize(lambda entry: self._enclose(function, entry, *further), otypes=[object])(value)
         if isinstance(value, Enclosure):
             return getattr(value, function)(*further)
         found = getattr(super(), function)(value, *further)

@@ -44,27 +44,27 @@ class Enclosure:
         return self.interval
 
     def __add__(self, other: object) -> Enclosure:
-        return self._combined(other, lambda mine, theirs: mine + theirs)
+        return self._combine(other, lambda mine, theirs: mine + theirs)
 
     __radd__ = __add__
 
     def __sub__(self, other: object) -> Enclosure:
         # A number less itself is zero, however wide its enclosure is.
-        return Enclosure(arb(0)) if self is other else self._combined(other, lambda mine, theirs: mine - theirs)
+        return Enclosure(arb(0)) if self is other else self._combine(other, lambda mine, theirs: mine - theirs)
 
     def __rsub__(self, other: object) -> Enclosure:
-        return self._combined(other, lambda mine, theirs: theirs - mine)
+        return self._combine(other, lambda mine, theirs: theirs - mine)
 
     def __mul__(self, other: object) -> Enclosure:
-        return self**2 if self is other else self._combined(other, lambda mine, theirs: mine * theirs)
+        return self**2 if self is other else self._combine(other, lambda mine, theirs: mine * theirs)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Enclosure:
-        return self._combined(other, lambda mine, theirs: mine / theirs)
+        return self._combine(other, lambda mine, theirs: mine / theirs)
 
     def __rtruediv__(self, other: object) -> Enclosure:
-        return self._combined(other, lambda mine, theirs: theirs / mine)
+        return self._combine(other, lambda mine, theirs: theirs / mine)
 
     def __pow__(self, exponent: int) -> Enclosure:
         return Enclosure(_power(self.interval, int(exponent)))
@@ -76,16 +76,16 @@ class Enclosure:
         return Enclosure(abs(self.interval))
 
     def __eq__(self, other: object) -> bool:
-        return self is other or not self._compared(other, arb.__ne__, arb.__eq__)
+        return self is other or not self._compare(other, arb.__ne__, arb.__eq__)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __lt__(self, other: object) -> bool:
-        return self is not other and self._compared(other, arb.__lt__, arb.__ge__)
+        return self is not other and self._compare(other, arb.__lt__, arb.__ge__)
 
     def __le__(self, other: object) -> bool:
-        return self is other or self._compared(other, arb.__le__, arb.__gt__)
+        return self is other or self._compare(other, arb.__le__, arb.__gt__)
 
     def __gt__(self, other: object) -> bool:
         return not self <= other
@@ -98,11 +98,11 @@ class Enclosure:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _combined(self, other: object, operation: Callable[[arb, Any], arb]) -> Enclosure:
+    def _combine(self, other: object, operation: Callable[[arb, Any], arb]) -> Enclosure:
         theirs = _operand(other)
         return NotImplemented if theirs is None else Enclosure(operation(self.interval, theirs))
 
-    def _compared(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
+    def _compare(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
         """Return whether a comparison is certain to hold or certain to fail."""
         theirs = _operand(other)
         if theirs is None:

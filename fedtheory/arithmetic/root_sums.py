@@ -127,7 +127,7 @@ class RootSum(Enclosure):
 
     def _multiply_intervals(self, other: object) -> Enclosure:
         """Multiply two sums of roots as intervals."""
-        return self._combined(other, lambda mine, theirs: mine * theirs)
+        return self._combine(other, lambda mine, theirs: mine * theirs)
 
     def _exactly(
         self, other: object, operation: Callable[[Terms, Terms], Terms | None], enclosed: Callable[[object], Any]
@@ -137,11 +137,11 @@ class RootSum(Enclosure):
         found = None if theirs is None else operation(self.terms, theirs)
         return enclosed(other) if found is None else _number(found)
 
-    def _compared(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
+    def _compare(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
         gap = None if _terms(other) is None else self - other
         if isinstance(gap, RootSum | fmpq):
             return bool(holds(arb(gap.sign() if isinstance(gap, RootSum) else gap), 0))
-        return super()._compared(other, holds, fails)
+        return super()._compare(other, holds, fails)
 
 
 def exact_root(value: fmpq, degree: int) -> fmpq | None:
@@ -196,7 +196,7 @@ def _number(terms: Terms) -> Any:
     return RootSum(terms) if rational is None else coefficient * rational
 
 
-def _collected(terms: Iterable[Term]) -> Terms | None:
+def _collect(terms: Iterable[Term]) -> Terms | None:
     """Terms of which no two roots have a rational quotient; None where they are many or long."""
     found: list[Term] = []
     for coefficient, root in terms:
@@ -222,7 +222,7 @@ def _bits(value: fmpq) -> int:
 
 
 def _sum(mine: Terms, theirs: Terms) -> Terms | None:
-    return _collected([*mine, *theirs])
+    return _collect([*mine, *theirs])
 
 
 def _difference(mine: Terms, theirs: Terms) -> Terms | None:
@@ -230,7 +230,7 @@ def _difference(mine: Terms, theirs: Terms) -> Terms | None:
 
 
 def _product(mine: Terms, theirs: Terms) -> Terms | None:
-    return _collected(_multiply_terms(one, other) for one in mine for other in theirs)
+    return _collect(_multiply_terms(one, other) for one in mine for other in theirs)
 
 
 def _multiply_terms(one: Term, other: Term) -> Term:
@@ -256,7 +256,7 @@ def _inverse(terms: Terms) -> Terms | None:
     if not others:
         # 1 / (c r^(1/k)) = r^((k-1)/k) / (c r)
         rest = Root(root.radicand ** (root.degree - 1), root.degree)
-        return _collected([(1 / (coefficient * root.radicand), rest)])
+        return _collect([(1 / (coefficient * root.radicand), rest)])
     basis = _close_under_products(terms)
     return None if basis is None else _solve(terms, basis)
 
@@ -285,7 +285,7 @@ def _solve(terms: Terms, basis: Sequence[Root]) -> Terms | None:
             row, quotient = _locate_root(root, basis)
             matrix[row, column] = matrix[row, column] + coefficient * quotient
     solution = matrix.solve(fmpq_mat(size, 1, [int(row == 0) for row in range(size)]))
-    return _collected((solution[row, 0], root) for row, root in enumerate(basis))
+    return _collect((solution[row, 0], root) for row, root in enumerate(basis))
 
 
 def _locate_root(root: Root, basis: Sequence[Root]) -> tuple[int, fmpq]:

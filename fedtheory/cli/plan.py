@@ -83,7 +83,7 @@ def run(
         _require_symbols(_symbols(map_over), chosen)
     kinds = tuple(part.strip() for part in (vary or "").split(",") if part.strip())
     asked = _Asked(accuracy, error, margin, kinds, _costs(local_cost, aggregation_cost), as_json)
-    found, planned = _planned(files, given, chosen, asked)
+    found, planned = _plan(files, given, chosen, asked)
     written = _write_files(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
         print_json({**document(found), "files": written})
@@ -188,7 +188,7 @@ def _choose(source: str | None, ids: list[str]) -> list[Claim] | None:
     return [claim for claim in covering_claims() if claim.id in wanted]
 
 
-def _planned(
+def _plan(
     files: list[str],
     given: dict[str, str],
     claims: list[Claim] | None,

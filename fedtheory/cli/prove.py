@@ -78,7 +78,7 @@ def run(
     if search:
         _require_folder(target)
     is_searched = [not no_search and certificate is None and _is_open(proof, search) for proof in proofs]
-    searched = _searched(target, proofs, is_searched, effort)
+    searched = _search(target, proofs, is_searched, effort)
     proofs = [proof if search is None else search.proof for proof, search in zip(proofs, searched, strict=True)]
     tightened = tightened_from(searched, effort) if tighten else None
     terms = terms_of(_require_single(proofs, "--term")) if term else None
@@ -163,7 +163,7 @@ def _is_open(proof: Proof, in_folder: bool) -> bool:
     return proof.verdict == "no certificate" and is_eligible
 
 
-def _searched(target: str, proofs: list[Proof], chosen: list[bool], effort: int | None) -> list[Searched | None]:
+def _search(target: str, proofs: list[Proof], chosen: list[bool], effort: int | None) -> list[Searched | None]:
     """Search for a certificate of the chosen claims; return the results."""
     from fedtheory.cli.proof_search import search
 

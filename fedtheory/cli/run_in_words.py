@@ -25,7 +25,7 @@ _UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
 def describe_run(table: Mapping[str, Any]) -> list[str]:
     """Describe the clients, the data that they share, and the algorithm, one line each."""
     problem, algorithm = table["problem"], table["algorithm"]
-    return [*_clients(problem), _shared(problem), _algorithm(algorithm)]
+    return [*_clients(problem), _describe_weights(problem), _algorithm(algorithm)]
 
 
 def _clients(problem: Mapping[str, Any]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _matrix(rows: Sequence[Sequence[Any]]) -> str:
     return f"diag{_shorten_list(diagonal)}" if is_diagonal else f"[{', '.join(map(_shorten_list, rows))}]"
 
 
-def _shared(problem: Mapping[str, Any]) -> str:
+def _describe_weights(problem: Mapping[str, Any]) -> str:
     return _settings({key: value for key, value in problem.items() if key not in (*_OF_CLIENTS, "kind", "constants")})
 
 

@@ -32,7 +32,7 @@ def print_table(
         console.print(_records(columns, rows))
         return
     shown = [n for n, column in enumerate(columns) if column not in left_out]
-    console.print(_ruled(title, kept, _widths(kept, room), [[row[n] for n in shown] for row in rows]))
+    console.print(_rule(title, kept, _widths(kept, room), [[row[n] for n in shown] for row in rows]))
     if left_out:
         console.print(f"left out here: {', '.join(left_out)}; wider terminals and --json show them")
 
@@ -77,7 +77,7 @@ def _widths(columns: list[_Column], room: int) -> list[int]:
     return widths
 
 
-def _ruled(title: str, columns: list[_Column], widths: list[int], rows: list[list[str]]) -> Table:
+def _rule(title: str, columns: list[_Column], widths: list[int], rows: list[list[str]]) -> Table:
     """A table with a line of headings."""
     from rich.table import Table
 

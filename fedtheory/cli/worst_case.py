@@ -89,7 +89,7 @@ def print_text(found: WorstCase) -> None:
         f"all functions that are {found.functions}, L = 1",
     )
     print_setting([(found.claim.id, found.claim)])
-    rows = [[_varied(case), _value(case), short(case.bound), _ratio(case)] for case in found.cases]
+    rows = [[_describe_scales(case), _value(case), short(case.bound), _ratio(case)] for case in found.cases]
     columns = ["constants", "worst case", "bound", "ratio"]
     print_table("the largest left side", columns, rows, whole=tuple(columns[1:]))
     print_lines(*(f"{status}: {_SAID[status]}" for status in _SAID if any(c.status == status for c in found.cases)))
@@ -106,7 +106,7 @@ _SAID = {
 """Meaning of a case without a value."""
 
 
-def _varied(case: Case) -> str:
+def _describe_scales(case: Case) -> str:
     """Step size and scales; the counts stand above."""
     counted = ("clients", "local_steps", "iterations", "rounds", "smoothness", "server_step_size", "noise_deviation")
     return ", ".join(f"{name} = {value}" for name, value in case.constants.items() if name not in counted)

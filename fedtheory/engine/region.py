@@ -125,7 +125,7 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
     arithmetic = arithmetic_of(form)
     if radius == 0:
         return constant
-    multiplier: Any = arithmetic.number(simplest_near(_best_multiplier(form, linear, radius), 1e-7), "multiplier")
+    multiplier: Any = arithmetic.number(simplest_near(_find_best_multiplier(form, linear, radius), 1e-7), "multiplier")
     identity = arithmetic.identity(len(form))
     for _ in range(60):
         slack = multiplier * identity - form
@@ -193,7 +193,7 @@ def may_be_largest(forms: Array, curvatures: Array, radius: Number) -> Array:
 _ROUNDED = 1e-9
 
 
-def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
+def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     reach, curved, sloped = plain_float(radius), plain_floats(form), plain_floats(linear)
     if not (np.isfinite(curved).all() and np.isfinite(sloped).all() and np.isfinite(reach) and reach > 0):
         raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")

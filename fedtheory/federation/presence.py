@@ -75,17 +75,17 @@ def _(law: Uniform, weights: Array) -> Turnout:
     law.moments(weights)
     one, clients = _ones(weights), len(weights)
     share = one * law.selected / clients
-    return _scaled_presence(weights, share, share[0] * (law.selected - 1) / (clients - 1))
+    return _scale_presence(weights, share, share[0] * (law.selected - 1) / (clients - 1))
 
 
 @turnout.register
 def _(law: Bernoulli, weights: Array) -> Turnout:
     one = _ones(weights)
     share = one * arithmetic_of(weights).number(law.probability, "probability")
-    return _scaled_presence(weights, share, share[0] * share[0])
+    return _scale_presence(weights, share, share[0] * share[0])
 
 
-def _scaled_presence(weights: Array, share: Array, together: Number) -> Turnout:
+def _scale_presence(weights: Array, share: Array, together: Number) -> Turnout:
     """Weights that are multiples of b_i: chances of one client (M,), and of two different ones together."""
     one = _ones(weights)
     scales: dict[Factor, Array] = {"weight": weights / share, "presence": one}

@@ -20,7 +20,7 @@ def collected(terms: Mapping[Expr, Expr]) -> Expr:
     groups: dict[type | None, dict[Expr, Expr]] = defaultdict(dict)
     for monomial, coefficient in terms.items():
         groups[_binder_of(monomial)][monomial] = coefficient
-    parts = [_collected(kind, group) for kind, group in groups.items()]
+    parts = [_collect(kind, group) for kind, group in groups.items()]
     return sp.Add(*parts)
 
 
@@ -32,7 +32,7 @@ def _binder_of(monomial: Expr) -> type | None:
     return type(monomial) if is_wrapped else None
 
 
-def _collected(kind: type | None, group: Mapping[Expr, Expr]) -> Expr:
+def _collect(kind: type | None, group: Mapping[Expr, Expr]) -> Expr:
     plain = sp.Add(*(coefficient * monomial for monomial, coefficient in group.items()))
     if kind is None:
         return plain

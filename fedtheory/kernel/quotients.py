@@ -96,13 +96,13 @@ def _is_root(part: Expr) -> bool:
 
 def _combine(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quotient) -> Quotient:
     """The sum or the product of two numbers."""
-    one, other = _together(*numbers)
+    one, other = _combine_all(*numbers)
     return Quotient(
         one.symbols, *_monic(*operation((one.numerator, one.denominator), (other.numerator, other.denominator)))
     )
 
 
-def _together(*numbers: Quotient) -> Sequence[Quotient]:
+def _combine_all(*numbers: Quotient) -> Sequence[Quotient]:
     """Combine numbers into quotients of polynomials in the same symbols."""
     if all(number.symbols == numbers[0].symbols for number in numbers):
         return numbers
@@ -161,7 +161,7 @@ def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) ->
     used |= {symbol: symbol.base for symbol in number.symbols if _is_root(symbol) and symbol.base.is_Rational}
     if not used:
         return False
-    number, *squares = _together(number, *map(quotient, used.values()))
+    number, *squares = _combine_all(number, *map(quotient, used.values()))
     numerator, denominator = number.numerator, number.denominator
     for symbol, square in zip(used, squares, strict=True):
         place = number.symbols.index(symbol)

@@ -48,18 +48,18 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
         return True
     if _is_plainly_nonnegative(coefficient, numbers):
         return True
-    base = _raised_to_a_power(coefficient, numbers)
+    base = _find_base_of_power(coefficient, numbers)
     if base is not None and is_nonnegative(base, numbers, orderings):
         return True
     if all(_is_factor(factor, orderings, numbers) for factor in sp.Mul.make_args(coefficient)):
         return True
     if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
         return True
-    found = [known for condition in orderings for known in _parametrised(condition, numbers)]
+    found = [known for condition in orderings for known in _parametrise(condition, numbers)]
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
 
 
-def _raised_to_a_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
+def _find_base_of_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
     """The base of a whole power, which is not negative where the base is not; its inverse for a negative power."""
     base, exponent = coefficient.as_base_exp()
     if exponent in numbers.integer:
@@ -87,7 +87,7 @@ def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ())
     """Whether a rational function of numbers, in lowest terms, is shown to be finite and positive under conditions."""
     if not _is_of_numbers(number, numbers):
         return False
-    found = [known for condition in _orderings(conditions, numbers) for known in _parametrised(condition, numbers)]
+    found = [known for condition in _orderings(conditions, numbers) for known in _parametrise(condition, numbers)]
     return any(
         _is_plainly_positive(rewritten, numbers) for rewritten in _rewritten(numbers.replace_names(number), found)
     )
@@ -143,7 +143,7 @@ _MOST_REWRITTEN = 200
 """Limit on the forms of a number that are tried: many conditions have very many orders."""
 
 
-def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
+def _parametrise(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
     spend(20 * NODE)
     smaller, larger = ends(condition)
     if larger.is_Symbol and larger not in smaller.free_symbols:

@@ -35,7 +35,7 @@ def paper_with(key: str) -> Paper | None:
     """The paper of that key, None where there is none; one of the package is imported without the others."""
     if key in _OPENED:
         return _OPENED[key]
-    return paper_of(f"{GROUP}.{key}") if key in folders_of_papers() else _installed_papers().get(key)
+    return paper_of(f"{GROUP}.{key}") if key in folders_of_papers() else _list_installed_papers().get(key)
 
 
 def published_by(claim: Claim) -> Paper | None:
@@ -51,11 +51,11 @@ def is_registered(claim: Claim) -> bool:
 
 @cache
 def _lasting_papers() -> dict[str, Paper]:
-    return _index_by_key([f"{GROUP}.{key}" for key in folders_of_papers()]) | _installed_papers()
+    return _index_by_key([f"{GROUP}.{key}" for key in folders_of_papers()]) | _list_installed_papers()
 
 
 @cache
-def _installed_papers() -> dict[str, Paper]:
+def _list_installed_papers() -> dict[str, Paper]:
     """Return the papers of other distributions."""
     from importlib.metadata import entry_points
 

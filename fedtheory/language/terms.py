@@ -70,7 +70,7 @@ def quantity(
     if clients is not None:
         at_step = replace(at_step, over=(Over("clients", clients),))
     if weights is not None:
-        return _weighted(name, at_step, by, over, require_weights(name, weights, index, where))
+        return _weight(name, at_step, by, over, require_weights(name, weights, index, where))
     (notation, meaning), every = _describe(at_step), tuple(Over(one, by) for one in _OVER[over])
     found = replace(at_step, over=(*at_step.over, *every))
     if not every:
@@ -88,7 +88,7 @@ def _describe(at_step: Term) -> tuple[str, str]:
     return rf"{_SIGNS[extreme]}_i\left({notation}\right)", f"{extreme} of the clients' {meaning}"
 
 
-def _weighted(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weights) -> RunQuantity:
+def _weight(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weights) -> RunQuantity:
     """A weighted mean or sum over all local steps of a run."""
     if over != "run" or by not in ("mean", "sum"):
         raise InputError(name, f"weights are for over='run' and by='mean' or 'sum', got {over!r} and {by!r}")

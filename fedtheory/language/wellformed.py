@@ -55,7 +55,7 @@ def _require_bound(claim: Claim) -> None:
     """Every symbol has a meaning, and those that take several values none outside the statement."""
     unbound = claim.unbound_symbols
     if unbound:
-        missing = ", ".join(sorted(map(_called, unbound)))
+        missing = ", ".join(sorted(map(_get_called_name, unbound)))
         raise InputError(
             claim.id,
             f"`where` does not give the quantity of {missing}: expected one of `fedtheory quantities`, "
@@ -79,7 +79,7 @@ def _require_unique_meaning(claim: Claim) -> None:
             raise InputError(claim.id, f"{symbol} may be {' or '.join(names)}: give it a symbol in `where`")
 
 
-def _called(symbol: sp.Symbol) -> str:
+def _get_called_name(symbol: sp.Symbol) -> str:
     """The name of a symbol; that of a quantity's own symbol says which quantity it is."""
     names = _names(symbol)
     return f"the symbol of quantities.{names[-1]}" if names else str(symbol)

@@ -40,7 +40,7 @@ class Edge:
         """
         if self.of is None or self.condition is None:
             return None
-        return _solved(self.of[0], self.condition, self.of[1])
+        return _solve(self.of[0], self.condition, self.of[1])
 
 
 UNLIMITED = Edge(math.inf)
@@ -68,12 +68,12 @@ def _edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
     sides = ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs))
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     alone = [other for side, other in sides if [side] == symbols and side not in free_symbols_of(other)]
-    if alone and bound.names[symbols[0]] == name and (formula := _solved(bound, condition, name)) is not None:
+    if alone and bound.names[symbols[0]] == name and (formula := _solve(bound, condition, name)) is not None:
         return Edge(bound.number(formula), condition, (bound, name))
-    return Edge(_searched(bound, condition, name), condition, (bound, name))
+    return Edge(_search(bound, condition, name), condition, (bound, name))
 
 
-def _solved(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
+def _solve(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
     """Return the largest allowed number in closed form, if it has one symbol and the condition holds up to it."""
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     if len(symbols) != 1 or bound.names[symbols[0]] != name:
@@ -106,7 +106,7 @@ def _roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
     return [sp.factor_terms(root) for root in roots(polynomial)]
 
 
-def _searched(bound: NumericBound, condition: Expr, name: str) -> float:
+def _search(bound: NumericBound, condition: Expr, name: str) -> float:
     left, right = (bound.along(name, side) for side in (condition.lhs, condition.rhs))
 
     def slack(value: float) -> Slack:

@@ -166,7 +166,7 @@ class Alternatives:
         if best is None or self.steps is None:
             return None
         before = best
-        for counts in (_doubled(self.steps), _halved(self.steps)):
+        for counts in (_double(self.steps), _halve(self.steps)):
             misses = 0
             for count in counts:
                 found = self.at(count, _batch(self.run)) if self.is_cheap(count) else None
@@ -196,18 +196,18 @@ class Alternatives:
         """All settings of some kinds, whatever they cost, the planned one among them."""
         if self.steps is None:
             raise InputError("vary", "expected the same number of local steps for all clients")
-        steps = [*reversed(list(_halved(self.steps))), self.steps, *_doubled(self.steps)] if "steps" in kinds else []
+        steps = [*reversed(list(_halve(self.steps))), self.steps, *_double(self.steps)] if "steps" in kinds else []
         batches = list(_batches(self.run)) if "batch" in kinds else [_batch(self.run)]
         names = [None, "scaffold"] if "algorithm" in kinds and self.run.algorithm.defined is None else [None]
         tried = [self.at(k, b, name) for name in names for b in batches for k in steps or [self.steps]]
         return [one for one in tried if one is not None]
 
 
-def _doubled(steps: int) -> Iterator[int]:
+def _double(steps: int) -> Iterator[int]:
     return (steps * 2**power for power in range(1, _DOUBLINGS + 1))
 
 
-def _halved(steps: int) -> Iterator[int]:
+def _halve(steps: int) -> Iterator[int]:
     while steps > 1:
         steps //= 2
         yield steps

@@ -289,7 +289,7 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> NumericBound:
     if broken:
         raise NotApplicable(f"expected a whole number: {', '.join(broken)}")
     values = completed(values)
-    missing = [_called(symbol, name) for symbol, name in names.items() if name not in values and name not in _CHOSEN]
+    missing = [_find_name(symbol, name) for symbol, name in names.items() if name not in values and name not in _CHOSEN]
     if missing:
         raise NotApplicable(f"{NOT_GIVEN}: {', '.join(missing)}")
     return NumericBound(claim, terms, conditions, names, values)
@@ -299,7 +299,7 @@ NOT_GIVEN = "not given"
 _CHOSEN = (STEP, ROUNDS, *_PRODUCTS)
 
 
-def _called(symbol: sp.Symbol, name: str) -> str:
+def _find_name(symbol: sp.Symbol, name: str) -> str:
     """A quantity's name, with the symbol of the claim where it is one."""
     return f"{symbol} ({name})" if symbol.name.isidentifier() else name
 

@@ -162,7 +162,7 @@ class SumsByPolynomials:
                 before, now = now, 2 * shifted * now - before
         return maps, drifts
 
-    def _moved(self, factors: Array, nodes: Array) -> tuple[Array, Array]:
+    def _move(self, factors: Array, nodes: Array) -> tuple[Array, Array]:
         sizes = self.size * factors[:, None]
         return sizes * nodes, sizes
 
@@ -170,7 +170,7 @@ class SumsByPolynomials:
         """As `SumsOverClients.compute_moves`."""
         maps, drifts = self._of_moves
         nodes = self._nodes(self.steps)
-        moved, sizes = self._moved(factors, nodes)
+        moved, sizes = self._move(factors, nodes)
         changes = self._coefficients(evaluate_change(moved, self.steps))
         shifts = self._coefficients(evaluate_drift(moved, nodes, sizes, self.steps))
         return np.tensordot(changes, maps, axes=1), shifts @ drifts
@@ -178,7 +178,7 @@ class SumsByPolynomials:
     def compute_noise(self, factors: Array) -> Array:
         """As `SumsOverClients.compute_noise`."""
         nodes = self._nodes(len(self._of_noise) - 1)
-        moved, sizes = self._moved(factors, nodes)
+        moved, sizes = self._move(factors, nodes)
         fresh = self._coefficients(sizes * sizes * evaluate_noise(moved, self.steps))
         return np.tensordot(fresh, self._of_noise, axes=1)
 

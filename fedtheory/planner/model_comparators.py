@@ -48,9 +48,9 @@ class ModelComparators(Comparators):
 
 def comparators_of(run: Run, names: frozenset[str] = NAMES) -> Comparators:
     """The comparators of a run; those of linear models are shared by all claims about a problem."""
-    return _shared(run.problem) if isinstance(run, LinearModelRun) else Comparators.of(run, names)
+    return _get_comparators(run.problem) if isinstance(run, LinearModelRun) else Comparators.of(run, names)
 
 
 @lru_cache(maxsize=4)
-def _shared(problem: LinearModelProblem) -> ModelComparators:
+def _get_comparators(problem: LinearModelProblem) -> ModelComparators:
     return ModelComparators(problem)

@@ -35,7 +35,7 @@ def find_divergence_edge(run: LinearModelRun) -> float:
     if ridge == 0:
         return math.inf
     sizes = np.geomspace(_LEAST, _MOST, _COUNT) / ridge
-    return _first_growing(lambda size: _growth(run, size), sizes)
+    return _find_first_growing(lambda size: _growth(run, size), sizes)
 
 
 def _edge_of_definition(run: LinearModelRun) -> float:
@@ -53,7 +53,7 @@ def _edge_of_definition(run: LinearModelRun) -> float:
 
     # A definition may scale vectors by its own number, as FedProx does, next to the curvatures.
     least, most = _LEAST / run.smoothness, _MOST / min((one for one in curvatures if one > 0), default=run.smoothness)
-    return _first_growing(growth, np.geomspace(least, most, _FEW))
+    return _find_first_growing(growth, np.geomspace(least, most, _FEW))
 
 
 def _build_ridge_problem(run: LinearModelRun, curvature: float) -> Problem:
@@ -67,7 +67,7 @@ def _radius(problem: Problem, algorithm: Algorithm) -> float:
     return JointTrajectory(problem, algorithm).spectral_radius
 
 
-def _first_growing(growth: Callable[[float], float], sizes: Array) -> float:
+def _find_first_growing(growth: Callable[[float], float], sizes: Array) -> float:
     """The step size from which on a growth passes one; infinite where it does not at any of some sizes."""
     first = next((n for n, size in enumerate(sizes) if growth(size) > 1), None)
     if first is None:

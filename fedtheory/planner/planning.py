@@ -99,7 +99,7 @@ def plan(
             work.error(one.error, _step_of(one))
         planned = [_add_exact_errors(one, work, run.errors_are) for one in planned]
         cost, refuted = cost_of_a_round(errors.run), refuted_bounds(claims)
-        found = Plan(tuple(planned), _recommended(planned, work), refuted, cost, answer)
+        found = Plan(tuple(planned), _recommend(planned, work), refuted, cost, answer)
     on_progress(len(chosen) + 1, len(chosen) + 1)
     if reached is None or answer is None:
         return found
@@ -133,7 +133,7 @@ def _add_exact_errors(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPl
     return replace(found, exact=None if comparison is None else replace(comparison, errors_are=errors_are))
 
 
-def _recommended(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
+def _recommend(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
     """The claim at whose best step size one exact error is smallest.
 
     That error is the first of `ERRORS` that is bounded and has a best step size;
@@ -196,7 +196,7 @@ def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float
     except NotApplicable as reason:
         return ClaimPlan(claim, bounded_error(claim), False, str(reason))
     conditions = tuple(bound.slacks()) if STEP in bound.values or not bound.symbols(STEP) else ()
-    failed = _failed_conditions(claim, conditions)
+    failed = _list_failed_conditions(claim, conditions)
     found = ClaimPlan(claim, bounded_error(claim), not failed, failed or None, conditions, bound)
     found = _optimise(found, bound, accuracy, largest(bound, STEP))
     if not bound.symbols(STEP) or found.bound is None or STEP in found.bound.values:
@@ -246,18 +246,18 @@ def _claim_plan(errors: ExactErrors, claim: Claim, accuracy: float | None) -> Cl
         if failures_on(claim, run):
             continue
         try:
-            return _planned(claim, errors, bound_of_run(claim, run), failures, accuracy)
+            return _plan(claim, errors, bound_of_run(claim, run), failures, accuracy)
         except (NotApplicable, Diverging) as reason:
             reasons = reasons or [str(reason)]
     return ClaimPlan(claim, bounded_error(claim), False, "; ".join(reasons))
 
 
-def _planned(
+def _plan(
     claim: Claim, errors: ExactErrors, bound: NumericBound, failures: list[str], accuracy: float | None
 ) -> ClaimPlan:
     planned = bound.at({STEP: errors.planned}) if bound.symbols(STEP) else bound
     conditions = (*planned.slacks(), *_slacks_of_clients(claim, bound, errors.run))
-    reasons = [*failures, *filter(None, [_failed_conditions(claim, conditions)])]
+    reasons = [*failures, *filter(None, [_list_failed_conditions(claim, conditions)])]
     found = ClaimPlan(claim, bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
     edge = covered_up_to(claim, largest(planned, STEP), errors)
     return _optimise(found, planned, accuracy, edge)
@@ -300,7 +300,7 @@ def _slacks_of_clients(claim: Claim, bound: NumericBound, run: Run) -> list[Slac
     return found
 
 
-def _failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
+def _list_failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
     failed = [claim.in_words(with_means(claim, slack.condition)) for slack in conditions if not slack.holds]
     return "; ".join(f"the condition {words} does not hold" for words in failed)
 

@@ -18,7 +18,7 @@ from fedtheory.shown import short
 
 def planned_lines(run: Run) -> list[str]:
     """The run as planned, and its smallest error."""
-    return [_planned(run), *filter(None, [_optimal_value(run)])]
+    return [_plan(run), *filter(None, [_optimal_value(run)])]
 
 
 def notes_of(run: Run) -> list[str]:
@@ -53,7 +53,7 @@ def describe_counts(numbers: tuple[int, ...], what: str) -> str:
     return f"{count} {what}{'s' * (most != 1)}"
 
 
-def _planned(run: Run) -> str:
+def _plan(run: Run) -> str:
     problem, algorithm = run.problem, run.algorithm
     work = algorithm.work
     parts = [

@@ -42,12 +42,12 @@ def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
     if isinstance(errors.run, LinearModelRun):
         return find_divergence_edge(errors.run)
     if closed is not None:
-        return errors.planned * _first_unstable(lambda f: closed.at(f).is_stable, closed.safe_factor, _NARROW, _EXACTLY)
+        return errors.planned * _find_unstable(lambda f: closed.at(f).is_stable, closed.safe_factor, _NARROW, _EXACTLY)
     start = 1 / (4 * plain_float(errors.run.smoothness)) if errors.run.smoothness > 0 else errors.planned
     if has_one_map(errors.run):
         edge_of_mean = diverges_from(errors, ClosedRounds(errors.run))
         return _search_downwards(lambda step: _is_stable(errors.at(step)), edge_of_mean)
-    return _first_unstable(lambda step: _is_stable(errors.at(step)), start, _WIDE, _ROUGHLY)
+    return _find_unstable(lambda step: _is_stable(errors.at(step)), start, _WIDE, _ROUGHLY)
 
 
 def has_one_map(run: Run) -> bool:
@@ -55,7 +55,7 @@ def has_one_map(run: Run) -> bool:
     return run.problem.is_quadratic and run.algorithm.defined is None and run.algorithm.clock.is_synchronous
 
 
-def _first_unstable(is_stable: Callable[[float], bool], start: float, factor: float, width: float) -> float:
+def _find_unstable(is_stable: Callable[[float], bool], start: float, factor: float, width: float) -> float:
     """The end of the interval from below `start` on in which something is stable."""
     low = start
     while not is_stable(low):
@@ -65,7 +65,7 @@ def _first_unstable(is_stable: Callable[[float], bool], start: float, factor: fl
     for _ in range(_MOST):
         high = low * factor
         if not is_stable(high):
-            return _bisected(is_stable, low, high, width)
+            return _bisect(is_stable, low, high, width)
         low = high
     return math.inf
 
@@ -79,10 +79,10 @@ def _search_downwards(is_stable: Callable[[float], bool], most: float) -> float:
         high /= _HALF
         if high < 1e-12 * most:
             return high
-    return _bisected(is_stable, high / _HALF, high, _ROUGHLY)
+    return _bisect(is_stable, high / _HALF, high, _ROUGHLY)
 
 
-def _bisected(is_stable: Callable[[float], bool], low: float, high: float, width: float) -> float:
+def _bisect(is_stable: Callable[[float], bool], low: float, high: float, width: float) -> float:
     while high > low * (1 + width):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if is_stable(middle) else (low, middle)

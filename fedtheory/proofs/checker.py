@@ -53,7 +53,7 @@ _CHECKERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
 
 def prove(claim: Claim) -> Proof:
     """Check the recorded certificate of a claim."""
-    return _proved(claim, (claim.id,))
+    return _prove(claim, (claim.id,))
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class _Request:
 @cache
 def _answer(request: _Request) -> Proof:
     # A circle breaks every claim on it, whichever is asked for first: the answer is the same for all that rely on it.
-    return _proved(find(request.claim_id), (*request.relying, request.claim_id))
+    return _prove(find(request.claim_id), (*request.relying, request.claim_id))
 
 
-def _proved(claim: Claim, relying: tuple[str, ...]) -> Proof:
+def _prove(claim: Claim, relying: tuple[str, ...]) -> Proof:
     certificate = recorded_for(claim.id)
     if certificate is None:
         return Proof(claim, None, ())
@@ -129,7 +129,7 @@ def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterato
     try:
         plain = use_plain_symbols(with_quantities(claim, document))
         own: dict[str, Proof] = {}
-        prove = _first_of(own, prover)
+        prove = _prefer_own(own, prover)
         for lemma in lemmas_in(plain, document):
             steps = tuple(_check_kind(lemma.claim, decode(lemma.certificate), prove))
             yield from prefixed(f"{lemma.claim.id}: ", steps)
@@ -139,7 +139,7 @@ def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterato
         yield Step(str(reason), False)
 
 
-def _first_of(own: Mapping[str, Proof], prover: Prover) -> Prover:
+def _prefer_own(own: Mapping[str, Proof], prover: Prover) -> Prover:
     """Prove lemmas of a document by what came before, other claims as before."""
     return lambda name: own[name] if name in own else prover(name)
 

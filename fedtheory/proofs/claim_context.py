@@ -120,14 +120,14 @@ def with_iterations_in_powers(claim: Claim, conditions: Sequence[Expr]) -> Claim
     powers = {power for side in sides_of(claim) for power in parts_of(side, sp.Pow) if power.exp.has(rounds)}
     if not powers or a.same_local_work not in claim.assumptions or not symbol.has(q.iterations):
         return claim
-    counted = _counted(powers, rounds * steps, iterations)
+    counted = _count(powers, rounds * steps, iterations)
     if not any(power.exp.has(steps) for power in powers) and _has_one_local_step(replace(claim, conditions=conditions)):
-        counted |= _counted(powers, rounds, iterations)
+        counted |= _count(powers, rounds, iterations)
     relations = tuple(relation.transform(lambda side: side.xreplace(counted)) for relation in claim.relations)
     return replace(claim, lhs=None, rhs=None, chain=(), also=relations)
 
 
-def _counted(powers: Iterable[sp.Pow], count: Expr, iterations: Expr) -> dict[Expr, Expr]:
+def _count(powers: Iterable[sp.Pow], count: Expr, iterations: Expr) -> dict[Expr, Expr]:
     """Replace a count by the number of iterations in exponents that are its multiples."""
     multiples = {power: power.exp / count for power in powers}
     return {power: power.base ** (one * iterations) for power, one in multiples.items() if one.is_Rational}

@@ -50,13 +50,13 @@ def _round(certificate: FixedPoint, one: Round) -> Iterator[Step]:
     begun = one.local_start(rest)
     if certificate.local_step == "idle":
         later, moved = one.with_another_step_size(), begun
-        yield from _unmoved("the local step", later, begun, later.local_step({**rest, **begun}))
+        yield from _require_unmoved("the local step", later, begun, later.local_step({**rest, **begun}))
     else:
         moved = one.local_step({**rest, **begun})
         yield Step("the local step is the only one", one.is_single())
-    yield from _unmoved("the end of a round", one, rest, {**rest, **one.end({**rest, **moved})})
+    yield from _require_unmoved("the end of a round", one, rest, {**rest, **one.end({**rest, **moved})})
 
 
-def _unmoved(what: str, one: Round, before: Vectors, after: Vectors) -> Iterator[Step]:
+def _require_unmoved(what: str, one: Round, before: Vectors, after: Vectors) -> Iterator[Step]:
     for of, where in before.items():
         yield check_zero_form(f"{what} leaves {of} where it is", one.form(after[of] - where))

@@ -29,7 +29,7 @@ def use_plain_symbols(claim: Claim) -> Claim:
     claim = unfold_terms(claim)
     known = {**claim.where, **claim.notation}
     plain = {symbol: _plain(symbol, quantity) for symbol, quantity in known.items()}
-    plain |= {symbol: _varied(symbol, values) for symbol, values in claim.for_all.items()}
+    plain |= {symbol: _declare_varied(symbol, values) for symbol, values in claim.for_all.items()}
     taken = [own.name for own in plain]
     twice = sorted({name for name in taken if taken.count(name) > 1})
     if twice:
@@ -99,7 +99,7 @@ def _plain(symbol: sp.Symbol, quantity: Quantity) -> sp.Symbol:
     return sp.Symbol(symbol.name, nonnegative=True) if quantity in NONNEGATIVE else sp.Symbol(symbol.name, real=True)
 
 
-def _varied(symbol: sp.Symbol, values: Sequence[Expr]) -> sp.Symbol:
+def _declare_varied(symbol: sp.Symbol, values: Sequence[Expr]) -> sp.Symbol:
     """A symbol under a quantifier, of which is known what all of its values are."""
     kinds = ("integer", "positive", "nonnegative")
     known = {kind: all(getattr(sp.sympify(value), f"is_{kind}") for value in values) or None for kind in kinds}

@@ -23,12 +23,12 @@ def with_small_step_limit(context: Context, claim: Claim) -> Context:
     return replace(
         context,
         vectors=context.vectors | {symbol(q.small_step_optimum)},
-        weighted_minimisers=_weighted_gradients(claim, symbol),
+        weighted_minimisers=_weight_gradients(claim, symbol),
         assumed={**context.assumed, **_bias(symbol)},
     )
 
 
-def _weighted_gradients(claim: Claim, symbol: SymbolTable) -> frozenset[Expr]:
+def _weight_gradients(claim: Claim, symbol: SymbolTable) -> frozenset[Expr]:
     """Return the vectors of average zero there: gradients times local steps and step sizes, or without a common size.
 
     The weights of the server do not matter where clients with equal shares are drawn uniformly.

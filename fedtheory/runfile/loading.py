@@ -63,11 +63,11 @@ def _load(path: Path, _content: bytes) -> ModuleType:
 def load_folder(folder: Path) -> ModuleType:
     """The package of a folder, which need not be on the import path; inside it imports are relative."""
     _require_code_allowed(folder)
-    return _loaded_folder(folder)
+    return _load_folder(folder)
 
 
 @cache
-def _loaded_folder(folder: Path) -> ModuleType:
+def _load_folder(folder: Path) -> ModuleType:
     from hashlib import sha256
 
     name = f"_user_paper_{sha256(str(folder).encode()).hexdigest()[:12]}"

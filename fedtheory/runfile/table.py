@@ -116,14 +116,14 @@ def whole_number(value: object, key: str, least: int) -> int:
 
 
 def _rectangular(value: object, key: str, depth: int, arithmetic: Arithmetic) -> Array:
-    return arithmetic.array(_nested(value, key, depth, arithmetic, {})[0])
+    return arithmetic.array(_nest(value, key, depth, arithmetic, {})[0])
 
 
 _Nested = tuple[list[Any], tuple[int, ...]]
 _Known = dict[tuple[int, int], _Nested]
 
 
-def _nested(value: object, key: str, depth: int, arithmetic: Arithmetic, known: _Known) -> _Nested:
+def _nest(value: object, key: str, depth: int, arithmetic: Arithmetic, known: _Known) -> _Nested:
     """The numbers of nested lists, and their shape; `known` has those of lists that have been read."""
     # Tables that programs make often have one list for many clients.
     place = id(value), depth
@@ -139,7 +139,7 @@ def _read_nested(value: object, key: str, depth: int, arithmetic: Arithmetic, kn
         raise InputError(key, "expected at least one entry, got an empty list")
     if depth == 1:
         return [arithmetic.number(entry, f"{key}[{n}]") for n, entry in enumerate(value)], (len(value),)
-    parts = [_nested(part, f"{key}[{n}]", depth - 1, arithmetic, known) for n, part in enumerate(value)]
+    parts = [_nest(part, f"{key}[{n}]", depth - 1, arithmetic, known) for n, part in enumerate(value)]
     for n, (_, shape) in enumerate(parts):
         if shape != parts[0][1]:
             expected, got = ("x".join(map(str, each)) for each in (parts[0][1], shape))

@@ -116,7 +116,7 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
         first += _premises_of_lemmas(goal, workspace, find_contractions(workspace))
     if is_together(goal.original):
         lemmas = _premises_of_lemmas(goal, workspace, find_steps_together(workspace))
-        last = _last_errors(goal, workspace) if row == q.final_suboptimality.name else []
+        last = _list_last_errors(goal, workspace) if row == q.final_suboptimality.name else []
         first += last or lemmas
         others += lemmas
     return _combine(goal, first, others)
@@ -159,7 +159,7 @@ def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPre
     return premise_of(name, said, lemma.relations[0].slack, goal.claim, tuple(given))
 
 
-def _last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
+def _list_last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
     """List the premises on the last model that follow from lemmas on the error after a step."""
     found = []
     for part in find_last_errors(workspace):

@@ -148,7 +148,7 @@ def _by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
     for number, moments in enumerate(_costs_of_drift(claim)):
         added = eta**2 * moments
         statement = LemmaGoal(f"drift-{number}", "step", le(still, (1 + 1 / tau) * apart + added), conditions)
-        drift = _published_drift(workspace, statement) or _step(workspace, statement)
+        drift = _bound_published_drift(workspace, statement) or _step(workspace, statement)
         if towards is None or drift is None:
             continue
         signs = SignFacts(numbers_of(workspace.claim_of(statement)), (*conditions, index + 1 <= tau))
@@ -220,7 +220,7 @@ def _costs_of_drift(claim: Claim) -> Iterator[Expr]:
         yield grown * symbol(q.second_moment) ** 2
 
 
-def _published_drift(workspace: Workspace, statement: LemmaGoal) -> str | None:
+def _bound_published_drift(workspace: Workspace, statement: LemmaGoal) -> str | None:
     """A step of the drift by the terms of a published recursion."""
     document = document_of(find(_RECURSION), certificate_of(_RECURSION))["certificate"]
     name = workspace.claim_of(statement).id

@@ -110,7 +110,7 @@ def _solve(system: System, choice: Candidates, context: Context, signs: SignFact
     if not _reduce(system):
         return None
     if not system.free:
-        return _finished(system, choice, context, signs)
+        return _finish(system, choice, context, signs)
     for narrower in _faces(system, choice):
         found = _solve(narrower, choice, context, signs)
         if found is not None:
@@ -198,7 +198,7 @@ _MOST_VALUES = 6
 """Values that a free coefficient may take."""
 
 
-def _finished(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
+def _finish(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
     coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
     rest = system.rest()[-1]
     if rest.rows or any(_is_negative(number, choice) for number in coefficients):

@@ -104,7 +104,7 @@ class Reduced:
         spend(_PROGRAM)
         columns, rights, cones = [], [], []
         for table in self._matrices:
-            parts = _projected(table[sample])
+            parts = _project(table[sample])
             size = parts.shape[1]
             if size:
                 triangles = _triangles(parts)
@@ -128,7 +128,7 @@ class Reduced:
         return None
 
 
-def _projected(parts: Matrix) -> Matrix:
+def _project(parts: Matrix) -> Matrix:
     """Symmetric matrices without what all of them vanish on, scaled so that diagonals are of one size."""
     size = parts.shape[1]
     diagonal = np.sqrt(np.abs(parts).max(axis=0).max(axis=0))

@@ -282,7 +282,7 @@ def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]
     found: list[Column] = []
     for count in range(degree + 1):
         for chosen in combinations_with_replacement(range(len(slacks)), count):
-            factor = _multiplied([slacks[one].terms for one in chosen], len(top))
+            factor = _multiply([slacks[one].terms for one in chosen], len(top))
             room = [most - max(powers[place] for powers in factor) for place, most in enumerate(top)]
             if min(room, default=0) < 0 or prod(each + 1 for each in room) > 50 * MOST_COLUMNS:
                 continue
@@ -330,7 +330,7 @@ def _kernel(rows: Sequence[Sequence[int]]) -> Iterator[list[fmpq]]:
         yield [entry * scale for entry in vector]
 
 
-def _multiplied(factors: Sequence[Terms], symbols: int) -> Terms:
+def _multiply(factors: Sequence[Terms], symbols: int) -> Terms:
     found: Terms = {(0,) * symbols: fmpq(1)}
     for factor in factors:
         terms: Terms = {}

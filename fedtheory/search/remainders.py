@@ -74,7 +74,7 @@ class Remainder:
         """Return the remainder, in lowest terms."""
         left = {sp.S.One: self.own}
         for multiple, premise in self.parts:
-            left = _taken(left, multiple, {row: number for row, number in premise.form.items() if row == 1})
+            left = _remove(left, multiple, {row: number for row, number in premise.form.items() if row == 1})
         return left.get(sp.S.One, quotient(sp.S.Zero)).expression
 
 
@@ -82,13 +82,13 @@ def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumptio
     """A claim that is to be shown, with symbols for further quantities, under assumptions that are supposed."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
-    solved = [*_solved(whole), *_at_least_counts(whole)]
+    solved = [*_solve(whole), *_at_least_counts(whole)]
     whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
     signs = SignFacts(numbers_of(whole), tuple(conditions_of_run(whole)))
     return Goal(whole, supposing, quantities, missing, whole.conditions if solved else None, signs)
 
 
-def _solved(claim: Claim) -> list[Expr]:
+def _solve(claim: Claim) -> list[Expr]:
     """Conditions that bind a product, such as 4 L eta <= 1, as bounds on the step size: eta <= 1/(4 L)."""
     found = []
     for condition in claim.conditions:
@@ -129,7 +129,7 @@ def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Line
         return
     number = form.pop(sp.S.One, quotient(sp.S.Zero))
     own = without_quantities(relation.slack, goal.claim)
-    for parts in _eliminated(form, [*first, *others], goal.signs, frozenset()):
+    for parts in _eliminate(form, [*first, *others], goal.signs, frozenset()):
         if any(premise in first for _, premise in parts):
             written = own - sp.Add(*(multiple.expression * premise.written for multiple, premise in parts))
             yield _without_vanishing(Remainder(goal, parts, number, written), others)
@@ -208,7 +208,7 @@ def _below_all(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | No
     return None
 
 
-def _eliminated(
+def _eliminate(
     form: Mapping[Expr, Quotient], premises: Sequence[LinearPremise], signs: SignFacts, done: frozenset[Expr]
 ) -> Iterator[list[tuple[Quotient, LinearPremise]]]:
     """Multiples of premises after which a form has no quantity left; its number is left out."""
@@ -226,8 +226,8 @@ def _eliminated(
         multiple = form[row] * _inverse(premise.form[row])
         if not signs.is_nonnegative(multiple.expression):
             continue
-        left = _taken(form, multiple, {row: number for row, number in premise.form.items() if row != 1})
-        for parts in _eliminated(left, premises, signs, done | {row}):
+        left = _remove(form, multiple, {row: number for row, number in premise.form.items() if row != 1})
+        for parts in _eliminate(left, premises, signs, done | {row}):
             yield [(multiple, premise), *parts]
 
 
@@ -238,7 +238,7 @@ def _inverse(number: Quotient) -> Quotient:
 _MINUS = quotient(sp.S.NegativeOne)
 
 
-def _taken(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Expr, Quotient]) -> dict[Expr, Quotient]:
+def _remove(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Expr, Quotient]) -> dict[Expr, Quotient]:
     """A form without a multiple of another."""
     left = dict(form)
     for row, number in other.items():

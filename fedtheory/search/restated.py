@@ -34,20 +34,20 @@ def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
     if certificate is None:
         return None
     supposing = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
-    document = _renamed(document_of(recorded, certificate), recorded.id, claim.id)
+    document = _rename(document_of(recorded, certificate), recorded.id, claim.id)
     proof = check_certificate(supposing, document)
     spend(sum(proof.work.values()))
     return Found(proof, [recorded.id], known.missing, 0) if proof.verdict == "proved" else None
 
 
-def _renamed(entry: Any, name: str, other: str) -> Any:
+def _rename(entry: Any, name: str, other: str) -> Any:
     """A document that concerns another claim."""
     if isinstance(entry, Mapping):
         return {
-            key: other if key == "claim" and value == name else _renamed(value, name, other)
+            key: other if key == "claim" and value == name else _rename(value, name, other)
             for key, value in entry.items()
         }
-    return [_renamed(one, name, other) for one in entry] if isinstance(entry, list) else entry
+    return [_rename(one, name, other) for one in entry] if isinstance(entry, list) else entry
 
 
 AT_OPTIMUM: Mapping[str, str] = {

@@ -68,7 +68,7 @@ def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     orderings = [one for one in conditions if is_ordering(one) and not one.atoms(Average, ClientSum)]
     used = sorted(set(symbols).union(*(condition.free_symbols for condition in orderings)), key=str)
     random = np.random.default_rng(len(used) + 1000 * len(orderings))
-    at = np.array([_drawn(symbol, numbers, random, count) for symbol in used]).reshape(len(used), count)
+    at = np.array([_draw(symbol, numbers, random, count) for symbol in used]).reshape(len(used), count)
     places = {symbol: place for place, symbol in enumerate(used)}
     moves = [_mover(condition, places, numbers, random) for condition in orderings]
     for _ in range(_ROUNDS):
@@ -165,7 +165,7 @@ def _move_to_edge(samples: Samples, place: int, condition: Expr) -> NDArray[np.f
 _BISECTIONS = 60
 
 
-def _drawn(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+def _draw(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
     if symbol in numbers.at_least or symbol in numbers.integer:
         counts: NDArray[np.float64] = random.choice(np.array(_COUNTS, dtype=float), count)
         return counts + numbers.at_least.get(symbol, 0)

@@ -191,7 +191,7 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
         return []
     signs = _find_signs(claim, context)
     goal = split_form(form, context)
-    alone = _shown_alone(goal, context, signs)
+    alone = _show_alone(goal, context, signs)
     if alone is not None:
         return alone
     found = _try_candidates(goal, (), claim, written, context=context, signs=signs)
@@ -298,7 +298,7 @@ def _draw(
     return draw_generic(symbols, context.numbers, signs.conditions, count, of_one)
 
 
-def _shown_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] | None:
+def _show_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] | None:
     """Squares and a number, where nothing else is needed."""
     if goal.rows.keys() - {sp.S.One}:
         return None

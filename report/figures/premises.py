@@ -35,7 +35,7 @@ def premises_of_proof(proof: Proof) -> Figure | None:
             axes.text(0.5, place, _name(premise), ha="right", va="center", fontsize=8, bbox=box)
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _COLOURS.get(proof.verdict, ORANGE)}
         axes.text(0.63, middle, _name(proof.claim.id), ha="left", va="center", fontsize=8, bbox=box)
-        return finish(canvas, _called(proof.claim.id, premises), _caption(premises))
+        return finish(canvas, _get_called_name(proof.claim.id, premises), _caption(premises))
 
 
 def _name(claim_id: str) -> str:
@@ -48,5 +48,5 @@ def _caption(premises: Sequence[str]) -> str:
     return "What the proof uses." + (f" {left_out} more are left out." if left_out > 0 else "")
 
 
-def _called(claim_id: str, premises: Sequence[str]) -> str:
+def _get_called_name(claim_id: str, premises: Sequence[str]) -> str:
     return f"premises-{hashlib.sha256(repr((claim_id, premises)).encode()).hexdigest()[:12]}"

@@ -19,7 +19,7 @@ Rows = dict[tuple[str, str], str]
 def measured(results: dict[str, list[dict[str, dict[str, list[list[str]]]]]]) -> Rows:
     """The rows of all benchmarks of a run."""
     rows = [row for benchmark in results["benchmarks"] for row in benchmark["extra_info"].get("rows", [])]
-    return {(what, against): _shown(float(figure), kind) for what, against, figure, kind in rows}
+    return {(what, against): _show(float(figure), kind) for what, against, figure, kind in rows}
 
 
 def table(rows: Rows) -> str:
@@ -36,7 +36,7 @@ def written_before(page: str) -> Rows:
     return {(what, against): figure for what, against, figure in cells[2:]}
 
 
-def _shown(figure: float, kind: str) -> str:
+def _show(figure: float, kind: str) -> str:
     return f"{kind} {figure:.2f}" if kind == "exponent" else f"{_round(figure)} {kind}"
 
 

@@ -89,7 +89,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 def handed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The headings and cells that are handed over to be printed."""
     found: list[str] = []
-    records, ruled = tables._records, tables._ruled
+    records, ruled = tables._records, tables._rule
 
     def noted_records(columns: list[str], rows: list[list[str]]) -> Any:
         found.extend([*columns, *(cell for row in rows for cell in row)])
@@ -100,7 +100,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return ruled(title, columns, widths, rows)
 
     monkeypatch.setattr(tables, "_records", noted_records)
-    monkeypatch.setattr(tables, "_ruled", noted_ruled)
+    monkeypatch.setattr(tables, "_rule", noted_ruled)
     return found
 
 

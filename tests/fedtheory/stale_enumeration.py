@@ -100,7 +100,7 @@ class StaleRun:
             )
         return law
 
-    def _begun(self, law: Law, clients: Sequence[int]) -> Law:
+    def _begin_at(self, law: Law, clients: Sequence[int]) -> Law:
         """Return the law after some clients have drawn the noise of new work on the server's model."""
         for client in clients:
             law = merged(
@@ -122,7 +122,7 @@ class StaleRun:
     def laws(self) -> list[Law]:
         """Law of (server's model, paths of all clients) at the start of every round, n = 0 .. N."""
         start, clients = self.tiny.start, len(self.tiny.clients)
-        laws = [self._begun([(fmpq(1), (start, ((start,),) * clients))], range(clients))]
+        laws = [self._begin_at([(fmpq(1), (start, ((start,),) * clients))], range(clients))]
         for n, reports in enumerate(self.reports):
             after = merged(
                 [
@@ -131,7 +131,7 @@ class StaleRun:
                 ]
             )
             last = n + 1 == len(self.reports)
-            laws.append(after if last else self._begun(after, reports))
+            laws.append(after if last else self._begin_at(after, reports))
         return laws
 
     def server_truth(self) -> ServerTruth:

@@ -64,11 +64,11 @@ class Round:
         for i, symbols in enumerate(self.symbols):
             symbols[hessian] = sp.Rational(PROBLEM["hessians"][i][0][0])
             symbols[linear] = sp.Rational(PROBLEM["linear"][i][0])
-        self.vectors = [self._started(i) for i in range(3)]
+        self.vectors = [self._start(i) for i in range(3)]
         steps = [self._apply(local_step(self.definition), i) for i in range(3)]
         self.vectors = [vectors | moved for vectors, moved in zip(self.vectors, steps, strict=True)]
 
-    def _started(self, i: int) -> Numbers:
+    def _start(self, i: int) -> Numbers:
         own = {c: sp.Symbol(f"{c}{i}") for c in self.definition.client}
         known = {s: s for s in self.definition.server} | own | {linear: self.symbols[i][linear]}
         return known | {step.vector: sp.sympify(step.start).xreplace(own) for step in self.definition.steps}

@@ -169,21 +169,21 @@ def test_forwards_and_backwards(keys: dict[str, Any]) -> None:
     assert (one.trajectory.moments == other.trajectory.moments).all()
 
 
-def _shown(law: brute.Law) -> brute.Law:
+def _show(law: brute.Law) -> brute.Law:
     """Weights with who takes part."""
     return [(chance, [(weight, int(weight != 0)) for weight in weights]) for chance, weights in law]
 
 
 COINS = {"kind": "bernoulli", "probability": "1/3"}
 LAWS: dict[str, tuple[dict[str, Any], Any]] = {
-    "coins": (COINS, lambda: _shown(brute.bernoulli_weights(THREE.importance, fmpq(1, 3)))),
+    "coins": (COINS, lambda: _show(brute.bernoulli_weights(THREE.importance, fmpq(1, 3)))),
     "coins, normalised": (
         COINS | {"weights": "normalised"},
-        lambda: _shown(brute.normalised_weights(THREE.importance, brute.present_sets(3, None, fmpq(1, 3)))),
+        lambda: _show(brute.normalised_weights(THREE.importance, brute.present_sets(3, None, fmpq(1, 3)))),
     ),
     "two, normalised": (
         {"kind": "uniform", "clients": 2, "weights": "normalised"},
-        lambda: _shown(brute.normalised_weights(THREE.importance, brute.present_sets(3, 2, None))),
+        lambda: _show(brute.normalised_weights(THREE.importance, brute.present_sets(3, 2, None))),
     ),
     "one": ({"kind": "uniform", "clients": 1}, lambda: _uniform(THREE, 1)),
     "two": ({"kind": "uniform", "clients": 2}, lambda: _uniform(THREE, 2)),

@@ -99,7 +99,7 @@ CLIENTS: dict[str, tuple[dict[str, Any], Made]] = {
 FULL = {**SERVERS, **CLIENTS}
 
 
-def _printed(folder: Path, replacement: bool, keys: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> Any:
+def _print_it(folder: Path, replacement: bool, keys: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> Any:
     """`server` of what the command prints."""
     problem = {
         "kind": "least-squares",
@@ -152,7 +152,7 @@ def test_everybody(name: str, replacement: bool, tmp_path: Path, capsys: pytest.
     keys = {"local_step_size": "1/4", "rounds": 1 if replacement and name == "rand-k" else 2} | keys
     if not replacement and name in SERVERS:
         keys |= {"local_steps": [2, 1], "server_step_size": "3/2"}
-    _assert_printed(made, keys, EVERYBODY, replacement, lambda keys: _printed(tmp_path, replacement, keys, capsys))
+    _assert_printed(made, keys, EVERYBODY, replacement, lambda keys: _print_it(tmp_path, replacement, keys, capsys))
 
 
 @pytest.mark.parametrize("replacement", [True, False], ids=["with replacement", "without"])
@@ -163,4 +163,4 @@ def test_one_of_two(name: str, replacement: bool, tmp_path: Path, capsys: pytest
     rounds = 2 if replacement and name != "scaffold" else 3
     keys = {"local_step_size": "1/4", "rounds": rounds} | keys
     drawn = {"participation": {"kind": "uniform", "clients": 1}}
-    _assert_printed(made, keys, ONE, replacement, lambda keys: _printed(tmp_path, replacement, keys | drawn, capsys))
+    _assert_printed(made, keys, ONE, replacement, lambda keys: _print_it(tmp_path, replacement, keys | drawn, capsys))

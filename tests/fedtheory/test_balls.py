@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array
-from fedtheory.engine.region import Ball, _best_multiplier, supremum_on_ball
+from fedtheory.engine.region import Ball, _find_best_multiplier, supremum_on_ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
@@ -107,7 +107,7 @@ def test_the_multiplier_is_that_of_another_root_finder(
     """SciPy's bracketing search finds the same m, where the norm of (m I - Q)^-1 q falls to the radius."""
     values, linear = np.array(curvatures), np.array(slope)
     lowest, width = max(values.max(), 0.0), float(np.linalg.norm(linear)) / radius
-    found = _best_multiplier(np.diag(values), linear, radius)
+    found = _find_best_multiplier(np.diag(values), linear, radius)
 
     def gap(multiplier: float) -> float:
         return float(np.linalg.norm(linear / (multiplier - values))) - radius

@@ -129,10 +129,10 @@ def test_batches_are_the_enumerated_ones(batch: int, replacement: bool) -> None:
             full = client.gradient(brute.plus(at, best))
             wanted = [(chance, brute.minus(g, full)) for chance, g in client.stochastic(brute.plus(at, best))]
             found = [(c, tuple(n)) for c, n in zip(draws.probabilities, _noise(draws, at), strict=True)]
-            assert dict(_swapped(found)) == dict(_swapped(wanted))
+            assert dict(_swap(found)) == dict(_swap(wanted))
 
 
-def _swapped(law: Any) -> list[tuple[Any, fmpq]]:
+def _swap(law: Any) -> list[tuple[Any, fmpq]]:
     return [(outcome, chance) for chance, outcome in brute.merged(law)]
 
 
@@ -202,7 +202,7 @@ def test_outcomes_of_participation(law: Participation, clients: int) -> None:
             law.outcomes(weights)
         return
     chances, drawn = law.outcomes(weights)
-    assert dict(_swapped(zip(chances, map(tuple, drawn), strict=True))) == dict(_swapped(_truth(law, shares)))
+    assert dict(_swap(zip(chances, map(tuple, drawn), strict=True))) == dict(_swap(_truth(law, shares)))
     assert chances.sum() == 1
     assert drawn.shape == (len(chances), clients)
     moments = law.moments(weights)

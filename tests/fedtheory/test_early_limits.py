@@ -52,7 +52,7 @@ def test_sizes_are_no_larger_than_the_files(files: Path, name: str, size: tuple[
     assert smallest_size(files / name) == size
 
 
-def _refused(files: Path, problem: dict[str, Any], algorithm: dict[str, Any], arithmetic: Any = FLOAT) -> str:
+def _refuse(files: Path, problem: dict[str, Any], algorithm: dict[str, Any], arithmetic: Any = FLOAT) -> str:
     content = {
         "problem": {"kind": "least-squares", "data": "d.npz", **problem},
         "algorithm": {"local_step_size": 0.01, "local_steps": 2, "rounds": 3, **algorithm},
@@ -93,19 +93,19 @@ def test_keys_that_no_file_allows(
     files: Path, name: str, problem: dict[str, Any], algorithm: dict[str, Any], message: str
 ) -> None:
     """Whatever the format is."""
-    assert message in _refused(files, {"data": name, **problem}, algorithm)
+    assert message in _refuse(files, {"data": name, **problem}, algorithm)
 
 
 @pytest.mark.usefixtures("unread")
 def test_headers_that_no_key_allows(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hessians of two clients in four dimensions, 20 numbers in rationals, losses of five rows in three rounds."""
     monkeypatch.setattr(limits, "MOST_ENTRIES", 31)
-    assert "got 2 x 4 x 4: use fewer" in _refused(files, {"clients": 2}, {})
+    assert "got 2 x 4 x 4: use fewer" in _refuse(files, {"clients": 2}, {})
     assert "got 2 x 1 x 1" not in str(_readable(files, {"clients": 2, "features": ["a"], "data": "d.parquet"}))
     monkeypatch.setattr(limits, "MOST_EXACT_NUMBERS", 19)
-    assert "got 5 x 4: use fewer rows" in _refused(files, {}, {}, RATIONAL)
+    assert "got 5 x 4: use fewer rows" in _refuse(files, {}, {}, RATIONAL)
     monkeypatch.setattr(model_limits, "MOST_MULTIPLICATIONS", 2 * (4 + 60) * 5 * 3 - 1)
-    assert "got at least 1.9e+03" in _refused(files, {"kind": "softplus"}, {})
+    assert "got at least 1.9e+03" in _refuse(files, {"kind": "softplus"}, {})
 
 
 def _readable(files: Path, problem: dict[str, Any]) -> Exception:

@@ -216,23 +216,23 @@ def _changes(fedfix: float) -> list[Mitigation]:
     ]
 
 
-def _tuned(time_based: float) -> list[TunedLocalWork]:
+def _tune(time_based: float) -> list[TunedLocalWork]:
     return [TunedLocalWork(split, 0, 4, 0.1, 0.1, 1.0, time_based, True) for split in SPLITS]
 
 
 def test_findings_of_figure_3_follow_the_records() -> None:
     """Records as the source describes them reproduce; other ones do not."""
     as_published = compare_splits_of_figure_3(
-        _works((0.5, 1.5, 1.5, 1.5), (0.5, 0.5, 1.5, inf)), _tuned(0.5), _changes(2.0)
+        _works((0.5, 1.5, 1.5, 1.5), (0.5, 0.5, 1.5, inf)), _tune(0.5), _changes(2.0)
     )
-    other = compare_splits_of_figure_3(_works((1.5, 1.5, 0.5, inf), (0.5, 0.5, 1.5, inf)), _tuned(1.5), _changes(0.5))
+    other = compare_splits_of_figure_3(_works((1.5, 1.5, 0.5, inf), (0.5, 0.5, 1.5, inf)), _tune(1.5), _changes(0.5))
     for words in ("very similar", "after $K=8$", "only these three", "grid search", "first, and then", "slow client"):
         assert finding(as_published, words).reproduces
     for words in ("after $K=8$", "only these three", "grid search"):
         assert not finding(other, words).reproduces
     assert finding(other, "mitigate the instability").reproduces
     moved = [replace(each, larger_moves=0.9) for each in _works((1.0,) * 4, (1.0,) * 4)]
-    assert not finding(compare_splits_of_figure_3(moved, _tuned(0.5), _changes(2.0)), "slow client").reproduces
+    assert not finding(compare_splits_of_figure_3(moved, _tune(0.5), _changes(2.0)), "slow client").reproduces
 
 
 def _schemes(fedfix: float, scaled: float) -> list[BestScheme]:

@@ -53,10 +53,10 @@ def test_noise_is_that_of_the_rows(scales) -> None:
         point, form = np.outer([1, *direction], [1, *direction]), np.outer(direction, direction)
         samples = (
             exact._compute_sample_moments(0, RATIONAL.array(point)),
-            exact._pulled_back_one(0, RATIONAL.array(form)),
+            exact._pull_back_one(0, RATIONAL.array(form)),
         )
-        plain = by_rows._compute_sample_moments(0, point), by_rows._pulled_back_one(0, form)
-        found = oracle._compute_sample_moments(0, point), oracle._pulled_back_one(0, form)
+        plain = by_rows._compute_sample_moments(0, point), by_rows._pull_back_one(0, form)
+        found = oracle._compute_sample_moments(0, point), oracle._pull_back_one(0, form)
         for one, rows, truth in zip(found, plain, map(plain_floats, samples), strict=True):
             allowed = 10 * np.abs(rows - truth).max() + 1e-13 * np.abs(truth).max()
             np.testing.assert_allclose(one, truth, rtol=0, atol=allowed)

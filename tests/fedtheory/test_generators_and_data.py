@@ -276,16 +276,16 @@ def test_data_that_does_not_fit_is_an_error() -> None:
 )
 def test_shipped_files_are_what_the_library_loads(name: str, skiprows: int, loader: str) -> None:
     """Reading a file of scikit-learn's gives the numbers of its loader; one that is not there gives nothing."""
-    shipped = datasets._shipped(name, skiprows)
+    shipped = datasets._load_shipped(name, skiprows)
     assert shipped is not None
     for own, loaded in zip(shipped, datasets._loaded(loader), strict=True):
         assert (own == loaded).all()
-    assert datasets._shipped("no_such_file.csv") is None
+    assert datasets._load_shipped("no_such_file.csv") is None
 
 
 def test_diabetes_is_read_from_the_files_that_the_library_loads() -> None:
     """Columns, scaled as its loader scales them, and progression are the loader's to the last bit."""
-    shipped = datasets._shipped_diabetes()
+    shipped = datasets._load_diabetes()
     assert shipped is not None
     for own, loaded in zip(shipped, datasets._loaded("load_diabetes"), strict=True):
         assert (own == loaded).all()

@@ -158,7 +158,7 @@ def exchanged(value: Any, change: Callable[[Any], Any]) -> Any:
     return change(value) if isinstance(value, sp.Basic) else value
 
 
-def _stated(claim: Claim, change: Callable[[Relation], tuple[Any, Any, Any]]) -> Claim:
+def _state(claim: Claim, change: Callable[[Relation], tuple[Any, Any, Any]]) -> Claim:
     relations = [Relation(*change(one)) for one in claim.relations]
     where = {**claim.where, **claim.notation}
     return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations), where=where)
@@ -188,7 +188,7 @@ def claims_less(claim: Claim, certificate: Any, chance: random.Random) -> tuple[
     often = chance.choice([0, 0.3, 1])
     numbers = [one.name for one in fields(certificate) if one.name in _NUMBERS and chance.random() < often]
     changed = {name: scale * getattr(certificate, name) for name in numbers}
-    return _stated(claim, less), replace(certificate, **changed)
+    return _state(claim, less), replace(certificate, **changed)
 
 
 _NUMBERS = ("factor", "offset", "level", "least", "gain", "share", "weight", "potential")
@@ -206,7 +206,7 @@ def has_other_symbols(claim: Claim, certificate: Any, chance: random.Random) -> 
     def change(expression: Any) -> Any:
         return expression.xreplace(new)
 
-    stated = _stated(claim, lambda r: (change(r.left), r.operator, change(r.right)))
+    stated = _state(claim, lambda r: (change(r.left), r.operator, change(r.right)))
     conditions = [_change(condition, change) for condition in claim.conditions] if everywhere else claim.conditions
     return replace(stated, conditions=conditions), exchanged(certificate, change)
 
@@ -225,7 +225,7 @@ def asks_for_less(claim: Claim, certificate: Any, chance: random.Random) -> tupl
 
 def means_something_else(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
     """A symbol, or what is bounded, that stands for another quantity of the same sign."""
-    stated = _stated(claim, lambda relation: (relation.left, relation.operator, relation.right))
+    stated = _state(claim, lambda relation: (relation.left, relation.operator, relation.right))
     symbols = [symbol for symbol, quantity in stated.notation.items() if isinstance(quantity, q.RunQuantity)]
     one = chance.choice(sorted(symbols, key=str))
     taken = stated.where.values()

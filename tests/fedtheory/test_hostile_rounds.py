@@ -95,9 +95,9 @@ def is_false(claim: Claim, name: str) -> bool:
 # False claims.
 
 PROVED: Mapping[str, tuple[str, Callable[[], tuple[Claim, Any]]]] = {
-    "coins": ("scaffnew", lambda: _recorded(SCAFFNEW)),
-    "neighbours": ("dsgd", lambda: _recorded(DSGD)),
-    "momentum": ("fedavgm", lambda: _recorded(FEDAVGM)),
+    "coins": ("scaffnew", lambda: _record(SCAFFNEW)),
+    "neighbours": ("dsgd", lambda: _record(DSGD)),
+    "momentum": ("fedavgm", lambda: _record(FEDAVGM)),
     "one step": ("fedavg", lambda: (ONE_STEP, descent())),
     "sizes of one's own": ("fedavg", lambda: (OWN_SIZES, own_sizes_descent())),
 }
@@ -116,7 +116,7 @@ NEIGHBOURS: Mapping[Quantity, Sequence[Quantity]] = {
 MEASURED = (q.final_distance_sq, q.final_consensus_distance_sq, q.final_suboptimality)
 
 
-def _recorded(name: str) -> tuple[Claim, Any]:
+def _record(name: str) -> tuple[Claim, Any]:
     return find(name), certificates()[name]
 
 

@@ -22,7 +22,7 @@ WEIGHTS = {
 }
 
 
-def _listed(weights: Array, chances: dict[tuple[int, ...], float]) -> tuple[Array, Array]:
+def _list_all(weights: Array, chances: dict[tuple[int, ...], float]) -> tuple[Array, Array]:
     """First and second moments over a list of sets."""
     first, second = np.zeros(len(weights)), np.zeros((len(weights), len(weights)))
     for present, chance in chances.items():
@@ -40,7 +40,7 @@ def test_draws(weights: Array, selected: int) -> None:
     """Each moment to rounding, however small."""
     sets = list(itertools.combinations(range(len(weights)), selected))
     found = moments_of_draws(weights, selected)
-    for one, other in zip(found, _listed(weights, dict.fromkeys(sets, 1 / len(sets))), strict=True):
+    for one, other in zip(found, _list_all(weights, dict.fromkeys(sets, 1 / len(sets))), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
 
 
@@ -54,7 +54,7 @@ def test_coins(weights: Array, chance: float) -> None:
         for size in range(clients + 1)
         for present in itertools.combinations(range(clients), size)
     }
-    for one, other in zip(moments_of_coins(weights, chance), _listed(weights, sets), strict=True):
+    for one, other in zip(moments_of_coins(weights, chance), _list_all(weights, sets), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
 
 

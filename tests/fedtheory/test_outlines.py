@@ -49,7 +49,7 @@ def test_the_entries_of_a_sum_add_up(claim_id: str) -> None:
             assert is_zero(slack - total)
 
 
-def _shown(claim_id: str) -> Outline:
+def _show(claim_id: str) -> Outline:
     shown = outline(find(claim_id))
     assert shown is not None
     return shown
@@ -88,7 +88,7 @@ def test_the_entries_of_a_link_add_up(claim_id: str, number: int) -> None:
     assert isinstance(certificate, Certificate)
     relation, link = claim.relations[number], certificate.links[number]
     context = build_known_context(claim, relation, certificate.roots, [find(name) for name in certificate.lemmas])
-    entries = _shown(claim_id).groups[number].entries
+    entries = _show(claim_id).groups[number].entries
     parts = [entry.coefficient * entry.factor for entry in entries]
     halves = [parts[: len(link.at_most)], parts[len(link.at_most) :]] if isinstance(link, BothWays) else [parts]
     for half, sign in zip(halves, (1, -1), strict=False):
@@ -100,7 +100,7 @@ def test_products_are_shown_with_their_facts() -> None:
     claim_id = "lecture27:smooth-property-2"
     certificate = certificates()[claim_id]
     assert isinstance(certificate, Certificate)
-    shown = _shown(claim_id).groups
+    shown = _show(claim_id).groups
     for link, group in zip(certificate.links, shown, strict=False):
         if isinstance(link, Products):
             assert [entry.coefficient for entry in group.entries] == [sp.sympify(p.coefficient) for p in link.parts]
@@ -112,7 +112,7 @@ def test_products_are_shown_with_their_facts() -> None:
 
 def test_powers_are_written_out_in_inductions() -> None:
     """The symbol that stands for (1 + L eta)^k in an induction is shown as that power."""
-    entries = [entry for group in _shown("lecture27:thm-1.g").groups for entry in group.entries]
+    entries = [entry for group in _show("lecture27:thm-1.g").groups for entry in group.entries]
     parts = [part for entry in entries for part in (entry.coefficient, entry.factor)]
     assert not any(part.has(POWER) for part in parts)
     assert any(not power.exp.is_number for part in parts for power in part.atoms(sp.Pow))
@@ -122,7 +122,7 @@ def test_each_case_names_its_largest_number() -> None:
     (claim_id,) = (one for one, found in certificates().items() if isinstance(found, Cases))
     certificate = certificates()[claim_id]
     assert isinstance(certificate, Cases)
-    statements = [group.statement for group in _shown(claim_id).groups]
+    statements = [group.statement for group in _show(claim_id).groups]
     half = len(statements) // 2
     endings = [
         {statement.split(r",\quad\text{where }")[1] for statement in part}
@@ -134,7 +134,7 @@ def test_each_case_names_its_largest_number() -> None:
 
 
 def test_entries_are_listed_with_the_number_of_their_link() -> None:
-    shown = _shown("lecture27:thm-1.g")
+    shown = _show("lecture27:thm-1.g")
     rows = document(shown)
     counts = [len(group.entries) for group in shown.groups]
     assert [row["link"] for row in rows] == [0] * counts[0] + [1] * counts[1]

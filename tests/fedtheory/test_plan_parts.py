@@ -14,7 +14,7 @@ from planned_runs import LIU, THEOREM
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.planner import answer, planning
-from fedtheory.planner.admissible import Edge, _roots, _solved, search
+from fedtheory.planner.admissible import Edge, _roots, _solve, search
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer, Plan, Promise, _rank, _remoteness, _widest
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS, NumericBound, compiled, completed, terms_of
@@ -84,7 +84,7 @@ def test_terms_of_products_of_sums() -> None:
 def test_edges_of_conditions(condition: Any, value: float) -> None:
     """In closed form for polynomials of degree one and two; by a search else."""
     bound = _bound(ETA, condition, a=3.0)
-    formula = _solved(bound, condition, STEP)
+    formula = _solve(bound, condition, STEP)
     assert (formula is None) is (condition == (ETA**3 <= A))
     assert planning.largest(bound, STEP).value == pytest.approx(value)
     assert (_roots(condition, ETA) == []) is (formula is None)
@@ -92,8 +92,8 @@ def test_edges_of_conditions(condition: Any, value: float) -> None:
 
 def test_edges_that_hold_beyond_are_none() -> None:
     """A condition that holds from its root on has no edge there; one root is taken where another one is negative."""
-    assert _solved(_bound(ETA, a=3.0), ETA >= A, STEP) is None
-    assert _solved(_bound(ETA, a=-3.0), ETA <= A, STEP) is None
+    assert _solve(_bound(ETA, a=3.0), ETA >= A, STEP) is None
+    assert _solve(_bound(ETA, a=-3.0), ETA <= A, STEP) is None
     assert search(lambda x: x <= 5, 1.0) == pytest.approx(5.0, rel=1e-13)
     assert search(lambda x: x < 1, 1.0) == 0.0
     assert search(lambda x: x >= 1, 1.0) == math.inf

@@ -17,7 +17,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.planner import alternatives, measurements, model_edges, stability
 from fedtheory.planner.admissible import Edge
-from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, ErrorAndCosts, _doubled, _halved
+from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, ErrorAndCosts, _double, _halve
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound, bound_of_numbers
 from fedtheory.planner.description import _round_down
 from fedtheory.planner.measurements import compare_numbers, covered_up_to
@@ -132,8 +132,8 @@ def test_ranks_of_settings() -> None:
 
 
 def test_counts_of_local_steps() -> None:
-    assert list(_doubled(3)) == [6, 12, 24, 48, 96, 192]
-    assert [list(_halved(steps)) for steps in (1, 2, 7)] == [[], [1], [3, 1]]
+    assert list(_double(3)) == [6, 12, 24, 48, 96, 192]
+    assert [list(_halve(steps)) for steps in (1, 2, 7)] == [[], [1], [3, 1]]
 
 
 def test_other_settings_cost_as_much_as_planned() -> None:

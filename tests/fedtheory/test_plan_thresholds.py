@@ -27,7 +27,7 @@ from fedtheory.planner.measurements import compared
 from fedtheory.planner.optimum import _bound_minimiser, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
-from fedtheory.planner.stability import _bisected, _first_unstable, _search_downwards
+from fedtheory.planner.stability import _bisect, _find_unstable, _search_downwards
 from fedtheory.planner.target import _target, find_rounds_at_step, largest_count, smallest_count
 
 ETA, TAU, T, M, A = sp.symbols("eta tau T M A", positive=True)
@@ -93,9 +93,9 @@ def test_a_condition_without_a_formula_is_searched() -> None:
 def test_intervals_of_stability() -> None:
     """From a start on either side of the edge; infinite where all are stable, tiny where none is."""
     for start in (0.5, 1.0, 7.0, 100.0):
-        assert _first_unstable(lambda step: step <= 1.3, start, 1.3, 1e-6) == pytest.approx(1.3, rel=2e-6)
-    assert _first_unstable(lambda _: True, 1.0, 1.3, 1e-6) == math.inf
-    assert _first_unstable(lambda _: False, 1.0, 1.3, 1e-6) < 1e-12
+        assert _find_unstable(lambda step: step <= 1.3, start, 1.3, 1e-6) == pytest.approx(1.3, rel=2e-6)
+    assert _find_unstable(lambda _: True, 1.0, 1.3, 1e-6) == math.inf
+    assert _find_unstable(lambda _: False, 1.0, 1.3, 1e-6) < 1e-12
 
 
 def test_intervals_of_stability_from_above() -> None:
@@ -105,9 +105,9 @@ def test_intervals_of_stability_from_above() -> None:
         assert edge <= found <= 1.021 * edge
     assert _search_downwards(lambda _: False, 8.0) < 1e-11
     assert _search_downwards(lambda step: step < 5, math.inf) == math.inf
-    assert _bisected(lambda step: step <= 3, 1.0, 100.0, 1e-6) == pytest.approx(3, rel=2e-6)
-    assert _bisected(lambda _: False, 1.0, 2.0, 1.0) == 2.0
-    assert _bisected(lambda _: False, 1.0, 4.0, 1.0) == 2.0
+    assert _bisect(lambda step: step <= 3, 1.0, 100.0, 1e-6) == pytest.approx(3, rel=2e-6)
+    assert _bisect(lambda _: False, 1.0, 2.0, 1.0) == 2.0
+    assert _bisect(lambda _: False, 1.0, 4.0, 1.0) == 2.0
 
 
 def _rounds(eigenvalues: list[float], noise: float = 0.0, away: float = 1.0, limit: float = 0.0) -> RoundsInEigenbasis:

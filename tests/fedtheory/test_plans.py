@@ -81,7 +81,7 @@ def test_searches_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     here = planner.plan(a_run(), accuracy=0.2, claims=[SHARP])
     monkeypatch.setattr(ahead, "_LONG", 0)
     there = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
-    monkeypatch.setattr(ahead, "_there", _ended)
+    monkeypatch.setattr(ahead, "_there", _end)
     ended = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
     for found in (there, ended):
         assert found.answer.best == here.answer.best
@@ -90,7 +90,7 @@ def test_searches_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.claims[0].exact.error_ratio == pytest.approx(here.claims[0].exact.error_ratio)
 
 
-def _ended(*_asked: object) -> None:
+def _end(*_asked: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -126,7 +126,7 @@ def test_the_error_at_the_start_is_known_for_every_measure(error: q.RunQuantity)
 
 def test_a_bound_of_what_is_measured_says_nothing_of_other_local_steps() -> None:
     """Its drift is that of the planned run: no local steps that pay, no clients, no map."""
-    found = planner.plan(run_of(local_step_size=0.001), claims=[planner.covering_claims()[0], *_measured()])
+    found = planner.plan(run_of(local_step_size=0.001), claims=[planner.covering_claims()[0], *_measure()])
     for plan in found.claims:
         if plan.bound is not None and plan.measures_the_run:
             assert plan.paying_local_steps is None
@@ -134,7 +134,7 @@ def test_a_bound_of_what_is_measured_says_nothing_of_other_local_steps() -> None
             assert plan.measurements is None or plan.measurements.value == plan.measurements.value_at_step
 
 
-def _measured() -> list[Any]:
+def _measure() -> list[Any]:
     return [claim for claim in planner.covering_claims() if claim.id == "comparator:curvatures.average-error"]
 
 

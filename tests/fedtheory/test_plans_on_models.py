@@ -60,13 +60,13 @@ def test_plans_recommend_what_the_run_itself_reaches(name: str) -> None:
     answer = plan(_run(name), claims=[]).answer
     assert answer is not None
     best = answer.best
-    at_best = _run(name).with_many_rounds().with_step_factor(best.step_size / _planned(name))
+    at_best = _run(name).with_many_rounds().with_step_factor(best.step_size / _plan(name))
     assert best.error == pytest.approx(at_best.trajectory.server_suboptimality[-1], rel=1e-9)
     assert best.error <= answer.planned.error
-    assert answer.planned.step_size == pytest.approx(_planned(name))
+    assert answer.planned.step_size == pytest.approx(_plan(name))
 
 
-def _planned(name: str) -> float:
+def _plan(name: str) -> float:
     return float(max(_run(name).algorithm.work.step_sizes))
 
 

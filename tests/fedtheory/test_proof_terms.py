@@ -79,7 +79,7 @@ def _relations(name: str) -> tuple[Any, ...]:
     return _proof(name).relations
 
 
-def _changed(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _change(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Documents that are none."""
     document = report_of(name).document
     assert document is not None
@@ -103,7 +103,7 @@ def _changed(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def test_documents_that_are_none_are_refused() -> None:
     plain = use_plain_symbols(report_of("renard2022:thm-2.1").claim)
-    for where, document in _changed("renard2022:thm-2.1"):
+    for where, document in _change("renard2022:thm-2.1"):
         with pytest.raises(InputError) as refusal:
             decode(plain, json.loads(json.dumps(document)))
         assert where in str(refusal.value)

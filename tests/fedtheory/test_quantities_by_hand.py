@@ -149,7 +149,7 @@ def test_the_squared_curvature_of_a_draw(batch: int | None, replacement: bool) -
     averages = [sum(np.outer(rows[j], rows[j]) for j in draw) for draw in draws]
     total = sum(average @ average for average in averages)
     expected = [[fmpq(int(entry), len(draws) * len(draws[0]) ** 2) for entry in row] for row in total]
-    assert samples._squared_sample_curvatures(run)[0].tolist() == expected
+    assert samples._square_sample_curvatures(run)[0].tolist() == expected
 
 
 def test_the_largest_gradient_at_virtual_iterates() -> None:

@@ -156,7 +156,7 @@ def test_shared_hessians_hold_everywhere() -> None:
         _ = unknown.second_moment
 
 
-def _visited(pair: Pair) -> fmpq:
+def _visit(pair: Pair) -> fmpq:
     """The largest E|g_i|^2 at the iterates of a run, from the law of every one of them."""
     tiny, largest = pair.tiny, fmpq(0)
     for law in tiny.server_laws[:-1]:
@@ -174,7 +174,7 @@ def _visited(pair: Pair) -> fmpq:
 def test_visited_second_moment(name: str) -> None:
     """Against the law of every iterate, as equal rationals; and no larger than the bound on the ball."""
     run = PAIRS[name].engine
-    assert run.visited_second_moment.value == _visited(PAIRS[name])
+    assert run.visited_second_moment.value == _visit(PAIRS[name])
     assert isinstance(run.visited_second_moment.region, AlongRun)
     assert run.visited_second_moment.value <= run.second_moment.value
     assert q.visited_second_moment.measure(run) == run.visited_second_moment.value
@@ -187,7 +187,7 @@ EXPANDING: dict[str, Any] = {"hessians": [[["3"]], [["1/2"]]], "linear": [["1"],
 def test_visited_second_moment_of_unequal_steps(steps: tuple[int, int]) -> None:
     """Iterates that a client would reach only with more local steps than it takes are not visited."""
     pair = quadratics(**EXPANDING, steps=steps)
-    assert pair.engine.visited_second_moment.value == _visited(pair)
+    assert pair.engine.visited_second_moment.value == _visit(pair)
 
 
 @settings(max_examples=30, deadline=None)
@@ -201,7 +201,7 @@ def test_any_line(numbers: list[Any], curvatures: list[Any]) -> None:
     h0, h1 = ([[str(h)]] for h in curvatures)
     pair = quadratics([h0, h1], [[b0], [b1]], [start], deviation=[d0, d1], eta="1/8", steps=2, rounds=1)
     run = pair.engine
-    assert run.visited_second_moment.value == _visited(pair)
+    assert run.visited_second_moment.value == _visit(pair)
     for label, bound in _bounds(pair).items():
         if isinstance(bound.region, Ball):
             assert bound.region.radius == _radius(pair)

@@ -62,11 +62,11 @@ def _noisy(pair: Pair, deviations: list[Any]) -> Case:
     for client, deviation in zip(pair.tiny.clients, brute.point(*deviations), strict=True):
         noises = [tuple(s * deviation * (a == j) for j in range(size)) for a in range(size) for s in (1, -1)]
         noises = noises if deviation else noises[:1]
-        draws.append([(fmpq(1, len(noises)), partial(_disturbed, client, noise)) for noise in noises])
+        draws.append([(fmpq(1, len(noises)), partial(_disturb, client, noise)) for noise in noises])
     return Case(pair, draws)
 
 
-def _disturbed(client: brute.Client, noise: brute.Point, at: brute.Point) -> brute.Point:
+def _disturb(client: brute.Client, noise: brute.Point, at: brute.Point) -> brute.Point:
     return brute.plus(client.gradient(at), noise)
 
 

@@ -40,7 +40,7 @@ def _three_clients(law: Participation, steps: Any = STEPS, rounds: int = 1) -> R
     ).engine
 
 
-def _closed_form(draws: brute.Law, steps: tuple[int, ...]) -> tuple[fmpq, fmpq]:
+def _compute_closed_form(draws: brute.Law, steps: tuple[int, ...]) -> tuple[fmpq, fmpq]:
     """Mean and second moment of x - x* in the limit.
 
     With u = x - x*, a client ends its round at ``r_i u + s_i + noise``, where
@@ -83,7 +83,7 @@ def test_closed_form_on_a_line(name: str, steps: tuple[int, ...]) -> None:
     """Several clients with additive noise: mean and second moment of the limit, as rationals."""
     law, draws = LAWS[name]
     recursion = _recursion(_three_clients(law, steps))
-    mean, second = _closed_form(draws, steps)
+    mean, second = _compute_closed_form(draws, steps)
     assert stationary_moment(recursion).tolist() == [[1, mean], [mean, second]]
     assert stationary_mean(recursion).tolist() == [mean]
     assert stationary_distance_sq(recursion) == second
@@ -128,7 +128,7 @@ def test_long_float_runs_approach_it_on_a_line(name: str) -> None:
     """Every participation law."""
     law, draws = LAWS[name]
     last = _three_clients(law, rounds=200).as_floats().trajectory
-    mean, second = (float(v.p) / float(v.q) for v in _closed_form(draws, STEPS))
+    mean, second = (float(v.p) / float(v.q) for v in _compute_closed_form(draws, STEPS))
     assert last.server_distance_sq[-1] == pytest.approx(second, rel=1e-10)
     assert last.moments[-1, 0, 1] == pytest.approx(mean, rel=1e-10)
 

@@ -40,7 +40,7 @@ def _residuals(run: Run) -> Any:
     return run.surrogate.values_at(run.surrogate.optimum) - run.surrogate.round_optimal_values
 
 
-def _moved(run: Run) -> Any:
+def _move(run: Run) -> Any:
     total = run.algorithm.aggregation.server_step_size * max(1, run.surrogate.totals.max())
     excess, pairing = q.weight_excess.on(run), q.weight_pairing.on(run)
     return 1 + run.algorithm.aggregation.server_step_size * total * excess + max(0, total * (pairing * total - 2))
@@ -105,7 +105,7 @@ BY_HAND: dict[RunQuantity, Callable[[Run], Any]] = {
     q.longest_report_interval: lambda run: q.report_interval.on(run).max(),
     q.report_count: lambda run: run.algorithm.schedule.participates.sum(axis=0),
     q.weight_excess: lambda run: (q.aggregation_weight.on(run)[0] - q.weight_pairing.on(run) * _weights(run)).max(),
-    q.spread_factor: _moved,
+    q.spread_factor: _move,
     q.residual: lambda run: _residuals(run).sum() / run.algorithm.rounds,
     q.last_interval_gap: lambda run: q.interval_end_gap.on(run)[-1, 0, 0],
     q.smallest_gap: lambda run: min([*q.interval_end_gap.on(run).ravel(), run.trajectory.final_suboptimality]),

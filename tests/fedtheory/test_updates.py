@@ -275,7 +275,7 @@ def test_an_equation_is_shown_from_both_sides() -> None:
     assert failing(BothWays([], []), R_nk, "==", R_nk) == ""
 
 
-def _missed(most: Expr) -> list[Term]:
+def _miss(most: Expr) -> list[Term]:
     moves = [Term(most - v.age, square(v.move), summed=True), Term(most, assumption(v.PAST_MOVES))]
     return [Term(ONE, steps(v.move)), *moves]
 

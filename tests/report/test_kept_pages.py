@@ -60,7 +60,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _drawn(paper: Path, *, stop: bool = False) -> list[str]:
+def _draw(paper: Path, *, stop: bool = False) -> list[str]:
     """Write the report in its own process; the pages that were drawn."""
     command = [sys.executable, "-c", REPORT, str(paper), str(paper.parent / "site"), *(["--stop"] if stop else [])]
     kept = {**os.environ, VARIABLE: str(paper.parent / "kept")}
@@ -72,12 +72,12 @@ def _drawn(paper: Path, *, stop: bool = False) -> list[str]:
 def test_every_page_once(paper: Path) -> None:
     """Stopped at its first page, then whole, again, after an edit, and after one that another page names."""
     statements = paper / "statements.py"
-    assert len(_drawn(paper, stop=True)) == 1
-    assert sorted(_drawn(paper)) == ["one", "three", "two"]
+    assert len(_draw(paper, stop=True)) == 1
+    assert sorted(_draw(paper)) == ["one", "three", "two"]
     pages = {page.name: page.read_bytes() for page in (paper.parent / "site").iterdir()}
-    assert _drawn(paper) == []
+    assert _draw(paper) == []
     assert pages == {page.name: page.read_bytes() for page in (paper.parent / "site").iterdir()}
     statements.write_text(PAPER.replace("rhs=eta * tau * zeta", "rhs=2 * eta * tau * zeta"))
-    assert _drawn(paper) == ["one"]
+    assert _draw(paper) == ["one"]
     statements.write_text(PAPER.replace("rhs=M * eta", "rhs=2 * M * eta"))
-    assert sorted(_drawn(paper)) == ["three", "two"]
+    assert sorted(_draw(paper)) == ["three", "two"]

@@ -48,21 +48,21 @@ def label(error: PlantedError, known: KnownError | None) -> KnownError:
 def labelled() -> Iterator[KnownError]:
     """All errors with what is known of them, one by one."""
     before = {known.id: known for known in known_errors()}
-    for error in _planted(before.values()):
+    for error in _plant(before.values()):
         known = label(error, before.get(error.claim.id))
         print(known.id, known.how, flush=True)
         yield known
 
 
-def _planted(known: Iterable[KnownError]) -> list[PlantedError]:
+def _plant(known: Iterable[KnownError]) -> list[PlantedError]:
     """The errors that are known and can still be planted, then those that would be chosen today."""
-    kept = [error for each in known for error in _kept(each)]
+    kept = [error for each in known for error in _keep(each)]
     ids = {error.claim.id for error in kept}
     fresh = (error for error in planted_errors() if error.claim.id not in ids)
     return [*kept, *islice(fresh, max(0, COUNT - len(kept)))]
 
 
-def _kept(known: KnownError) -> list[PlantedError]:
+def _keep(known: KnownError) -> list[PlantedError]:
     with suppress(FedtheoryError, StopIteration):
         return [known.error]
     return []

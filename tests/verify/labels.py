@@ -122,11 +122,11 @@ def is_proved(mutant: Mutant) -> bool:
     if mutant.claim.relation not in ("<=", ">="):
         return False
     # With its own symbols only: a planted one may stand for what the claim has another one for.
-    claim = replace(mutant.claim, id="t:mutant", where=_used(mutant.claim))
+    claim = replace(mutant.claim, id="t:mutant", where=_use(mutant.claim))
     return any(_follows(claim, premise, number) for premise, number in _near(mutant.claim))
 
 
-def _used(claim: Claim) -> dict[sp.Symbol, q.Quantity]:
+def _use(claim: Claim) -> dict[sp.Symbol, q.Quantity]:
     # Planted symbols come first in a mutant, and each quantity keeps the symbol that is used, or else the last one.
     symbols = {quantity: each for each, quantity in claim.where.items()}
     symbols |= {quantity: each for each, quantity in claim.notation.items()}
@@ -136,13 +136,13 @@ def _used(claim: Claim) -> dict[sp.Symbol, q.Quantity]:
 def _near(claim: Claim) -> Iterator[tuple[Claim, int]]:
     """Relations of proved claims of the same source and place with a quantity in common on the smaller side."""
     measured = claim.relations[0].ordered[0].free_symbols
-    for premise, number, relation in _proved(claim.source):
+    for premise, number, relation in _prove(claim.source):
         if premise.place == claim.place and relation.free_symbols & measured:
             yield premise, number
 
 
 @cache
-def _proved(source: str) -> tuple[tuple[Claim, int, sp.Expr], ...]:
+def _prove(source: str) -> tuple[tuple[Claim, int, sp.Expr], ...]:
     return tuple(
         (claim, number, relation.slack)
         for claim in claims_of(source)

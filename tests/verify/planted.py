@@ -103,10 +103,10 @@ def mutants(claim: Claim) -> Iterator[Mutant]:
                 *_multiply(claim, relation),
                 *_fresh(claim, relation),
                 *_gaps(claim, relation),
-                *_swapped(claim, relation.ordered[1]),
+                *_swap(claim, relation.ordered[1]),
             ):
                 yield _mutant(claim, relation, larger, kind)
-            for kind, smaller in _swapped(claim, relation.ordered[0]):
+            for kind, smaller in _swap(claim, relation.ordered[0]):
                 yield Mutant(_with(claim, replace_smaller(relation, smaller), relation.ordered[1]), kind, str(smaller))
     yield from _wider(claim)
     yield from _unconditional(claim)
@@ -131,7 +131,7 @@ def _smaller_terms(relation: Relation) -> Iterator[tuple[str, Expr]]:
 def _other_exponents(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
     larger = _larger(relation)
     for term in sp.Add.make_args(larger):
-        for symbol, name in _named(claim, term):
+        for symbol, name in _name_it(claim, term):
             changes = (symbol, 1 / symbol) if name in MEASURES else (1 / symbol,) if name in COUNTS else ()
             for change in changes:
                 kind = "a lost number of clients" if name == "clients" else "a wrong exponent"
@@ -143,7 +143,7 @@ def _multiply(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
     """The number of clients as a factor where it divides: there is at least one, so that the claim stays true."""
     larger = _larger(relation)
     for term in sp.Add.make_args(larger):
-        for symbol, name in _named(claim, term):
+        for symbol, name in _name_it(claim, term):
             if name == "clients" and sp.denom(term).has(symbol) and not sp.numer(term).has(symbol):
                 yield "clients as a factor", larger - term + term * symbol**2
 
@@ -151,14 +151,14 @@ def _multiply(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
 def _fresh(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
     """As if no model were stale."""
     larger = _larger(relation)
-    for symbol, name in _named(claim, larger):
+    for symbol, name in _name_it(claim, larger):
         if name == "largest_staleness":
             without = larger.subs(symbol, 0)
             if without.is_finite is not False and without != larger:
                 yield "staleness left out", without
 
 
-def _named(claim: Claim, side: Expr) -> list[tuple[sp.Symbol, str]]:
+def _name_it(claim: Claim, side: Expr) -> list[tuple[sp.Symbol, str]]:
     """The symbols of a side that stand for quantities, with the names of these."""
     found = [(symbol, claim.notation.get(symbol)) for symbol in sorted(side.free_symbols, key=str)]
     return [(symbol, quantity.name) for symbol, quantity in found if isinstance(quantity, RunQuantity)]
@@ -166,7 +166,7 @@ def _named(claim: Claim, side: Expr) -> list[tuple[sp.Symbol, str]]:
 
 def _gaps(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
     """The initial gap, by smoothness at most L/2 times the squared distance, in place of the latter."""
-    for symbol, name in _named(claim, _larger(relation)):
+    for symbol, name in _name_it(claim, _larger(relation)):
         if name == "initial_distance":
             gap = sp.sqrt(2 * _dummy_of(claim, "initial_gap") / _dummy_of(claim, "smoothness"))
             yield "the initial gap for the distance", _larger(relation).subs(symbol, gap)
@@ -187,9 +187,9 @@ _NAMED = {
 _NEW = {sp.Symbol(name, **_SIGN): quantity for name, quantity in _NAMED.items()}
 
 
-def _swapped(claim: Claim, side: Expr) -> Iterator[tuple[str, Expr]]:
+def _swap(claim: Claim, side: Expr) -> Iterator[tuple[str, Expr]]:
     for kind, pairs in SWAPS.items():
-        for symbol, name in _named(claim, side):
+        for symbol, name in _name_it(claim, side):
             for given, other in pairs:
                 if name == given:
                     yield kind, side.subs(symbol, _dummy_of(claim, other))

@@ -103,7 +103,7 @@ def test_ladders_are_climbed_together(
     ladder = SimpleNamespace(climbs_jointly=joint, jointly=lambda is_longer: (1, 2, 3, 4) if is_longer else (1, 2, 3))
     compiled = SimpleNamespace(ladders=[ladder] * len(limits))
     names = [sp.Symbol(f"v{place}") for place in range(len(limits))]
-    monkeypatch.setattr(rates, "_compiled", lambda _: compiled)
+    monkeypatch.setattr(rates, "_compile", lambda _: compiled)
     monkeypatch.setattr(rates, "ladders_of", lambda _: dict(zip(names, limits, strict=True)))
     monkeypatch.setattr(
         rates, "_select_rungs", lambda _, __, places: tuple(SimpleNamespace(values=one) for one in places[missing:])
@@ -123,7 +123,7 @@ def test_ladders_of_one_variable(number: int, monkeypatch: pytest.MonkeyPatch) -
     """Positions are the values of this variable; it grows where its limit is infinite; too few rungs are none."""
     names = sp.symbols("first second")
     ladders = [SimpleNamespace(limit=sp.oo), SimpleNamespace(limit=sp.S.Zero)]
-    monkeypatch.setattr(rates, "_compiled", lambda _: SimpleNamespace(ladders=ladders))
+    monkeypatch.setattr(rates, "_compile", lambda _: SimpleNamespace(ladders=ladders))
     monkeypatch.setattr(rates, "ladders_of", lambda _: dict.fromkeys(names))
     monkeypatch.setattr(rates, "_places", lambda *_: None)
     claim: Any = SimpleNamespace(in_words=lambda one: f"the {one}")
@@ -142,14 +142,14 @@ def test_ladders_of_one_variable(number: int, monkeypatch: pytest.MonkeyPatch) -
             assert climb.grows is (number == 0)
 
 
-def _climbed(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
+def _climb(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
     first = SimpleNamespace(rungs=("rung",), scale=1.0, ratios=[1.0, 2.0], is_rising=given.get("rising", False))
     other = SimpleNamespace(ratios=[3.0], is_rising=False)
     starts: list[Any] = []
     constant = given.get("constant")
     value = SimpleNamespace(item=lambda: constant)
     compiled = SimpleNamespace(ladders=None, constant=None if constant is None else lambda _: value)
-    monkeypatch.setattr(rates, "_compiled", lambda _: compiled)
+    monkeypatch.setattr(rates, "_compile", lambda _: compiled)
     monkeypatch.setattr(rates, "_climb", lambda *_: first)
     monkeypatch.setattr(rates, "_further_climbs", lambda *_: [other])
     monkeypatch.setattr(rates, "_places", lambda _, number, __: [(f"start of {number}",), "later"])
@@ -166,11 +166,11 @@ def _climbed(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
 
 def test_what_ladders_say_of_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Constants are compared at the start of the first ladder; without one, what does not rise holds."""
-    found, starts = _climbed(monkeypatch, constant=7.0)
+    found, starts = _climb(monkeypatch, constant=7.0)
     assert (found.holds, found.constant) == ((2, 7.0), 3.0)
     assert starts == [("start of 0",)]
-    assert _climbed(monkeypatch)[0].holds is True
-    assert _climbed(monkeypatch, rising=True)[0].holds is None
+    assert _climb(monkeypatch)[0].holds is True
+    assert _climb(monkeypatch, rising=True)[0].holds is None
 
 
 def test_a_limit_above_rounding_refutes_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_a_limit_above_rounding_refutes_a_rate(monkeypatch: pytest.MonkeyPatch) 
         (RATIONAL, Fraction(0), True),
         (FLOAT, None, True),
     ):
-        found, _ = _climbed(monkeypatch, arithmetic=arithmetic, limit=limit)
+        found, _ = _climb(monkeypatch, arithmetic=arithmetic, limit=limit)
         assert found.holds is holds
         assert found.limit == limit
 
@@ -200,13 +200,13 @@ def test_exact_sides_rank_places_by_their_floats() -> None:
     )
     everywhere = np.array([True, True, True])
     expected = [-3 / 5, -1 / 2, comparison._NOTHING]
-    assert list(comparison._rounded_tightness(values, everywhere)) == pytest.approx(expected)
-    assert list(comparison._rounded_tightness(values, np.array([False, True, False]))) == pytest.approx([-1 / 2])
+    assert list(comparison._round_tightness(values, everywhere)) == pytest.approx(expected)
+    assert list(comparison._round_tightness(values, np.array([False, True, False]))) == pytest.approx([-1 / 2])
     values.scale = np.array([2.0, 2.0, 2.0])
     halves = np.array([10.0, 10.0, 10.0])
     values.lhs = values.rhs = None
     values.slack, values.size = np.array([5.0, 1.0, 0.0]), lambda at: halves[at]
-    assert list(comparison._rounded_tightness(values, everywhere)) == pytest.approx([-0.5, -0.1, 0.0])
+    assert list(comparison._round_tightness(values, everywhere)) == pytest.approx([-0.5, -0.1, 0.0])
 
 
 def _outcome(holds: bool | None, *, exact: bool = False, ratio: float = 0.5) -> Any:

@@ -17,16 +17,16 @@ from verify.effort import spend_a_try
 from verify.falsify.regimes.climb import LevelClimb, _is_number, _is_other, _steps
 from verify.falsify.regimes.coverage import covered
 from verify.falsify.regimes.design import Design
-from verify.falsify.regimes.evaluation import Evaluation, Seen, _depends_on_rounds, _looked_at, _sides
+from verify.falsify.regimes.evaluation import Evaluation, Seen, _depends_on_rounds, _limit_looked_at, _sides
 from verify.falsify.regimes.factors import STANDARD, Factor, factors_for
 from verify.falsify.regimes.search import (
     _balance,
     _bases_around,
+    _find_unlike,
     _moves_without_start,
     _search_one_round,
     _Searching,
     _tame_points,
-    _unlike,
 )
 from verify.falsify.regimes.violations import SETTLED
 from verify.falsify.score import NOTHING
@@ -98,10 +98,10 @@ def test_horizons_that_are_tried() -> None:
     assert list(climb._horizons({"horizon": ("T", 3)}, 0)) == [("T", 8), ("T", -2), *others]
     assert list(climb._horizons({"horizon": ("L", 3)}, 1)) == [("L", 5), ("L", 1)]
     assert list(climb._horizons({"horizon": ("L", 3)}, 2)) == [("L", 4), ("L", 2)]
-    assert climb._repeated("horizon", ("T", 3), ("T", 8)) == ("T", 13)
-    assert climb._repeated("horizon", ("T", 3), ("L", 8)) is None
-    assert climb._repeated("b", "x", "y") is None
-    assert climb._repeated("a", 8, 5) == 2
+    assert climb._repeat("horizon", ("T", 3), ("T", 8)) == ("T", 13)
+    assert climb._repeat("horizon", ("T", 3), ("L", 8)) is None
+    assert climb._repeat("b", "x", "y") is None
+    assert climb._repeat("a", 8, 5) == 2
 
 
 def test_an_ascent_ends_when_small_steps_help_no_more() -> None:
@@ -123,15 +123,15 @@ def test_designs_of_two_factors() -> None:
     assert design.all_pairs == {("a", str(one), "b", two) for one in (0, 1) for two in "xyz"}
     for _ in range(2):
         design.count({"b": "x", "a": 1, "c": 7}, applies=False)
-    assert (design.given_up, len(design._wanted())) == (0, 6)
+    assert (design.given_up, len(design._choose_wanted())) == (0, 6)
     design.count({"b": "x", "a": 1, "c": 7}, applies=False)
-    assert (design.given_up, len(design._wanted())) == (1, 5)
+    assert (design.given_up, len(design._choose_wanted())) == (1, 5)
     design.count({"b": "x", "a": 1, "c": 7}, applies=True)
-    assert (design.given_up, len(design._wanted()), design.covered) == (0, 5, {("a", "1", "b", "x")})
+    assert (design.given_up, len(design._choose_wanted()), design.covered) == (0, 5, {("a", "1", "b", "x")})
     assert sorted(design._column("a", 10)) == [0] * 8 + [1] * 2
     assert sorted(design._column("b", 10)) == ["x"] * 4 + ["y"] * 3 + ["z"] * 3
-    assert [design._shuffled("a") for _ in range(9)] == [[0, 1]] * 9
-    assert len({tuple(design._shuffled("b")) for _ in range(60)}) == 6
+    assert [design._shuffle("a") for _ in range(9)] == [[0, 1]] * 9
+    assert len({tuple(design._shuffle("b")) for _ in range(60)}) == 6
     rows = list(Design(factors, {"a": (0, 1), "b": ("x", "y", "z")}, seed=1).rows(3))
     assert len(rows) == 3
     # Nothing is counted, so that the same pairs are asked for time and again, and no balanced row follows.
@@ -177,7 +177,7 @@ def test_what_a_claim_asks_for_at_each_step() -> None:
 
     def looked_at(quantity: q.RunQuantity, place: Any = None) -> int | None:
         claim = Claim(id="t:asked", lhs=quantity, rhs=eta, where=WHERE)
-        return _looked_at(claim if place is None else SimpleNamespace(place=place, notation=claim.notation))
+        return _limit_looked_at(claim if place is None else SimpleNamespace(place=place, notation=claim.notation))
 
     for quantity, most in (
         (q.final_distance_sq, None),
@@ -256,8 +256,8 @@ def test_runs_that_lead_to_others() -> None:
     here, short = run("n", "alike", ("T", 2)), run("n", "alike", ("T", 0))
     lossy, other, apart = run("n", "crossed", ("T", 0), "Huber"), run("s", "crossed", ("T", 0)), run("n", "x", ("T", 2))
     pool = [here, lossy, other, apart, short]
-    assert _unlike(here, pool) is apart
-    assert _unlike(apart, pool) is here
+    assert _find_unlike(here, pool) is apart
+    assert _find_unlike(apart, pool) is here
     assert _search_one_round(here, pool) is short
     assert _search_one_round(short, pool) is None
     assert _search_one_round(here, pool[:4]) is None

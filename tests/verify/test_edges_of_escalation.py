@@ -103,7 +103,7 @@ def test_nearby_runs_have_to_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def guarded(name: str, *near: str) -> Check:
         run, *others = (SimpleNamespace(name=one, arithmetic=FLOAT) for one in (name, *near))
-        return one_run._guarded(CLAIM, run, others)  # type: ignore[arg-type]
+        return one_run._guard(CLAIM, run, others)  # type: ignore[arg-type]
 
     assert (guarded("a").applicable, guarded("a").is_steady, len(guarded("a").excluded)) == (False, True, 1)
     assert [guarded("a", *near).is_steady for near in ("bb", "bc", "cb", "cc")] == [True, False, False, False]
@@ -239,5 +239,5 @@ def test_what_few_instances_lack(monkeypatch: pytest.MonkeyPatch) -> None:
         ("asymptotic", 1, True, "undecided", "excluded"),
     ):
         given: Any = SimpleNamespace(verdict=before, is_thin=thin, claim=SimpleNamespace(rate=rate))
-        found = verdict._weighed(given, [])
+        found = verdict._weigh(given, [])
         assert (found.verdict, found.lacking) == (after, lacks)

@@ -19,7 +19,7 @@ from verify.check.ladders import _LOCAL_STEPS_OF_ITERATIONS, LADDERS
 from verify.falsify import search
 from verify.falsify.rays import ScaledRun, _room
 from verify.falsify.rounding import simpler
-from verify.falsify.search import _chosen, simplest_violation
+from verify.falsify.search import _choose, simplest_violation
 from verify.falsify.shrink import _Shrinking, is_clear
 from verify.falsify.tables import Table
 
@@ -109,7 +109,7 @@ def test_where_a_local_search_starts(kind: int, fresh: list[str], reached: list[
     draws = iter([kind, 1 if len(fresh) > 1 or len(reached) > 1 else 0])
     hunt: Any = SimpleNamespace(fresh=[*fresh], reached=[*reached])
     generator: Any = SimpleNamespace(integers=lambda _: next(draws))
-    assert _chosen(hunt, generator) == expected
+    assert _choose(hunt, generator) == expected
     assert hunt.fresh == [one for one in fresh if one != expected]
     assert hunt.reached == reached
 

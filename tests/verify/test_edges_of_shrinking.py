@@ -17,8 +17,8 @@ from verify.falsify.shrink import (
     _plain_factors,
     _remove_keys,
     _remove_parts,
-    _replaced,
-    _replaced_at,
+    _replace,
+    _replace_at,
     _Shrinking,
     _sort_by_margin,
     _subsets,
@@ -141,12 +141,12 @@ def test_numbers_of_a_key_are_replaced() -> None:
     """All that are equal, or one; an entry of a Hessian with its mirror image, and a number that is alone."""
     table = _table(3)
     table["problem"]["linear"] = [[fmpq(2)], [fmpq(5)], [fmpq(2)]]
-    assert _replaced(table, "problem.linear", fmpq(2), fmpq(7))["problem"]["linear"] == [[7], [5], [7]]
-    assert _replaced_at(table, "problem.linear", 2, fmpq(7))["problem"]["linear"] == [[2], [5], [7]]
+    assert _replace(table, "problem.linear", fmpq(2), fmpq(7))["problem"]["linear"] == [[7], [5], [7]]
+    assert _replace_at(table, "problem.linear", 2, fmpq(7))["problem"]["linear"] == [[2], [5], [7]]
     table["problem"]["hessians"] = [[[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]] * 2
-    turned = _replaced_at(table, "problem.hessians", 6, fmpq(7))["problem"]["hessians"]
+    turned = _replace_at(table, "problem.hessians", 6, fmpq(7))["problem"]["hessians"]
     assert turned == [[[1, 0], [0, 1]], [[1, 7], [7, 1]]]
-    assert get(_replaced_at(table, "algorithm.local_step_size", 0, fmpq(7)), "algorithm.local_step_size") == 7
+    assert get(_replace_at(table, "algorithm.local_step_size", 0, fmpq(7)), "algorithm.local_step_size") == 7
 
 
 def test_weights_of_runs() -> None:

@@ -222,7 +222,7 @@ def test_families_of_other_claims_start_a_search(monkeypatch: pytest.MonkeyPatch
     families |= {f.name: f for f in (family("meant", False, "x"), family("else", False, "y"))}
     monkeypatch.setattr(starts, "FAMILIES", families)
     monkeypatch.setattr(starts, "families_for", lambda _: ("own",))
-    monkeypatch.setattr(starts, "_shuffled", lambda names, _: list(names))
+    monkeypatch.setattr(starts, "_shuffle", lambda names, _: list(names))
     for rate, names in ((None, ["own", "other", "meant"]), (1, ["own"])):
         claim: Any = SimpleNamespace(rate=rate, assumptions=("x",))
         assert list(starts.starts(claim, None)) == names  # type: ignore[arg-type]

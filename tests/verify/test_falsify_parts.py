@@ -11,7 +11,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
-from verify.falsify.search_state import FAR, NEAR, SearchPoint, SearchState, _best_of, cost, is_lively, movement
+from verify.falsify.search_state import FAR, NEAR, SearchPoint, SearchState, _choose_best, cost, is_lively, movement
 from verify.falsify.structure import (
     _change_batches,
     _change_clients,
@@ -148,7 +148,7 @@ def test_runs_that_move() -> None:
     for rounds, lively in ((1, False), (2, True), (3, True)):
         assert is_lively(_table(steps=1, rounds=rounds, local_step_size=fmpq(1, 32))) is lively
     places = [SearchPoint({}, float(score)) for score in range(30)]
-    best = _best_of(places)
+    best = _choose_best(places)
     assert [place.score for place in best] == [float(score) for score in range(29, 5, -1)]
 
 

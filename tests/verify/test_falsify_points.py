@@ -18,7 +18,7 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.falsify import score
-from verify.falsify.exponents import NOTHING_THERE, Reader, _log, _log_quotient, _solved, _split_by_sign
+from verify.falsify.exponents import NOTHING_THERE, Reader, _log, _log_quotient, _solve, _split_by_sign
 from verify.falsify.knobs import list_knobs
 from verify.falsify.local import LocalClimb, without
 from verify.falsify.rays import Ray, ScaledRun, _burdens, _doublings
@@ -73,7 +73,7 @@ def test_sides_of_a_comparison_by_sign() -> None:
     assert _log_quotient(sides) == -2.0
     assert [_log(value) for value in (8.0, 0.0, -1.0, math.inf, 2.0**-200)] == [3.0] + [NOTHING_THERE] * 4
     assert list(
-        _solved(np.array([-1.0]), np.array([[1.0]]), np.array([3.0]), np.array([0.0]), np.array([9.0])) or []
+        _solve(np.array([-1.0]), np.array([[1.0]]), np.array([3.0]), np.array([0.0]), np.array([9.0])) or []
     ) == [3.0]  # type: ignore[arg-type]
 
 
@@ -109,7 +109,7 @@ def test_the_best_point_of_a_ray() -> None:
         return SimpleNamespace(lead=lambda _: lead)
 
     ray: Any = SimpleNamespace(_reading=reading(1.0), _burdens=None, _at="old")
-    ray._allowed = lambda _, point: None if point is None else (point, reading(point))
+    ray._shrink_to_allowed = lambda _, point: None if point is None else (point, reading(point))
     assert not Ray._moves(ray, None, [1.01, None, 0.5])  # type: ignore[arg-type,list-item]
     assert ray._at == "old"
     assert Ray._moves(ray, None, [1.5, 2.0, 1.7])  # type: ignore[arg-type,list-item]

@@ -21,7 +21,7 @@ from verify.check import check
 from verify.falsify.tables import clients
 from verify.grade import grade_bound
 from verify.grade.battery import battery
-from verify.grade.bound import _proved_bounds
+from verify.grade.bound import _list_proved_bounds
 from verify.grade.looseness import measure_looseness
 from verify.grade.questions import GivenAnswer, mark_answer
 
@@ -78,9 +78,9 @@ def test_only_claims_that_ask_for_no_more_prove_an_answer() -> None:
     """Whatever runs would say: the guard of the proof stands alone."""
     quiet = find("renard2022:lemma-2.3.quiet")
     assert quiet in sharper_claims(DRIFT)
-    assert [known.id for known in _proved_bounds(DRIFT) if set(known.assumptions) > set(DRIFT.assumptions)] == []
-    assert DRIFT in _proved_bounds(DRIFT)
-    assert _proved_bounds(quiet)[0] is quiet
+    assert [known.id for known in _list_proved_bounds(DRIFT) if set(known.assumptions) > set(DRIFT.assumptions)] == []
+    assert DRIFT in _list_proved_bounds(DRIFT)
+    assert _list_proved_bounds(quiet)[0] is quiet
 
 
 @pytest.mark.long

@@ -138,7 +138,7 @@ def test_violations_are_confirmed_from_the_lightest_on(monkeypatch: pytest.Monke
     """At most so many; one that exact arithmetic leaves open or finds to hold confirms nothing."""
     tried: list[int] = []
     monkeypatch.setattr(counterexample, "work_of", lambda table: table)
-    monkeypatch.setattr(counterexample, "_shortened", lambda _, table: table)
+    monkeypatch.setattr(counterexample, "_shorten", lambda _, table: table)
     monkeypatch.setattr(counterexample, "write_table", lambda table: table)
     monkeypatch.setattr(counterexample, "parse_run", lambda table, _: table)
     monkeypatch.setattr(counterexample, "decidable", lambda run: run)
@@ -181,9 +181,11 @@ def test_errors_in_formulas_quote_what_stands_before() -> None:
     tokens = [f"x{place}" for place in range(40)]
     for at, behind in ((0, "at the beginning"), (2, "behind `x0 x1`")):
         reader: Any = SimpleNamespace(_tokens=tokens, _at=at, _next=tokens[at])
-        assert str(_Reader._unexpected(reader, "a sum")) == f"expected a sum, got x{at} in the formula, {behind}"
+        assert (
+            str(_Reader._describe_unexpected(reader, "a sum")) == f"expected a sum, got x{at} in the formula, {behind}"
+        )
     late: Any = SimpleNamespace(_tokens=tokens, _at=40, _next="")
-    said = str(_Reader._unexpected(late, "a sum"))
+    said = str(_Reader._describe_unexpected(late, "a sum"))
     read = said.split("`")[1]
     assert " ".join(tokens).endswith(read)
     assert 10 < len(read) < 60

@@ -65,9 +65,9 @@ class Victims:
         priorities = [os.getpriority(os.PRIO_PROCESS, pid) for pid in ids]
         cores = [os.sched_getaffinity(pid) for pid in ids]
         beside = sorted(path.name for path in self.file.parent.iterdir())
-        return [self.file.read_text(), beside, files, limits, priorities, cores, self.process.poll(), self._arrived()]
+        return [self.file.read_text(), beside, files, limits, priorities, cores, self.process.poll(), self._arrive()]
 
-    def _arrived(self) -> list[str]:
+    def _arrive(self) -> list[str]:
         found = []
         for listener in self.listeners:
             try:

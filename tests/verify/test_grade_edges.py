@@ -64,8 +64,8 @@ def test_a_run_is_shortened_while_its_violation_is_clear(monkeypatch: pytest.Mon
     )
     for clear, end in ((lambda work: work % 2 == 0, 250), (lambda work: work >= 500, 500), (lambda _: False, 1000)):
         monkeypatch.setattr(counterexample, "_is_clear", lambda _, table, clear=clear: clear(table["work"]))
-        assert counterexample._shortened(claim, start)["work"] == end
-    assert counterexample._shortened(claim, {"work": 100}) == {"work": 100}
+        assert counterexample._shorten(claim, start)["work"] == end
+    assert counterexample._shorten(claim, {"work": 100}) == {"work": 100}
 
 
 def test_a_bound_serves_where_all_its_conditions_follow(monkeypatch: pytest.MonkeyPatch) -> None:

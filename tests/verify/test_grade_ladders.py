@@ -20,7 +20,7 @@ from fedtheory.runfile import parse_run
 from verify.check.together import CheckResult
 from verify.falsify.tables import working_table
 from verify.grade.battery import Battery, _quota
-from verify.grade.bound import _is_at_least, _is_proved, _proved_bounds
+from verify.grade.bound import _is_at_least, _is_proved, _list_proved_bounds
 from verify.grade.confinement import Limits
 from verify.grade.counterexample import _size_of, work_of
 from verify.grade.dimensions import _exponent
@@ -152,7 +152,7 @@ def test_a_bound_is_proved_by_any_sharper_one_and_by_none_that_is_not_proved() -
     assert not _is_at_least(claim, growing, claim.relations[0].right)
     assert not _is_proved(claim, growing / 2)
     own = replace(claim, id="mine:drift", is_published=False)
-    assert own not in _proved_bounds(own)
+    assert own not in _list_proved_bounds(own)
 
 
 @pytest.mark.long

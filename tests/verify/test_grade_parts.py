@@ -111,9 +111,9 @@ def test_confirmed_excesses() -> None:
     """The largest on which floats and many digits agree, to a thousandth."""
     exact = {(0,): None, (1,): 7.0, (2,): 5.0, (3,): 4.0}
     place: Any = SimpleNamespace(confirmed=lambda powers, _: exact[powers])
-    assert looseness._confirmed(place, {(0,): 9.0, (1,): 7.01, (2,): 5.004, (3,): 4.0}, 2) == 5.0
-    assert looseness._confirmed(place, {(1,): 6.99}, 2) == 0.0
-    assert looseness._confirmed(place, {}, 2) == 0.0
+    assert looseness._confirm(place, {(0,): 9.0, (1,): 7.01, (2,): 5.004, (3,): 4.0}, 2) == 5.0
+    assert looseness._confirm(place, {(1,): 6.99}, 2) == 0.0
+    assert looseness._confirm(place, {}, 2) == 0.0
 
 
 def test_equations_are_inserted() -> None:

@@ -13,7 +13,7 @@ from fedtheory.search import Found, find_proof
 FILE = Path(__file__).with_name("planted_errors.json")
 
 
-def _proved(every: int) -> list[str]:
+def _prove(every: int) -> list[str]:
     violated = {entry["id"] for entry in json.loads(FILE.read_text(encoding="utf-8")) if entry["how"] == "run"}
     claims = [error.claim for error in planted_errors() if error.claim.id in violated][::every]
     assert claims
@@ -23,10 +23,10 @@ def _proved(every: int) -> list[str]:
 @pytest.mark.long
 def test_no_planted_error_of_a_sample_is_proved() -> None:
     """One of twelve."""
-    assert not _proved(12)
+    assert not _prove(12)
 
 
 @pytest.mark.slow
 def test_no_planted_error_is_proved() -> None:
     """All of them."""
-    assert not _proved(1)
+    assert not _prove(1)

@@ -17,7 +17,7 @@ from verify.rocq import accepted, client_steps
 from verify.rocq.accepted import without_comments
 from verify.rocq.algorithms import Algorithm
 from verify.rocq.gaps import GapsVocabulary
-from verify.rocq.names import _escaped, require_new_words
+from verify.rocq.names import _escape, require_new_words
 from verify.rocq.numbers import _with_positive_front, needs_no_brackets, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import _RoundNumbersWriter
@@ -149,7 +149,7 @@ def test_names_that_are_words_of_the_library() -> None:
     for name in ("A", "steps", "Theorem", "1a", "a-b", "", "a b"):
         with pytest.raises(NotExported, match="is no name for Rocq"):
             require_new_words(["v", name])
-    assert _escaped("a-b.c") != _escaped("a.b-c")
+    assert _escape("a-b.c") != _escape("a.b-c")
 
 
 def test_what_is_said_of_an_outcome() -> None:

@@ -18,7 +18,7 @@ from fedtheory.language import quantities as q
 from verify.check import rates
 from verify.check.climbs import Climb, RateCheck, Rung, _fit
 from verify.check.growth import Growth, _effort, _format_number
-from verify.check.growth import _compared as compare_growth
+from verify.check.growth import _compare as compare_growth
 from verify.check.ladders import LADDERS, Ladder, _copies, _is_set, _longer_rounds
 from verify.check.links import _differs_somewhere
 from verify.check.orders import Order, _order_of_parts, _order_of_power, as_germ
@@ -222,7 +222,7 @@ def test_local_steps_of_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (3.0, 3 - 1e-13, 2.9):
         local_steps = lambda _, value=value: SimpleNamespace(item=lambda: value)  # noqa: E731
         compiled = SimpleNamespace(ladders=(), local_steps=local_steps, step_size=None)
-        monkeypatch.setattr(rates, "_compiled", lambda _, compiled=compiled: compiled)
+        monkeypatch.setattr(rates, "_compile", lambda _, compiled=compiled: compiled)
         rates._run_at.__wrapped__(None, SimpleNamespace(), ())  # type: ignore[arg-type]
     assert taken == [3, 3, 2]
 
@@ -248,7 +248,7 @@ def test_ladders_need_fixed_constants(monkeypatch: pytest.MonkeyPatch) -> None:
     def along(*names: str, quantity: q.Quantity = q.rounds) -> list[tuple[int, bool]]:
         asked.clear()
         compiled = SimpleNamespace(ladders=tuple(LADDERS[name] for name in names))
-        monkeypatch.setattr(rates, "_compiled", lambda _: compiled)
+        monkeypatch.setattr(rates, "_compile", lambda _: compiled)
         claim: Any = SimpleNamespace(notation={T: quantity, eta: q.local_step_size})
         rates._require_fixed_constants(claim, None)  # type: ignore[arg-type]
         return list(asked)

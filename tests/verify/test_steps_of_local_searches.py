@@ -187,7 +187,7 @@ def test_a_local_search_ends_where_it_has_climbed(
     """With a term moved to the other side the start is evaluated again; a reduced run keeps its structure."""
     climbs: list[LocalClimb] = []
     kept: list[SearchPoint] = []
-    monkeypatch.setattr(search, "_chosen", lambda *_: SearchPoint("start", 1.0))  # type: ignore[arg-type]
+    monkeypatch.setattr(search, "_choose", lambda *_: SearchPoint("start", 1.0))  # type: ignore[arg-type]
     monkeypatch.setattr(search, "_move_term", lambda *_: view)
     starts: list[SearchPoint] = []
     monkeypatch.setattr(search, "_reduce", lambda _, start, __: (starts.append(start), reduced)[1])
@@ -200,7 +200,7 @@ def test_a_local_search_ends_where_it_has_climbed(
     (climb,) = climbs
     assert climb.left == 60
     assert climb._structure is (variants if reduced is None else list_other_shapes)
-    monkeypatch.setattr(search, "_chosen", lambda *_: None)
+    monkeypatch.setattr(search, "_choose", lambda *_: None)
     assert search._climb(hunt, None, 60) is None  # type: ignore[arg-type]
     assert len(kept) == 1
 
@@ -248,7 +248,7 @@ def test_long_horizons_are_searched_with_all_terms_in_place(monkeypatch: pytest.
     hunt: Any = SimpleNamespace(claim=None, reach=NEAR, moved=3)
     hunt.look = lambda _: 2.0
     monkeypatch.setattr(search, "without", lambda table, names: (table, names))
-    monkeypatch.setattr(search, "_chosen", lambda *_: SearchPoint("run", 1.0))  # type: ignore[arg-type]
+    monkeypatch.setattr(search, "_choose", lambda *_: SearchPoint("run", 1.0))  # type: ignore[arg-type]
     monkeypatch.setattr(
         search,
         "_uphill",
@@ -329,10 +329,10 @@ def test_steps_shrink_where_conditions_ask_for_it() -> None:
     for allowed, expected in (({}, {}), (-1, -1), (-2, -2), (-4, -4), (-3, None)):
         wanted: dict[str, Any] = {} if allowed == {} else {"local step size": allowed}
         ray._read = lambda _, point, w=wanted: _reading(1.0 if dict(point.powers) == w else 0.0)
-        found = ray._allowed(None, ScaledRun({"run": 1}))
+        found = ray._shrink_to_allowed(None, ScaledRun({"run": 1}))
         assert (None if found is None else dict(found[0].powers)) == (None if expected is None else wanted)
     ray._read = lambda *_: None
-    assert ray._allowed(None, ScaledRun({"run": 1})) is None
+    assert ray._shrink_to_allowed(None, ScaledRun({"run": 1})) is None
 
 
 def test_points_beside_are_doubled_and_halved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,7 @@ def test_cells_that_name_the_grader(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         (["a = 1"], 3.0),
         ([], 3.0),
     ):
-        monkeypatch.setattr(in_notebook, "_executed", lambda cells=cells: cells)
+        monkeypatch.setattr(in_notebook, "_get_executed", lambda cells=cells: cells)
         monkeypatch.setattr(in_notebook, "_question", lambda *_: None)
         monkeypatch.setattr(in_notebook, "_take_answer", lambda *_: None)
         mark = SimpleNamespace(comment="fine", run_file=None, relation=None, points_of=lambda _: 3.0)

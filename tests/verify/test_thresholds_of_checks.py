@@ -156,7 +156,7 @@ def test_what_is_open_on_one_run_is_undecided(holds: bool | None, verdict: str) 
 
 def test_few_instances_are_thin_and_leave_only_claims_of_no_paper_undecided() -> None:
     """From as many as say much on nothing is thin."""
-    found = verdicts._concluded("renard2022:lemma-2.3", [_outcome(True)], Decision(), 0, None)
+    found = verdicts._conclude("renard2022:lemma-2.3", [_outcome(True)], Decision(), 0, None)
     assert (found.verdict, found.is_thin, found.is_own) == ("supported", True, False)
     assert replace(found, instances=found.enough - 1).is_thin
     assert not replace(found, instances=found.enough).is_thin
@@ -252,8 +252,8 @@ def test_no_simpler_run_is_sought_for_a_rate(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(verdicts, "search_quickly", search)
     monkeypatch.setattr(verdicts, "shrink", search)
-    rate = verdicts._concluded("renard2022:goal-rate", [], Decision(), 0, None)
-    bound = verdicts._concluded("renard2022:lemma-2.3", [], Decision(), 0, None)
+    rate = verdicts._conclude("renard2022:goal-rate", [], Decision(), 0, None)
+    bound = verdicts._conclude("renard2022:lemma-2.3", [], Decision(), 0, None)
     for found in (replace(rate, run={}), replace(bound, run=None)):
         assert verdicts._simpler(found, 1.0, None) is found
 
@@ -272,5 +272,5 @@ CLAIM = replace(find("renard2022:lemma-2.3"), id="mine:drift", is_published=Fals
     )
     monkeypatch.setattr(verdicts, "search_proof_and_violation", lambda _claim, _seconds: Searches(None, now))
     for seen, looked in ((None, 5), (Searches(None, before), 7)):
-        found = verdicts._concluded(target, [_outcome(True)], Decision(), 1.0, seen)
+        found = verdicts._conclude(target, [_outcome(True)], Decision(), 1.0, seen)
         assert found.searched == looked

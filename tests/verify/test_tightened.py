@@ -67,7 +67,7 @@ def test_stored_constants_are_proved_and_not_refuted(name: str) -> None:
             assert needed <= found[share.part.name]
 
 
-def _changed(tmp_path: Path, **changes: object) -> Path:
+def _change(tmp_path: Path, **changes: object) -> Path:
     file = tightened_file(THEOREM)
     assert file is not None
     changed = tmp_path / "thm.json"
@@ -81,13 +81,13 @@ def test_constants_without_a_proof_are_refused(tmp_path: Path) -> None:
     for name, number in own.items():
         smaller = own | {name: str(sp.Rational(number) / 2)}
         with pytest.raises(InputError, match="expected a certificate"):
-            check_constants(THEOREM, _changed(tmp_path, constants=smaller))
+            check_constants(THEOREM, _change(tmp_path, constants=smaller))
         check_constants.cache_clear()
     with pytest.raises(InputError, match="expected a certificate"):
-        check_constants(find("renard2022:lemma-2.3"), _changed(tmp_path))
+        check_constants(find("renard2022:lemma-2.3"), _change(tmp_path))
     check_constants.cache_clear()
     with pytest.raises(InputError, match="expected a certificate"):
-        check_constants(THEOREM, _changed(tmp_path, certificate={"format": "fedtheory certificate"}))
+        check_constants(THEOREM, _change(tmp_path, certificate={"format": "fedtheory certificate"}))
 
 
 def test_bounds_of_users_are_not_stored() -> None:

@@ -29,7 +29,7 @@ def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -
 
     def best(*others: Seen) -> float | None:
         monkeypatch.setattr(confirmation, "_shorter", lambda _: iter(others))
-        found = confirmation._best_of(point(10.0), 0.03, lambda seen: seen)  # type: ignore[arg-type,return-value]
+        found = confirmation._choose_best(point(10.0), 0.03, lambda seen: seen)  # type: ignore[arg-type,return-value]
         return None if found is None or found.table is None else found.table["work"]
 
     assert best() is None
@@ -54,7 +54,7 @@ def test_violations_are_made_lighter_while_they_are_heavy(monkeypatch: pytest.Mo
             work = next(steps, None)
             return None if work is None else Seen({}, score, {"work": work}, False)
 
-        monkeypatch.setattr(confirmation, "_best_of", best)
+        monkeypatch.setattr(confirmation, "_choose_best", best)
         found = confirmation._lighter(Seen({}, score, {"work": 9.0}, False), None, until)  # type: ignore[arg-type]
         assert found.table is not None
         return float(found.table["work"])

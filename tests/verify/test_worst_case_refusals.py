@@ -87,7 +87,7 @@ def test_claims_outside_get_a_reason(claim_id: str, capsys: pytest.CaptureFixtur
 
 def test_statements_that_are_not_linear_or_fail_their_conditions_are_outside() -> None:
     """Squares of errors, drift from below, and conditions that no step size meets."""
-    square = Claim(id="mine:square", lhs=q.final_suboptimality.symbol**2, rhs=D**4, where=_named(q.final_suboptimality))
+    square = Claim(id="mine:square", lhs=q.final_suboptimality.symbol**2, rhs=D**4, where=_bind(q.final_suboptimality))
     below = Claim(id="mine:below", lhs=zeta**2, rhs=q.max_drift, where=WHERE)
     impossible = replace(LAST_ITERATE, id="mine:impossible", conditions=[eta <= 1 / L, tau <= 2])
     for claim, reason in ((square, "not linear"), (below, "from below"), (impossible, "the condition")):
@@ -96,7 +96,7 @@ def test_statements_that_are_not_linear_or_fail_their_conditions_are_outside() -
         assert reason in found.reason
 
 
-def _named(quantity: q.RunQuantity) -> dict[sp.Symbol, q.Quantity]:
+def _bind(quantity: q.RunQuantity) -> dict[sp.Symbol, q.Quantity]:
     return {**WHERE, quantity.symbol: quantity}
 
 

@@ -99,7 +99,7 @@ def tightest_places(sides: Values, decided: Array) -> Array:
     is_near = asked & ~is_equal.any(axis=-1, keepdims=True)
     order = np.where(asked, _NOTHING, -np.inf)
     order[is_equal] = 0.0
-    order[is_near] = _rounded_tightness(sides, is_near)
+    order[is_near] = _round_tightness(sides, is_near)
     # Among places that rounding does not distinguish, exact numbers do.
     tightest = order.max(axis=-1, keepdims=True)
     is_close = is_near & (order > tightest - _LEAST_DIFFERENCE)
@@ -117,7 +117,7 @@ _FAITHFUL = 1e-250, 1e250
 """Sizes that floats of exact numbers have, with room for rounding."""
 
 
-def _rounded_tightness(sides: Values, at: Array) -> Array:
+def _round_tightness(sides: Values, at: Array) -> Array:
     """The tightness at some places, up to rounding where numbers are exact: exact quotients take time."""
     if sides.scale is not None:
         return _tightness(sides, at)

@@ -102,7 +102,7 @@ def _growth_in(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> Gro
         at = ladder.at_limit(run)
         variable = germ_of(claim, symbol, at)
         if variable.is_monomial and check_conditions(claim, at) and _check_premises(claim, run, at, ladder):
-            return _compared(claim, run, at, symbol, variable)
+            return _compare(claim, run, at, symbol, variable)
     return None
 
 
@@ -120,7 +120,7 @@ def _check_premises(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
         return not any(failed_premises(claim, ladder.at(run, rung)) for rung in ladder.rungs)
 
 
-def _compared(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
+def _compare(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
     """Return whether what is measured is of a larger order than the rate says; None where that is not known."""
     assert claim.rate is not None
     measured, order = _find_leading_term(claim, at), order_of(claim, claim.rate.order, at)

@@ -60,10 +60,10 @@ def links_of(claim: Claim) -> list[CompiledRelation]:
 @cache
 def condition_links(claim: Claim) -> list[CompiledRelation]:
     """The conditions of a claim, ready for runs; claims that share a condition share its link."""
-    return [_shared(claim, condition) for condition in claim.conditions]
+    return [_compile_shared(claim, condition) for condition in claim.conditions]
 
 
-def _shared(claim: Claim, condition: Expr) -> CompiledRelation:
+def _compile_shared(claim: Claim, condition: Expr) -> CompiledRelation:
     link = _link(claim, _as_relation(claim, condition), "run")
     meaning = tuple(claim.notation[symbol] for symbol in sorted(condition.free_symbols, key=str))
     return _LINKS.setdefault((condition, meaning), link)

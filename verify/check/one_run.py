@@ -55,7 +55,7 @@ def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     """Check a claim on a run unchanged, without merging equal clients."""
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
         run = certified(run)
-    found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
+    found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guard(claim, run, nearby)
     spend(run, claim.place)
     return found
 
@@ -63,7 +63,7 @@ def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
 def _check_in_enclosures(claim: Claim, run: Run) -> Check:
     for bits in run.precisions:
         with precise_enclosures(bits):
-            found = replace(_with_certain_conditions(_guarded(claim, run.refined(bits))), bits=bits)
+            found = replace(_with_certain_conditions(_guard(claim, run.refined(bits))), bits=bits)
         if found.is_decided or claim.rate is not None:
             return found
     closer = f"the two sides are equal, or closer than enclosures of {bits} bits can tell"
@@ -79,7 +79,7 @@ def _with_certain_conditions(found: Check) -> Check:
     return replace(found, is_steady=False, reason=reason)
 
 
-def _guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
+def _guard(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     """A check at the precision at hand; what stops it on the way is a reason."""
     try:
         # What overflows is infinite or NaN, and decides nothing.
@@ -95,8 +95,8 @@ def _guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
             excluded = (exclusion_of(claim, reason),)
             return Check(claim, run.arithmetic, False, explain_exclusion(claim, excluded), excluded=excluded)
     # The reason may be that of a nearby run.
-    found = _guarded(claim, run)
-    return replace(found, is_steady=all(_guarded(claim, near).applicable == found.applicable for near in nearby))
+    found = _guard(claim, run)
+    return replace(found, is_steady=all(_guard(claim, near).applicable == found.applicable for near in nearby))
 
 
 def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:

@@ -70,7 +70,7 @@ class _CompiledRate:
 
 
 @cache
-def _compiled(claim: Claim) -> _CompiledRate:
+def _compile(claim: Claim) -> _CompiledRate:
     assert claim.rate is not None
     rate, notation = claim.rate, claim.notation
     settled = {s: replace(n, measure=n.limit) for s, n in notation.items() if isinstance(n, RunQuantity) and n.limit}
@@ -92,7 +92,7 @@ def _compiled(claim: Claim) -> _CompiledRate:
 
 def require_ladder(claim: Claim) -> None:
     """Raise `InputError` where a rate cannot be climbed on any run."""
-    _compiled(claim)
+    _compile(claim)
 
 
 def _symbolic_limit(claim: Claim) -> Expr | None:
@@ -119,7 +119,7 @@ def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Quantity], rounds: sp.
 def check_rate(claim: Claim, run: Run) -> RateCheck:
     """Climb the ladders from a run; the run's own horizon does not matter."""
     _require_fixed_constants(claim, run)
-    growth, limit = growth_of(claim, run), _limit(_compiled(claim), run)
+    growth, limit = growth_of(claim, run), _limit(_compile(claim), run)
     found = _climbed(claim, run, growth, limit, is_longer=False)
     if found.holds is not None or run.arithmetic is not FLOAT or isinstance(run, LossRun):
         return found
@@ -129,7 +129,7 @@ def check_rate(claim: Claim, run: Run) -> RateCheck:
 
 
 def _climbed(claim: Claim, run: Run, growth: Growth | None, limit: Number | None, *, is_longer: bool) -> RateCheck:
-    compiled = _compiled(claim)
+    compiled = _compile(claim)
     first = _climb(claim, run, 0, is_longer)
     # Only floats have a rounding error that could pass for a limit.
     rounding = NEAR_TIE * first.scale if run.arithmetic is FLOAT else 0
@@ -171,7 +171,7 @@ def _further_climbs(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
 
     Floats suffice for slopes.  Where a constant is stated, exact numbers stay: they decide whether it is exceeded.
     """
-    is_exact = run.arithmetic is FLOAT or _compiled(claim).constant is not None
+    is_exact = run.arithmetic is FLOAT or _compile(claim).constant is not None
     near = run if is_exact else run.as_floats()
     alone = [_climb(claim, near, number, is_longer) for number in range(1, len(ladders_of(claim)))]
     return [*alone, *_climb_jointly(claim, near, is_longer)]
@@ -179,7 +179,7 @@ def _further_climbs(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
 
 def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
     """The ladder of one variable."""
-    compiled = _compiled(claim)
+    compiled = _compile(claim)
     variable, ladder = [*ladders_of(claim)][number], compiled.ladders[number]
     rungs = _select_rungs(claim, run, _places(compiled.ladders, number, is_longer))
     if len(rungs) < _FEWEST:
@@ -191,7 +191,7 @@ def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
 
 def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]:
     """The ladder of all variables of a rate with several, where the conditions hold along it."""
-    ladders = _compiled(claim).ladders
+    ladders = _compile(claim).ladders
     if len(ladders) == 1 or not all(ladder.climbs_jointly for ladder in ladders):
         return ()
     places = [*zip(*(ladder.jointly(is_longer) for ladder in ladders), strict=True)]
@@ -252,7 +252,7 @@ def _mark_at_most(smaller: Number, larger: Number) -> bool | None:
 @lru_cache(maxsize=64)
 def _evaluate_rung(claim: Claim, run: Run, place: _Steps) -> Rung:
     """Values found at a rung; cached, as several ladders of a rate share it."""
-    compiled = _compiled(claim)
+    compiled = _compile(claim)
     at = _run_at(claim, run, place)
     whole = whole_run(at)
     first, *others = (variable(whole).item() for variable in compiled.variables)
@@ -263,7 +263,7 @@ def _evaluate_rung(claim: Claim, run: Run, place: _Steps) -> Rung:
 
 def _measure_largest(claim: Claim, at: Run) -> Number:
     """Compute the value that a rate is about on a run: the largest one of a quantity with several places."""
-    compiled = _compiled(claim)
+    compiled = _compile(claim)
     measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
     return max(measured, key=abs)
 
@@ -274,7 +274,7 @@ def _largest(values: Array) -> float:
 
 @lru_cache(maxsize=64)
 def _run_at(claim: Claim, run: Run, place: _Steps) -> Run:
-    compiled = _compiled(claim)
+    compiled = _compile(claim)
     at = run
     # Copies of clients come first, as runs that differ in their rounds only share what a round does.
     for ladder, step in sorted(zip(compiled.ladders, place, strict=True), key=lambda pair: pair[0].place):
@@ -326,13 +326,13 @@ def _require_fixed_constants(claim: Claim, run: Run) -> None:
     Nor, where numbers of the claim hold on balls, from small ones of short runs to a large one around all others.
     """
     counts_on_balls = any(isinstance(n, RunQuantity) and n.region is not None for n in claim.notation.values())
-    for number, ladder in enumerate(_compiled(claim).ladders):
+    for number, ladder in enumerate(_compile(claim).ladders):
         if ladder.limit is sp.oo and (number == 0 or not ladder.is_count):
             _require_fixed_assumptions(claim, run, number, counts_on_balls)
 
 
 def _require_fixed_assumptions(claim: Claim, run: Run, number: int, counts_on_balls: bool) -> None:
-    places = _places(_compiled(claim).ladders, number, is_longer=False)
+    places = _places(_compile(claim).ladders, number, is_longer=False)
     ends = [_run_at(claim, run, places[end]) for end in ((0, -1) if counts_on_balls else (-1,))]
     known = [assumption.require(end) for assumption in claim.assumptions for end in ends]
     bounds = [bound for bound in known if isinstance(bound, Bound)]

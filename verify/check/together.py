@@ -56,7 +56,7 @@ class RunsTogether:
     def answers(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, CheckResult]]:
         """The answers of each claim for runs, by their numbers; those that are left out are to be checked alone."""
         asked = filter(_has_batches, claims) if self._are_comparable else ()
-        outcomes = {claim: dict(self._excluded(claim)) for claim in asked}
+        outcomes = {claim: dict(self._find_excluded(claim)) for claim in asked}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             conditional = {claim: rest for claim, rest in self._list_missing(outcomes) if claim.conditions}
             for claim, groups in self._group_by_kind(conditional, self._find_condition_key):
@@ -84,7 +84,7 @@ class RunsTogether:
     def _find_missing(self, outcomes: Outcomes) -> Rows:
         return tuple(row for row in range(len(self.runs)) if row not in outcomes)
 
-    def _excluded(self, claim: Claim) -> Iterator[tuple[int, CheckResult | None]]:
+    def _find_excluded(self, claim: Claim) -> Iterator[tuple[int, CheckResult | None]]:
         """Runs that a premise excludes, or that do not answer whether one does."""
         assumed = premises(claim)
         for row, run in enumerate(self.runs):

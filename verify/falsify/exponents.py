@@ -150,7 +150,7 @@ def best_step(
     # Of a condition there may be some room; one that fixes something goes on to hold.
     most = np.maximum(-at.conditions, 0) + _ROUNDING
     bounds = [-at.terms - burdens, np.zeros(2 * count), room.most, most, np.full(len(fixed), _ROUNDING)]
-    found = _solved(
+    found = _solve(
         np.concatenate([-rises, [1.0], np.full(count, _DETOUR)]),
         np.vstack(rows),
         np.concatenate(bounds),
@@ -160,7 +160,7 @@ def best_step(
     return None if found is None else np.round(found[:count]).astype(int)
 
 
-def _solved(costs: Array, rows: Array, most: Array, low: Array, high: Array) -> Array | None:
+def _solve(costs: Array, rows: Array, most: Array, low: Array, high: Array) -> Array | None:
     """The x between `low` and `high` with ``rows @ x <= most`` that costs least, (variables,); None without one.
 
     HiGHS itself: the module of SciPy around it takes longer to load than many a search.

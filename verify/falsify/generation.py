@@ -161,7 +161,7 @@ def generate_run(
     fitting = bases.for_kind(kind)
     table = _change_to_kind(claim, _pick(generator, fitting), kind, size, generator) if fitting else None
     for _ in range(int(generator.integers(3))):
-        table = None if table is None else _turned(table, generator)
+        table = None if table is None else _turn(table, generator)
     table = without(table, ("start",)) if table is not None and kind.at_optimum else table
     run = None if table is None or not features(table) <= bases.features else read(table)
     # A step size changes no kind: what has become of another one is left before anything is computed of it.
@@ -261,7 +261,7 @@ def _with_curvature(table: Table, client: int, factor: fmpq) -> Table:
     return changed(table, {"problem.hessians": with_entry(hessians, client, scaled_one)})
 
 
-def _turned(table: Table, generator: np.random.Generator) -> Table | None:
+def _turn(table: Table, generator: np.random.Generator) -> Table | None:
     """One aspect of the run scaled."""
     knobs = [knob for knob in list_knobs(table) if knob.name != "local steps"]
     knob = knobs[int(generator.integers(len(knobs)))]
@@ -276,12 +276,12 @@ def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) 
     run, at_edge = scale_steps(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
     if not claim.conditions:
         return run
-    run = _changed_by(factor_of_equations, claim, run)
-    run = _changed_by(factor_within, claim, run)
-    return _changed_by(_largest_factor, claim, run) if at_edge else run
+    run = _change_by(factor_of_equations, claim, run)
+    run = _change_by(factor_within, claim, run)
+    return _change_by(_largest_factor, claim, run) if at_edge else run
 
 
-def _changed_by(factor_of: Callable[[Claim, Run], fmpq | None], claim: Claim, run: Run) -> Run:
+def _change_by(factor_of: Callable[[Claim, Run], fmpq | None], claim: Claim, run: Run) -> Run:
     # Conditions in enclosures would take longer than all the rest.
     factor = factor_of(claim, run if run.arithmetic is RATIONAL else run.as_floats())
     return run if factor is None else scale_steps(run, factor)

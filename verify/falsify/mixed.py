@@ -49,7 +49,7 @@ _MOST = 12
 def mixed(claim: Claim, setting: set[str]) -> list[Table]:
     """Runs of the shapes of algorithms of which the claim speaks, on problems in which everything plays a part."""
     runs = (
-        _allowed(claim, [_with_problem(_even(table), shape, noise) for noise in (_NOISE, None)], setting)
+        _allow(claim, [_with_problem(_even(table), shape, noise) for noise in (_NOISE, None)], setting)
         for table in _programs(claim)
         for shape in _SHAPES
     )
@@ -70,7 +70,7 @@ def _even(table: Table) -> Table:
     return changed(table, {STEP_SIZE: [_STEP] * len(given) if isinstance(given, list) else _STEP})
 
 
-def _allowed(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | None:
+def _allow(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | None:
     """The first of the runs of which the claim speaks, with a few steps and rounds."""
     for table, (steps, rounds) in product(tables, _COUNTS):
         own = isinstance(get(table, "algorithm.local_steps"), list)

@@ -198,14 +198,14 @@ class Ray:
         """Return whether one of the points leads further; the best one is taken."""
         best, lead = None, self._reading.lead(self._burdens) + _GAIN
         for point in points:
-            reading = self._allowed(hunt, point)
+            reading = self._shrink_to_allowed(hunt, point)
             if reading is not None and reading[1].lead(self._burdens) > lead:
                 best, lead = reading, reading[1].lead(self._burdens)
         if best is not None:
             self._at, self._reading = best
         return best is not None
 
-    def _allowed(self, hunt: SearchState, point: ScaledRun) -> tuple[ScaledRun, Logarithms] | None:
+    def _shrink_to_allowed(self, hunt: SearchState, point: ScaledRun) -> tuple[ScaledRun, Logarithms] | None:
         """The point, with smaller steps where the conditions require them, and the check of its run."""
         for way in (point, *_shorter(point)):
             reading = self._read(hunt, way)

@@ -39,10 +39,10 @@ def balanced_score(found: Check) -> float:
     how near the other terms come to a violation.
     """
     inequalities = (one for one in found.comparisons if one.relation.operator != "==")
-    return max((_balanced(one) for one in inequalities), default=NOTHING)
+    return max((_balance(one) for one in inequalities), default=NOTHING)
 
 
-def _balanced(comparison: Comparison) -> float:
+def _balance(comparison: Comparison) -> float:
     smaller, larger = comparison.relation.in_order(comparison.left_terms, comparison.terms)
     top = _positive(smaller) + _negative(larger)
     below = _positive(larger) + _negative(smaller)

@@ -198,7 +198,7 @@ def _try_kinds(hunt: SearchState, generator: np.random.Generator) -> None:
 
 def _search_long_horizons(hunt: SearchState, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
     """A local search over long horizons, from a run with noise or linear terms only, so that their sums decide."""
-    start = _chosen(hunt, generator) if _may_go_far(hunt) else None
+    start = _choose(hunt, generator) if _may_go_far(hunt) else None
     if start is None:
         return
     moved, hunt.reach, hunt.moved = hunt.moved, FAR, None
@@ -223,7 +223,7 @@ def _try(hunt: SearchState, instances: Iterator[Instance]) -> bool:
     return hunt.looked > before
 
 
-def _chosen(hunt: SearchState, generator: np.random.Generator) -> SearchPoint | None:
+def _choose(hunt: SearchState, generator: np.random.Generator) -> SearchPoint | None:
     """The best new starting point, another one, or what an earlier local search has reached."""
     kind = int(generator.integers(4))
     if hunt.fresh and (kind < 3 or not hunt.reached):
@@ -235,7 +235,7 @@ def _chosen(hunt: SearchState, generator: np.random.Generator) -> SearchPoint | 
 
 def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> SearchPoint | None:
     """A local search from a starting point, and where it ends; None where there is nothing to start from."""
-    start = _chosen(hunt, generator)
+    start = _choose(hunt, generator)
     if start is None:
         return None
     hunt.moved = _move_term(hunt.claim, generator)

@@ -167,14 +167,14 @@ class SearchState:
             return
         place = SearchPoint(table, self._record(table, found))
         if place.score > NOTHING and self.is_within_reach(table):
-            self.fresh = _best_of([*self.fresh, place])
+            self.fresh = _choose_best([*self.fresh, place])
 
     def keep(self, place: SearchPoint) -> None:
         """Keep the result of a local search for the largest ratio, to continue from it later."""
         if self.moved is not None:
             return
         if place.score > NOTHING:
-            self.reached = _best_of([*self.reached, place])
+            self.reached = _choose_best([*self.reached, place])
 
     def is_within_reach(self, table: Table) -> bool:
         """Return whether a run is as small as the search looks at."""
@@ -267,7 +267,7 @@ def movement(table: Table) -> float:
     return plain_float(max(step_sizes) * curvature * count_steps(table))
 
 
-def _best_of(places: list[SearchPoint]) -> list[SearchPoint]:
+def _choose_best(places: list[SearchPoint]) -> list[SearchPoint]:
     return sorted(places, key=lambda place: -place.score)[:_POOL]
 
 

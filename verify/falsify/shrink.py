@@ -200,7 +200,7 @@ class _Shrinking:
         helped = False
         for key in number_keys():
             for value in dict.fromkeys(leaves(get(self.table, key))):
-                helped |= any(self._tries(_replaced(self.table, key, value, other)) for other in simpler(value))
+                helped |= any(self._tries(_replace(self.table, key, value, other)) for other in simpler(value))
             places = len(list(leaves(get(self.table, key))))
             for place in range(places if places <= 4 * _MANY else 0):
                 helped |= self._simpler_at(key, place)
@@ -209,7 +209,7 @@ class _Shrinking:
     def _simpler_at(self, key: str, place: int) -> bool:
         numbers = list(leaves(get(self.table, key)))
         return place < len(numbers) and any(
-            self._tries(_replaced_at(self.table, key, place, other)) for other in simpler(numbers[place])
+            self._tries(_replace_at(self.table, key, place, other)) for other in simpler(numbers[place])
         )
 
     def _repeat(self, smaller: Callable[[Table], Iterator[Table]]) -> bool:
@@ -282,12 +282,12 @@ def _weight(table: Table) -> tuple[bool, int, int]:
     return is_loss, size(table), numbers + keys + (len(steps) if isinstance(steps, list) else 0) + breaks_ties
 
 
-def _replaced(table: Table, key: str, old: fmpq, new: fmpq) -> Table:
+def _replace(table: Table, key: str, old: fmpq, new: fmpq) -> Table:
     """All numbers of a key that are equal, replaced."""
     return changed(table, {key: map_entries(get(table, key), lambda number: new if number == old else number)})
 
 
-def _replaced_at(table: Table, key: str, place: int, new: fmpq) -> Table:
+def _replace_at(table: Table, key: str, place: int, new: fmpq) -> Table:
     """One number of a key replaced; in a Hessian its mirror image as well."""
     value = get(table, key)
     if not isinstance(value, list):

@@ -23,11 +23,11 @@ def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
     concerns federated averaging.
     """
     own = families_for(claim)
-    yield from _shuffled(own, generator)
+    yield from _shuffle(own, generator)
     if claim.rate is None:
         others = [f for f in FAMILIES.values() if f.name not in own and not f.for_rates]
         meant = [f.name for f in others if f.meant_for is None or f.meant_for in claim.assumptions]
-        yield from _shuffled(meant, generator)
+        yield from _shuffle(meant, generator)
 
 
 def count_instances(claim: Claim) -> int:
@@ -63,7 +63,7 @@ def _list_tables(name: str) -> list[Table]:
     return [working_table(instance.run()) for instance in members[:: max(len(members) // _ASKED, 1)]]
 
 
-def _shuffled(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:
+def _shuffle(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:
     """Instances of some families in random order: single ones first, large ones that are evaluated in floats last."""
 
     def lateness(instance: Instance) -> tuple[bool, bool, bool]:

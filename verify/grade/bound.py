@@ -137,7 +137,7 @@ def _looseness(claim: Claim, answer: Expr) -> Looseness:
 
 def _shrinking(claim: Claim, stated: Claim) -> Growth:
     """The changes along which the stated answer falls below the reference; none if it keeps to a proved bound."""
-    known = _proved_bounds(claim) or (claim,)
+    known = _list_proved_bounds(claim) or (claim,)
     falls = [measure_looseness(stated, bound.relations[0].right) for bound in known]
     # Bounds with quantities that cannot be chosen freely are not compared.
     growths = [fall.growth for fall in falls if fall is not None]
@@ -146,7 +146,7 @@ def _shrinking(claim: Claim, stated: Claim) -> Growth:
 
 def _is_proved(claim: Claim, answer: Expr) -> bool:
     """Whether the kernel proves that the answer is at least the reference, or a sharper bound, which is proved."""
-    return any(_is_at_least(claim, answer, known.relations[0].right) for known in _proved_bounds(claim))
+    return any(_is_at_least(claim, answer, known.relations[0].right) for known in _list_proved_bounds(claim))
 
 
 def _is_at_least(claim: Claim, answer: Expr, known: Expr) -> bool:
@@ -156,7 +156,7 @@ def _is_at_least(claim: Claim, answer: Expr, known: Expr) -> bool:
 
 
 @cache
-def _proved_bounds(claim: Claim) -> tuple[Claim, ...]:
+def _list_proved_bounds(claim: Claim) -> tuple[Claim, ...]:
     """The claim and those that sharpen it, if they are proved under no stronger assumptions."""
     return tuple(known for known in (claim, *sharper_claims(claim)) if _serves(claim, known))
 

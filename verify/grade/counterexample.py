@@ -70,7 +70,7 @@ def work_of(table: Table) -> int:
 def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
     """Returns the first of some violations in floats that exact arithmetic confirms; None without one."""
     for table in sorted(violations, key=work_of)[:_CONFIRMED]:
-        found = write_table(_shortened(claim, table))
+        found = write_table(_shorten(claim, table))
         if check(claim, decidable(parse_run(found, RATIONAL))).holds is False:
             return found
     return None
@@ -95,7 +95,7 @@ def _size_of(table: Table) -> str:
     return f"a run with {', '.join([*counts, *settings])}"
 
 
-def _shortened(claim: Claim, table: Table) -> Table:
+def _shorten(claim: Claim, table: Table) -> Table:
     """The run with half of its clients, rounds or local steps, time and again, while floats see a clear violation."""
     while work_of(table) > _LIGHT:
         shorter = next((other for other in halves(table) if _is_clear(claim, other)), None)

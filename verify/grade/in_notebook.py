@@ -23,7 +23,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
     function is called here, in the notebook's own process, where nbgrader's
     limits hold.  A notebook whose own cells name the grader gets no points.
     """
-    if any(map(names_the_grader, _executed())):
+    if any(map(names_the_grader, _get_executed())):
         print("a cell of this notebook uses the grader or its solutions, which answers must not do")
         return 0.0
     question = _question(assignment, student, name)
@@ -81,7 +81,7 @@ def names_the_grader(source: str) -> bool:
     return "verify" in words or {"fedtheory", PART} <= words
 
 
-def _executed() -> Iterable[str]:
+def _get_executed() -> Iterable[str]:
     """The cells that the notebook has executed; none outside a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return [] if shell is None else list(shell.user_ns.get("In", []))

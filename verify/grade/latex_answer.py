@@ -73,7 +73,7 @@ class _Reader:
         self._at += 1
         return token
 
-    def _unexpected(self, expected: str) -> Unreadable:
+    def _describe_unexpected(self, expected: str) -> Unreadable:
         """Return the error about an unexpected token, with the text before it."""
         read = " ".join(self._tokens[: self._at])[-_QUOTED:]
         place = f"behind `{read}`" if read else "at the beginning"
@@ -82,7 +82,7 @@ class _Reader:
     def expect(self, token: str) -> None:
         """Take a token; `Unreadable` for another one."""
         if self._next != token:
-            raise self._unexpected(token or "the end")
+            raise self._describe_unexpected(token or "the end")
         self._at += 1
 
     def formula(self) -> Expr:
@@ -195,7 +195,7 @@ class _Reader:
             return self._build.number(self._next_token())
         if token[:1].isalpha() or _is_command(token):
             return self._build.name(self._name())
-        raise self._unexpected("a number or a symbol")
+        raise self._describe_unexpected("a number or a symbol")
 
     def _bracket(self) -> Expr:
         """A group, rounded or not, or an absolute value, in which the second bar closes."""

@@ -111,7 +111,7 @@ def measure_looseness(claim: Claim, answer: Expr) -> Looseness | None:
     unbounded = _simplest_unbounded(place, near, far)
     if unbounded is not None:
         return Looseness(math.inf, place.growth(unbounded))
-    return Looseness(max(_confirmed(place, near, _SCALES[0]), _confirmed(place, far, _SCALES[1])))
+    return Looseness(max(_confirm(place, near, _SCALES[0]), _confirm(place, far, _SCALES[1])))
 
 
 def _symbols_of(*formulas: Expr) -> tuple[sp.Symbol, ...]:
@@ -202,7 +202,7 @@ def _simplest_unbounded(place: _Places, near: Mapping[Powers, float], far: Mappi
     return next((powers for powers in simplest_first[:_CANDIDATES] if place.is_unbounded(powers)), None)
 
 
-def _confirmed(place: _Places, excesses: Mapping[Powers, float], scale: int) -> float:
+def _confirm(place: _Places, excesses: Mapping[Powers, float], scale: int) -> float:
     """The largest quotient on which floats and many digits agree; zero without one."""
     largest_first = sorted(excesses, key=lambda powers: (-excesses[powers], powers))
     for powers in largest_first[:_CANDIDATES]:

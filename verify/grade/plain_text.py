@@ -71,7 +71,7 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
     )
     text = _GREEK.sub(lambda found: f"{TIGHT}{_greek(found[0])}{TIGHT}", text)
     text = _ROOT.sub(rf"{TIGHT}sqrt(\1)", text).replace("√", f"{TIGHT}sqrt")
-    text = _subscripts_joined(unicodedata.normalize("NFKC", text)).strip()
+    text = _join_subscripts(unicodedata.normalize("NFKC", text)).strip()
     text = _without_bars(text)
     return text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND)
 
@@ -130,7 +130,7 @@ def _greek(character: str) -> str:
     return {"FINAL SIGMA": "sigma", "LAMDA": "lambda"}.get(word, word.removeprefix("CAPITAL LETTER ").lower())
 
 
-def _subscripts_joined(text: str) -> str:
+def _join_subscripts(text: str) -> str:
     """Names without the blanks that were put around Greek letters, before an index."""
     return re.sub(rf"[\s{TIGHT}]+_", "_", text)
 

@@ -14,10 +14,10 @@ _LONGEST = 40
 
 def separate_symbols(text: str, names: Collection[str]) -> str:
     """Write a mark between the symbols of a word that is none itself, where it falls into symbols in one way only."""
-    return _WORD.sub(lambda found: _separated(found[0], names), text)
+    return _WORD.sub(lambda found: _separate(found[0], names), text)
 
 
-def _separated(word: str, names: Collection[str]) -> str:
+def _separate(word: str, names: Collection[str]) -> str:
     if word in names or word in FUNCTIONS or len(word) > _LONGEST:
         return word
     splits = _splits(word, names)

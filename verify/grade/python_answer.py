@@ -92,7 +92,7 @@ class _Reader:
     def _name(self, node: Any) -> Expr:
         return self._build.name(node.id)
 
-    def _signed(self, node: Any) -> Expr:
+    def _sign(self, node: Any) -> Expr:
         if not isinstance(node.op, ast.USub | ast.UAdd):
             self._refuse(node)
         operand = self.read(node.operand)
@@ -108,7 +108,7 @@ class _Reader:
     def _call(self, node: Any) -> Expr:
         function = node.func.id if isinstance(node.func, ast.Name) else ""
         if function in _SYMBOLS | _NUMBERS and not self._build.has(function) and len(node.args) == 1:
-            return self._named(function, node.args[0])
+            return self._call_by_name(function, node.args[0])
         if node.keywords or isinstance(node.func, ast.Attribute):
             self._refuse(node)
         if function in _OF_TWO and len(node.args) == _PAIR:
@@ -121,7 +121,7 @@ class _Reader:
         function = _SYNONYMS.get(function, function)
         return self._build.apply(function, [self.read(argument) for argument in node.args])
 
-    def _named(self, function: str, argument: ast.expr) -> Expr:
+    def _call_by_name(self, function: str, argument: ast.expr) -> Expr:
         """The symbol or number that SymPy is called with, also as a string."""
         if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
             return self.read(argument)
@@ -134,7 +134,7 @@ class _Reader:
     _READERS: Mapping[type[ast.AST], Callable[[_Reader, Any], Expr]] = {
         ast.Constant: _number,
         ast.Name: _name,
-        ast.UnaryOp: _signed,
+        ast.UnaryOp: _sign,
         ast.BinOp: _binary,
         ast.Call: _call,
     }

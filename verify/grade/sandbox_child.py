@@ -60,10 +60,10 @@ def execute(job: Mapping[str, Any], report: Reporter) -> None:
 
 
 def _run(source: str, space: dict[str, Any], _values: list[str]) -> None:
-    exec(_compiled(source), space)
+    exec(_compile(source), space)
 
 
-def _compiled(source: str) -> Any:
+def _compile(source: str) -> Any:
     try:
         return compile(ast.parse(source), "<answers>", "exec")
     except RecursionError:

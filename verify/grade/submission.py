@@ -111,11 +111,11 @@ def _read_python(student: str, text: str) -> Submission:
     """A Python file, statement by statement."""
     named = _HEADER.search(text)
     assignment, copy_of = named.groups() if named else (None, None)
-    units = split_code(_bounded(without_huge_statements(dedent(text))))
+    units = split_code(_bound(without_huge_statements(dedent(text))))
     return Submission(student, assignment, units, copy_of=_student_of(copy_of), source=text, handout=text)
 
 
-def _bounded(code: str) -> str:
+def _bound(code: str) -> str:
     """Code that the grader itself may parse without running out of time or memory."""
     if len(code) > LONGEST_CODE:
         raise ValueError(f"it has more than {LONGEST_CODE:,} characters of code")
@@ -130,7 +130,7 @@ def _student_of(name: object) -> str | None:
 
 def _read_notebook(student: str, text: str) -> Submission:
     found = read_cells(text)
-    _bounded("".join(found.units))
+    _bound("".join(found.units))
     assignment = found.assignment if isinstance(found.assignment, str) else None
     copy_of = _student_of(found.student)
     return Submission(student, assignment, found.units, found.texts, copy_of, handout=found.handout)

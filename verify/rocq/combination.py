@@ -83,9 +83,9 @@ class _CombinationWriter:
     def _note_orderings(self) -> Iterator[str]:
         """Tactics that note the inequalities between numbers by which signs are known."""
         for premise in self.certificate.known:
-            yield self.run.note_starts(premise, self._used(premise.claim))
+            yield self.run.note_starts(premise, self._export_used(premise.claim))
 
-    def _used(self, claim_id: str) -> Exported:
+    def _export_used(self, claim_id: str) -> Exported:
         return self.uses.setdefault(claim_id, self.export_id(claim_id))
 
     def _roots(self, sides: Sequence[Expr]) -> list[str]:
@@ -188,7 +188,7 @@ class _CombinationWriter:
             return found, tactic, premise.is_zero
         if isinstance(premise, str | Derived):
             derived = premise if isinstance(premise, Derived) else Derived(premise)
-            return self._derived(derived, place, {"i", "Hi"} if part.over is not None else bound_by(derived))
+            return self._derive(derived, place, {"i", "Hi"} if part.over is not None else bound_by(derived))
         if isinstance(premise, sp.Eq):
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
@@ -197,9 +197,9 @@ class _CombinationWriter:
         """Return whether a premise is the mean of what the library of updates knows of each."""
         return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
-    def _derived(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
+    def _derive(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
         if is_of_gaps(self.claim):
-            known = self._used(premise.claim)
+            known = self._export_used(premise.claim)
             found, tactic = self.run.derived(premise, known)
             return found, tactic, known.claim.relations[premise.link].operator == "=="
         if type(premise) is not Derived and not self._is_average(premise):
@@ -207,7 +207,7 @@ class _CombinationWriter:
         return self._claim(premise, place, bound)
 
     def _claim(self, derived: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
-        known = self._used(derived.claim)
+        known = self._export_used(derived.claim)
         if known.claim.place != "run":
             raise NotExported(f"{derived.claim} is not about runs")
         relation = known.claim.relations[derived.link]

@@ -289,9 +289,9 @@ class _LyapunovWriter:
         yield f"apply Rle_trans with (1 := shrinks_to V _ _ _ {given})."
         apart = number_of(sp.factor(sp.cancel(sp.together(signs.substitute_ratios(1 - certificate.factor)))))
         yield f"assert (apart : 1 - ({factor}) = {apart}) by by_field. rewrite apart."
-        yield from self._compared(right, factor)
+        yield from self._compare(right, factor)
 
-    def _compared(self, right: Expr, factor: str) -> Iterator[str]:
+    def _compare(self, right: Expr, factor: str) -> Iterator[str]:
         """Prove that the derived bound is at most the claim's."""
         words, certificate = self.run_proof, self.certificate
         rounds, power = words.symbols(q.rounds), sp.Symbol("power", nonnegative=True)

@@ -23,14 +23,14 @@ def name_of(claim_id: str) -> str:
     """
     plain = _without_punctuation(claim_id)
     is_plain = not plain[:1].isdigit() and "__" not in plain
-    return plain if is_plain and _owners(tuple(all_claims())).get(plain, claim_id) == claim_id else _escaped(claim_id)
+    return plain if is_plain and _owners(tuple(all_claims())).get(plain, claim_id) == claim_id else _escape(claim_id)
 
 
 def _without_punctuation(claim_id: str) -> str:
     return "".join(c if _is_plain(c) else "_" for c in claim_id)
 
 
-def _escaped(claim_id: str) -> str:
+def _escape(claim_id: str) -> str:
     """An injective name, with a double underscore, which no plain name has."""
     return "claim__" + "".join(c if _is_plain(c) else f"_{ord(c):x}_" for c in claim_id)
 

@@ -270,7 +270,7 @@ def _factor(polynomial: Expr) -> Expr:
     rational, factors = known.numerator.factor()
     front, product = sp.Rational(int(rational.p), int(rational.q)), []
     for factor, power in factors:
-        written, sign = _signed(known.written(factor))
+        written, sign = _sign(known.written(factor))
         front *= sign**power
         product.append(written**power)
     if len(product) == 1 and product[0].is_Add and abs(front) != 1:
@@ -286,7 +286,7 @@ def cleared(value: Expr) -> tuple[Expr, Expr]:
     numerator, denominator = sp.fraction(
         sp.cancel(sp.together(value)) if _has_powers(known) else _clear_denominators(known)
     )
-    denominator, sign = _signed(denominator)
+    denominator, sign = _sign(denominator)
     return sign * numerator, denominator
 
 
@@ -302,7 +302,7 @@ def _has_powers(number: Quotient) -> bool:
     return any(symbol.is_Pow for symbol in number.symbols)
 
 
-def _signed(polynomial: Expr) -> tuple[Expr, int]:
+def _sign(polynomial: Expr) -> tuple[Expr, int]:
     """A polynomial with a positive first coefficient, and its sign before."""
     is_positive = _is_plain(polynomial) or sp.Poly(polynomial).LC() > 0
     return (polynomial, 1) if is_positive else (-polynomial, -1)

@@ -52,7 +52,7 @@ def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple
         members.append(member)
     left, right = (number(side.xreplace(symbols), names) for side in (relation.left, relation.right))
     smaller, larger = (left, right) if relation.operator == "<=" else (right, left)
-    lines += _ordered(f"{larger} - ({smaller})", members, [texts[one] for one in why.divided_by])
+    lines += _order(f"{larger} - ({smaller})", members, [texts[one] for one in why.divided_by])
     lines[-1] = ("apply Rle_ge; " if relation.operator == ">=" else "") + lines[-1]
     parameters = "".join(f"{texts[one]} <> 0 -> " for one in below)
     opened = "".join(f"intros nonzero{n}.\n" for n, _ in enumerate(below, start=1))
@@ -67,7 +67,7 @@ def _nonzero(place: int, fact: int, text: str) -> str:
     return f"assert (below{place} : 0 < {text}) by ({shown})."
 
 
-def _ordered(slack: str, members: list[str], divisors: list[str]) -> list[str]:
+def _order(slack: str, members: list[str], divisors: list[str]) -> list[str]:
     """The proof that a slack is not negative, which is a sum of members, or is one times what it is divided by."""
     total = " + ".join(members)
     if not divisors:

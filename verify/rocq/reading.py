@@ -54,7 +54,7 @@ class Reader:
                 return value(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
             case sp.Pow() if is_length(expression):
                 return self.length(expression.base.args[0])
-        return self._read_number(expression) or self._combined(expression, self.scalar)
+        return self._read_number(expression) or self._combine(expression, self.scalar)
 
     def _read_number(self, expression: Expr) -> Term | None:
         """A number, unless it is a sum or product in which a client's numbers occur."""
@@ -85,14 +85,14 @@ class Reader:
                 return replace(found, zero=True) if isinstance(found, Atom) and is_zero else found
         if expression.is_Symbol:
             return self.vocabulary.vector(expression)
-        return self._combined(expression, self.vector)
+        return self._combine(expression, self.vector)
 
     def _unless_named(self, mean: Mean) -> Term:
         """Return the vocabulary's name for a mean where it has one: objectives at both are one number for Rocq."""
         known = self.vocabulary.vectors.values()
         return next((one for one in known if isinstance(one, Named) and one.body == mean), mean)
 
-    def _combined(self, expression: Expr, read: Callable[[Expr], Term]) -> Term:
+    def _combine(self, expression: Expr, read: Callable[[Expr], Term]) -> Term:
         if expression.is_Add:
             return self._sum(expression.args, read)
         if expression.is_Mul:

@@ -48,7 +48,7 @@ class Roots:
             yield f"set ({_NAME} := {whole}) in *; clearbody {_NAME}."
             yield f"try assert (root_square_below : {_NAME} ^ 2 < 1) by nra."
             self.reader.vocabulary.numbers[root.letter] = _NAME
-            symbol, value = self._eliminated(root)
+            symbol, value = self._eliminate(root)
             known = self.reader.number(value)
             yield f"assert (by_root : {self.reader.number(symbol)} = {known})."
             yield "{ rewrite root_square; field; nonzero. }"
@@ -57,7 +57,7 @@ class Roots:
         """Tactics that write sums by the root."""
         tactics = ""
         for root in self.roots:
-            symbol, value = self._eliminated(root)
+            symbol, value = self._eliminate(root)
             for base in _divisors(relation):
                 named = self.reader.with_names(base)
                 by_root = self.reader.number(sp.factor(named.xreplace({symbol: value})))
@@ -67,7 +67,7 @@ class Roots:
             tactics += "rewrite by_root; "
         return tactics
 
-    def _eliminated(self, root: Root) -> tuple[sp.Symbol, Expr]:
+    def _eliminate(self, root: Root) -> tuple[sp.Symbol, Expr]:
         """A symbol in which the number under a root is linear, and what it is by the root's square."""
         under = self.reader.with_names(root.of)
         for symbol in sorted(under.free_symbols & root.of.free_symbols, key=str):

@@ -99,7 +99,7 @@ class _VanishingWriter:
                 f"assert (rest : forall w, mean {CLIENTS} (fun i => {self.reader.number(weight)} * {gradient}) = 0).",
                 "{ intros w. "
                 "pose proof (small_step_gradients S w_bar w same_size_S size_positive small_step_optimum_S) as known.",
-                f"  rewrite (mean_ext _ _ (fun i => ({self._shared(weight)}) * (E_of S i * {gradient}))).",
+                f"  rewrite (mean_ext _ _ (fun i => ({self._write_common_factor(weight)}) * (E_of S i * {gradient}))).",
                 "  - rewrite mean_scale, known. ring.",
                 f"  - intros i Hi. {client}. field; nonzero. }}",
                 f"pose proof ({lemma} S {c} ({point}) w_bar weights {needs}) as bound.",
@@ -123,7 +123,7 @@ class _VanishingWriter:
         (point,) = (one for one in part.reason.about[1:] if one != best)
         return text(self.reader.vector(sp.sympify(point)), CLIENTS)
 
-    def _shared(self, weight: Expr) -> str:
+    def _write_common_factor(self, weight: Expr) -> str:
         """Return the multiplicity of a client's steps in its weight, the same for all as their step sizes are."""
         size = {self.symbol(q.client_step_size): _SIZE}
         share = sp.sympify(weight / self.symbol(q.client_local_steps)).xreplace(size)

@@ -63,7 +63,7 @@ class Theorem:
 
 def conjunction(proofs: Sequence[str]) -> str:
     """The proof of several statements at once."""
-    return "\n".join(_nested(proofs))
+    return "\n".join(_nest(proofs))
 
 
 def projected(proof: str, link: int, count: int) -> str:
@@ -73,7 +73,7 @@ def projected(proof: str, link: int, count: int) -> str:
     return proof if link == count - 1 else f"proj1 ({proof})"
 
 
-def _nested(proofs: Sequence[str]) -> Iterator[str]:
+def _nest(proofs: Sequence[str]) -> Iterator[str]:
     *first, last = proofs
     for proof in first:
         yield "split.\n{ " + proof + " }"

@@ -148,7 +148,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
     smaller, larger = relation.ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
     weights = [_translate(run, step, share) for share in shares]
-    total = _weighted(links.reader, vocabulary, weights, at)
+    total = _weight(links.reader, vocabulary, weights, at)
     binders = list(of_step.binders)
     if not any(binder.name == vocabulary.drawn_at for binder in binders):
         binders += [Binder("x_star", "step_space S"), Binder("past_x_star", "past x_star")]
@@ -164,7 +164,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
     return Theorem(f"{name_of(run.claim.id)}_at_step", binders, f"0 <= {links.text(total)}", proof)
 
 
-def _weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:
+def _weight(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:
     symbol = vocabulary.symbols
     before, after, best = (symbol(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
     best = symbol(q.comparator) if vocabulary.drawn_at == "y" else best

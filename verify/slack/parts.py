@@ -36,7 +36,7 @@ class Part:
     def scaled(self, factor: Expr) -> Claim:
         """The bound with that much of the part."""
         main = self.bound.relations[0]
-        return _stated(self.bound, main.left, main.right - self.expression + factor * self.expression)
+        return _build_claim(self.bound, main.left, main.right - self.expression + factor * self.expression)
 
 
 def has_parts(claim: Claim) -> bool:
@@ -58,7 +58,7 @@ def parts_of(claim: Claim) -> list[Part]:
     if len(terms) == 1:
         return [whole]
     numbered = ((n, term) for n, term in enumerate(terms, start=1) if not term.could_extract_minus_sign())
-    return [whole, *(Part(str(n), t, _stated(claim, left - right + t, t), claim) for n, t in numbered)]
+    return [whole, *(Part(str(n), t, _build_claim(claim, left - right + t, t), claim) for n, t in numbered)]
 
 
 def lowerable_parts(claim: Claim) -> list[Part]:
@@ -71,10 +71,10 @@ def with_constants(claim: Claim, constants: Mapping[str, Expr]) -> Claim:
     left, right = claim.relations[0].sides
     for part in lowerable_parts(claim):
         right += (constants.get(part.name, part.constant) / part.constant - 1) * part.expression
-    return _stated(claim, left, right if len(parts_of(claim)) == 1 else sp.expand_mul(right, deep=False))
+    return _build_claim(claim, left, right if len(parts_of(claim)) == 1 else sp.expand_mul(right, deep=False))
 
 
-def _stated(claim: Claim, left: Expr, right: Expr) -> Claim:
+def _build_claim(claim: Claim, left: Expr, right: Expr) -> Claim:
     """A claim under the same assumptions and conditions with other sides."""
     sides = {"lhs": sp.expand_mul(left, deep=False), "rhs": right, "where": {**claim.where, **claim.notation}}
     return replace(claim, chain=(), also=(), printed=None, verdict=None, **sides)

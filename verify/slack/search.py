@@ -47,11 +47,11 @@ def regenerate(
         candidates = [*also] if tightest is None else [*also, run_table(tightest.instance.run())]
         if claim.id in bounds:
             for part in parts_of(claim):
-                on_found(part, _renewed(part, [*candidates, *_load_stored_runs(claim), *_searched(part, seconds)]))
+                on_found(part, _renew(part, [*candidates, *_load_stored_runs(claim), *_search(part, seconds)]))
         else:
             whole, in_sample = bound_of(claim), max(map(_ratio, filter(_is_sampled, outcomes)), default=_NOTHING)
             is_missing = tightest is not None and _ratio(tightest) * (1 - _NEARLY) > in_sample
-            on_found(whole, _renewed(whole, candidates if is_missing else []))
+            on_found(whole, _renew(whole, candidates if is_missing else []))
 
 
 def _evaluate_all_instances(claims: Sequence[Claim]) -> Iterator[tuple[Claim, list[Outcome]]]:
@@ -71,7 +71,7 @@ def _is_sampled(outcome: Outcome) -> bool:
     return outcome.instance in FAMILIES[outcome.instance.family].part(PARTS[0])
 
 
-def _renewed(part: Part, candidates: Sequence[RunTable]) -> fmpq | None:
+def _renew(part: Part, candidates: Sequence[RunTable]) -> fmpq | None:
     file = witness_file(part.bound, part.name)
     assert file is not None
     best = max(_search_part(part, candidates), key=_rank, default=None)
@@ -88,7 +88,7 @@ def _rank(found: Found) -> tuple[bool, float, int]:
     return bool(share == 1), round(plain_float(share), _DIGITS), -size(table)
 
 
-def _searched(part: Part, seconds: float) -> Iterator[RunTable]:
+def _search(part: Part, seconds: float) -> Iterator[RunTable]:
     """Search for a violation of the part alone."""
     run = falsify(part.asked, seconds).run if seconds > 0 else None
     if run is not None:

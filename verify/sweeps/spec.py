@@ -70,7 +70,7 @@ def read_spec(file: str | Path) -> Spec:
         raise error.in_file(str(file)) from None
     data = folder if base_file is None else base_file.parent
     _probe(design, arithmetic, data, str(file), str(file if base_file is None else base_file))
-    claims = [_stated(name, resolve(target)) for name, target in targets.items()]
+    claims = [_build_stated(name, resolve(target)) for name, target in targets.items()]
     stated = [asdict(claim) for claim in claims]
     described = {
         "base": base,
@@ -84,7 +84,7 @@ def read_spec(file: str | Path) -> Spec:
     return Spec(design, targets, claims, arithmetic.name, data, grid, random, digest, tuple(errors))
 
 
-def _stated(name: str, claim: Claim) -> Stated:
+def _build_stated(name: str, claim: Claim) -> Stated:
     return Stated(name, claim.title, claim.links)
 
 

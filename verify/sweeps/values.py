@@ -113,7 +113,7 @@ class Draws:
     def value(self, seed: int, number: int) -> Any:
         """The draw of that number; it depends on the seed, the number and the key alone."""
         own = int.from_bytes(hashlib.sha256(self.key.text.encode()).digest()[:8])
-        return _nested(self.law, np.random.default_rng([seed, number, own]), self.shape)
+        return _nest(self.law, np.random.default_rng([seed, number, own]), self.shape)
 
     @property
     def examples(self) -> Sequence[Any]:
@@ -121,10 +121,10 @@ class Draws:
         return [[]] if self.shape else self.law.examples
 
 
-def _nested(law: Law, generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
+def _nest(law: Law, generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
     if not shape:
         return law.draw(generator)
-    return [_nested(law, generator, shape[1:]) for _ in range(shape[0])]
+    return [_nest(law, generator, shape[1:]) for _ in range(shape[0])]
 
 
 def read_axis(key: Key, given: object, table: TomlTable) -> Axis:
@@ -135,7 +135,7 @@ def read_axis(key: Key, given: object, table: TomlTable) -> Axis:
     if not isinstance(given, dict):
         raise InputError(place, f"expected a list of values, or a range {{from = 0, to = 9}}, got {given!r}")
     spaced = TomlTable(given, place, table.arithmetic)
-    values = tuple(_spaced(spaced) if spaced.has("count") else _read_count(spaced))
+    values = tuple(_space(spaced) if spaced.has("count") else _read_count(spaced))
     spaced.finish()
     return Axis(key, values)
 
@@ -148,7 +148,7 @@ def _read_count(table: TomlTable) -> Iterator[int]:
     return iter(range(first, last + 1, step))
 
 
-def _spaced(table: TomlTable) -> Iterator[float]:
+def _space(table: TomlTable) -> Iterator[float]:
     count = whole_number(table.take("count"), table.path("count"), 2)
     logarithmic = table.choice("spacing", ("linear", "log"), "linear") == "log"
     low, high = _limits(table, ("from", "to"), logarithmic)

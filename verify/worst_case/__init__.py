@@ -110,7 +110,7 @@ def worst_case(
             raise InputError(name, f"expected at least 1, got {count}")
     try:
         stated = list(statements(claim, clients, local_steps))
-        _require_solvable(max((_modelled(statement, clients) for statement in stated), default=1), local_steps)
+        _require_solvable(max((_model(statement, clients) for statement in stated), default=1), local_steps)
         _require_solvers()
         cases = []
         for done, statement in enumerate(stated):
@@ -141,7 +141,7 @@ def _require_solvable(clients: int, local_steps: int) -> None:
         )
 
 
-def _modelled(statement: BoundInNumbers, clients: int) -> int:
+def _model(statement: BoundInNumbers, clients: int) -> int:
     """Clients whose gradients agree wherever they look move together: as one client."""
     return 1 if statement.vanishes("clients alike") else clients
 
@@ -149,7 +149,7 @@ def _modelled(statement: BoundInNumbers, clients: int) -> int:
 def _case(statement: BoundInNumbers, clients: int, local_steps: int) -> Case:
     """Solve for the worst of all expressions that may be the largest; none is left out silently."""
     begin = perf_counter()
-    modelled = _modelled(statement, clients)
+    modelled = _model(statement, clients)
     found: list[tuple[Status, float | None]] = []
     for number in itertools.count():
         status, value, is_last = _maximise(statement, modelled, local_steps, number)

@@ -199,15 +199,15 @@ class Frame(VectorSpace):
             raise Misplaced("the centralised sequence has a value at place='step' or 'path' only")
         models = [self.server]
         for _ in range(int(self.index["step"])):
-            models.append(self._descended(models[-1]))
+            models.append(self._descend(models[-1]))
         return models
 
     @cached_property
     def next_centralised(self) -> Vector:
         """The centralised sequence after k + 1 steps."""
-        return self._descended(self.centralised)
+        return self._descend(self.centralised)
 
-    def _descended(self, model: Vector) -> Vector:
+    def _descend(self, model: Vector) -> Vector:
         sizes = self.run.algorithm.work.step_sizes[:1]
         return model + self.run.mean_objective.gradient(self, model).scaled(-sizes)
 

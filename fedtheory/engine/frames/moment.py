@@ -48,10 +48,10 @@ class MomentVector(Vector):
 
     def averaged(self, weights: Array) -> MomentVector:
         weights = weights[..., 0, :] if weights.ndim > 2 else weights
-        return MomentVector(_mixed(weights, self.base), self.noise.averaged(weights))
+        return MomentVector(_mix(weights, self.base), self.noise.averaged(weights))
 
 
-def _mixed(weights: Array, maps: Array) -> Array:
+def _mix(weights: Array, maps: Array) -> Array:
     """The weighted sum of maps (..., M, d, n) of the clients, (..., 1, d, n)."""
     mixed: Array = (weights[..., None, None] * maps).sum(axis=-3, keepdims=True)
     return mixed
@@ -143,13 +143,13 @@ class MomentFrame(MomentSpace):
     @property
     def local_maps(self) -> Array:
         """Maps from the live models to the clients' iterates, (M, d, V(d+1))."""
-        return self._placed(self._step.maps[:, 1:, :])
+        return self._place(self._step.maps[:, 1:, :])
 
     @property
     def average_maps(self) -> Array:
         """Map from the live models to the mean of the iterates, (1, d, V(d+1))."""
         if len(self.joint) > self.run.problem.dimension + 1:
-            return _mixed(self.run.problem.weights, self.local_maps)
+            return _mix(self.run.problem.weights, self.local_maps)
         # The engine's averaged maps are used, not the clients' one by one.
         maps: Array = self.run.trajectory.recursion.average_maps[self._step.k][None, 1:, :]
         return maps
@@ -176,14 +176,14 @@ class MomentFrame(MomentSpace):
     @cached_property
     def received(self) -> MomentVector:
         own = np.broadcast_to(self._identity, (self.run.problem.clients, *self._identity.shape))
-        return MomentVector(self._placed(own))
+        return MomentVector(self._place(own))
 
     @property
     def _identity(self) -> Array:
         """Map from (1, x) to x, (d, d+1)."""
         return self.run.arithmetic.identity(self.run.problem.dimension + 1)[1:]
 
-    def _placed(self, maps: Array) -> Array:
+    def _place(self, maps: Array) -> Array:
         """Maps of each client's own live model, (M, d, d+1), as maps of all of them."""
         if len(self.joint) == maps.shape[-1]:
             return maps

@@ -50,7 +50,7 @@ class NoiseCoefficients:
     def averaged(self, weights: Array) -> NoiseCoefficients:
         """The weighted sum of the vectors, (..., M) weights."""
         own: dict[Shared, Array] = {(kind, None, a): (weights * c)[..., None, :] for (kind, a), c in self.own.items()}
-        return NoiseCoefficients(shared=_merge(own, dict(_mixed(key, c, weights) for key, c in self.shared.items())))
+        return NoiseCoefficients(shared=_merge(own, dict(_mix(key, c, weights) for key, c in self.shared.items())))
 
 
 NO_NOISE = NoiseCoefficients()
@@ -63,7 +63,7 @@ def _merge(one: Mapping[Key, Array], other: Mapping[Key, Array]) -> dict[Key, Ar
     return found
 
 
-def _mixed(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
+def _mix(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
     """The term  sum_ij w_i c_ij A_i B_j e_kj."""
     kind, a, b = key
     each = weights[..., None]
@@ -126,7 +126,7 @@ class Covariances:
 
     def _products(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Iterator[Array]:
         """The inner products of terms: noises of two kinds, or of two clients, have nothing to do with each other."""
-        for ((kind, a), c), ((_, b), d) in _crossed(left.own, right.own):
+        for ((kind, a), c), ((_, b), d) in _cross(left.own, right.own):
             yield c * d * self._expect_products(kind, a, b)
         beside = [(left, right)] if left is right else [(left, right), (right, left)]
         for ((kind, own), c), ((_, a, b), d) in (
@@ -134,14 +134,14 @@ class Covariances:
         ):
             found = c * _select_own_noise(d) * self._expect_products(kind, own, b if a is None else a.after(b))
             yield 2 * found if left is right else found
-        for (key, c), ((_, *maps), d) in _crossed(left.shared, right.shared):
-            yield (c * d * self._shared(*key, *maps)).sum(axis=-1)
+        for (key, c), ((_, *maps), d) in _cross(left.shared, right.shared):
+            yield (c * d * self._multiply_shared(*key, *maps)).sum(axis=-1)
 
     def _expect_products(self, kind: int, a: Maps, other: Maps) -> Array:
         """Return E<A_i e_ki, A'_i e_ki>, (..., M)."""
         return self._compute_once((kind, a, other), lambda: _traces(_gram(a, other), self._matrices[..., kind, :, :]))
 
-    def _shared(self, kind: int, a: Maps, b: Maps, other_a: Maps, other_b: Maps) -> Array:
+    def _multiply_shared(self, kind: int, a: Maps, b: Maps, other_a: Maps, other_b: Maps) -> Array:
         """E<A_i B_j e_kj, A'_i B'_j e_kj>, (..., 1 or M, M)."""
         gram = _gram(a, other_a)
         if gram is None:
@@ -172,7 +172,7 @@ def _pair_terms(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterat
     return ((one, other) for one, other in product(left.items(), right.items()) if one[0][0] == other[0][0])
 
 
-def _crossed(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
+def _cross(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
     """All pairs of terms of one kind; of a vector with itself, pairs that differ once, counted twice."""
     if left is not right:
         yield from _pair_terms(left, right)

@@ -112,8 +112,8 @@ class LocalCompiler:
         """The local steps of round n."""
         definition = self.parameters.definition
         first = self.parameters.at(n, 0, coins)
-        begun = [self._assigned(step.vector, step.start, self.basis, first) for step in definition.steps]
-        current = [Forms(forms.state, self._own_noise(row)) for row, forms in enumerate(begun)]
+        begun = [self._assign(step.vector, step.start, self.basis, first) for step in definition.steps]
+        current = [Forms(forms.state, self._compute_own_noise(row)) for row, forms in enumerate(begun)]
         iterates, steps = [stacked(current)], []
         for k in range(max(self.parameters.steps)):
             numbers = self.parameters.at(n, k, coins)
@@ -137,7 +137,7 @@ class LocalCompiler:
             if calls:
                 point = self._point(calls[0], known, numbers)
                 known[calls[0]] = self._gradient(point)
-            moved.append(self._assigned(step.vector, step.step, known, numbers))
+            moved.append(self._assign(step.vector, step.step, known, numbers))
         rows = len(current) * d
         noise = NoiseStep(active, stacked(moved).noise[:, :, :rows], np.stack(gains, axis=1), point)
         # From here on the noise of the step belongs to the local vectors.
@@ -170,13 +170,13 @@ class LocalCompiler:
         kinds = len(self.representatives)
         return Forms(zeros(kinds, d, self.layout.shared + self.layout.own), zeros(kinds, d, self.entries))
 
-    def _own_noise(self, row: int) -> Array:
+    def _compute_own_noise(self, row: int) -> Array:
         """The noise that a local vector has picked up so far, (G, d, entries)."""
         noise, d = self.nothing.noise, self.layout.dimension
         noise[:, :, row * d : (row + 1) * d] = self.parameters.arithmetic.identity(d)
         return noise
 
-    def _assigned(
+    def _assign(
         self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
     ) -> Forms:
         """Compute the new value of a vector, with the vector's origin."""

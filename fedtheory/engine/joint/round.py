@@ -181,7 +181,7 @@ class _End:
 
     def clients(self) -> Forms:
         """New values of the clients' vectors, without their neighbours' messages."""
-        return self._stacked([self._update_vector(vector) for vector in self.definition.client])
+        return self._stack([self._update_vector(vector) for vector in self.definition.client])
 
     def _update_vector(self, vector: Expr) -> Forms:
         expression = self.definition.client_update.get(vector, vector)
@@ -238,7 +238,7 @@ class _End:
                 matrix[:, row * d : (row + 1) * d, place * d : (place + 1) * d] = blocks
         return matrix
 
-    def _stacked(self, forms: list[Forms]) -> Forms:
+    def _stack(self, forms: list[Forms]) -> Forms:
         if forms:
             return stacked(forms)
         nothing = self.local.nothing

@@ -192,7 +192,7 @@ class JointTrajectory(Trajectory):
             joint = self._after(n, joint)
         yield joint
 
-    def _known_joints(self) -> Iterator[Joint]:
+    def _list_joints(self) -> Iterator[Joint]:
         """The moments at the start of every round, as far as they fit into the arithmetic."""
         with np.errstate(over="ignore", invalid="ignore"):
             yield from itertools.islice(self._joints(), len(self.moments))
@@ -218,8 +218,8 @@ class JointTrajectory(Trajectory):
         """(1, s), (a,), and c of one client of each kind, (G, b), at the start."""
         arithmetic, kinds = self.problem.arithmetic, len(self.parameters.kinds.counts)
         point = self.problem.centred.start
-        shared = [self._begun(begin) * point for begin in self.definition.server.values()]
-        own = [self._begun(begin) * point for begin in self.definition.client.values()]
+        shared = [self._begin_at(begin) * point for begin in self.definition.server.values()]
+        own = [self._begin_at(begin) * point for begin in self.definition.client.values()]
         clients = np.concatenate([arithmetic.zeros(0), *own])
         return np.concatenate([arithmetic.array([1]), *shared]), np.repeat(clients[None], kinds, axis=0)
 
@@ -234,7 +234,7 @@ class JointTrajectory(Trajectory):
             self.problem.arithmetic.zeros(kinds, rows, rows),
         )
 
-    def _begun(self, begin: Expr) -> Number:
+    def _begin_at(self, begin: Expr) -> Number:
         """The multiple of x^0 that a vector starts at."""
         parts = self.layout.parts(begin, begin)
         return sum(
@@ -243,9 +243,9 @@ class JointTrajectory(Trajectory):
 
     def _model(self, joint: Joint) -> Array:
         """E (1, x - x*)(1, x - x*)' of the model that errors are about, (d+1, d+1)."""
-        return self._averaged_models(joint).moment
+        return self._average_models(joint).moment
 
-    def _averaged_models(self, joint: Joint) -> Averaged:
+    def _average_models(self, joint: Joint) -> Averaged:
         """The model as an average of vectors that clients have."""
         shared, own = self._model_maps
         each = ClientVectors(np.broadcast_to(shared, (len(own), *shared.shape)), own)
@@ -322,14 +322,14 @@ class JointTrajectory(Trajectory):
     def client_spread(self) -> Array:
         """E sum_i p_i |x_i^n - xbar^n|^2 of the models that clients keep between rounds, (T+1,)."""
         self._require_kept_models()
-        return np.array([self._averaged_models(joint).spread for joint in self._known_joints()])
+        return np.array([self._average_models(joint).spread for joint in self._list_joints()])
 
     @cached_property
     def final_client_spread(self) -> Number:
         """E sum_i p_i |x_i^T - xbar^T|^2 after the last round, without the rounds before: half the work."""
         self._require_kept_models()
-        (last,) = deque(self._known_joints(), maxlen=1)
-        return self._averaged_models(last).spread
+        (last,) = deque(self._list_joints(), maxlen=1)
+        return self._average_models(last).spread
 
     def _require_kept_models(self) -> None:
         if not isinstance(self.definition.model, Average):
@@ -350,7 +350,7 @@ class JointTrajectory(Trajectory):
         kinds = self.parameters.kinds
         each = forms[kinds.representatives]
         rounds = range(len(self.moments) - 1)
-        found = [self._gradient_values(n, joint, each) for n, joint in zip(rounds, self._known_joints(), strict=False)]
+        found = [self._gradient_values(n, joint, each) for n, joint in zip(rounds, self._list_joints(), strict=False)]
         return np.stack(found)[:, :, kinds.of_client]
 
     def largest_local_second_moment(self, forms: Array) -> Number:
@@ -387,7 +387,7 @@ class JointTrajectory(Trajectory):
         self.algorithm.require_synchronous("local iterates of one round have an expectation")
         self._require_few_iterates()
         rounds = range(len(self.moments) - 1)
-        return [list(self._round(n, joint)) for n, joint in zip(rounds, self._known_joints(), strict=False)]
+        return [list(self._round(n, joint)) for n, joint in zip(rounds, self._list_joints(), strict=False)]
 
     def _require_few_iterates(self) -> None:
         each = self.problem.clients + (self.problem.dimension + 1) ** 2

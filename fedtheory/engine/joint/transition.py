@@ -83,7 +83,7 @@ class Transition:
         self.broadcast = None if maps.broadcast is None else self.present * maps.broadcast
         """From q to what the clients' vectors become, for those that are there."""
         self.change = Forms(new.state - self.kept.state, new.noise)
-        self.sums = list(self._stacked_sums())
+        self.sums = list(self._stack_sums())
 
     @property
     def is_fixed(self) -> bool:
@@ -107,7 +107,7 @@ class Transition:
         state[:, rows, self.shared + rows] = arithmetic_of(state).number(1, "one")
         return Forms(state, new.noise - new.noise)
 
-    def _stacked_sums(self) -> Iterator[Sums]:
+    def _stack_sums(self) -> Iterator[Sums]:
         """The sums of each factor; all of them with factor one where turnout is fixed."""
         means, counts = self.group.turnout.means, self.group.counts
         if self.is_fixed and self.maps.reports:
@@ -163,10 +163,10 @@ class Transition:
         if not joint.excess.size:
             # Clients keep nothing: the cost of a round does not depend on their number.
             return replace(joint, shared=self.maps.server @ passage.sums() @ self.maps.server.T)
-        clients = self._mixed(passage.clients(), passage.correlate_all())
+        clients = self._mix(passage.clients(), passage.correlate_all())
         return self._end_round(clients, passage.sums())
 
-    def _mixed(self, clients: Joint, with_all: Array) -> Joint:
+    def _mix(self, clients: Joint, with_all: Array) -> Joint:
         """Return the clients' vectors after mixing with their neighbours'; `correlate_all` is E c_i' (1, s, q)'."""
         if self.maps.mixed is None:
             return Joint(clients.shared, with_all, clients.pair, clients.excess)

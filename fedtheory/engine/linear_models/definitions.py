@@ -97,7 +97,7 @@ class Interpreter:
         shape = (self.replicas, -1, self.problem.dimension)
         return {
             vector: np.broadcast_to(
-                self._combined(vector, first[vector], known, _Numbers({}, self.key)), (shape[0], count, shape[2])
+                self._combine(vector, first[vector], known, _Numbers({}, self.key)), (shape[0], count, shape[2])
             )
             for vector, count in clients.items()
         }
@@ -171,7 +171,7 @@ class Interpreter:
         """The local vectors before the first step."""
         numbers, shape = self._numbers(n, 0, coins), (self.replicas, len(self.problem.weights), self.problem.dimension)
         return {
-            step.vector: np.broadcast_to(self._combined(step.vector, step.start, state, numbers), shape)
+            step.vector: np.broadcast_to(self._combine(step.vector, step.start, state, numbers), shape)
             for step in self.definition.steps
         }
 
@@ -179,16 +179,16 @@ class Interpreter:
         """One local step of the clients that still work, and the gradients that it took."""
         gradient = np.zeros(1)
         for call in self._gradients:
-            point = self._combined(call, call.args[0], known, numbers)
+            point = self._combine(call, call.args[0], known, numbers)
             gradient = self.gradients_at(np.broadcast_to(point, known[self.definition.local_vectors[0]].shape))
             known = {**known, call: gradient}
         moved = {
-            step.vector: np.where(active, self._combined(step.vector, step.step, known, numbers), known[step.vector])
+            step.vector: np.where(active, self._combine(step.vector, step.step, known, numbers), known[step.vector])
             for step in self.definition.steps
         }
         return moved, gradient
 
-    def _combined(self, vector: Expr, expression: Expr, known: Mapping[Expr, Array], numbers: _Numbers) -> Array:
+    def _combine(self, vector: Expr, expression: Expr, known: Mapping[Expr, Array], numbers: _Numbers) -> Array:
         """A linear combination of vectors whose values are known."""
         parts = self.definition.parts(vector, expression).items()
         total: Array = np.zeros((1, 1, self.problem.dimension))
@@ -203,7 +203,7 @@ class Interpreter:
         for part in parts:
             if part not in found:
                 found[part] = self._node(part, known, numbers, end)
-        return self._combined(expression, expression, found, numbers)
+        return self._combine(expression, expression, found, numbers)
 
     def _node(self, node: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
         inside = self._value(node.args[0], known, numbers, end)

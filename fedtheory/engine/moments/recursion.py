@@ -150,7 +150,7 @@ class Recursion:
     def _squared_weights_of_all(self) -> Array:
         return squared_weights(self.problem, self.algorithm)
 
-    def _squared_weights(self, update: Update) -> Array:
+    def _square_weights(self, update: Update) -> Array:
         """E[w_i^2], (M,), of one update."""
         if self.is_synchronous:
             return self._squared_weights_of_all
@@ -178,7 +178,7 @@ class Recursion:
         size, reports = self.problem.dimension, update.reports
         if not reports or isinstance(self.problem.oracle, ExactOracle):
             return RoundNoise(self.problem.arithmetic.zeros(size, size))
-        squares = self._squared_weights(update)
+        squares = self._square_weights(update)
         clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
         if isinstance(self._noise_maps, ServerNoise):
             return RoundNoise(*self._noise_maps.noise(bases))

@@ -154,8 +154,8 @@ def _newton(at: _Coordinates, z: Array) -> Array:
         if not gradient.any():
             break
         curvatures = np.asarray(loss.curvature(at.margins(z)), dtype=float)
-        moved = _descended(at, z, value, gradient, _solve(at.hessian(curvatures), gradient))
-        moved = moved or _descended(at, z, value, gradient, _solve(largest, gradient))
+        moved = _descend(at, z, value, gradient, _solve(at.hessian(curvatures), gradient))
+        moved = moved or _descend(at, z, value, gradient, _solve(largest, gradient))
         if moved is None:
             break
         z, value, gradient = moved
@@ -174,7 +174,7 @@ def _solve(hessian: Array, gradient: Array) -> Array:
     return np.asarray(scales * step)
 
 
-def _descended(
+def _descend(
     at: _Coordinates, z: Array, value: float, gradient: Array, step: Array
 ) -> tuple[Array, float, Array] | None:
     """A point along a step that is better, with value and gradient there; None where rounding has used up the step.

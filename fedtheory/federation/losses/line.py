@@ -51,7 +51,7 @@ class FunctionsOfCoordinate:
             return self.arithmetic.number(0, "zero")
         if self._sigmoids is not None:
             return self._sigmoids.supremum(shares)
-        return self._exact_supremum(shares) if self.kind.is_piecewise else self._enclosed_supremum(shares)
+        return self._exact_supremum(shares) if self.kind.is_piecewise else self._enclose_supremum(shares)
 
     def steepest(self) -> Array:
         """``sup_x |h_r'(x)|``, (R,), for coefficients that are not negative; for smooth kinds in floats a bound."""
@@ -61,7 +61,7 @@ class FunctionsOfCoordinate:
             return np.array([self._sigmoids.steepest(row) for row in range(len(self.coefficients))], dtype=object)
         if self.kind.is_piecewise:
             return np.asarray(abs(self._curvatures_of_pieces).max(axis=0))
-        return np.array([self._enclosed_curvature(row) for row in self.coefficients])
+        return np.array([self._enclose_curvature(row) for row in self.coefficients])
 
     def flattest(self) -> Array:
         """``inf_x h_r'(x)``, (R,), of piecewise linear slopes, which are constant far away."""
@@ -174,7 +174,7 @@ class FunctionsOfCoordinate:
         inside = [at - tilt * tilt / bend for at, tilt, bend in pieces if bend < 0 < tilt < -bend]
         return max([*at_kinks, *inside])
 
-    def _enclosed_supremum(self, shares: Array) -> float:
+    def _enclose_supremum(self, shares: Array) -> float:
         positive, negative = np.maximum(shares, 0), np.minimum(shares, 0)
 
         def value(points: Array) -> Array:
@@ -218,7 +218,7 @@ class FunctionsOfCoordinate:
         """phi'' of each term at its own point, (P, n) or (P, 1)."""
         return self.kind.curvature(points - self.centres, self.widths)
 
-    def _enclosed_curvature(self, row: Array) -> float:
+    def _enclose_curvature(self, row: Array) -> float:
         def value(points: Array) -> Array:
             return np.asarray(self._curvatures(points[:, None]) @ row)
 

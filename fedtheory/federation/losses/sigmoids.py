@@ -101,12 +101,12 @@ class Sigmoids:
             squares = [each.squared().scaled(arb(share)) for each, share in zip(self._jets(x), shares, strict=True)]
             return sum(squares[1:], squares[0])
 
-        limits = largest([self._limit(shares), self._reflected()._limit(shares)])
+        limits = largest([self._limit(shares), self._reflect()._limit(shares)])
         if len(shares) == 1 and self._is_monotone and shares[0] >= 0:
             return limits
         floor = bare(limits)
         right, beyond_right = self._tail(shares, arb(floor))
-        left, beyond_left = self._reflected()._tail(shares, arb(floor))
+        left, beyond_left = self._reflect()._tail(shares, arb(floor))
         inside = largest_on(jet, (-left).lower(), right.upper(), arb(floor))
         found = inside.max(beyond_right).max(beyond_left)
         return limits if not isinstance(limits, Enclosure) and found <= limits else Enclosure(found.max(arb(floor)))
@@ -121,7 +121,7 @@ class Sigmoids:
         limits = self.offsets + self.amplitudes.sum(axis=1)
         return sum(share * limit * limit for share, limit in zip(shares, limits, strict=True))
 
-    def _reflected(self) -> Sigmoids:
+    def _reflect(self) -> Sigmoids:
         """The functions of -x."""
         return replace(self, amplitudes=-self.amplitudes, centres=-self.centres)
 

@@ -22,7 +22,7 @@ _FEW_ROWS = 64
 """Rows up to which clients with equally many are computed together."""
 
 
-def _weighted_squares(vectors: Array, weights: Array) -> Array:
+def _weigh_squares(vectors: Array, weights: Array) -> Array:
     """``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (..., n, a) with weights (..., n), (..., a, a)."""
     squares: Array = 4 * product(vectors.swapaxes(-1, -2), weights[..., None] * vectors) / vectors.shape[-2]
     return squares
@@ -53,7 +53,7 @@ class MiniBatch(Oracle):
         per_sample = np.empty_like(gradients)
         for clients, residuals in self._stacks:
             weights = (product(residuals, moments[..., clients, :, :]) * residuals).sum(axis=-1)
-            per_sample[..., clients, :, :] = _weighted_squares(residuals[..., 1:], weights)
+            per_sample[..., clients, :, :] = _weigh_squares(residuals[..., 1:], weights)
         for client in self._not_in_stacks:
             per_sample[..., client, :, :] = self._compute_sample_moments(client, moments[..., client, :, :])
         return (per_sample - self._compute_sample_share(moments, gradients, self._mean_maps)) * self._shrinkages
@@ -62,9 +62,9 @@ class MiniBatch(Oracle):
         per_sample = np.empty_like(gradients)
         for clients, residuals in self._stacks:
             inputs = residuals[..., 1:]
-            per_sample[clients] = _weighted_squares(residuals, (product(inputs, forms[clients]) * inputs).sum(axis=-1))
+            per_sample[clients] = _weigh_squares(residuals, (product(inputs, forms[clients]) * inputs).sum(axis=-1))
         for client in self._not_in_stacks:
-            per_sample[client] = self._pulled_back_one(client, forms[client])
+            per_sample[client] = self._pull_back_one(client, forms[client])
         pushes = self._mean_maps.transpose(0, 2, 1)
         return (per_sample - self._compute_sample_share(forms, gradients, pushes)) * self._shrinkages
 
@@ -73,15 +73,15 @@ class MiniBatch(Oracle):
         if client in self.fourth_moments:
             return self.fourth_moments[client].compute_gradient_moments(moments)
         residuals = self._residuals(client)
-        return _weighted_squares(residuals[:, 1:], (product(residuals, moments) * residuals).sum(axis=-1))
+        return _weigh_squares(residuals[:, 1:], (product(residuals, moments) * residuals).sum(axis=-1))
 
-    def _pulled_back_one(self, client: int, form: Array) -> Array:
+    def _pull_back_one(self, client: int, form: Array) -> Array:
         """The expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
         if client in self.fourth_moments:
             return self.fourth_moments[client].pulled_back(form)
         residuals = self._residuals(client)
         inputs = residuals[:, 1:]
-        return _weighted_squares(residuals, (product(inputs, form) * inputs).sum(axis=1))
+        return _weigh_squares(residuals, (product(inputs, form) * inputs).sum(axis=1))
 
     @property
     def sample_products(self) -> int:

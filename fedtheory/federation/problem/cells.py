@@ -105,15 +105,15 @@ class NumberColumn:
         if is_missing(cell):
             return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by features"
         if number_of(cell, self.decimal) is not None:
-            return f"expected a finite number, got {_quoted(cell)}: correct it, or leave out the row"
+            return f"expected a finite number, got {_quote(cell)}: correct it, or leave out the row"
         if self.decimal == "," and number_of(cell) is not None:
-            return f"expected decimal commas, as in other rows, got {_quoted(cell)}: use one decimal sign in the file"
+            return f"expected decimal commas, as in other rows, got {_quote(cell)}: use one decimal sign in the file"
         if not self.has_numbers:
             return (
-                f"expected a number, got {_quoted(cell)}, as in all rows: leave the column out by features, "
+                f"expected a number, got {_quote(cell)}, as in all rows: leave the column out by features, "
                 "name it as client, or write it as numbers"
             )
-        return f"expected a number, got {_quoted(cell)}: correct it, leave out the row, or leave out the column"
+        return f"expected a number, got {_quote(cell)}: correct it, leave out the row, or leave out the column"
 
 
 @dataclass
@@ -141,7 +141,7 @@ class TargetColumn(NumberColumn):
             advice = (
                 f'kind = "logistic" in a run file takes two classes, here are more: keep the rows of two; else {advice}'
             )
-        return f"expected a number, got {_quoted(cell)}, as in all rows: {advice}"
+        return f"expected a number, got {_quote(cell)}, as in all rows: {advice}"
 
 
 @dataclass
@@ -219,6 +219,6 @@ def _plain(cell: object) -> object:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def _quoted(cell: object) -> str:
+def _quote(cell: object) -> str:
     text = repr(cell)
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -142,7 +142,7 @@ def _digits(classes: str) -> DataSet:
     low, _, high = classes.partition("-")
     if not (low.isdecimal() and high.isdecimal() and low != high and max(int(low), int(high)) <= 9):
         raise InputError(KEY, f"expected two different digits as in 'digits:3-8', got 'digits:{classes}'")
-    pixels, labels = _shipped("digits.csv.gz") or _loaded("load_digits")
+    pixels, labels = _load_shipped("digits.csv.gz") or _loaded("load_digits")
     chosen = (labels == int(low)) | (labels == int(high))
     return DataSet(
         f"digits {low} against {high}",
@@ -155,7 +155,7 @@ def _digits(classes: str) -> DataSet:
 def _breast_cancer(classes: str) -> DataSet:
     """Wisconsin breast cancer, malignant (-1) against benign (1), standardised columns."""
     _expect_no_classes("breast_cancer", classes)
-    measurements, labels = _shipped("breast_cancer.csv", skiprows=1) or _loaded("load_breast_cancer")
+    measurements, labels = _load_shipped("breast_cancer.csv", skiprows=1) or _loaded("load_breast_cancer")
     outputs = np.where(labels == 1, 1.0, -1.0)
     return DataSet("breast cancer", _standardise(measurements), outputs, intercept=True)
 
@@ -163,7 +163,7 @@ def _breast_cancer(classes: str) -> DataSet:
 def _diabetes(classes: str) -> DataSet:
     """Diabetes progression (Efron et al., 2004), standardised columns and target."""
     _expect_no_classes("diabetes", classes)
-    measurements, progression = _shipped_diabetes() or _loaded("load_diabetes")
+    measurements, progression = _load_diabetes() or _loaded("load_diabetes")
     return DataSet("diabetes", _standardise(measurements), _standardise(progression), intercept=True)
 
 
@@ -174,21 +174,21 @@ _LOADERS: dict[str, Callable[[str], DataSet]] = {
 }
 
 
-def _shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
+def _load_shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
     """Columns and labels of a file that scikit-learn ships; None where it is not there."""
-    table = _shipped_table(name, ",", skiprows)
+    table = _load_table(name, ",", skiprows)
     return None if table is None else (table[:, :-1], table[:, -1].astype(int))
 
 
-def _shipped_diabetes() -> tuple[Array, Array] | None:
+def _load_diabetes() -> tuple[Array, Array] | None:
     """Columns and labels of the two diabetes files, scaled to length one as by the library's loader."""
-    columns, progression = _shipped_table("diabetes_data_raw.csv.gz"), _shipped_table("diabetes_target.csv.gz")
+    columns, progression = _load_table("diabetes_data_raw.csv.gz"), _load_table("diabetes_target.csv.gz")
     if columns is None or progression is None:
         return None
     return _standardise(columns) / np.sqrt(len(columns)), progression
 
 
-def _shipped_table(name: str, delimiter: str | None = None, skiprows: int = 0) -> Array | None:
+def _load_table(name: str, delimiter: str | None = None, skiprows: int = 0) -> Array | None:
     """The numbers of a file that scikit-learn ships, without its import of seconds; None where it is not there.
 
     Raises `ImportError` without scikit-learn.

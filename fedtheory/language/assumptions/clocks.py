@@ -17,7 +17,7 @@ def _asynchronous(run: Run) -> None:
     expect(isinstance(run.algorithm.clock.policy, Asynchronous), "the server does not update at every contribution")
 
 
-def _fixed_intervals(run: Run) -> None:
+def _require_fixed_intervals(run: Run) -> None:
     _require_fixed_times(run)
     expect(isinstance(run.algorithm.clock.policy, FedFix), "the server does not update at fixed intervals")
 
@@ -34,4 +34,4 @@ def _synchronous(run: Run) -> None:
 
 synchronous = Setting("synchronous FedAvg", r"the server waits for all participants", _synchronous)
 asynchronous = Setting("asynchronous FedAvg", r"$\Delta t^n=\min_iT_i^n$, fixed update times", _asynchronous)
-fixed_intervals = Setting("FedFix", r"$\Delta t^n=\Delta t$, fixed update times", _fixed_intervals)
+fixed_intervals = Setting("FedFix", r"$\Delta t^n=\Delta t$, fixed update times", _require_fixed_intervals)

@@ -36,7 +36,7 @@ def _uniform_sampling(run: Run) -> None:
     weights.importance_weights.require(run)
 
 
-def _averaged_participants(run: Run) -> None:
+def _require_unbiased_weights(run: Run) -> None:
     clocks.expect_no_cycle(run)
     run.algorithm.require_synchronous("expected sampled participants in synchronous rounds")
     weights.importance_weights.require(run)
@@ -63,5 +63,5 @@ uniform_sampling = Setting(
 averaged_participants = Setting(
     "averaged participants",
     r"the weights of a round sum to one, and their expectations are the client weights $p_i$",
-    _averaged_participants,
+    _require_unbiased_weights,
 )

@@ -41,7 +41,7 @@ def _aggregation_scheme(run: Run) -> None:
     run.algorithm.require_update_rule("the server aggregates with scheme (6)")
 
 
-def _normalised_steps(run: Run) -> None:
+def _require_one_product(run: Run) -> None:
     expect(run.algorithm.work.common_effective_step is not None, "mu_k E_k is not the same for all clients")
 
 
@@ -62,7 +62,9 @@ two_sided_steps = Setting(
 )
 same_step_size = Setting("same step size", r"all clients use the same local step size", _require_common_step_size)
 normalised_steps = Setting(
-    "normalised step sizes", r"$\mu_k=\mu/E_k$: step size times local steps is the same for all", _normalised_steps
+    "normalised step sizes",
+    r"$\mu_k=\mu/E_k$: step size times local steps is the same for all",
+    _require_one_product,
 )
 server_step_of_one = Setting("server step size one", r"$\eta_g=1$", _server_step_of_one)
 unit_server_step = Setting("unit server step", r"the server adds the averaged change as it is", _unit_server_step)

@@ -59,7 +59,7 @@ class Compiler:
         compute = build(node)
         if not self._is_constant(node):
             return compute
-        return self._remembered(type(self).__name__, node, compute, lambda site: site.constants)
+        return self._remember(type(self).__name__, node, compute, lambda site: site.constants)
 
     @cached_property
     def _builders(self) -> tuple[tuple[type | UnionType, Callable[[Expr], Scalar]], ...]:
@@ -159,9 +159,9 @@ class Compiler:
 
     def _cache_on_frame(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same place share."""
-        return self._remembered(type(self).__name__, node, compute, _memo_of_place)
+        return self._remember(type(self).__name__, node, compute, _memo_of_place)
 
-    def _remembered(
+    def _remember(
         self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], Memo]
     ) -> Callable[[Site], Any]:
         """A closure that looks into a store first; free points and parameters are different at each site."""
@@ -235,7 +235,7 @@ class Compiler:
         """A closure for a vector node."""
         if node.is_Symbol:
             return self._vector_symbol(node)
-        return self._remembered("vector", node, self._compose(node), _memo_of_place)
+        return self._remember("vector", node, self._compose(node), _memo_of_place)
 
     def _compose(self, node: Expr) -> Vectorial:
         if isinstance(node, sp.Add):
@@ -246,7 +246,7 @@ class Compiler:
         if isinstance(node, ex.Gradient):
             return self._gradient(node)
         if isinstance(node, ex.SampledGradient):
-            return self._sampled_gradient(node)
+            return self._sample_gradient(node)
         if isinstance(node, sp.Mul):
             return self._multiple(node)
         if isinstance(node, ex.Expectation | ex.LocalSum | ex.PastSum | ex.Selected):
@@ -281,7 +281,7 @@ class Compiler:
 
         return gradient
 
-    def _sampled_gradient(self, node: Expr) -> Vectorial:
+    def _sample_gradient(self, node: Expr) -> Vectorial:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
         if objective.name != "client_objective":
             raise ValueError(f"expected the objective of a client, whose gradients are sampled, got {node.args[0]}")

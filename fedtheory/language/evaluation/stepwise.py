@@ -103,11 +103,11 @@ def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
     if compare is None:
         raise ValueError(f"expected a condition such as T >= 2, got {node}")
     left, right = (scalar(side) for side in node.args)
-    decide = np.frompyfunc(partial(_decided, compare), 2, 1)
+    decide = np.frompyfunc(partial(_decide, compare), 2, 1)
     return lambda site: np.equal(site.each(decide, left(site), right(site)), True)
 
 
-def _decided(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> bool:
+def _decide(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> bool:
     """Return whether a comparison holds; `Unresolved` where rounding hides it."""
     if isinstance(left, float) and left != right and abs(left - right) <= _ROUNDING * max(abs(left), abs(right)):
         raise Unresolved("floats do not tell whether a condition holds")

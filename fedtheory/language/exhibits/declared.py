@@ -16,7 +16,7 @@ def exhibits_for(paper: Paper, claim: Claim) -> list[Exhibit]:
     declared = tuple(getattr(paper.part("exhibits"), "EXHIBITS", ()))
     for number, exhibit in enumerate(declared):
         if not isinstance(exhibit, Exhibit):
-            raise _unexpected(paper, f"EXHIBITS[{number}]", "an Exhibit", exhibit)
+            raise _describe_unexpected(paper, f"EXHIBITS[{number}]", "an Exhibit", exhibit)
     return [exhibit for exhibit in declared if exhibit.suits(claim)]
 
 
@@ -25,9 +25,9 @@ def pages_of(paper: Paper) -> tuple[Callable[[], Page], ...]:
     declared = tuple(getattr(paper.part("exhibits"), "PAGES", ()))
     for number, page in enumerate(declared):
         if not callable(page):
-            raise _unexpected(paper, f"PAGES[{number}]", "a function that returns a Page", page)
+            raise _describe_unexpected(paper, f"PAGES[{number}]", "a function that returns a Page", page)
     return declared
 
 
-def _unexpected(paper: Paper, place: str, expected: str, given: object) -> InputError:
+def _describe_unexpected(paper: Paper, place: str, expected: str, given: object) -> InputError:
     return InputError(place, f"expected {expected}, got {given!r}", f"{paper.package}.exhibits")

@@ -52,7 +52,7 @@ average_suboptimality = RunQuantity(
 )
 
 
-def _discounted(run: Run) -> Any:
+def _discount(run: Run) -> Any:
     """The mean over all local steps of which the later ones count more."""
     sizes = run.algorithm.work.step_sizes
     factor = 1 - sizes[0] * run.strong_convexity / 2
@@ -71,7 +71,7 @@ discounted_suboptimality = RunQuantity(
     r"\textstyle\sum_{j=1}^{\tau T}q^{-j}\,\mathbb E\left[F(\bar x_j)-F(x^*)\right]/\sum_{j=1}^{\tau T}q^{-j}",
     "sum_j q^-j (E F(xbar_j) - F*) / sum_j q^-j, q = 1 - eta mu/2, over the local steps j = 1 .. tau T of all rounds: "
     "a mean that forgets the first errors",
-    _discounted,
+    _discount,
     term=define_by(gap(NEXT_ITERATE), Over("iterations", "mean", weights=_FORGETTING)),
 )
 

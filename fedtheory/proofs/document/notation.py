@@ -87,7 +87,7 @@ def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(where, f"expected an expression, got {text!r:.80}") from None
     try:
-        _require_small(body, _cached_size(text) if is_short else _size(body), where)
+        _require_small(body, _count_nodes(text) if is_short else _size(body), where)
         return reader(body)
     except RecursionError:
         raise InputError(where, "expected an expression that is less deeply nested") from None
@@ -115,7 +115,7 @@ def _require_small(node: ast.expr, size: tuple[int, int], where: str) -> None:
 
 
 @lru_cache(maxsize=2**10)
-def _cached_size(text: str) -> tuple[int, int]:
+def _count_nodes(text: str) -> tuple[int, int]:
     """Return the number of nodes of a text's syntax tree, and its depth."""
     return _size(_kept_tree(text))
 

@@ -33,7 +33,7 @@ def encode(claim: Claim, proof: TermProof) -> Document:
     """Write the terms of a claim in plain symbols as data; `InputError` where a symbol has no name."""
     known = _named_symbols(claim)
     own: dict[str, sp.Symbol] = {}
-    for symbol in dict.fromkeys(_declared(proof)):
+    for symbol in dict.fromkeys(_declare(proof)):
         own[free(plain(symbol), known | own)] = symbol
     scope = Scope(own | known, frozenset(own))
     symbols = {name: {"latex": symbol.name, "is": _sign(symbol)} for name, symbol in own.items()}
@@ -90,7 +90,7 @@ def _named_symbols(claim: Claim) -> dict[str, sp.Symbol]:
     return {**_vocabulary(), **symbols_of(claim)}
 
 
-def _declared(proof: TermProof) -> Iterator[sp.Symbol]:
+def _declare(proof: TermProof) -> Iterator[sp.Symbol]:
     """The symbols that terms declare: of roots, and of products."""
     for term in (rule for relation in proof.relations for rule in every_rule(relation)):
         if isinstance(term, NameRoots):

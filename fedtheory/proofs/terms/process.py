@@ -187,11 +187,11 @@ class Process:
             if quantity is q.iterations and self.symbols.has(q.rounds) and self.has_steps:
                 found = found.xreplace({symbol: self.rounds * self.steps})
             elif isinstance(quantity, RunQuantity):
-                measured = self._measured(quantity)
+                measured = self._measure(quantity)
                 found = found if measured is None else found.xreplace({symbol: measured})
         return found
 
-    def _measured(self, quantity: RunQuantity) -> Expr | None:
+    def _measure(self, quantity: RunQuantity) -> Expr | None:
         """The expression that a quantity is by its term; None where it has none in vectors of full rounds."""
         if not self.has_steps or quantity.term is None or not is_defined_by_term(quantity):
             return None
@@ -201,7 +201,7 @@ class Process:
             return None
         written: Expr | None = self._in_vectors(quantity, quantity.term.expression)
         for over in quantity.term.over:
-            written = None if written is None else self._reduced(written, over)
+            written = None if written is None else self._reduce(written, over)
         if written is None:
             return None
         return sp.sqrt(written) if quantity.root else written
@@ -229,7 +229,7 @@ class Process:
     def _is_constant(self, quantity: Quantity) -> bool:
         return isinstance(quantity, RunQuantity) and not quantity.per_round and not quantity.per_step
 
-    def _reduced(self, values: Expr, over: Over) -> Expr | None:
+    def _reduce(self, values: Expr, over: Over) -> Expr | None:
         """A sum or mean over an index, or the first or last of the values."""
         index = {"steps": STEP, "rounds": ROUND}.get(over.index)
         if index is None or over.weights is not None:

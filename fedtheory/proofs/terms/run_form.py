@@ -90,7 +90,7 @@ class RunForm:
                     ((monomial, coefficient),) = form.items()
                     found, whole = found * monomial, whole * coefficient
                 return {found: whole}
-        return self.form(self._expanded(product))
+        return self.form(self._expand(product))
 
     def _is_factor(self, expression: Expr) -> bool:
         return self._is_atom(expression) or bool(expression.is_Pow and self._is_atom(expression.base))
@@ -105,9 +105,9 @@ class RunForm:
             return {composed(form) ** exponent: ONE}
         if self._is_atom(base):
             return {power: ONE}
-        return self.form(self._expanded(power))
+        return self.form(self._expand(power))
 
-    def _expanded(self, expression: Expr) -> Expr:
+    def _expand(self, expression: Expr) -> Expr:
         expanded = sp.expand(expression)
         if expanded == expression or isinstance(expanded, sp.Mul | sp.Pow):
             raise Rejected(f"{expression} is not linear in what changes from step to step")

@@ -152,10 +152,10 @@ def typeset(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
     }
     coins = ", ".join(rf"\mathbb P({latex(coin)}=1)={latex(chance)}" for coin, chance in algorithm.coins.items())
     tossed = [("Coins, 1 or 0 for all clients at once, anew in every round:", coins)] if coins else []
-    return [(words, _assigned(pairs)) for words, pairs in lines.items()] + tossed
+    return [(words, _assign(pairs)) for words, pairs in lines.items()] + tossed
 
 
-def _assigned(pairs: list[tuple[Any, Any]]) -> str:
+def _assign(pairs: list[tuple[Any, Any]]) -> str:
     return r",\qquad ".join(rf"{latex(vector)}\leftarrow {latex(value)}" for vector, value in pairs)
 
 

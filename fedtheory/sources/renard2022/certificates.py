@@ -115,7 +115,7 @@ def _spread_step(steps: sp.Expr) -> list[Term]:
     ]
 
 
-def _halved_step(point: sp.Symbol) -> list[Term]:
+def _halve_step(point: sp.Symbol) -> list[Term]:
     """One step, seen from x* or from any other point."""
     return [
         Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
@@ -272,7 +272,7 @@ CERTIFICATES = [
         claim="renard2022:thm-2.1.sharp",
         links=[[*_TELESCOPED, Part(L, "renard2022:lemma-2.3.mean")]],
     ),
-    Certificate(claim="renard2022:lemma-2.2.halved.step", links=[_halved_step(x_star)]),
+    Certificate(claim="renard2022:lemma-2.2.halved.step", links=[_halve_step(x_star)]),
     MeanCertificate(claim="renard2022:lemma-2.2.halved", step="renard2022:lemma-2.2.halved.step", span="round"),
     MeanCertificate(claim="renard2022:thm-2.1.halved.steps", step="renard2022:lemma-2.2.halved.step", span="run"),
     Combination(
@@ -286,7 +286,7 @@ CERTIFICATES = [
             ]
         ],
     ),
-    Certificate(claim="renard2022:thm-2.1.any-point.step", links=[_halved_step(v)]),
+    Certificate(claim="renard2022:thm-2.1.any-point.step", links=[_halve_step(v)]),
     MeanCertificate(claim="renard2022:thm-2.1.any-point.steps", step="renard2022:thm-2.1.any-point.step", span="run"),
     Combination(
         claim="renard2022:thm-2.1.any-point",

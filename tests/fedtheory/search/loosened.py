@@ -30,7 +30,7 @@ def proved_bounds() -> list[Claim]:
 def variants(claim: Claim) -> Iterator[tuple[str, Claim]]:
     """User-defined claims that follow from a claim, each with how it was loosened."""
     _, larger = claim.relations[0].ordered
-    for how, other in _loosened(larger, claim):
+    for how, other in _loosen(larger, claim):
         yield how, _with(claim, other)
     eta = _symbol(claim, q.local_step_size)
     halved = [type(c)(c.lhs, c.rhs / 2, evaluate=False) if _binds(c, eta) else c for c in claim.conditions]
@@ -38,7 +38,7 @@ def variants(claim: Claim) -> Iterator[tuple[str, Claim]]:
         yield "half of the step size", _with(claim, larger, halved)
 
 
-def _loosened(larger: Any, claim: Claim) -> Iterator[tuple[str, Any]]:
+def _loosen(larger: Any, claim: Claim) -> Iterator[tuple[str, Any]]:
     """Larger sides that are at least as large, as the signs of numbers or the conditions say."""
     if all(claim.notation.get(symbol) in PARAMETERS for symbol in larger.free_symbols):
         yield "doubled", 2 * larger

@@ -46,7 +46,7 @@ def _split(expression: Any) -> Blocks:
     return split_form(scalar(expression, CONTEXT), CONTEXT)
 
 
-def _shown(found: Blocks) -> dict[Any, Any]:
+def _show(found: Blocks) -> dict[Any, Any]:
     return {key: number.expression for key, number in found.matrices.items()}
 
 
@@ -83,13 +83,13 @@ def test_entries(name: str) -> None:
     expression, entries = ENTRIES[name]
     found = _split(expression)
     assert dict(found.rows) == {}
-    assert set(_shown(found)) == set(entries)
-    assert all(sp.cancel(_shown(found)[key] - number) == 0 for key, number in entries.items())
+    assert set(_show(found)) == set(entries)
+    assert all(sp.cancel(_show(found)[key] - number) == 0 for key, number in entries.items())
 
 
 def test_noise_beside_another_vector_stays_whole() -> None:
     """An inner product with noise is not split into a client average and deviations from it."""
-    assert _shown(split_form({Average(inner(n_i, c_i)): ONE}, CONTEXT)) == {(NOISE, c_i, n_i): sp.Rational(1, 2)}
+    assert _show(split_form({Average(inner(n_i, c_i)): ONE}, CONTEXT)) == {(NOISE, c_i, n_i): sp.Rational(1, 2)}
     for pair in ((n_i, u), (u, n_i)):
         found = split_form({LocalSum(inner(*pair)): ONE}, CONTEXT)
         assert {block for block, *_ in found.matrices} == {Block(summed=True)}
@@ -100,7 +100,7 @@ def test_what_no_square_has_is_a_row() -> None:
     signed = Average((w_i - 1) * norm_sq(c_i))
     found = split_form({sp.S.One: ONE, signed: ONE, norm_sq(a): ONE}, CONTEXT)
     assert dict(found.rows) == {sp.S.One: ONE, signed: ONE}
-    assert _shown(found) == {(SHARED, a, a): 1}
+    assert _show(found) == {(SHARED, a, a): 1}
 
 
 Values = Mapping[sp.Symbol, list[list[fmpq]]]
@@ -183,11 +183,11 @@ def test_shared_parts_belong_to_weights() -> None:
     found = _split(Average(w_i * norm_sq(c_i - 2 * a)) + eta * norm_sq(b))
     assert weights_of(found, CONTEXT) == [w_i]
     moved = move_to_weights(found, [w_i], CONTEXT)
-    assert _shown(moved) == {(weighed, c_i, c_i): 1, (weighed, a, c_i): -2, (weighed, a, a): 4, (SHARED, b, b): eta}
+    assert _show(moved) == {(weighed, c_i, c_i): 1, (weighed, a, c_i): -2, (weighed, a, a): 4, (SHARED, b, b): eta}
 
 
 def test_shared_numbers_without_the_mean_of_a_weight_stay() -> None:
     found = _split((Average(w_i) / M - eta) * norm_sq(a))
     moved = move_to_weights(found, weights_of(found, CONTEXT), CONTEXT)
-    assert _shown(moved) == {(Block(averaged=True, weight=w_i), a, a): 1 / M, (SHARED, a, a): -eta}
-    assert _shown(move_to_weights(found, [], CONTEXT)) == _shown(found)
+    assert _show(moved) == {(Block(averaged=True, weight=w_i), a, a): 1 / M, (SHARED, a, a): -eta}
+    assert _show(move_to_weights(found, [], CONTEXT)) == _show(found)

@@ -39,7 +39,7 @@ from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.contractions import NEEDED, _by_largest_drift, _by_potential, is_contracting
-from fedtheory.search.remainders import Goal, _at_least_counts, _below_all, _solved, goal_of
+from fedtheory.search.remainders import Goal, _at_least_counts, _below_all, _solve, goal_of
 from fedtheory.search.workspace import LemmaGoal, Workspace
 
 LAST = (1 - eta * mu) ** K * D**2
@@ -139,7 +139,7 @@ def test_conditions_are_solved_for_the_step_size() -> None:
     stated |= {"squares": (4 * eta**2 * L**2 <= 1, []), "two": (eta * L + eta * mu <= 1, [eta <= 1 / (L + mu)])}
     for condition, expected in stated.values():
         claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [condition]))
-        assert [sp.Le(*map(_own, one.args)) for one in _solved(claim)] == expected
+        assert [sp.Le(*map(_own, one.args)) for one in _solve(claim)] == expected
     claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [8 * tau * eta * L <= 1]))
     assert [_own(one.args[0]) for one in _at_least_counts(claim)] == [8 * eta * L]
 

@@ -199,7 +199,7 @@ def test_squares_and_a_number_alone() -> None:
     one = sp.S.One
 
     def alone(rows: Any) -> Any:
-        found = terms._shown_alone(Blocks({row: quotient(n) for row, n in rows.items()}, square), context, SIGNS)
+        found = terms._show_alone(Blocks({row: quotient(n) for row, n in rows.items()}, square), context, SIGNS)
         return None if found is None else [(term.reason.kind, term.coefficient) for term in found]
 
     assert alone({}) == [("square", 1)]

@@ -21,7 +21,7 @@ from fedtheory.search.positivity import (
     _grading,
     _group_by_free_symbols,
     _kernel,
-    _multiplied,
+    _multiply,
     _positive,
     _Slack,
     _slacks,
@@ -43,8 +43,8 @@ def _poly(*terms: tuple[tuple[int, ...], int]) -> dict[tuple[int, ...], fmpq]:
 def test_products_of_terms() -> None:
     """(1 + x)(1 - x) = 1 - x^2: what cancels is left out; nothing multiplied is one."""
     one, two = _poly(((0,), 1), ((1,), 1)), _poly(((0,), 1), ((1,), -1))
-    assert _multiplied([one, two], 1) == _poly(((0,), 1), ((2,), -1))
-    assert _multiplied([], 2) == _poly(((0, 0), 1))
+    assert _multiply([one, two], 1) == _poly(((0,), 1), ((2,), -1))
+    assert _multiply([], 2) == _poly(((0, 0), 1))
 
 
 def test_products_that_may_add_up_to_a_goal() -> None:

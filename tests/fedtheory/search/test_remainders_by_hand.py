@@ -33,7 +33,7 @@ from fedtheory.search.positivity import (
     split_into_products,
     split_with_squares,
 )
-from fedtheory.search.samples import Samples, _drawn, is_met
+from fedtheory.search.samples import Samples, _draw, is_met
 
 z = sp.Symbol("z", real=True)
 SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
@@ -43,14 +43,14 @@ ONE: Any = quotient(sp.S.One)
 def test_points_of_symbols() -> None:
     """Counts from their least on, powers of two up and down, zero where it may be."""
     random = np.random.default_rng(0)
-    counts = _drawn(tau, NUMBERS, random, 999)
+    counts = _draw(tau, NUMBERS, random, 999)
     assert set(counts) == {1 + count for count in (0, 1, 2, 3, 4, 7, 16, 63, 999)}
-    powers = _drawn(eta, NUMBERS, random, 999)
+    powers = _draw(eta, NUMBERS, random, 999)
     assert set(np.log2(powers)) == set(range(-7, 8))
-    zeros = _drawn(sigma, NUMBERS, random, 999)
+    zeros = _draw(sigma, NUMBERS, random, 999)
     assert 150 < (zeros == 0).sum() < 350
     divided = Numbers(symbols=frozenset({sigma}), maybe_zero=frozenset({sigma}), divisors=frozenset({sigma}))
-    assert (_drawn(sigma, divided, random, 99) > 0).all()
+    assert (_draw(sigma, divided, random, 99) > 0).all()
 
 
 def test_moves_of_points() -> None:
@@ -92,12 +92,12 @@ def test_eliminations_end() -> None:
     ring = [_premise(f"p{n}", **{f"r{n}": 1, f"r{n + 1}": -1}) for n in range(9)]
     for length, count in ((5, 1), (6, 1), (7, 0)):
         premises = [*ring[: length - 1], _premise("last", **{f"r{length - 1}": 1})]
-        found = list(remainders._eliminated({sp.Symbol("r0"): ONE}, premises, SIGNS, frozenset()))
+        found = list(remainders._eliminate({sp.Symbol("r0"): ONE}, premises, SIGNS, frozenset()))
         assert len(found) == count
         assert all(len(parts) == length for parts in found)
     back = [_premise("there", a=1, b=-1), _premise("back", b=1, a=-1)]
-    assert list(remainders._eliminated({sp.Symbol("a"): ONE}, back, SIGNS, frozenset())) == []
-    assert remainders._taken({eta: ONE}, ONE, {eta: ONE, L: ONE}) == {L: quotient(sp.S.NegativeOne)}
+    assert list(remainders._eliminate({sp.Symbol("a"): ONE}, back, SIGNS, frozenset())) == []
+    assert remainders._remove({eta: ONE}, ONE, {eta: ONE, L: ONE}) == {L: quotient(sp.S.NegativeOne)}
 
 
 def test_the_remainder_that_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> 
         known = {n: {-1: quotient(sp.Integer(number))} for n, number in enumerate(numbers)}
         system: Any = SimpleNamespace(known=known, chosen=chosen, rest=lambda: {-1: rest})
         choice: Any = SimpleNamespace(samples=SimpleNamespace(values=lambda number: np.array([float(number)])))
-        return exact._finished(system, choice, None, SIGNS)  # type: ignore[arg-type]
+        return exact._finish(system, choice, None, SIGNS)  # type: ignore[arg-type]
 
     nothing = blocks.Blocks({}, {})
     assert finished([1, 0, 2], nothing) == [(0, "1"), (2, "2"), "squares"]

@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.kernel.quotients import quotient
 from fedtheory.search.blocks import with_means
 from fedtheory.search.positivity import SignFacts, _difference, _weights, split_quickly
-from fedtheory.search.remainders import _eliminated
+from fedtheory.search.remainders import _eliminate
 from fedtheory.search.samples import Samples, find_negative
 
 eta, L, tau, M = sp.symbols("eta L tau M", positive=True)
@@ -86,8 +86,8 @@ def test_the_rarest_quantity_is_replaced_first() -> None:
     one: Any = quotient(sp.S.One)
     forms = {"a": {a: one}, "twice a": {a: one + one}, "minus a": {a: quotient(-sp.S.One)}, "b and a": {b: one, a: one}}
     premises: Any = [SimpleNamespace(form=form, name=name) for name, form in forms.items()]
-    parts = list(_eliminated({a: one + one, b: one}, premises, SIGNS, frozenset()))
+    parts = list(_eliminate({a: one + one, b: one}, premises, SIGNS, frozenset()))
     found = [[(str(multiple.expression), premise.name) for multiple, premise in each] for each in parts]
     assert found == [[("1", "b and a"), ("1", "a")], [("1", "b and a"), ("1/2", "twice a")]]
-    assert list(_eliminated({}, premises, SIGNS, frozenset())) == [[]]
-    assert list(_eliminated({b: quotient(-sp.S.One)}, premises, SIGNS, frozenset())) == []
+    assert list(_eliminate({}, premises, SIGNS, frozenset())) == [[]]
+    assert list(_eliminate({b: quotient(-sp.S.One)}, premises, SIGNS, frozenset())) == []

@@ -72,7 +72,7 @@ class LevelClimb:
     def _onward(self, before: Seen, at: Seen, name: str) -> Seen:
         """Repeat a move as long as it helps."""
         for _ in range(_REPEATED):
-            level = self._repeated(name, before.point[name], at.point[name])
+            level = self._repeat(name, before.point[name], at.point[name])
             if level is None or level == at.point[name]:
                 break
             seen = self._look({**at.point, name: level})
@@ -81,7 +81,7 @@ class LevelClimb:
             before, at = at, seen
         return at
 
-    def _repeated(self, name: str, old: Level, new: Level) -> Level:
+    def _repeat(self, name: str, old: Level, new: Level) -> Level:
         """The level after one more such move; None where levels are words."""
         if name == "horizon":
             return (new[0], 2 * new[1] - old[1]) if new[0] == old[0] else None

@@ -48,7 +48,7 @@ def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
     """The run file of a run with its rigorous check; None where nothing that is affordable decides."""
     with suppress(*NO_RUN), np.errstate(all="ignore"):
         file = write_table(table)
-        found = _decided(claim, file)
+        found = _decide(claim, file)
         if found is not None and found.is_decided:
             return file, found
     return None
@@ -60,7 +60,7 @@ def exact_work(table: Table) -> float:
     return 0.0 if run is None else simulation(run)
 
 
-def _decided(claim: Claim, table: Table) -> Check | None:
+def _decide(claim: Claim, table: Table) -> Check | None:
     """The check in rationals where they are affordable, else in enclosures where these are."""
     exact = parse_run(table, RATIONAL)
     if simulation(exact) <= _MOST:
@@ -76,14 +76,14 @@ def _lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:
     for _ in range(_TURNS):
         if _work(seen) <= _LIGHT or measure_work() > until:
             break
-        best = _best_of(seen, least, look)
+        best = _choose_best(seen, least, look)
         if best is None:
             break
         seen = best
     return seen
 
 
-def _best_of(seen: Seen, least: float, look: Callable[[Point], Seen]) -> Seen | None:
+def _choose_best(seen: Seen, least: float, look: Callable[[Point], Seen]) -> Seen | None:
     now, best = _work(seen), None
     for point in _shorter(seen.point):
         other = look(point)

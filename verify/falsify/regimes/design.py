@@ -35,10 +35,10 @@ class Design:
     def rows(self, most: int) -> Iterator[dict[str, Level]]:
         """Rows that cover all pairs, then balanced ones in random order, at most so many."""
         given = 0
-        while given < most and self._wanted():
+        while given < most and self._choose_wanted():
             yield self._covering_row()
             given += 1
-        yield from self._balanced_rows(most - given)
+        yield from self._balance_rows(most - given)
 
     def count(self, row: Mapping[str, Level], applies: bool) -> None:
         """Take note of a row that was tried."""
@@ -53,24 +53,24 @@ class Design:
         """Number of pairs that never applied."""
         return sum(self._in_vain[pair] >= _GIVEN_UP for pair in self.all_pairs - self.covered)
 
-    def _wanted(self) -> set[Pair]:
+    def _choose_wanted(self) -> set[Pair]:
         return {pair for pair in self.all_pairs - self.covered if self._in_vain[pair] < _GIVEN_UP}
 
     def _covering_row(self) -> dict[str, Level]:
         """A row with many pairs that are missing: one of them first, then level by level what adds most."""
-        wanted = self._wanted()
+        wanted = self._choose_wanted()
         first, level, second, other = self._random.choice(sorted(wanted))
         row = {first: self._level(first, level), second: self._level(second, other)}
         rest = [name for name in sorted(self._levels) if name not in row]
         self._random.shuffle(rest)
         for name in rest:
-            row[name] = max(self._shuffled(name), key=lambda level: self._gain(row, name, level, wanted))
+            row[name] = max(self._shuffle(name), key=lambda level: self._gain(row, name, level, wanted))
         return row
 
     def _gain(self, row: Mapping[str, Level], name: str, level: Level, wanted: set[Pair]) -> int:
         return sum(_pair(name, level, other, row[other]) in wanted for other in row)
 
-    def _shuffled(self, name: str) -> list[Level]:
+    def _shuffle(self, name: str) -> list[Level]:
         """The levels in random order, a plain one first."""
         levels = list(self._levels[name])
         self._random.shuffle(levels)
@@ -84,7 +84,7 @@ class Design:
         named = sorted(name for name in row if name in self._levels)
         return {_pair(one, row[one], other, row[other]) for one, other in combinations(named, 2)}
 
-    def _balanced_rows(self, count: int) -> Iterator[dict[str, Level]]:
+    def _balance_rows(self, count: int) -> Iterator[dict[str, Level]]:
         """Each factor's levels equally often, those with a plain one mostly plain: few extremes at once."""
         columns = {name: self._column(name, count) for name in self._levels}
         for number in range(count):

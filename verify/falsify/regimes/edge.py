@@ -46,10 +46,10 @@ class Edge:
     def largest_factor(self, run: Run) -> float | None:
         """The largest factor of the run's step sizes that the claim allows; None where it applies with none."""
         with suppress(*NO_RUN), np.errstate(all="ignore"):
-            return self._tied(run) if self._is_tied else self._largest(run)
+            return self._tie(run) if self._is_tied else self._largest(run)
         return None
 
-    def _tied(self, run: Run) -> float | None:
+    def _tie(self, run: Run) -> float | None:
         """The one step size that the assumption allows, where it is rational and allowed by the conditions."""
         work = run.algorithm.work
         clients, iterations = run.problem.clients, run.algorithm.rounds * max(work.steps)
@@ -122,14 +122,14 @@ class Edge:
         with suppress(*NO_RUN):
             if failures_among(premises(self._claim), run):
                 return False
-            return all(compared.holds is not False for compared in self._compared(run))
+            return all(compared.holds is not False for compared in self._compare(run))
         return False
 
     def _excesses(self, run: Run) -> Array:
         """log2 of the smaller over the larger side of each condition: positive where it fails."""
-        return np.array([_excess(*c.relation.in_order(c.lhs, c.rhs)) for c in self._compared(run)])
+        return np.array([_excess(*c.relation.in_order(c.lhs, c.rhs)) for c in self._compare(run)])
 
-    def _compared(self, run: Run) -> list[Comparison]:
+    def _compare(self, run: Run) -> list[Comparison]:
         return [compare([link], _list_whole_run, run)[0] for link in self._links]
 
 

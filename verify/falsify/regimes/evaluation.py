@@ -78,7 +78,7 @@ class Evaluation:
         """Evaluations so far."""
         self.known: dict[Hashable, Seen] = {}
         self._edge, self._edges = Edge(claim), dict[Hashable, float | None]()
-        self._looked_at = _looked_at(claim)
+        self._looked_at = _limit_looked_at(claim)
         self._conditions_ask_for_rounds = _depends_on_rounds(claim) or is_tied(claim)
 
     @property
@@ -205,7 +205,7 @@ def _may_depend_on_steps(claim: Claim) -> bool:
     )
 
 
-def _looked_at(claim: Claim) -> int | None:
+def _limit_looked_at(claim: Claim) -> int | None:
     """Local steps of all clients that are affordable; None where equal rounds can be doubled."""
     if not _may_depend_on_steps(claim):
         return None

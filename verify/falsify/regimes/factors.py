@@ -72,7 +72,7 @@ def count(power: float) -> int:
     return int(max(1, min(round(2.0**power), 2**26)))
 
 
-def _counted(level: Level) -> str:
+def _count(level: Level) -> str:
     return f"{count(level):,}"
 
 
@@ -103,7 +103,7 @@ def _list_edge_factors(level: Level) -> str:
 
 
 SOURCES = Factor("sources", ("s", "n", "p", "sn", "sp", "np", "snp"), in_words=_sources)
-CLIENTS = Factor("clients", (0, 1, 3.32, 5, 9.97), steps=(3, 1), low=0, high=10, in_words=_counted)
+CLIENTS = Factor("clients", (0, 1, 3.32, 5, 9.97), steps=(3, 1), low=0, high=10, in_words=_count)
 SHAPE = Factor(
     "curvatures",
     ("alike", "alternate", "one steep", "one flat", "diagonal", "rank one", "crossed"),
@@ -111,7 +111,7 @@ SHAPE = Factor(
 )
 CONDITIONING = Factor("conditioning", (-3, -10, None), steps=(4, 1), low=-16, high=0, in_words=_power)
 ANGLE = Factor("angle", (-3, -6.6), steps=(2, 1), low=-12, high=0, in_words=_power)
-LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=11, in_words=_counted)
+LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=11, in_words=_count)
 HORIZON = Factor("horizon", (("T", 0), ("T", 2), ("L", 0), ("L", 5), ("mu", 5)), in_words=_horizon)
 STEP_SIZE = Factor("step size", (0, -1, -4, -10), steps=(5, 2, 1), high=0, in_words=_list_edge_factors)
 
@@ -152,8 +152,8 @@ STANDARD: Mapping[str, Factor] = {factor.name: factor for factor in (*PROBLEM, *
 
 _CYCLES = (("cycle", 0), ("cycle", 2))
 _OF_TIED_STEPS = (
-    Factor("clients", (0, 2, 4, 10), steps=(2,), low=0, high=10, in_words=_counted),
-    Factor("local steps", (0, 2, 4), steps=(2,), low=0, high=12, in_words=_counted),
+    Factor("clients", (0, 2, 4, 10), steps=(2,), low=0, high=10, in_words=_count),
+    Factor("local steps", (0, 2, 4), steps=(2,), low=0, high=12, in_words=_count),
     Factor("horizon", (("T", 0), ("T", 12), ("T", 6), ("T", 20)), in_words=_horizon),
     Factor("step size", (0,), high=0, in_words=_list_edge_factors),
     # Curvatures alone lead to the edge of the conditions there, so that they move in small steps.
@@ -181,16 +181,16 @@ def factors_for(claim: Claim) -> dict[str, Factor]:
 @cache
 def levels_of_counts(claim: Claim) -> Mapping[str, tuple[Level, ...]]:
     """Levels of the counts that conditions restrict, as ``Eq(T, 1)`` does, by the names of their factors."""
-    clients = _allowed(claim, q.clients, CLIENTS.levels)
-    steps = _allowed(claim, q.local_steps, LOCAL_STEPS.levels)
-    rounds = _allowed(claim, q.rounds, [power for unit, power in HORIZON.levels if unit == "T"])
+    clients = _allow(claim, q.clients, CLIENTS.levels)
+    steps = _allow(claim, q.local_steps, LOCAL_STEPS.levels)
+    rounds = _allow(claim, q.rounds, [power for unit, power in HORIZON.levels if unit == "T"])
     found = {"clients": clients, "local steps": steps, "horizon": tuple(("T", power) for power in rounds)}
     if len(rounds) > 1:
         found["horizon"] += tuple(level for level in HORIZON.levels if level[0] != "T")
     return {name: levels for name, levels in found.items() if levels}
 
 
-def _allowed(claim: Claim, quantity: RunQuantity, levels: Sequence[float]) -> tuple[float, ...]:
+def _allow(claim: Claim, quantity: RunQuantity, levels: Sequence[float]) -> tuple[float, ...]:
     """Those of the levels that the conditions on a count alone allow, with the least of all; none without conditions.
 
     A count that is allowed alone has no other level.

@@ -26,7 +26,7 @@ def rounds_at(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_a
     """T, at least one; `looked_at` bounds the local steps of all clients where a claim has terms at each."""
     steps = 1 if subject.steps_are_rounds else number_of_steps(point)
     if point["horizon"][0] == "cycle":
-        return _whole_cycles(point)
+        return _count_whole_cycles(point)
     most = _most_steps(point, subject, steps)
     if looked_at is not None:
         most = min(most, looked_at // max(number_of_clients(point), _sets_of_participants(point)))
@@ -39,7 +39,7 @@ def _sets_of_participants(point: Point) -> int:
     return math.comb(clients, clients // 2) if point.get("participation") == "half" else clients
 
 
-def _whole_cycles(point: Point) -> int:
+def _count_whole_cycles(point: Point) -> int:
     """Rounds of at most so many whole cycles; one round where even one cycle is too long."""
     cycle = rounds_of_a_cycle(point)
     most = _MOST_IN_CYCLES // cycle

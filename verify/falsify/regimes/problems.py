@@ -186,12 +186,12 @@ def _with_negative(point: Point, hessians: list[list[list[fmpq]]]) -> list[list[
     if kind is None:
         return hessians
     if kind == "all":
-        return _once_each(hessians, _turned)
+        return _once_each(hessians, _turn)
     half = [[[-entry / 2 for entry in row] for row in hessian] for hessian in hessians[:1]]
-    return half + hessians[1:] if len(hessians) > 1 else [_turned(hessian) for hessian in hessians]
+    return half + hessians[1:] if len(hessians) > 1 else [_turn(hessian) for hessian in hessians]
 
 
-def _turned(hessian: list[list[fmpq]]) -> list[list[fmpq]]:
+def _turn(hessian: list[list[fmpq]]) -> list[list[fmpq]]:
     last = len(hessian) - 1
     return [
         [-entry if row == last and column == last else entry for column, entry in enumerate(entries)]
@@ -204,7 +204,7 @@ def _scalar_losses(point: Point, _rounds: int) -> Table:
     flat = power(point["conditioning"]) or fmpq(1, 4)
     alike = point["curvatures"] in ("alike", "diagonal")
     curved = [_ONE if alike or client % 2 == 0 else flat for client in range(clients)]
-    of_a_client = _kinked if point["loss"] == "kinked" else _centred
+    of_a_client = _build_kinked if point["loss"] == "kinked" else _centred
     terms = [
         [
             {
@@ -230,7 +230,7 @@ def _centred(curve: fmpq, gradient: fmpq, _flat: fmpq) -> list[tuple[fmpq, fmpq,
     return [(curve, gradient, _ONE)]
 
 
-def _kinked(curve: fmpq, gradient: fmpq, flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
+def _build_kinked(curve: fmpq, gradient: fmpq, flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
     """Terms of a sum with this slope at zero, curved on one side of it and flat on the other: noise moves the mean."""
     return [(curve, _ONE, _ONE), (flat, -(curve + gradient) / flat, _WIDE)]
 

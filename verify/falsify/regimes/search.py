@@ -303,7 +303,7 @@ class _Searching:
                 firsts.setdefault(seen.point["sources"], seen)
         special = sorted(self._search_levels(levels, pool, list(firsts.values()), _VALLEYS), key=_rank)
         without = [seen for sources, seen in firsts.items() if "s" not in sources]
-        without += [other for seen in without if (other := _unlike(seen, pool)) is not None]
+        without += [other for seen in without if (other := _find_unlike(seen, pool)) is not None]
         without += [other for seen in without if (other := _search_one_round(seen, pool)) is not None]
         return without, [seen for sources, seen in firsts.items() if "s" in sources], special
 
@@ -356,7 +356,7 @@ def _tame_points(start: Point, restricted: Mapping[str, Sequence[Level]]) -> Ite
         yield {**start, **{name: level for name, (_, level) in zip(tame, chosen, strict=True)}}
 
 
-def _unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
+def _find_unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
     """Return the best run with the same sources and other curvatures."""
     same = (one for one in pool if one.point["sources"] == seen.point["sources"] and one.point["loss"] is None)
     return next((one for one in same if one.point["curvatures"] != seen.point["curvatures"]), None)

@@ -103,10 +103,10 @@ def is_in_numbers(term: Term) -> bool:
 
 def term_at_steps(expression: Expr, *of: Quantity, over: tuple[Over, ...] = ()) -> Term:
     """Define a number by an expression at each local step in the symbols of some quantities."""
-    return Term(expression, _used(expression, of), over)
+    return Term(expression, _pair_used(expression, of), over)
 
 
-def _used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbol, Quantity], ...]:
+def _pair_used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbol, Quantity], ...]:
     """Pair the symbols of an expression with their quantities."""
     known: dict[sp.Symbol, Quantity] = {}
     for one in of:

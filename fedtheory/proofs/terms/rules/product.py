@@ -60,12 +60,12 @@ class Multiply(ProofTerm):
         shown = self.goal.xreplace({meaning: symbol for symbol, meaning in meanings.items()})
         replace(context.numbers, symbols=context.numbers.symbols | meanings.keys()).plain(shown)
         for name in self.divided_by:
-            if not divides_by(shown, _named(factors, name)):
+            if not divides_by(shown, _find_factor(factors, name)):
                 raise Rejected(f"the relation does not divide by {name}")
-        whole = shown * sp.Mul(*(_named(factors, name) for name in self.divided_by))
+        whole = shown * sp.Mul(*(_find_factor(factors, name) for name in self.divided_by))
         for product in self.products:
             number = context.numbers.plain(context.require_nonnegative(product.coefficient))
-            whole -= number * sp.Mul(*(_named(factors, name) for name in product.factors))
+            whole -= number * sp.Mul(*(_find_factor(factors, name) for name in product.factors))
         context.require([check_zero("the identity", whole)])
         return Proved(self.goal)
 
@@ -101,7 +101,7 @@ def divides_by(expression: Expr, divisor: Expr) -> bool:
     return bool(divisor.free_symbols) and bool(quotient(below / divisor).denominator.is_constant())
 
 
-def _named(factors: dict[str, Expr], name: str) -> Expr:
+def _find_factor(factors: dict[str, Expr], name: str) -> Expr:
     if name not in factors:
         raise Rejected(f"there is no factor with the name {name!r}")
     return factors[name]

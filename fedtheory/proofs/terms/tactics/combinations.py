@@ -33,7 +33,7 @@ def terms_of_combination(claim: Claim, certificate: Combination, _prove: Prover)
     """Write a sum of claims and facts as terms."""
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
-    roots, known = named_roots(certificate.roots), tuple(_derived(one) for one in certificate.known)
+    roots, known = named_roots(certificate.roots), tuple(_derive(one) for one in certificate.known)
     terms = []
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
         goal = name_roots(certificate.roots, relation).slack
@@ -52,10 +52,10 @@ def named_roots(roots: Sequence[Root]) -> tuple[NamedRoot, ...]:
 
 
 def _weigh(parts: Sequence[Part]) -> tuple[Weighted, ...]:
-    return tuple(Weighted(part.coefficient, _summed(part)) for part in parts)
+    return tuple(Weighted(part.coefficient, _sum_up(part)) for part in parts)
 
 
-def _summed(part: Part) -> ProofTerm:
+def _sum_up(part: Part) -> ProofTerm:
     premise = _premise(part.premise)
     return premise if part.over is None else SumOver("numbers of clients", part.over, premise)
 
@@ -65,7 +65,7 @@ def _premise(premise: AnyPremise) -> ProofTerm:
         return _fact(premise)
     if isinstance(premise, str):
         return Use(premise)
-    return _derived(premise) if isinstance(premise, Derived) else Given(sp.sympify(premise))
+    return _derive(premise) if isinstance(premise, Derived) else Given(sp.sympify(premise))
 
 
 def _fact(fact: Fact) -> ProofTerm:
@@ -74,7 +74,7 @@ def _fact(fact: Fact) -> ProofTerm:
     return Axiom(FACT, (next(name for name, one in FACTS.items() if one is fact),))
 
 
-def _derived(derived: Derived) -> ProofTerm:
+def _derive(derived: Derived) -> ProofTerm:
     if type(derived) is not Derived:
         return Consequence(type(derived).kind, derived.claim, derived.link)
     return Use(derived.claim, derived.link)

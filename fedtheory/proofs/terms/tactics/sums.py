@@ -50,9 +50,9 @@ class SumTactic:
 
     def weigh(self, terms: Sequence[Term]) -> tuple[Weighted, ...]:
         """Write the kernel's terms, each with its number or under the sums that it stands in."""
-        return tuple(self._weighted(term) for term in terms)
+        return tuple(self._weight(term) for term in terms)
 
-    def _weighted(self, term: Term) -> Weighted:
+    def _weight(self, term: Term) -> Weighted:
         proof, number = self._reason(term), term.coefficient
         if term.summed:
             proof, number = SumOver("steps of a client", number, proof), ONE

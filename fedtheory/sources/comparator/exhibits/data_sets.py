@@ -124,14 +124,14 @@ class OnData:
 
 def evaluate_bound(claim: Claim, run: Run) -> float | None:
     """The right side of a bound on a run; None where a condition fails."""
-    slacks, right = _compiled(claim)
+    slacks, right = _compile(claim)
     if min(_number(slack(whole_run(run))) for slack in slacks) < 0:
         return None
     return _number(right(whole_run(run)))
 
 
 @cache
-def _compiled(claim: Claim) -> tuple[Sequence[Compiled], Compiled]:
+def _compile(claim: Claim) -> tuple[Sequence[Compiled], Compiled]:
     """Compile the slacks of the conditions and the right side."""
     slacks = [compile_expression(one.rhs - one.lhs, claim.notation) for one in claim.conditions]
     return slacks, compile_expression(claim.relations[0].right, claim.notation)

@@ -179,7 +179,7 @@ def _mixing(moved: str) -> list[Term]:
 MIXING = _mixing(MOVED)
 
 
-def _aligned(point: Expr) -> list[Term]:
+def _align(point: Expr) -> list[Term]:
     """Convexity and smoothness of each client's loss, at the virtual iterate and a point."""
     return [
         Term(2 * q_n / K, reason, averaged=True, summed=True)
@@ -285,11 +285,11 @@ CERTIFICATES = [
             ]
         ],
     ),
-    Certificate(claim="fraboni2022:lemma-4.proof", links=[_aligned(surrogate_optimum)]),
+    Certificate(claim="fraboni2022:lemma-4.proof", links=[_align(surrogate_optimum)]),
     Certificate(
         claim="fraboni2022:thm-1.any-point.progress", links=[[*STEP, *_multiply(tilde_eta, _mixing(MOVED_FROM_Y))]]
     ),
-    Certificate(claim="fraboni2022:thm-1.any-point.spread", links=[_aligned(comparator)]),
+    Certificate(claim="fraboni2022:thm-1.any-point.spread", links=[_align(comparator)]),
     Certificate(
         claim="fraboni2022:lemma-5.steps.fixed",
         links=[

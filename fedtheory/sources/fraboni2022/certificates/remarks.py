@@ -58,7 +58,7 @@ _FEWER = tau_M / (M * T * N)
 """A multiple of N - M T/tau_M with this factor is what tau_M/(M T) exceeds 1/N by."""
 
 
-def _ordered() -> Combination:
+def _order() -> Combination:
     """tau_M/tau_0 is at least one, and one at least 1/M; the other terms of (38) are not negative."""
     claim = _CLAIMS["fraboni2022:eq-38.ordering"]
     scale = Sigma_star / sp.sqrt(K * N)
@@ -110,7 +110,7 @@ CERTIFICATES = [
         claim="fraboni2022:fedfix.aggregations.fixed",
         links=[[Part(-tau_M / (T * Delta_t), facts.FEDFIX_TIME)]],
     ),
-    _ordered(),
+    _order(),
     Combination(
         claim="fraboni2022:eq-39.start",
         links=[_updates(start**4 / K * _FEWER), _updates((K - 1) * Sigma_star * _FEWER)],

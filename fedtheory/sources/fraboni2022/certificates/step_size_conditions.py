@@ -30,7 +30,7 @@ def _with(factor: Expr, parts: Sequence[Part]) -> list[Part]:
     return [Part(factor * part.coefficient, part.premise) for part in parts]
 
 
-def _mixed(premises: Sequence[object], of_alpha: Sequence[Part], of_beta: Sequence[Part]) -> list[list[Part]]:
+def _mix(premises: Sequence[object], of_alpha: Sequence[Part], of_beta: Sequence[Part]) -> list[list[Part]]:
     """The conditions of A.5 but the first: 1 - alpha and rho - beta are at least zero by the parts given."""
     bracket = tilde_eta + 16 * rho * L * delay
     both = [*of_alpha, *of_beta, Part(rho - 1, ONE_FACT)]
@@ -62,21 +62,21 @@ CERTIFICATES = [
         claim="fraboni2022:A5.conditions.listed",
         links=[
             [*_combine_conditions((8, 0, 0), _FROM_98), *_FIRST],
-            *_mixed(_FROM_98, [Part(ONE, alpha <= 1)], _SMALL_BETA),
+            *_mix(_FROM_98, [Part(ONE, alpha <= 1)], _SMALL_BETA),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-97",
         links=[
             [*_combine_conditions((8, 0, 0), SUFFICIENT), *_FIRST],
-            *_mixed(SUFFICIENT, [Part(ONE, alpha <= 1)], _SMALL_BETA),
+            *_mix(SUFFICIENT, [Part(ONE, alpha <= 1)], _SMALL_BETA),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-97.larger-weights",
         links=[
             [*_combine_conditions((8, 0, 0), SUFFICIENT), *_FIRST],
-            *_mixed(SUFFICIENT, [Part(ONE, PAIRING)], [Part(ONE, REPORTING_EXCESS)]),
+            *_mix(SUFFICIENT, [Part(ONE, PAIRING)], [Part(ONE, REPORTING_EXCESS)]),
         ],
     ),
     Combination(

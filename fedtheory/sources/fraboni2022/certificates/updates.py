@@ -81,7 +81,7 @@ def _with_rho(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
     ]
 
 
-def _aligned(spread: str) -> list[Part]:
+def _align(spread: str) -> list[Part]:
     """The alignment, with a bound on the spread of the clients."""
     return [
         Part(ONE, spread),
@@ -110,7 +110,7 @@ def _update(progress: str, alignment: str) -> list[Part]:
     ]
 
 
-def _bounded(sums: str, gaps: Fact, bound: Sequence[tuple[Expr, Fact]]) -> list[Part]:
+def _bound(sums: str, gaps: Fact, bound: Sequence[tuple[Expr, Fact]]) -> list[Part]:
     """The sum of all updates, solved for the gap."""
     return [
         Part(1 / MARGIN, sums),
@@ -164,7 +164,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim=ALIGNMENT,
-        links=[_aligned("fraboni2022:lemma-4.proof")],
+        links=[_align("fraboni2022:lemma-4.proof")],
     ),
     Combination(
         claim=MEAN_BOUND,
@@ -245,9 +245,9 @@ CERTIFICATES = [
     Combination(claim="fraboni2022:eq-91", links=[[Part(-ONE, GAPS)]]),
     Combination(
         claim="fraboni2022:eq-94.random-weights",
-        links=[_bounded("fraboni2022:thm-1.proof-86-90.90.fixed", GAPS, BOUND)],
+        links=[_bound("fraboni2022:thm-1.proof-86-90.90.fixed", GAPS, BOUND)],
     ),
-    Combination(claim=ANY_ALIGNMENT, links=[_aligned(ANY_SPREAD)]),
+    Combination(claim=ANY_ALIGNMENT, links=[_align(ANY_SPREAD)]),
     Combination(claim=ANY_UPDATE, links=[_update(ANY_PROGRESS, ANY_ALIGNMENT)]),
     Combination(
         claim=ANY_MEAN,
@@ -260,7 +260,7 @@ CERTIFICATES = [
             ]
         ],
     ),
-    Combination(claim="fraboni2022:thm-1.any-point", links=[_bounded(ANY_MEAN, COMPARATOR_GAPS, ANY_BOUND)]),
+    Combination(claim="fraboni2022:thm-1.any-point", links=[_bound(ANY_MEAN, COMPARATOR_GAPS, ANY_BOUND)]),
     Combination(
         claim="fraboni2022:cor-1.update",
         links=[[Part(-ONE, FAIR_LOSS), Part(q_n - least_q, LOSS)]],

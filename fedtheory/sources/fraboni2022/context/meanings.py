@@ -59,7 +59,7 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
         raise Rejected("client averages use the client weights, which a context of updates does not have")
     symbol, reading = symbols_of(claim), _reading(claim, relation)
-    meanings = reading.meanings(symbol, _used(claim, relation))
+    meanings = reading.meanings(symbol, _list_used(claim, relation))
     known = {symbol(quantity): meaning for quantity, meaning in meanings.items()} | _weights(symbol)
     weights = {symbol(weight): number for weight, number in reading.weights.items()}
     written = relation.transform(lambda side: _convert_to_means(side.xreplace(known), weights))
@@ -95,7 +95,7 @@ class QuantityReading:
 def _reading(claim: Claim, relation: Relation) -> QuantityReading:
     if a.aggregation_scheme not in claim.assumptions:
         raise Rejected("quantities of updates are those of scheme (6)")
-    used = _used(claim, relation)
+    used = _list_used(claim, relation)
     measured, weights = used & _ALL, used & _WEIGHTS
     for reading in READINGS:
         if measured <= reading.quantities and weights <= reading.weights.keys():
@@ -104,7 +104,7 @@ def _reading(claim: Claim, relation: Relation) -> QuantityReading:
     raise Rejected(f"no theory has all of: {names}")
 
 
-def _used(claim: Claim, relation: Relation) -> frozenset[Quantity]:
+def _list_used(claim: Claim, relation: Relation) -> frozenset[Quantity]:
     symbol = symbols_of(claim)
     return frozenset(one for each in relation.free_symbols if (one := symbol.quantity(each)) is not None)
 

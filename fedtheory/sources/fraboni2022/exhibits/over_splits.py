@@ -47,7 +47,7 @@ def display_3() -> Display:
     """Figure 3 on several splits."""
     names = ("local-work", "tuned-local-work", "mitigations")
     works, tuned, changed = (stored(name) for name in names)
-    charts = [_tuned_chart(tuned, split) for split in SPLITS]
+    charts = [_chart_tuned(tuned, split) for split in SPLITS]
     return _display(charts, compare_splits_of_figure_3(works, tuned, changed))
 
 
@@ -68,7 +68,7 @@ def _display(charts: Sequence[Chart], findings: Sequence[Finding], *, fewer: boo
     return Display(charts, f"What reproduces, {splits} (stored results)", findings)
 
 
-def _tuned_chart(records: Sequence[TunedLocalWork], split: Split) -> Chart:
+def _chart_tuned(records: Sequence[TunedLocalWork], split: Split) -> Chart:
     """Excess loss over the number of local steps, each weighting at its best step size."""
     chosen = [each for each in records if each.split == split]
     steps = sorted({each.local_steps for each in chosen})
@@ -114,12 +114,12 @@ def _schemes_chart(records: Sequence[BestScheme], split: Split, slower: int) -> 
         caption=(
             f"Excess loss of problem (2) over the last 5% of each time budget under F{slower} on the {split} splits, "
             f"{_TWENTY} clients, each scheme at the step size that is best for the split and the budget: average over "
-            f"the splits, and their range. Dashed: server step size $M$ instead of one. {_searched(chosen)}"
+            f"the splits, and their range. Dashed: server step size $M$ instead of one. {_search(chosen)}"
         ),
     )
 
 
-def _searched(records: Sequence[BestScheme]) -> str:
+def _search(records: Sequence[BestScheme]) -> str:
     interior = sum(each.is_interior for each in records)
     return (
         f"Smaller and larger step sizes were tried beside {interior} of the {len(records)} best ones; neighbours have "

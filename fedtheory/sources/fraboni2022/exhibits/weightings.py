@@ -26,10 +26,10 @@ Measure = Callable[[WeightsCompared, Curve], Array]
 
 def charts_2(results: Sequence[WeightsCompared]) -> list[Chart]:
     """Figure 2 (a) to (d): losses and their spread over the clients, of problem (2) and of the surrogate problem."""
-    return [_federated_loss(results), _federated_spread(results), _surrogate_loss(results), _surrogate_spread(results)]
+    return [_draw_loss(results), _draw_spread(results), _surrogate_loss(results), _surrogate_spread(results)]
 
 
-def _federated_loss(results: Sequence[WeightsCompared]) -> Chart:
+def _draw_loss(results: Sequence[WeightsCompared]) -> Chart:
     """The loss of problem (2), and where identical weights lead."""
     limits = [result.identical_limit - result.minimum for result in results]
     named = ", ".join(f"{limit:.3g} ({result.split})" for limit, result in zip(limits, results, strict=True))
@@ -48,7 +48,7 @@ def _federated_loss(results: Sequence[WeightsCompared]) -> Chart:
     )
 
 
-def _federated_spread(results: Sequence[WeightsCompared]) -> Chart:
+def _draw_spread(results: Sequence[WeightsCompared]) -> Chart:
     """The standard deviation over the clients of their expected losses."""
     return Chart(
         name="federated-spread",

@@ -76,7 +76,7 @@ expected_clock_time = RunQuantity(
 )
 
 
-def _expected_round_time(run: Run) -> Any:
+def _compute_expected_round_time(run: Run) -> Any:
     """E[max of T_i over the participants], over all outcomes of a round."""
     expect_no_cycle(run)
     run.require_single_clients("outcomes of a round are those of single clients")
@@ -94,7 +94,7 @@ expected_round_time = constant(
     "expected_round_time",
     r"\mathbb E[\max_{i\in S_n}T_i]",
     "expected update time of the slowest participant of a round, over all outcomes",
-    _expected_round_time,
+    _compute_expected_round_time,
     primitive="clock",
 )
 round_duration = per_round(

@@ -66,7 +66,7 @@ round_optimum_noise = per_round(
 )
 
 
-def _mixed_noise_at_round_optima(run: Run) -> Array:
+def _mix_noise_at_round_optima(run: Run) -> Array:
     """sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of each L^n, (N,)."""
     surrogate = run.surrogate
     squares = surrogate.shares * run.of_one_client(surrogate.shares)
@@ -78,7 +78,7 @@ round_optimum_mixed_noise = per_round(
     "round_optimum_mixed_noise",
     r"\sigma_2(n)",
     "sigma_2(n) = sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of L^n",
-    lambda run: place_on_rounds(_mixed_noise_at_round_optima(run)),
+    lambda run: place_on_rounds(_mix_noise_at_round_optima(run)),
     term=define_at_each_step(weigh_by_shares(SHARE * square(SAMPLE_AT_ROUND_OPTIMUM)), FIRST_STEP),
 )
 mean_round_optimum_noise = mean_over_rounds(round_optimum_noise, r"\Sigma_1(N)")

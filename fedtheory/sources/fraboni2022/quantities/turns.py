@@ -35,7 +35,7 @@ _phi = define_in_numbers(
 )
 
 
-def _expected_model(updates: int, latex: str) -> VectorQuantity:
+def _expect_model(updates: int, latex: str) -> VectorQuantity:
     """E theta^{n-u}, so many updates before the present one; before the start it is theta^0."""
 
     def build(frame: Frame) -> Vector:
@@ -53,7 +53,7 @@ def _cycle_point(name: str, latex: str, meaning: str, point: Callable[[Frame], A
     )
 
 
-_one_before, _three_before = _expected_model(1, r"\mathbb E\theta^{n-1}"), _expected_model(3, r"\mathbb E\theta^{n-3}")
+_one_before, _three_before = _expect_model(1, r"\mathbb E\theta^{n-1}"), _expect_model(3, r"\mathbb E\theta^{n-3}")
 _even = _cycle_point("even_cycle_point", "a", "the cycle's point at even updates", lambda frame: _cycle(frame.run)[:1])
 _odd = _cycle_point("odd_cycle_point", "b", "the cycle's point at odd updates", lambda frame: _cycle(frame.run)[1:])
 

@@ -49,7 +49,7 @@ def _client_values(run: Run) -> Array:
     return values
 
 
-def _weighted(run: Run, weights: Array) -> Array:
+def _weight(run: Run, weights: Array) -> Array:
     """sum_i c_i(n) E L_i(theta^{n,k}), (N, K), for the weights c(n) of each round, (N, M), or of all, (1, M)."""
     first, kinds = group_equal_rows(weights)
     if len(first) >= run.problem.clients:
@@ -71,7 +71,7 @@ def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
 
 def _of_round(run: Run) -> Array:
     """E L^n(theta^{n,k}), (N, K)."""
-    return _weighted(run, run.surrogate.weights)
+    return _weight(run, run.surrogate.weights)
 
 
 def _round_gap(run: Run) -> Array:
@@ -117,7 +117,7 @@ virtual_gradient_sq = per_round(
 
 
 def _virtual_suboptimality(run: Run) -> Array:
-    return np.asarray(_weighted(run, run.problem.weights[None]) - run.problem.optimal_value)
+    return np.asarray(_weight(run, run.problem.weights[None]) - run.problem.optimal_value)
 
 
 virtual_suboptimality = per_round(
@@ -132,7 +132,7 @@ virtual_suboptimality = per_round(
 def _surrogate_suboptimality(run: Run) -> Array:
     surrogate = run.surrogate
     lowest = surrogate.client_values(surrogate.optimum) @ surrogate.mean_weights
-    return np.asarray(_weighted(run, surrogate.mean_weights[None]) - lowest)
+    return np.asarray(_weight(run, surrogate.mean_weights[None]) - lowest)
 
 
 surrogate_suboptimality = per_round(
@@ -149,7 +149,7 @@ def _unrepresented(run: Run) -> Array:
     surrogate = run.surrogate
     missing = surrogate.sum_by_type(surrogate.weights)[:, surrogate.types] == 0
     shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
-    return np.asarray(_weighted(run, shares) - (shares @ surrogate.least_client_values)[:, None])
+    return np.asarray(_weight(run, shares) - (shares @ surrogate.least_client_values)[:, None])
 
 
 unrepresented_gap = per_round(

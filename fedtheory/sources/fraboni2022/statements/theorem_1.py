@@ -36,7 +36,7 @@ def explicit_terms(excess: Expr = beta) -> Expr:
     return steps + residual + noise_terms
 
 
-def _ordered_terms() -> Expr:
+def _order_terms() -> Expr:
     """eps_K + eps_alpha + eps_beta with the constants of (93), and with (96) for the noise."""
     mixed = 4 * L * R_L + 2 * Sigma
     steps = 4 * D * R_L + 6 * rho * eta_l**2 * (K - 1) ** 2 * L * Sigma_1
@@ -55,7 +55,7 @@ s_j, s_jn = sp.Symbol("s_j", real=True), sp.Symbol("s_j(n)", real=True)
 
 CLAIMS = [
     *claim.refuted.bound("thm-1", "Theorem 1", "Theorem 1, (13)")(
-        chain=(Z_bar, "<=", R_L + EPSILON_F + _ordered_terms()),
+        chain=(Z_bar, "<=", R_L + EPSILON_F + _order_terms()),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=THEOREM,

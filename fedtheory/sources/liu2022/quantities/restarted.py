@@ -50,7 +50,7 @@ def _loop(run: Run, seed: int, step: Callable[[int, Array, Observe], Array]) -> 
     generator = np.random.default_rng(seed)
     iterates = np.tile(run.problem.centred.start, (run.problem.clients, 1))
     for t in range(1, run.algorithm.rounds * common_steps(run) + 1):
-        iterates = step(t, iterates, lambda points: _observed(run, points, generator))
+        iterates = step(t, iterates, lambda points: _observe(run, points, generator))
         yield iterates
 
 
@@ -82,7 +82,7 @@ def _average(run: Run, iterates: Array) -> Array:
     return np.tile(weighted_sum(run.problem.weights, iterates), (len(iterates), 1))
 
 
-def _observed(run: Run, iterates: Array, generator: np.random.Generator) -> Array:
+def _observe(run: Run, iterates: Array, generator: np.random.Generator) -> Array:
     """One stochastic gradient of each client at its point, (M, d)."""
     centred = run.problem.centred
     noise = np.stack([centred.oracle.outcome(client, x, generator) for client, x in enumerate(iterates)])

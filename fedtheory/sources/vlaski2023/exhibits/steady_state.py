@@ -24,10 +24,10 @@ _TERMS = 3
 
 def has_steady_state(claim: Claim) -> bool:
     """Return whether a claim says by how much the steady state differs from something."""
-    return _compared_with(claim) is not None
+    return _compare_with(claim) is not None
 
 
-def _compared_with(claim: Claim) -> Expr | None:
+def _compare_with(claim: Claim) -> Expr | None:
     """Return the term x of a rate on ``steady state - x``."""
     if claim.rate is None:
         return None
@@ -72,7 +72,7 @@ def steady_state(claim: Claim) -> ex.Display:
 
 
 def _claimed(claim: Claim, ladder: list[Run]) -> list[float]:
-    evaluate = compile_expression(_compared_with(claim), claim.where)
+    evaluate = compile_expression(_compare_with(claim), claim.where)
     return [plain_float(evaluate(whole_run(at)).item()) for at in ladder]
 
 

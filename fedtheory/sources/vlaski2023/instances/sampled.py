@@ -48,7 +48,7 @@ def sampled_clients(number: int) -> Run:
     generator = np.random.default_rng([8, number])
     clients = 2 + int(generator.integers(3 if number % 3 else 1))
     if number % 4 == 3:
-        problem = _sampled_data(generator, min(clients, 3))
+        problem = _sample_data(generator, min(clients, 3))
     else:
         spectra = [[pick(generator, CURVATURES)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
@@ -60,7 +60,7 @@ def sampled_clients(number: int) -> Run:
     return _sampled(problem, selected, steps, effective, 1 + int(generator.integers(3)))
 
 
-def _sampled_data(generator: np.random.Generator, clients: int) -> Problem:
+def _sample_data(generator: np.random.Generator, clients: int) -> Problem:
     """Two samples in one dimension for each client, mini-batches of one."""
     inputs = tuple(RATIONAL.array(generator.choice([-2, -1, 1, 2], (2, 1))) for _ in range(clients))
     outputs = tuple(RATIONAL.array(generator.integers(-1, 2, 2)) for _ in range(clients))
@@ -73,7 +73,7 @@ def steady_sampled_clients(number: int) -> Run:
     generator = np.random.default_rng([9, number])
     dimension, clients = 1 + number % 2, 2 + int(generator.integers(2))
     if number % 4 == 3:
-        problem = _sampled_data(generator, clients)
+        problem = _sample_data(generator, clients)
     else:
         spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)

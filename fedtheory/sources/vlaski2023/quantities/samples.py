@@ -33,7 +33,7 @@ regressor_fourth_moment = constant(
 )
 
 
-def _squared_sample_curvatures(run: Run) -> Array:
+def _square_sample_curvatures(run: Run) -> Array:
     """E[A'A] of each client, A the average of h h' over the samples h of one draw, (M, d, d).
 
     A draw has a part of the variance of one sample, and none where it is all samples.
@@ -55,7 +55,7 @@ def _squared_sample_curvatures(run: Run) -> Array:
 
 def _sample_curvature_of_change(frame: Frame) -> Vector:
     change = frame.local + frame.server.scaled(-frame.arithmetic.identity(1)[0])
-    return change.transform(LinearMaps(frame.of_run(_squared_sample_curvatures)))
+    return change.transform(LinearMaps(frame.of_run(_square_sample_curvatures)))
 
 
 sample_curvature_of_change = VectorQuantity(

@@ -25,7 +25,7 @@ def findings_2(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Findin
         _lower_everywhere(
             both, "Identical is better than Time-based on the surrogate problem (10)", _surrogate_excess, swapped=True
         ),
-        _lower_everywhere(both, "the weighted spread is always worse for Identical", _weighted_spread),
+        _lower_everywhere(both, "the weighted spread is always worse for Identical", _compute_weighted_spread),
     )
 
 
@@ -44,7 +44,7 @@ def _surrogate_excess(result: WeightsCompared, curve: Curve) -> float:
     return _final(curve.weighted_loss(result.shares)) - result.surrogate_minimum
 
 
-def _weighted_spread(result: WeightsCompared, curve: Curve) -> float:
+def _compute_weighted_spread(result: WeightsCompared, curve: Curve) -> float:
     return _final(curve.spread(result.shares))
 
 

@@ -37,7 +37,7 @@ def compare_splits_of_figure_3(
         *_mitigating(changed),
         _check_heterogeneity(works, changed),
         _slow_moves(works),
-        _tuned(tuned),
+        _tune(tuned),
     )
 
 
@@ -125,7 +125,7 @@ def _join(numbers: Sequence[float]) -> str:
 
 def _mitigating(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
     """Changes that halve or remove the fluctuation of Time-based."""
-    counts = {change: _improved(changed, change) for change in CHANGES[1:]}
+    counts = {change: _improve(changed, change) for change in CHANGES[1:]}
     texts = {change: f"{change}: {better} of {total} runs" for change, (better, total) in counts.items()}
     evidence = (
         "Deviation of the expected loss over the last 5% of the updates, or divergence, against the run without the "
@@ -135,12 +135,12 @@ def _mitigating(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
         Finding(
             "a smaller global step size, a smaller local step size and less local work mitigate the instability",
             all(better == total for better, total in (counts[change] for change in _HALVED)),
-            f"{evidence}{'; '.join(texts[change] for change in _HALVED)}. {_rescued(changed, _HALVED)}",
+            f"{evidence}{'; '.join(texts[change] for change in _HALVED)}. {_rescue(changed, _HALVED)}",
         ),
         Finding(
             "only these three mitigate it",
             not any(better for better, _ in (counts[change] for change in _OTHERS[:1])),
-            f"{evidence}{texts['FedFix-0.5']}, at the same step sizes and local work. {_rescued(changed, _OTHERS[:1])}",
+            f"{evidence}{texts['FedFix-0.5']}, at the same step sizes and local work. {_rescue(changed, _OTHERS[:1])}",
         ),
     )
 
@@ -153,13 +153,13 @@ def _cases(changed: Iterable[Mitigation]) -> dict[tuple[str, int, int], dict[str
     return cases
 
 
-def _improved(changed: Iterable[Mitigation], change: str) -> tuple[int, int]:
+def _improve(changed: Iterable[Mitigation], change: str) -> tuple[int, int]:
     """Count the runs in which a change leaves a smaller deviation, and all runs."""
     cases = _cases(changed).values()
     return sum(runs[change].deviation < runs["none"].deviation for runs in cases), len(cases)
 
 
-def _rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
+def _rescue(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
     """Count the diverging runs that converge with each of some changes."""
     diverging = [runs for runs in _cases(changed).values() if runs["none"].deviation == inf]
     saved = [sum(runs[change].deviation < inf for runs in diverging) for change in changes]
@@ -212,7 +212,7 @@ def _slow_moves(works: Runs) -> Finding:
     return Finding("whenever a slow client contributes, the model moves further with Time-based", holds, evidence)
 
 
-def _tuned(tuned: Sequence[TunedLocalWork]) -> Finding:
+def _tune(tuned: Sequence[TunedLocalWork]) -> Finding:
     texts = []
     for split in SPLITS:
         chosen = [each for each in tuned if each.split == split]

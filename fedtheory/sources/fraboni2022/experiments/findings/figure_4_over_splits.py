@@ -26,19 +26,19 @@ def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, 
     unlike = {setting: excess for setting, excess in found.items() if setting[-1] > 0}
     fedfix, synchronous, asynchronous = "FedFix-0.5", "synchronous", "asynchronous"
     return (
-        _ordered(
+        _order(
             "FedFix-0.5 outperforms asynchronous FedAvg in all scenarios",
             found,
             (fedfix, asynchronous),
             cause=_server_step_size(records),
         ),
-        _ordered("FedFix-0.5 outperforms synchronous FedAvg in all scenarios", found, (fedfix, synchronous)),
-        _ordered(
+        _order("FedFix-0.5 outperforms synchronous FedAvg in all scenarios", found, (fedfix, synchronous)),
+        _order(
             "synchronous FedAvg always outperforms asynchronous FedAvg when all clients are alike (F0)",
             alike,
             (synchronous, asynchronous),
         ),
-        _ordered(
+        _order(
             "even with heterogeneous hardware (F80) synchronous FedAvg can outperform asynchronous FedAvg",
             unlike,
             (synchronous, asynchronous),
@@ -60,7 +60,7 @@ def settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting,
     return found
 
 
-def _ordered(
+def _order(
     statement: str, found: dict[Setting, Excess], schemes: tuple[str, str], *, always: bool = True, cause: str = ""
 ) -> Finding:
     """Finding: the first scheme has the lower loss at its best step size, in all cases or in one."""

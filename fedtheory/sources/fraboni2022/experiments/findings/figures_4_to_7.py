@@ -17,13 +17,13 @@ def findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
     alike = [compared for compared in everywhere if compared.slower == 0]
     unlike = [compared for compared in everywhere if compared.slower > 0]
     return (
-        _ordered("FedFix-0.5 always outperforms synchronous FedAvg", everywhere, ("FedFix-0.5", "synchronous")),
-        _ordered(
+        _order("FedFix-0.5 always outperforms synchronous FedAvg", everywhere, ("FedFix-0.5", "synchronous")),
+        _order(
             "synchronous FedAvg always outperforms asynchronous FedAvg when all clients are alike (F0)",
             alike,
             ("synchronous", "asynchronous"),
         ),
-        _ordered(
+        _order(
             "even with heterogeneous hardware (F80) synchronous FedAvg can outperform asynchronous FedAvg",
             unlike,
             ("synchronous", "asynchronous"),
@@ -33,7 +33,7 @@ def findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
     )
 
 
-def _ordered(
+def _order(
     statement: str, compared: Sequence[SchemesCompared], schemes: tuple[str, str], *, always: bool = True
 ) -> Finding:
     """Test whether the first scheme has the lower loss at its best step size: in all cases, or in one."""

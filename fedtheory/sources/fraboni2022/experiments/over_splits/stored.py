@@ -61,7 +61,7 @@ def _local_work() -> Iterator[Part]:
         yield partial(_select_figure_2_step_size, local_work_on_split, split, seed, LOCAL_STEPS)
 
 
-def _tuned_local_work() -> Iterator[Part]:
+def _tune_local_work() -> Iterator[Part]:
     for seed, split in product(SEEDS, SPLITS):
         yield partial(tuned_local_work, split, seed, TUNED_LOCAL_STEPS)
 
@@ -95,7 +95,7 @@ TABLES: dict[str, Table[Any]] = {
     "schemes": Table(BestScheme, _schemes),
     "weightings": Table(WeightingOnSplit, _weightings),
     "local-work": Table(LocalWorkOnSplit, _local_work),
-    "tuned-local-work": Table(TunedLocalWork, _tuned_local_work),
+    "tuned-local-work": Table(TunedLocalWork, _tune_local_work),
     "mitigations": Table(Mitigation, _mitigations),
     "rises": Table(Rises, _rises),
 }
