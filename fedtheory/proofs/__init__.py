@@ -12,7 +12,7 @@ contraction    from a step that contracts to the last model, or to a discounted 
 last_rounds    from such a step to the last round of a long run
 recursion      bounds on the drift, step by step
 restarts       the printed loop over iterations with restarts: its drift, and means over its iterations
-combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)
+combination    sums of proved claims about a run, and of what follows from them (derived_relation)
 roots          symbols for square roots of numbers, in certificates and combinations
 lyapunov       from a function of an algorithm's vectors that shrinks in every round to the last one; cases of a maximum
 terms          certificates as proof terms of one language, checked by the kernel

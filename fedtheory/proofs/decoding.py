@@ -33,7 +33,6 @@ from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped
 from fedtheory.proofs.links import (
     CauchySchwarz,
     Induction,
@@ -46,7 +45,7 @@ from fedtheory.proofs.links import (
 )
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.paper_contexts import paper_contexts
+from fedtheory.proofs.paper_contexts import paper_rules
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
@@ -67,8 +66,8 @@ AnyCertificate = (
     | Cases
 )
 DERIVED: tuple[type[Derived], ...] = (
-    *(Derived, Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart),
-    *(one for context in paper_contexts() for one in context.derived),
+    Derived,
+    *(one for rules in paper_rules() for one in rules.derived),
     *(AtOptimum, LastOfFalling, LastOfContracting),
 )
 """Derived relations of a proved claim."""

@@ -5,7 +5,7 @@ It is found in the folders ``context`` of the papers, with facts in any module, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -19,7 +19,17 @@ from fedtheory.proofs.derived_relation import Derived
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperContext:
+class PaperRules:
+    """What follows from proved claims, and between numbers, by what a paper's quantities are."""
+
+    conditions: Callable[[Claim], tuple[Expr, ...]]
+    """Orderings between numbers of a claim by their quantities."""
+    derived: Sequence[type[Derived]]
+    """Further derived relations of a proved claim."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperContext(PaperRules):
     """The context that a paper has of its quantities."""
 
     write_in_vectors: Callable[[Claim, Relation], Relation]
@@ -28,12 +38,8 @@ class PaperContext:
     """The context in which such a relation is to be proved."""
     share: Quantity
     """The weight of a client in means over clients of such a relation."""
-    conditions: Callable[[Claim], tuple[Expr, ...]]
-    """Orderings between numbers of a claim by their quantities."""
     step_conditions: Callable[[Claim], tuple[Expr, ...]]
     """Orderings, with those between numbers of single clients and steps, which only such a context knows."""
-    derived: Sequence[type[Derived]]
-    """Further derived relations of a proved claim."""
     symbols: Mapping[str, ModuleType]
     """Modules with symbols that no claim has, by the first part of the names that they have in documents."""
 
@@ -41,8 +47,18 @@ class PaperContext:
 @cache
 def paper_contexts() -> tuple[PaperContext, ...]:
     """The contexts of all papers."""
+    return tuple(rules for rules in _list_rules() if isinstance(rules, PaperContext))
+
+
+@cache
+def paper_rules() -> tuple[PaperRules, ...]:
+    """The rules of all papers, those of their contexts among them."""
+    return tuple(_list_rules())
+
+
+def _list_rules() -> Iterator[PaperRules]:
     found = (getattr(module, "CONTEXT", None) for module in modules_of_papers("context"))
-    return tuple(context for context in found if isinstance(context, PaperContext))
+    return (rules for rules in found if isinstance(rules, PaperRules))
 
 
 def _first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
@@ -73,7 +89,7 @@ def find_weight(claim: Claim, relation: Relation) -> Quantity:
 
 def paper_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Orderings between numbers of a claim that follow from what papers say of their quantities."""
-    return tuple(one for context in paper_contexts() for one in context.conditions(claim))
+    return tuple(one for rules in paper_rules() for one in rules.conditions(claim))
 
 
 def paper_step_conditions(claim: Claim) -> tuple[Expr, ...]:

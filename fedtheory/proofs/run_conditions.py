@@ -9,7 +9,6 @@ import sympy as sp
 from fedtheory.kernel import Numbers, is_nonnegative
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.intervals import gap_conditions
 from fedtheory.proofs.numbers import list_known_conditions, numbers_of
 from fedtheory.proofs.paper_contexts import paper_conditions
 
@@ -17,7 +16,7 @@ from fedtheory.proofs.paper_contexts import paper_conditions
 def conditions_of_run(claim: Claim) -> list[Expr]:
     """Return the facts on the numbers of a claim about a run: its conditions, and those of its quantities."""
     own = without_minima(claim.conditions, numbers_of(claim))
-    return [*own, *gap_conditions(claim), *list_known_conditions(claim), *paper_conditions(claim)]
+    return [*own, *list_known_conditions(claim), *paper_conditions(claim)]
 
 
 def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Expr]:

@@ -14,10 +14,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
-from fedtheory.proofs.intervals import Telescoped
 from fedtheory.proofs.links import Induction, PrefixSum, Products
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.sources.fraboni2022.context import updates as u
+from fedtheory.sources.lecture27.context.intervals import Telescoped
 
 eta, L, tau, omega = sp.symbols("eta L tau omega", positive=True)
 gap, spread, sigma, delta = sp.symbols("g D sigma delta", nonnegative=True)

@@ -20,10 +20,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, check_certificate
 from fedtheory.proofs.derived_relation import Derived
-from fedtheory.proofs.intervals import AtNextStart
 from fedtheory.proofs.links import Positive
 from fedtheory.sources.fraboni2022.context import updates as v
 from fedtheory.sources.fraboni2022.context.averages import OverSteps, OverUpdates
+from fedtheory.sources.lecture27.context.intervals import AtNextStart
 
 ONE = sp.S.One
 SCHEME = (a.aggregation_scheme, a.unbiased_gradients)

@@ -22,9 +22,16 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, Part, certificates, check_certificate
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped, gap_conditions
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Proof
+from fedtheory.sources.lecture27.context.intervals import (
+    AtEnd,
+    AtFirstStart,
+    AtNextStart,
+    Summed,
+    Telescoped,
+    gap_conditions,
+)
 from fedtheory.sources.lecture27.statements.notation import (
     F,
     K,

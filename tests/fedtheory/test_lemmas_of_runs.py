@@ -23,8 +23,8 @@ from fedtheory.proofs import Combination, certificates, prove
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.intervals import AtEnd
 from fedtheory.proofs.numbers import SymbolTable, divisors
+from fedtheory.sources.lecture27.context.intervals import AtEnd
 from verify.check import check
 
 TWO: dict[str, Any] = {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]], "start": ["3"]}

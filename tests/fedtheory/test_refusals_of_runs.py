@@ -19,9 +19,9 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, certificates, check_certificate, facts
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.document import document_of
-from fedtheory.proofs.intervals import AtFirstStart, AtNextStart
 from fedtheory.proofs.links import Induction
 from fedtheory.sources.fraboni2022.context.updates import square_of_weight
+from fedtheory.sources.lecture27.context.intervals import AtFirstStart, AtNextStart
 from verify.check import check as evaluate
 
 ONE, ZERO = sp.S.One, sp.S.Zero

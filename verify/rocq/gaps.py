@@ -11,7 +11,6 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.derived_relation import Derived
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
 from verify.rocq.exported import Exported
 from verify.rocq.numbers import SignProofs, number
@@ -160,17 +159,17 @@ class GapsVocabulary(RunVocabulary):
         """Return the slack of another claim, and a tactic for its sign."""
         theirs, claim = symbols_of(known.claim), known.claim
         found = self._translate(premise.of(theirs, claim.relations), theirs)
-        match premise:
-            case AtEnd():
+        match premise.kind:
+            case "at the last step":
                 fact = self._apply(known, premise.link, {"k": "m", "Hk": "last"})
                 return found, f"{'; '.join(_LAST_STEP).format(known=fact)}; {_OPENED}"
-            case Summed():
+            case "summed over rounds":
                 return self._sum(premise, known)
-            case Telescoped() | AtNextStart() | AtFirstStart():
+            case "telescoped" | "at the next start" | "at the first start":
                 raise NotExported(f"a premise at another end of an interval is not exported: {claim.id}")
         return found, f"pose proof ({self._apply(known, premise.link, {})}) as fact; {_OPENED}"
 
-    def _sum(self, premise: Summed, known: Exported) -> tuple[Expr, str]:
+    def _sum(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
         """Return the sum over rounds of a relation about each round, and a tactic for it."""
         slack = self._translate(known.claim.relations[premise.link].slack, symbols_of(known.claim))
         start, end, following = (self.symbols(quantity) for quantity in _OF_A_ROUND)
@@ -193,10 +192,10 @@ class GapsVocabulary(RunVocabulary):
 
     def note_starts(self, premise: Derived, known: Exported) -> str:
         """A tactic that notes what another claim says of where an interval starts."""
-        match premise:
-            case AtNextStart() if not self.of_a_round:
+        match premise.kind:
+            case "at the next start" if not self.of_a_round:
                 return "pose proof epsilon_final as final_least."
-            case AtNextStart():
+            case "at the next start":
                 at_next = self._apply(known, premise.link, {"n": "(S n)", "Hn": "later"})
                 found = self._write_premise(premise, known)
                 return (
@@ -204,17 +203,17 @@ class GapsVocabulary(RunVocabulary):
                     "[rewrite last; apply Rle_ge; exact epsilon_final | "
                     f"assert (later : (S n < rounds_of A)%nat) by lia; exact ({at_next})])."
                 )
-            case AtFirstStart():
+            case "at the first start":
                 at_first = self._apply(known, premise.link, {"n": "O", "Hn": "(some_rounds A)"})
                 return f"assert ({self._write_premise(premise, known)}) by exact ({at_first})."
-            case _ if type(premise) is Derived:
+            case Derived.kind:
                 return f"pose proof (fun n Hn => {self._apply(known, premise.link, {})})."
         raise NotExported(f"a premise at another end of an interval is not exported: {known.claim.id}")
 
     def _write_premise(self, premise: Derived, known: Exported) -> str:
         """A relation about the start of an interval, said of another model."""
         theirs, relation = symbols_of(known.claim), known.claim.relations[premise.link]
-        to = q.next_interval_start_gap if isinstance(premise, AtNextStart) else q.initial_gap
+        to = q.next_interval_start_gap if premise.kind == "at the next start" else q.initial_gap
         moved = {theirs(q.interval_start_gap): theirs(to)}
         left, right = (
             self.number(self._translate(sp.sympify(side).xreplace(moved), theirs))

@@ -10,8 +10,9 @@ import sympy as sp
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.intervals import Telescoped
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.parts import AnyPremise
 from verify.rocq.exported import Exported
 from verify.rocq.names import name_of, name_quantities
 from verify.rocq.numbers import number
@@ -25,8 +26,15 @@ from verify.rocq.theorem import Binder, Theorem, projected
 def is_of_interval(certificate: Combination) -> bool:
     """Return whether a claim is what another one says of each step, summed over an interval, besides orderings."""
     parts = [part for link in certificate.links for part in link]
-    is_sum = bool(parts) and isinstance(parts[0].premise, Telescoped) and len(certificate.links) == 1
-    return is_sum and all(part.coefficient == 1 and isinstance(part.premise, Telescoped | sp.Rel) for part in parts)
+    is_sum = bool(parts) and _is_telescoped(parts[0].premise) and len(certificate.links) == 1
+    return is_sum and all(
+        part.coefficient == 1 and (isinstance(part.premise, sp.Rel) or _is_telescoped(part.premise)) for part in parts
+    )
+
+
+def _is_telescoped(premise: AnyPremise) -> bool:
+    """Return whether a premise is what a claim says of each step, summed over an interval."""
+    return isinstance(premise, Derived) and premise.kind == "telescoped"
 
 
 def theorem_of_interval(
@@ -34,7 +42,7 @@ def theorem_of_interval(
 ) -> tuple[Theorem, list[Exported]]:
     """Return the theorem on an interval; raises `NotExported` where its steps have other assumptions or conditions."""
     premise, (relation,) = certificate.links[0][0].premise, claim.relations
-    assert isinstance(premise, Telescoped)
+    assert isinstance(premise, Derived)
     known = export_id(premise.claim)
     if (claim.assumptions, claim.conditions) != (known.claim.assumptions, known.claim.conditions):
         raise NotExported("sums over an interval are exported under the assumptions and conditions of each step")
@@ -54,7 +62,7 @@ def theorem_of_interval(
     ]
 
 
-def _sum(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[str]]:
+def _sum(known: Exported, premise: Derived) -> tuple[list[Binder], list[str]]:
     """The hypotheses of a claim about each step of an interval, and tactics for its sum over m of them."""
     claim, theorem = known.claim, known.theorem
     total = premise.of(symbols_of(claim), claim.relations)

@@ -25,7 +25,6 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ITERATIONS, ONE
 from fedtheory.proofs.induction import POWER
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped
 from fedtheory.proofs.links import (
     CauchySchwarz,
     Induction,
@@ -37,6 +36,7 @@ from fedtheory.proofs.links import (
     Squared,
 )
 from fedtheory.proofs.parts import Part
+from fedtheory.sources.lecture27.context.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped
 from fedtheory.sources.lecture27.statements.assumptions import apart_sq, gap_above_tangent
 from fedtheory.sources.lecture27.statements.lemmas import (
     distance_after_sq,

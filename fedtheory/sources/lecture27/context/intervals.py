@@ -21,6 +21,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, symbols_of
+from fedtheory.proofs.paper_contexts import PaperRules
 
 NEEDS = (*ROUNDS, a.full_gradients)
 """Assumptions under which the last averaged iterate of a round is the next server model, and gaps are numbers."""
@@ -158,3 +159,6 @@ def gap_conditions(claim: Claim) -> tuple[Expr, ...]:
     """State that the smallest gap is at most each gap that a claim names, by its definition."""
     among = (q.interval_end_gap, q.last_interval_gap, q.final_suboptimality)
     return symbols_of(claim).at_most(*((q.smallest_gap, gap) for gap in among))
+
+
+CONTEXT = PaperRules(conditions=gap_conditions, derived=(Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart))
