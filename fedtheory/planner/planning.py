@@ -67,7 +67,7 @@ def plan(
     local steps, which most bounds are on. Step sizes keep the `margin` from the edge of divergence, a part of it.
     Numbers of bounds are those of the run as planned; where a claim's assumptions hold at smaller step sizes only,
     those of the run at a smaller one. `vary` asks for a table of other settings, each at its best step size: "steps"
-    (local steps), "batch", "algorithm" (SCAFFOLD next to FedAvg), by what rounds cost. `on_answer` is told what to
+    (local steps), "batch", "algorithm" (SCAFFOLD next to FedAvg), by what rounds cost. `on_answer` receives what to
     run as soon as it is known, before any bound, and `on_bounds` what the bounds promise of it, before their best
     step sizes are compared with those of exact errors. With more than one process (`jobs`, -1 for all cores) two
     share the work where runs are long; a script then needs a guarded main part.

@@ -20,7 +20,7 @@ from fedtheory.proofs.derived_relation import Derived
 
 @dataclass(frozen=True, kw_only=True)
 class PaperRules:
-    """What follows from proved claims, and between numbers, by what a paper's quantities are."""
+    """Rules that a paper adds: premises derived from proved claims, and conditions between its numbers."""
 
     conditions: Callable[[Claim], tuple[Expr, ...]]
     """Orderings between numbers of a claim by their quantities."""

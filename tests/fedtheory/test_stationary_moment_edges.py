@@ -45,7 +45,7 @@ def test_flat_directions_keep_the_start() -> None:
 
 
 def test_gradients_along_flat_directions_have_no_limit() -> None:
-    """Two clients pull apart where neither has curvature: a fair choice of one of them is a random walk."""
+    """Two opposite gradients without curvature: a fair choice of one of the clients is a random walk."""
     flat = [["1", "0"], ["0", "0"]]
     run = quadratics([flat, flat], [["1", "1"], ["1", "-1"]], [1, 1], law=Uniform(1)).engine
     for one in (run, run.as_floats()):

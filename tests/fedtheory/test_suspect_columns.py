@@ -1,4 +1,4 @@
-"""Columns that may not be what they are read as: the reader of a file is told so, or asked to name them."""
+"""Columns that may have another role than the one they are read in: a note names them, or an error asks for names."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_other_clients() -> None:
     """Without one, twice, with one of them again, and with equal weights."""
 
     def linear(count: int) -> list[list[int]]:
-        return [[int(pull[0]) for pull in table["problem"]["linear"]] for table in _change_clients(_table(count))]
+        return [[int(linear[0]) for linear in table["problem"]["linear"]] for table in _change_clients(_table(count))]
 
     assert linear(1) == [[0, 0], [0, 0]]
     assert linear(2) == [[1], [0], [0, 1, 0, 1], [0, 1, 0], [0, 1, 1]]

@@ -25,10 +25,10 @@ DRIFT, THEOREM = find("renard2022:lemma-2.3"), find("renard2022:thm-2.1")
 def test_what_is_outside_is_told_with_what_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     """A claim with another assumption is answered with the assumptions that a worst case knows."""
     assert cli.run(["worst-case", "fraboni2022:thm-1"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "is outside" in told
-    assert "strongly convex clients" in told
-    assert "bounded gradient dissimilarity" in told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "is outside" in printed
+    assert "strongly convex clients" in printed
+    assert "bounded gradient dissimilarity" in printed
 
 
 def test_rounds_that_no_solver_can_hold_are_refused() -> None:

@@ -76,7 +76,7 @@ def _one_by_one(problem: Problem, work: LocalWork, forms: Array) -> Iterator[Pul
 def _pull_back_step(
     problem: Problem, work: LocalWork, block: tuple[Clients, Oracle], carried: Array, noise: Array
 ) -> tuple[Array, Array]:
-    """Pull the forms of a block of clients, with their oracle, back through a step: what is carried, and noise."""
+    """Compose the forms of a block of clients, with their oracle, with a step: the new forms, and the noise."""
     clients, oracle = block
     carried, noise, gradients = carried[clients], noise[clients], problem.gradient_maps[clients]
     maps, sizes = step_maps(problem, work, clients), work.step_sizes[clients]

@@ -42,7 +42,7 @@ Reading = Literal["expectation", "outcome", "path"]
 
 
 class Checked(Protocol):
-    """What infers a conclusion in a context: a proof term."""
+    """Anything that infers a conclusion in a context, as proof terms do."""
 
     def check(self, context: TermContext) -> Proved:
         """Infer the conclusion; `Rejected` where there is none."""

@@ -1,7 +1,7 @@
 """The largest step size that the conditions of a claim allow on a problem, found in floats.
 
 Conditions are mostly monomials in the step size: on logarithmic scales the edge is where a straight line ends.  Where
-they bend, or where an assumption mentions step sizes, it is found by halving.
+they have a kink, or where an assumption mentions step sizes, it is found by halving.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ second_weight = constant(
 second_order_residual = define(
     "second_order_residual",
     r"\sum_n\|\theta^{n+2}-\theta^{n+1}+\phi\theta^n-\phi\theta^*\|^2",
-    "sum over n of |theta^{n+2} - theta^{n+1} + phi theta^n - phi x*|^2, in the mean",
+    "sum over n of |theta^{n+2} - theta^{n+1} + phi theta^n - phi x*|^2, in expectation",
     _define(square(_LATER - _NOW + _phi.symbol * (EARLIER - OPTIMUM)), Over("rounds", "sum", begin=1)),
 )
 first_energy = define(
