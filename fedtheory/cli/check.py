@@ -68,14 +68,14 @@ def run(
 
 
 def bound_figure_of(claim: Claim, given: Run) -> Figure:
-    """The picture of a claim on a run."""
+    """Return the picture of a claim on a run."""
     from report.pictures import bound_figure
 
     return bound_figure(claim, given)
 
 
 def document(found: Check) -> dict[str, Any]:
-    """The JSON document of a check."""
+    """Return the JSON document of a check."""
     # Averages over clients are typeset as the claim has them.
     with found.claim.typesetting():
         return _document(found)
@@ -119,7 +119,7 @@ def _document(found: Check) -> dict[str, Any]:
 
 
 def _interval(found: Check) -> dict[str, Any] | None:
-    """The interval of the left side, where it is an average over replicas."""
+    """Return the interval of the left side, where it is an average over replicas."""
     from dataclasses import asdict
 
     return None if found.estimate is None else asdict(found.estimate)
@@ -172,7 +172,7 @@ def _growth(found: Check, growth: Growth) -> dict[str, Any]:
 
 
 def _describe_rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
-    """The rungs of a ladder, each with the values of the variables that change along it."""
+    """Return the rungs of a ladder, each with the values of the variables that change along it."""
     changing = _names(found, climb.variables)
 
     def describe(rung: Rung) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _describe_rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
 
 
 def _text(found: Check, value: Any) -> Any:
-    """A number in the arithmetic of a check, or a float: exact checks climb further ladders in floats."""
+    """Return a number in the arithmetic of a check, or a float: exact checks climb further ladders in floats."""
     from fedtheory.arithmetic import FLOAT
 
     return (FLOAT if isinstance(value, float) else found.arithmetic).text(value)
@@ -196,7 +196,7 @@ def _names(found: Check, variables: Iterable[sp.Symbol]) -> list[str]:
 
 
 def _values(found: Check, rung: Rung) -> dict[str, Any]:
-    """The variables at a rung: counts as whole numbers, step sizes as numbers of the run's arithmetic."""
+    """Return the variables at a rung: counts as whole numbers, step sizes as numbers of the run's arithmetic."""
     from verify.check.ladders import ladders_of
 
     values = zip(_names(found, ladders_of(found.claim)), rung.values, strict=True)
@@ -278,7 +278,7 @@ def _compare(worst: Comparison) -> str:
 
 
 def _limit(found: Check, worst: Comparison) -> str:
-    """The largest of several terms of the right side, none of which is negative."""
+    """Return the largest of several terms of the right side, none of which is negative."""
     from fedtheory.arithmetic import plain_float
 
     values = [plain_float(term.value) for term in worst.terms]

@@ -114,7 +114,10 @@ def _announce_first_check() -> None:
 
 
 def _names(student: str | None, roster: str | None) -> list[str]:
-    """The ids of the students that are named, or listed in a file; the copy of the whole class without either."""
+    """Return the ids of the students that are named, or listed in a file.
+
+    The copy of the whole class without either.
+    """
     from fedtheory.errors import InputError
     from fedtheory.language.exercises import CLASS
     from verify.grade.roster import read_roster

@@ -25,7 +25,7 @@ def run(targets: Targets = None, source: SourceKey = None, *, _no_code: NoCode =
 
 
 def document(entry: Erratum) -> dict[str, Any]:
-    """The JSON entry; `counterexample` is a run file, `lhs` and `rhs` are the sides there."""
+    """Return the JSON entry; `counterexample` is a run file, `lhs` and `rhs` are the sides there."""
     claim, repairs, sides = entry.claim, entry.repairs, entry.sides
     return {
         "printed": claim.id,

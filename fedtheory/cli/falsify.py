@@ -57,7 +57,7 @@ def run(
 
 
 def document(target: str, finding: Finding) -> dict[str, Any]:
-    """The JSON document of a search; `run` is the run file of the counterexample, or of the largest ratio."""
+    """Return the JSON document of a search; `run` is the run file of the counterexample, or of the largest ratio."""
     from verify.shown_place import choose_place
 
     worst = choose_place(finding.found) if finding.found else None

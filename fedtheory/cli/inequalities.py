@@ -75,7 +75,7 @@ def _argument(subject: Parameter) -> str:
 
 
 def _assumed(target: str) -> list[Inequality]:
-    """The assumptions of a claim by the names that certificates give them."""
+    """Return the assumptions of a claim by the names that certificates give them."""
     from fedtheory.cli.unicode_math import unicode_math
     from fedtheory.language.targets import resolve
     from fedtheory.language.typesetting import latex

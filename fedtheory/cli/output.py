@@ -82,7 +82,7 @@ def print_lines(*lines: str) -> None:
 
 
 def styled(verdict: str | None) -> str:
-    """A verdict with its colour."""
+    """Return a verdict with its colour."""
     if verdict is None:
         return ""
     style = _STYLES.get(verdict)

@@ -116,7 +116,7 @@ class _Accuracy:
     is_part: bool
 
     def of(self, run: Run) -> float:
-        """The number on a run; `InputError` for a part of an F* that is not positive."""
+        """Return the number on a run; raise `InputError` for a part of an F* that is not positive."""
         from fedtheory.arithmetic import plain_float
         from fedtheory.errors import InputError
 
@@ -171,7 +171,7 @@ def _accuracy(text: str) -> _Accuracy:
 
 
 def _choose(source: str | None, ids: list[str]) -> list[Claim] | None:
-    """The bounds to ask, None for all; `InputError` for a claim that is no bound on an error of a run."""
+    """Return the bounds to ask, None for all; raise `InputError` for a claim that is no bound on an error of a run."""
     if source is None and not ids:
         return None
     from fedtheory.language.registry import claims_of
@@ -194,7 +194,7 @@ def _plan(
     claims: list[Claim] | None,
     asked: _Asked,
 ) -> tuple[Plan, Run | None]:
-    """The plan, and the run that is planned; None where only constants are given."""
+    """Return the plan, and the run that is planned; None if only constants are given."""
     from fedtheory import planner
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
@@ -307,7 +307,7 @@ def _map(found: Plan, over: str) -> Figure:
 
 
 def _symbols(over: str) -> list[str]:
-    """The two symbols of a map."""
+    """Return the two symbols of a map."""
     from fedtheory.errors import InputError
 
     symbols = [part.strip() for part in over.split(",")]

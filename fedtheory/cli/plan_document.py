@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def document(found: Plan) -> dict[str, Any]:
-    """The JSON document of a plan.
+    """Return the JSON document of a plan.
 
     ``{recommended_step_size, use, answer, claims: [...], recommended, exact, refuted: [{id, repair}], round: {time,
     messages}}``: the recommended step size is that of the answer, by exact errors, and where none is known that of the
@@ -46,7 +46,7 @@ def document(found: Plan) -> dict[str, Any]:
 
 
 def _use(answer: Answer) -> dict[str, Any]:
-    """The advice in a line: the step size, its exact error and limit, and the edge of divergence."""
+    """Return the advice in a line: the step size, its exact error and limit, and the edge of divergence."""
     best, steps = answer.best, set(answer.local_steps)
     return {
         "step_size": _number(best.step_size),
@@ -140,7 +140,7 @@ def _promise(promise: Promise) -> dict[str, Any]:
 
 
 def _typeset_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
-    """The document of a claim, with averages over clients typeset as the claim has them."""
+    """Return the document of a claim, with averages over clients typeset as the claim has them."""
     with plan.claim.typesetting():
         return _claim(plan, cost)
 
@@ -185,7 +185,7 @@ def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
 
 
 def _numbers(plan: ClaimPlan) -> dict[str, Any]:
-    """The bound, its terms and its symbols."""
+    """Return the bound, its terms and its symbols."""
     from fedtheory.planner.planning import terms_by_value
 
     if plan.bound is None:
@@ -205,7 +205,7 @@ def _numbers(plan: ClaimPlan) -> dict[str, Any]:
 
 
 def _comparator(plan: ClaimPlan) -> dict[str, Any]:
-    """The point of a bound that has one, at its best step size."""
+    """Return the point of a bound that has one, at its best step size."""
     point = plan.comparator
     if point is None:
         return {}

@@ -61,7 +61,7 @@ def write_found(searched: Iterable[Searched | None]) -> list[Path]:
 
 
 def keys_of(searched: Searched) -> dict[str, Any]:
-    """The JSON keys that a search adds to those of a proof, or replaces."""
+    """Return the JSON keys that a search adds to those of a proof, or replaces."""
     from fedtheory.language.setting import setting_line
     from fedtheory.search import Found
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def terms_of(proof: Proof) -> TermReport:
-    """Write the certificate of a proof as terms, and check them; `InputError` where the claim has no certificate."""
+    """Write the certificate of a proof as terms, and check them; raise `InputError` if the claim has no certificate."""
     from fedtheory.errors import InputError
     from fedtheory.proofs.terms.checking import report_terms
 
@@ -22,7 +22,7 @@ def terms_of(proof: Proof) -> TermReport:
 
 
 def keys_of_terms(report: TermReport) -> dict[str, Any]:
-    """The entries of the JSON document of a proof that are about its terms."""
+    """Return the entries of the JSON document of a proof that are about its terms."""
     from fedtheory.proofs.terms.explanation import explain
 
     steps = [] if report.proof is None else explain(report.claim, report.proof)

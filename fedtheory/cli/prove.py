@@ -174,7 +174,10 @@ def _search(target: str, proofs: list[Proof], chosen: list[bool], effort: int | 
 
 
 def _claim_of(name: str, files: list[str]) -> Claim:
-    """The claim that a document names: of the user's files, or a published one; a document executes nothing else."""
+    """Return the claim that a document names: of the user's files, or a published one.
+
+    A document executes nothing else.
+    """
     from fedtheory.errors import InputError
     from fedtheory.language.registry import find, is_an_id
     from fedtheory.language.targets import expand, resolve
@@ -224,7 +227,10 @@ def _save(proofs: list[Proof], file: str) -> None:
 
 
 def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
-    """The kernel's verdict on the certificate; without one the printed proof is broken where a step of it fails."""
+    """Return the kernel's verdict on the certificate.
+
+    Without one the printed proof is broken where a step of it fails.
+    """
     from verify.printed import first_failure
 
     if proof.verdict == "no certificate" and first_failure(printed) is not None:
@@ -233,7 +239,7 @@ def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
 
 
 def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
-    """The JSON document of a proof; `steps` are those of the certificate, or else of the printed proof."""
+    """Return the JSON document of a proof; `steps` are those of the certificate, or else of the printed proof."""
     from fedtheory.language.registry import explain_unproved
     from fedtheory.language.typesetting import latex
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
@@ -302,7 +308,7 @@ def _hints(proof: Proof) -> Iterator[str]:
 
 
 def _outcome(proof: Proof, printed: list[PrintedStep]) -> str:
-    """The verdict on the certificate, with its name, or on the printed proof where there is none."""
+    """Return the verdict on the certificate, with its name, or on the printed proof where there is none."""
     found = verdict(proof, printed)
     if found != proof.verdict:
         return "[bold red]the printed proof does not go through[/bold red]"
@@ -342,7 +348,7 @@ def _print_published_proof(printed: list[PrintedStep]) -> None:
 
 
 def _text(text: str) -> str:
-    """A text with formulas, for Rich."""
+    """Return a text with formulas, for Rich."""
     from rich.markup import escape
 
     from fedtheory.cli.unicode_math import unicode_prose

@@ -106,7 +106,7 @@ def _shorten_list(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number of a run file: exact where it is short; words unchanged."""
+    """Return a number of a run file: exact where it is short; words unchanged."""
     text = str(value)
     try:
         return text if isinstance(value, bool) or len(text) <= _LONGEST else f"{float(Fraction(text)):.6g}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def document_of_setting(claim: Claim) -> dict[str, Any]:
-    """The JSON keys: names of the assumptions that are supposed, and the line that states all of a claim's."""
+    """Return the JSON keys: names of the assumptions that are supposed, and the line that states all of a claim's."""
     from fedtheory.language.setting import setting_line
 
     names = [assumption.name for assumption in claim.supposed]

@@ -63,7 +63,7 @@ def run(
 
 
 def error_figure_of(simulated: Run, schedules: int, seed: int) -> Figure:
-    """The picture of a run."""
+    """Return the picture of a run."""
     from report.pictures import error_figure
 
     return error_figure(simulated, schedules=schedules, seed=seed)
@@ -76,7 +76,7 @@ _MOST_PRINTED = 2 * 10**7
 
 
 def _require_listable(simulated: Run) -> None:
-    """Raise `InputError` where a list over all rounds would not fit into memory, or rationals would be too long."""
+    """Raise `InputError` if a list over all rounds would not fit into memory, or rationals would be too long."""
     from fedtheory.arithmetic import FLOAT
     from fedtheory.engine.moments import require_short, rounds_repeat
     from fedtheory.errors import InputError
@@ -130,7 +130,7 @@ def document_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[st
 
 
 def document(simulated: Run) -> dict[str, Any]:
-    """The JSON document of a run."""
+    """Return the JSON document of a run."""
     trajectory = simulated.attempted_trajectory
     divergence = trajectory.divergence
     facts = _facts(simulated)
@@ -176,7 +176,7 @@ def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
 
 
 def constants(simulated: Run) -> dict[str, Any]:
-    """The constants of a run; those that need a region say which; null where unbounded, with the reason."""
+    """Return the constants of a run; those that need a region say which; null where unbounded, with the reason."""
     from fedtheory.errors import NotApplicable
 
     text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
@@ -205,18 +205,18 @@ def constants(simulated: Run) -> dict[str, Any]:
 
 
 def _text_or_none(text: Any, measure: Callable[[], Any]) -> Any:
-    """A number as JSON carries it; null where it does not exist."""
+    """Return a number as JSON carries it; null where it does not exist."""
     found = measure_or_none(measure)
     return None if found is None else text(found)
 
 
 def _count(simulated: Run, count: int) -> Any:
-    """A whole number as JSON carries the numbers of the run's arithmetic."""
+    """Return a whole number as JSON carries the numbers of the run's arithmetic."""
     return count if simulated.arithmetic.name == "float" else str(count)
 
 
 def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
-    """A constant and its square; the constant is null where it does not exist, or not in exact arithmetic."""
+    """Return a constant and its square; the constant is null where it does not exist, or not in exact arithmetic."""
     from fedtheory.arithmetic.enclosures import is_enclosed
 
     if square is None:

@@ -19,7 +19,7 @@ MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
 
 
 def measure_or_none(measure: Callable[[], Found]) -> Found | None:
-    """Return a measured value; None where it does not exist on the run."""
+    """Return a measured value; None if it does not exist on the run."""
     from fedtheory.errors import NotApplicable
 
     try:
@@ -120,7 +120,7 @@ def select_updates(count: int) -> list[int]:
 
 
 def _shorten(value: Any) -> str:
-    """A JSON number or fraction for a terminal."""
+    """Return a JSON number or fraction for a terminal."""
     if isinstance(value, str) and value.startswith("["):
         # An enclosure: its first digits say enough for a terminal.
         return f"{float(value[1:].partition('+/-')[0].strip() or 0):.6g}"

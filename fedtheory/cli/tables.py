@@ -49,7 +49,7 @@ class _Column:
 
     @classmethod
     def of(cls, heading: str, cells: list[str], whole: bool) -> _Column:
-        """The column of some cells, which may have Rich markup."""
+        """Return the column of some cells, which may have Rich markup."""
         from rich.cells import cell_len
         from rich.text import Text
 
@@ -68,7 +68,7 @@ def _narrowest(columns: list[_Column]) -> int:
 
 
 def _widths(columns: list[_Column], room: int) -> list[int]:
-    """The width of each column: the rest of the room goes to those that need least first."""
+    """Return the width of each column: the rest of the room goes to those that need least first."""
     widths, left = [column.least for column in columns], room - _narrowest(columns)
     wanting = sorted(range(len(columns)), key=lambda n: columns[n].most - columns[n].least)
     for done, n in enumerate(wanting):
@@ -78,7 +78,7 @@ def _widths(columns: list[_Column], room: int) -> list[int]:
 
 
 def _rule(title: str, columns: list[_Column], widths: list[int], rows: list[list[str]]) -> Table:
-    """A table with a line of headings."""
+    """Return a table with a line of headings."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", header_style="bold")

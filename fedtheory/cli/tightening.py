@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> Tightened:
-    """Lower the numbers of the one bound that a search has proved; `InputError` where there is no such bound."""
+    """Lower the numbers of the one bound that a search has proved; raise `InputError` if there is no such bound."""
     from fedtheory.errors import InputError
     from fedtheory.search import EFFORT, Found, Tightened, tighten
 
@@ -30,7 +30,7 @@ def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> T
 
 
 def keys_of_tightened(tightened: Tightened) -> dict[str, Any]:
-    """The JSON key that tightening adds to those of a proof."""
+    """Return the JSON key that tightening adds to those of a proof."""
     terms = [{"term": str(one.term), "stated": str(one.stated), "proved": str(one.proved)} for one in tightened.terms]
     proof = tightened.found.proof
     right = str(proof.claim.relations[0].right)

@@ -35,7 +35,7 @@ _RAISED = dict(zip("0123456789+-=()*′eiknotKMNRTᵀ", "⁰¹²³⁴⁵⁶⁷�
 
 
 def unicode_math(latex: str) -> str:
-    """A formula in Unicode; commands that are not known keep their names."""
+    """Return a formula in Unicode; commands that are not known keep their names."""
     text = re.sub(r" +(?=[])+-])", "", _Reader(latex).all()).strip()
     return re.sub(r"(?<=\S) *([≤≥]|(?<![<>])=) *", r" \1 ", text)
 
@@ -106,12 +106,12 @@ class _Reader:
         return "".join(text for text, is_shown in zip(given, arguments, strict=True) if is_shown)
 
     def _gap(self) -> str:
-        """A blank between an operator and the letter behind it."""
+        """Return a blank between an operator and the letter behind it."""
         return " " if self._left and re.match(_LETTER, self._left[0]) else ""
 
 
 def _greek(name: str) -> str | None:
-    """The letter of that name, or None."""
+    """Return the letter of that name, or None."""
     size = "CAPITAL" if name[:1].isupper() else "SMALL"
     try:
         return unicodedata.lookup(f"GREEK {size} LETTER {name}")
@@ -120,12 +120,12 @@ def _greek(name: str) -> str | None:
 
 
 def _bracket(text: str) -> str:
-    """The part of a fraction, in brackets unless it is one letter, perhaps with an index, or one number."""
+    """Return the part of a fraction, in brackets unless it is one letter, perhaps with an index, or one number."""
     return text if re.fullmatch(rf"\d+|\w(_\w|[{''.join(_LOWERED.values())}])?", text) else f"({text})"
 
 
 def _shift(mark: str, text: str) -> str:
-    """A subscript or a superscript: in small letters where Unicode has all of them."""
+    """Return a subscript or a superscript: in small letters where Unicode has all of them."""
     small: Mapping[str, str] = _LOWERED if mark == "_" else _RAISED
     if all(letter in small for letter in text):
         return "".join(small[letter] for letter in text)

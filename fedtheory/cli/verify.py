@@ -90,7 +90,7 @@ def run(
 
 
 def _sound(targets: list[str]) -> tuple[list[str], dict[str, InputError]]:
-    """The claims that can be tried, and the mistakes of the others; one that stands alone is raised."""
+    """Return the claims that can be tried, and the mistakes of the others; one that stands alone is raised."""
     from verify.evaluated_instances import require_testable
 
     faults: dict[str, InputError] = {}
@@ -105,7 +105,7 @@ def _sound(targets: list[str]) -> tuple[list[str], dict[str, InputError]]:
 
 
 def document(verdict: ClaimVerdict) -> dict[str, Any]:
-    """The JSON entry of one verdict; `run` is the run file of the counterexample, or of the largest ratio."""
+    """Return the JSON entry of one verdict; `run` is the run file of the counterexample, or of the largest ratio."""
     sides = verdict.sides
     return {
         "id": verdict.claim.id,

@@ -44,17 +44,17 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
 
 
 def explain_saving(command: str = "") -> str:
-    """The line with the command that writes a run, without its option; as was typed if empty."""
+    """Return the line with the command that writes a run, without its option; as was typed if empty."""
     return f"`{command}--save run.toml` writes it as a run file"
 
 
 def name_saved_file(file: str | None) -> str:
-    """The line that names the file of a run, or says how to write one."""
+    """Return the line that names the file of a run, or says how to write one."""
     return explain_saving() if file is None else f"written to {file}"
 
 
 def save_witness(text: str | None, found: Check | None, file: str | None) -> None:
-    """Write a run file where one is asked for; `InputError` where there is none, or nowhere to write it.
+    """Write a run file where one is asked for; raise `InputError` if there is none, or nowhere to write it.
 
     A comment in it says at which points a claim that leaves points free is evaluated.
     """
@@ -88,7 +88,7 @@ _LONGEST = 44
 
 
 def _exact(value: Any) -> str:
-    """A side as an exact fraction where it is no longer than half a line, with its decimals where these help."""
+    """Return a side as an exact fraction where it is no longer than half a line, with its decimals where these help."""
     text, decimals = str(value), short(value)
     return decimals if text == decimals or isinstance(value, float) or len(text) > _LONGEST else f"{text} ({decimals})"
 

@@ -11,7 +11,7 @@ Entry = TypeVar("Entry")
 def matching(
     word: str, entries: Sequence[Entry], texts: Callable[[Entry], Sequence[str]], expected: str, command: str
 ) -> list[Entry]:
-    """The entries with a text that holds the word; the first text of each is its name.
+    """Return the entries with a text that holds the word; the first text of each is its name.
 
     Raises:
         InputError: With the names that are nearest, if there is none.

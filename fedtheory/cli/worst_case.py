@@ -39,7 +39,7 @@ def run(
 
 
 def document(found: WorstCase) -> dict[str, Any]:
-    """The JSON document: the decisive case, and all of them."""
+    """Return the JSON document: the decisive case, and all of them."""
     from verify.worst_case import KNOWN_ASSUMPTIONS
 
     decisive = found.decisive

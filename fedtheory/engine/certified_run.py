@@ -42,7 +42,7 @@ class CertifiedRun(Run):
 
     @cached_property
     def attempted_trajectory(self) -> Trajectory:
-        """Enclosures of the expectations; `Unresolved` where models are stale, or clients keep vectors."""
+        """Enclosures of the expectations; raise `Unresolved` if models are stale, or clients keep vectors."""
         if rounds_repeat(self.problem, self.algorithm):
             return CertifiedSteadyTrajectory(self.problem, self.algorithm)
         problem = EnclosedProblem.around(self.problem)
@@ -55,5 +55,5 @@ class CertifiedRun(Run):
 
 @singledispatch
 def certified(run: Run, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> Run:
-    """A rational run with its expectations in floats whose errors are enclosed; any other run unchanged."""
+    """Return a rational run with its expectations in floats whose errors are enclosed; any other run unchanged."""
     return CertifiedRun(run.problem, run.algorithm, on_progress) if run.arithmetic is RATIONAL else run

@@ -58,6 +58,6 @@ class Comparator:
 
 
 def nearest_good_point(problem: Problem, forms: GradientForms, time: Number) -> Comparator:
-    """The minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; time is the sum of the step sizes of a run."""
+    """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; time is the sum of the step sizes of a run."""
     matrix = problem.arithmetic.identity(problem.dimension) + time * problem.hessian
     return Comparator(problem, forms, problem.arithmetic.solve_regular(matrix, problem.about_optimum.start))

@@ -48,11 +48,11 @@ class AssumedConstants:
 
     @cached_property
     def ball(self) -> Ball:
-        """A ball about x* that contains the run; `NotApplicable` where none is known."""
+        """A ball about x* that contains the run; raise `NotApplicable` if none is known."""
         return containing_ball(self.problem, self.algorithm)
 
     def require_convex_clients(self) -> None:
-        """Raise `NotApplicable` where a client's objective is not convex."""
+        """Raise `NotApplicable` if a client's objective is not convex."""
         if not self.problem.has_convex_clients:
             client = int(self.problem.convex_clients.argmin())
             raise NotApplicable(f"the objective of client {client} is not convex")
@@ -64,7 +64,7 @@ class AssumedConstants:
 
     @cached_property
     def strong_convexity(self) -> Number:
-        """mu = min_i (smallest eigenvalue of H_i); `NotApplicable` where a client is not convex."""
+        """mu = min_i (smallest eigenvalue of H_i); raise `NotApplicable` if a client is not convex."""
         self.require_convex_clients()
         return self.problem.smallest_curvature
 
@@ -75,7 +75,7 @@ class AssumedConstants:
 
     @cached_property
     def client_strong_convexity(self) -> Array:
-        """Smallest eigenvalue of each H_i, (M,); `NotApplicable` where a client is not convex."""
+        """Smallest eigenvalue of each H_i, (M,); raise `NotApplicable` if a client is not convex."""
         self.require_convex_clients()
         return self.problem.smallest_curvatures
 
@@ -102,7 +102,7 @@ class AssumedConstants:
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """Smallest eigenvalue of the Hessian of F; `Unresolved` where floats lose it."""
+        """Smallest eigenvalue of the Hessian of F; raise `Unresolved` if floats lose it."""
         if self.problem.rows is not None:
             return self.problem.rows.smallest_curvature
         return self.arithmetic.smallest_eigenvalue(self.problem.hessian)
@@ -146,7 +146,7 @@ class AssumedConstants:
         return self._suprema(self.gradient_forms.deviations, _DISSIMILARITY)
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
-        """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
+        """Return the smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
         return self._largest(self.gradient_forms.growth(factor), "the mean of the clients' squared gradients")
 
     def _largest(self, forms: Array, what: str) -> Bound:
@@ -172,7 +172,7 @@ class AssumedConstants:
 
 @lru_cache(maxsize=4)
 def _find_sample_smoothness(problem: Problem) -> Number:
-    """The largest curvature of an objective that is sampled: the same for all algorithms."""
+    """Return the largest curvature of an objective that is sampled: the same for all algorithms."""
     centred = problem.centred
     return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
 

@@ -8,7 +8,10 @@ from fedtheory.errors import NotApplicable
 
 
 def joint_trajectory(run: Run) -> JointTrajectory:
-    """The trajectory of a run whose algorithm is a definition; `NotApplicable` where its moments do not close."""
+    """Return the trajectory of a run whose algorithm is a definition.
+
+    Raises `NotApplicable` if its moments do not close.
+    """
     trajectory = run.attempted_trajectory
     if not isinstance(trajectory, JointTrajectory):
         raise NotApplicable(f"moments do not close on {run.problem.description}, only on quadratics")

@@ -81,7 +81,7 @@ class GradientForms:
         return forms
 
     def largest_supremum(self, forms: Array, radius: Number) -> Number:
-        """The largest of `suprema`: of many forms in floats only those that may attain it are looked at."""
+        """Return the largest of `suprema`: of many forms in floats only those that may attain it are looked at."""
         if forms.dtype == object or len(forms) <= _FEW:
             return max(self.suprema(forms, radius))
         return _compute_once(self._known_largest.setdefault(radius, []), forms, lambda: self._largest_of(forms, radius))
@@ -101,7 +101,7 @@ class GradientForms:
         return {}
 
     def suprema(self, forms: Array, radius: Number) -> Array:
-        """The supremum of each of the forms over the points within a radius of x*, (M,), found once."""
+        """Return the supremum of each of the forms over the points within a radius of x*, (M,), found once."""
 
         def bound_on_ball(form: Array) -> Number:
             return supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius)

@@ -24,7 +24,7 @@ class _ShortSteps(Trajectory):
 
 
 def with_infinitesimal_steps(run: Run) -> Run:
-    """The run with all step sizes times an infinitesimal; in rationals, for settings of the update rule."""
+    """Return the run with all step sizes times an infinitesimal; in rationals, for settings of the update rule."""
     _require_rationals(run)
     short = run.with_step_factor(INFINITESIMAL)
     vars(short)["attempted_trajectory"] = _ShortSteps(short.problem, short.algorithm)
@@ -32,7 +32,7 @@ def with_infinitesimal_steps(run: Run) -> Run:
 
 
 def with_endless_rounds(run: Run) -> Run:
-    """The run with one over an infinitesimal as its number of rounds, which are alike; in rationals."""
+    """Return the run with one over an infinitesimal as its number of rounds, which are alike; in rationals."""
     _require_rationals(run)
     if not run.algorithm.rounds_are_alike:
         raise NotApplicable("rounds without an end are those of a run whose rounds are alike")

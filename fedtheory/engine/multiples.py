@@ -30,7 +30,10 @@ def noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
 
 
 def least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:
-    """The least c for which ``c base - form`` is positive semidefinite, rounded up; both (d, d) and semidefinite."""
+    """Return the least c for which ``c base - form`` is positive semidefinite, rounded up.
+
+    Both (d, d) and semidefinite.
+    """
     if (form == 0).all():
         return arithmetic.number(0, "zero")
     found = _largest_ratio(plain_floats(form), plain_floats(base))
@@ -48,7 +51,7 @@ _ATTEMPTS = 10
 
 
 def _largest_ratio(form: Array, base: Array) -> float:
-    """The largest ``x'form x / x'base x`` over the range of `base`, in floats."""
+    """Return the largest ``x'form x / x'base x`` over the range of `base`, in floats."""
     values, vectors = np.linalg.eigh(base)
     kept = values > _RANK * values[-1]
     scaled = vectors[:, kept] / np.sqrt(values[kept])

@@ -28,7 +28,7 @@ class Objectives(ABC):
 
     @abstractmethod
     def scale(self, space: VectorSpace, at: Vector) -> Array:
-        """The size of the numbers that cancel in the values, for rounding errors."""
+        """Return the size of the numbers that cancel in the values, for rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)

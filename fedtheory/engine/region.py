@@ -61,13 +61,13 @@ _FLOAT_MARGIN = 1e-8
 
 
 def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
-    """A ball about x* that no iterate of the run can leave, for a noise law of bounded support.
+    """Return a ball about x* that no iterate of the run can leave, for a noise law of bounded support.
 
     A local step with ``eta l <= 2`` (l the largest curvature a step can see) is
     nonexpansive up to ``eta (|grad F_i(x*)| + noise)``; averaging with weights
     that sum to one and ``eta_g <= 1`` cannot leave a ball.  With strong
     convexity the steps contract and the radius does not grow with the horizon.
-    Raises `NotApplicable` where this argument does not apply.
+    Raises `NotApplicable` if this argument does not apply.
     """
     if not algorithm.is_fedavg_of_changing_steps:
         algorithm.require_update_rule("a ball that contains the run is known for the update rule")
@@ -215,7 +215,7 @@ def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> float:
 
 
 def _secular_root(values: Array, weights: Array, start: float, reach: float) -> float:
-    """The m with ``|(m I - Q)^-1 q| = reach``, for Q with eigenvalues `values`; `start` where m is not above it.
+    """Return the m with ``|(m I - Q)^-1 q| = reach``, for Q with eigenvalues `values`; `start` where m is not above it.
 
     Newton's method on the reciprocals, which are concave in m: from below it rises to m, and not beyond
     (Conn, Gould, Toint 2000, Trust-Region Methods, section 7.3).  `weights` are the squared entries of q.

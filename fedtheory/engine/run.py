@@ -38,11 +38,11 @@ class Run(AssumedConstants, Shown):
         self.algorithm.require_fitting(self.problem)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The data alone: what is known of a run is found again where it is needed."""
+        """Return the data alone: what is known of a run is found again where it is needed."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def summary(self) -> str:
-        """The algorithm, its rounds and its problem."""
+        """Return the algorithm, its rounds and its problem."""
         text = f"{self.algorithm.name}, {self.algorithm.rounds} rounds, on {self.problem.summary()}"
         return f"{text}, which stand for {self.clients} clients in types" if self.is_in_types else text
 
@@ -108,7 +108,7 @@ class Run(AssumedConstants, Shown):
             raise NotApplicable(f"{reason}, and of the {self.clients} clients one of each type is followed: {WAY_OUT}")
 
     def follow_all_clients(self) -> Run:
-        """The run in which every client is followed on its own."""
+        """Return the run in which every client is followed on its own."""
         if not self.is_in_types:
             return self
         places, algorithm = np.repeat(np.arange(self.problem.clients), self.counts).tolist(), self.algorithm
@@ -154,10 +154,10 @@ class Run(AssumedConstants, Shown):
         return ENCLOSURE_BITS, 4 * ENCLOSURE_BITS
 
     def require_vectors(self) -> None:
-        """Raise `Unresolved` where the run is too long for the vectors of single steps."""
+        """Raise `Unresolved` if the run is too long for the vectors of single steps."""
 
     def with_rounds(self, rounds: int) -> Run:
-        """The run with another number of rounds; what a round does is found once for both."""
+        """Return the run with another number of rounds; what a round does is found once for both."""
         other = self._with_algorithm(replace(self.algorithm, rounds=rounds))
         vars(other)["_updates"] = self._updates
         return other
@@ -170,17 +170,17 @@ class Run(AssumedConstants, Shown):
         return other
 
     def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
-        """The run with other local steps, all of one size."""
+        """Return the run with other local steps, all of one size."""
         work = LocalWork(steps, repeat_for_clients(step_size, self.problem.weights))
         return self._with_algorithm(replace(self.algorithm, work=work))
 
     def with_step_factor(self, factor: Number) -> Run:
-        """The run with all local step sizes multiplied by a factor."""
+        """Return the run with all local step sizes multiplied by a factor."""
         work = replace(self.algorithm.work, step_sizes=self.algorithm.work.step_sizes * factor)
         return self._with_algorithm(replace(self.algorithm, work=work))
 
     def with_local_steps_multiplied(self, factor: int) -> Run:
-        """The run with so many times as many local steps of every client in each round."""
+        """Return the run with so many times as many local steps of every client in each round."""
         work = replace(self.algorithm.work, steps=tuple(factor * count for count in self.algorithm.work.steps))
         return self._with_algorithm(replace(self.algorithm, work=work))
 
@@ -191,7 +191,7 @@ class Run(AssumedConstants, Shown):
         return other
 
     def with_copies(self, copies: int) -> Run:
-        """The run with every client repeated, so that there are more clients of the same kind."""
+        """Return the run with every client repeated, so that there are more clients of the same kind."""
         work = self.algorithm.work
         self.algorithm.require_synchronous("clients are repeated in rounds that wait for all clients")
         if self.algorithm.aggregation.chosen is not None:

@@ -34,7 +34,7 @@ class ReplicaMeans:
 
 
 def models(problem: Problem, algorithm: Algorithm, replicas: int, seed: int) -> Iterator[Array]:
-    """The server's model x^n of every replica, (replicas, d), for n = 0 .. T, in floats."""
+    """Yield the server's model x^n of every replica, (replicas, d), for n = 0 .. T, in floats."""
     algorithm.require_update_rule("only paths of the update rule are sampled")
     problem, algorithm = problem.as_floats(), algorithm.as_floats()
     generator = np.random.default_rng(seed)

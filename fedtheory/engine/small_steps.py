@@ -104,7 +104,7 @@ class _FirstOrder:
         return np.array(fmpq_mat(operator.tolist()).inv().tolist(), dtype=object)
 
     def solve(self, right: Array) -> Array:
-        """The moment N (d+1, d+1), zero in its corner, with ``-(slope N + N slope') = right``."""
+        """Return the moment N (d+1, d+1), zero in its corner, with ``-(slope N + N slope') = right``."""
         mean = RATIONAL.solve_regular(-self.slope[1:, 1:], right[1:, 0])
         cross = np.outer(self.slope[1:, 0], mean)
         solved = homogeneous(unpack(self._inverse @ pack(right[1:, 1:] + cross + cross.T), len(mean)))
@@ -120,7 +120,7 @@ class _PolynomialAlgorithm(Algorithm):
 
 
 def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
-    """The recursion of a run with step sizes ``mu eta_i / unit``, polynomials in mu."""
+    """Return the recursion of a run with step sizes ``mu eta_i / unit``, polynomials in mu."""
     if run.problem.arithmetic is not RATIONAL:
         raise Unresolved("expansions in the step size are computed in rationals, not in floats")
     if run.problem.dimension > LARGEST_EXACT:
@@ -157,7 +157,7 @@ def _effort(run: Run) -> Array:
 
 
 def _curvature(run: Run) -> Array:
-    """``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d); `NotApplicable` unless it is positive definite."""
+    """``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d); raise `NotApplicable` unless it is positive definite."""
     curvature = weighted_sum(_effort(run), run.problem.hessians)
     if run.problem.arithmetic is RATIONAL:
         singular = fmpq_mat(curvature.tolist()).det() == 0 or not RATIONAL.is_psd(curvature)

@@ -30,7 +30,7 @@ class Surrogate:
 
     @cached_property
     def weights(self) -> Array:
-        """q_i(n), (N, M); `NotApplicable` for algorithms that are no setting of the update rule."""
+        """q_i(n), (N, M); raise `NotApplicable` for algorithms that are no setting of the update rule."""
         # Not before: types and values of the clients' objectives are those of the problem, for any algorithm.
         self._algorithm.require_update_rule("a surrogate problem is known for the update rule")
         updates = list(self._algorithm.updates())
@@ -47,7 +47,7 @@ class Surrogate:
 
     @cached_property
     def shares(self) -> Array:
-        """q_i(n) / q(n), (N, M); `NotApplicable` where no client reports in some update."""
+        """q_i(n) / q(n), (N, M); raise `NotApplicable` if no client reports in some update."""
         if (self.totals == 0).any():
             raise NotApplicable("no client reports in some update: its weights cannot be normalised")
         shares: Array = self.weights / self.totals[:, None]
@@ -61,7 +61,7 @@ class Surrogate:
 
     @cached_property
     def mean_shares(self) -> Array:
-        """q_i / q, (M,); `NotApplicable` where no client reports in any update."""
+        """q_i / q, (M,); raise `NotApplicable` if no client reports in any update."""
         total = self.mean_weights.sum()
         if total == 0:
             raise NotApplicable("no client reports in any update: the average weights cannot be normalised")
@@ -97,7 +97,7 @@ class Surrogate:
             ) from None
 
     def _require_convex(self, hessian: Array) -> None:
-        """Raise `NotApplicable` where a weighted sum of the clients' objectives has this Hessian and no minimiser."""
+        """Raise `NotApplicable` if a weighted sum of the clients' objectives has this Hessian and no minimiser."""
         if not self.problem.has_convex_clients and not self.problem.arithmetic.is_psd(hessian):
             raise NotApplicable("a weighted sum of the clients' objectives is unbounded below")
 

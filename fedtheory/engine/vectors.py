@@ -28,7 +28,7 @@ class LinearMaps:
         return self.matrices.swapaxes(-1, -2)
 
     def after(self, other: LinearMaps | None) -> LinearMaps:
-        """A B; None is the identity."""
+        """Return a B; None is the identity."""
         if other is None:
             return self
         if other not in self._after:

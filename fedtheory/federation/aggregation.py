@@ -10,7 +10,7 @@ from fedtheory.federation.clock import Clock, FedBuff, FedFix, Synchronous
 
 
 def time_based_weights(clock: Clock, importance: Array) -> Array:
-    """The closed forms of fraboni2022 for update times tau_i, (M,), in rationals.
+    """Return the closed forms of fraboni2022 for update times tau_i, (M,), in rationals.
 
     Synchronous ``p_i`` (Table 2); asynchronous ``(sum_j 1/tau_j) tau_i p_i``
     (eq. 36); FedFix ``ceil(tau_i / interval) p_i`` (eq. 40).  For FedBuff the

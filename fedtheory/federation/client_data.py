@@ -33,7 +33,7 @@ class ClientData:
         return zip(self.inputs, self.outputs, strict=True)
 
     def name_of(self, client: int) -> str:
-        """The label of a client; its number where there is none."""
+        """Return the label of a client; its number where there is none."""
         return self.names[client] if self.names else str(client)
 
     def as_floats(self) -> ClientData:
@@ -53,11 +53,14 @@ class ClientData:
         return penalties
 
     def translated(self, origin: Array) -> ClientData:
-        """The data with the same residuals in coordinates whose zero is `origin` (d,); a ridge keeps its curvature."""
+        """Return the data with the same residuals in coordinates whose zero is `origin` (d,).
+
+        A ridge keeps its curvature.
+        """
         return replace(self, outputs=tuple(_residuals(x, y, origin) for x, y in self))
 
     def of(self, clients: Sequence[int]) -> ClientData:
-        """The data of some of the clients, in that order; a client may be named repeatedly."""
+        """Return the data of some of the clients, in that order; a client may be named repeatedly."""
         return replace(
             self,
             inputs=tuple(self.inputs[i] for i in clients),

@@ -113,7 +113,7 @@ def _normalised(present: Array, weights: Array) -> Array:
 
 
 def directions_of(covariance: Array) -> tuple[tuple[Number, Array], ...]:
-    """A covariance (M, M) as ``sum_k s_k v_k v_k'`` with s_k >= 0.
+    """Return a covariance (M, M) as ``sum_k s_k v_k v_k'`` with s_k >= 0.
 
     By eigenvectors in floats, and in rationals by a decomposition into L D L'.
     """

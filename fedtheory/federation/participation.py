@@ -52,7 +52,7 @@ class Participation(ABC):
 
     @abstractmethod
     def moments(self, weights: Array) -> WeightMoments:
-        """Moments of w for the client weights `weights` (M,); `InputError` where the law does not fit."""
+        """Moments of w for the client weights `weights` (M,); raise `InputError` if the law does not fit."""
 
     @abstractmethod
     def outcomes(self, weights: Array) -> tuple[Array, Array]:

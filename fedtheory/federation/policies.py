@@ -18,7 +18,7 @@ class LocalWork:
     step_sizes: Array
     """eta_i, (M,), positive; the first ones where they change."""
     schedule: StepSchedule | None = None
-    """Schedule of step sizes over rounds and local steps; None where they are constant."""
+    """Schedule of step sizes over rounds and local steps; None if they are constant."""
 
     def sizes_at(self, n: int, k: int) -> Array:
         """eta_i at round n and local step k, (M,)."""

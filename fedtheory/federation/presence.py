@@ -37,7 +37,7 @@ class Turnout:
     """Products of factors of two different clients that are like the given ones, (C, C)."""
 
     def of(self, clients: list[int]) -> Turnout:
-        """The moments of some of the clients, in that order."""
+        """Return the moments of some of the clients, in that order."""
         means: dict[Factor, Array] = {factor: values[clients] for factor, values in self.means.items()}
         squares = {pair: values[clients] for pair, values in self.squares.items()}
         return Turnout(
@@ -45,13 +45,13 @@ class Turnout:
         )
 
     def pairs(self, one: Factor, other: Factor) -> Array:
-        """The product of a factor of client i with one of a different client j, (M, M)."""
+        """Return the product of a factor of client i with one of a different client j, (M, M)."""
         return self.products(one, other, list(range(len(self.means["one"]))))
 
 
 @singledispatch
 def turnout(law: Participation, weights: Array) -> Turnout:
-    """The joint moments of a law for aggregation weights d_i, (M,)."""
+    """Return the joint moments of a law for aggregation weights d_i, (M,)."""
     raise TypeError(f"no joint moments of {type(law).__name__} for {len(weights)} clients")
 
 
@@ -176,7 +176,7 @@ def _(law: InTypes, weights: Array) -> Turnout:
 
 
 def compute_report_moments(weights: Array, reports: Sequence[int]) -> Turnout:
-    """The turnout of an update in which some clients report, for weights d_i, (M,)."""
+    """Return the turnout of an update in which some clients report, for weights d_i, (M,)."""
     presence = weights - weights
     presence[list(reports)] = _ones(weights)[list(reports)]
     return _build_fixed_moments(weights * presence, presence)

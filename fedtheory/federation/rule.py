@@ -107,7 +107,7 @@ class Algorithm:
 
     @cached_property
     def schedule(self) -> Schedule:
-        """Return the schedule of reports; raises `NotApplicable` where it is random and has not been drawn."""
+        """Return the schedule of reports; raises `NotApplicable` if it is random and has not been drawn."""
         return self.drawn or self.clock.schedule(self.rounds)
 
     @property
@@ -121,7 +121,7 @@ class Algorithm:
         return self.clock.is_synchronous and self.has_one_size_a_step
 
     def updates(self) -> Iterator[Update]:
-        """The server updates n = 0 .. T-1 one after the other."""
+        """Yield the server updates n = 0 .. T-1 one after the other."""
         if not self.clock.is_synchronous:
             yield from self.schedule.updates
             return
@@ -138,7 +138,7 @@ class Algorithm:
         return expected
 
     def require_synchronous(self, purpose: str) -> None:
-        """Raise `NotApplicable` where clients work on models that are not the newest."""
+        """Raise `NotApplicable` if clients work on models that are not the newest."""
         if isinstance(self.clock.policy, Cyclic):
             raise NotApplicable(f"{purpose}, but participation is cyclic")
         if not self.clock.is_synchronous:
@@ -158,12 +158,12 @@ class Algorithm:
         return max(max(self.work.sizes_at(n, k)) for n, k in steps)
 
     def require_update_rule(self, purpose: str) -> None:
-        """Raise `NotApplicable` where the algorithm is more than work, aggregation and clock."""
+        """Raise `NotApplicable` if the algorithm is more than work, aggregation and clock."""
         if self.defined is not None:
             raise self.explain_definition(purpose)
 
     def explain_definition(self, purpose: str) -> NotApplicable:
-        """The reason for which something is not known of an algorithm that is a definition."""
+        """Return the reason for which something is not known of an algorithm that is a definition."""
         changing = " with changing step sizes" if self.work.schedule is not None else ""
         return NotApplicable(f"{purpose}, and {self.name}{changing} is not a setting of it")
 

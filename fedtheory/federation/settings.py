@@ -112,7 +112,7 @@ def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
 
 
 def _fedavg_with(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any) -> Algorithm:
-    """FedAvg in which some keys are part of the name; `InputError` where they are given otherwise."""
+    """FedAvg in which some keys are part of the name; raise `InputError` if they are given otherwise."""
     meant = replace(fedavg(problem, **(keys | fixed)), name=name)
     for key, value in fixed.items():
         if not _is_equivalent(problem, meant, fedavg(problem, **({**keys, **fixed} | _select_key(keys, key)))):

@@ -35,7 +35,7 @@ _ALLOWED = "numbers, n, k, pi, + - * / // % **, brackets, min, max, sqrt, cos an
 
 @dataclass(frozen=True)
 class StepSchedule:
-    """A formula such as ``1/(10 + 2*n)`` in the round n and the local step k; `InputError` for anything else.
+    """A formula such as ``1/(10 + 2*n)`` in the round n and the local step k; raise `InputError` for anything else.
 
     Warm-up is ``min(n + 1, 10)/100``, halving every 30 rounds ``(1/10)*(1/2)**(n // 30)``, a cosine
     ``(1 + cos(pi*n/100))/20``.  Values of `sqrt`, `cos` and `exp` are floats.
@@ -63,7 +63,7 @@ class StepSchedule:
         return "n" in names
 
     def exactly(self, n: int, k: int) -> Fraction | float:
-        """The step size at round n and local step k: a fraction, or a float where a root makes it irrational."""
+        """Return the step size at round n and local step k: a fraction, or a float where a root makes it irrational."""
         try:
             value = _value_of(self, n, k)
         except (ZeroDivisionError, OverflowError, ValueError):
@@ -73,7 +73,7 @@ class StepSchedule:
         return value if isinstance(value, Fraction) else float(value)
 
     def relative(self, n: int, k: int, arithmetic: Arithmetic) -> Number:
-        """The step size at round n and local step k, divided by the first one."""
+        """Return the step size at round n and local step k, divided by the first one."""
         first, value = self.exactly(0, 0), self.exactly(n, k)
         if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
             raise InputError(
@@ -129,5 +129,5 @@ def _bits(number: Fraction) -> int:
 
 @lru_cache(maxsize=2**14)
 def _value_of(schedule: StepSchedule, n: int, k: int) -> Any:
-    """The cached value of a formula, used by every client, symbol and outcome of a round."""
+    """Return the cached value of a formula, used by every client, symbol and outcome of a round."""
     return schedule.value_at(n, k)

@@ -117,7 +117,7 @@ def _moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arithmetic) 
     numbers = arithmetic.array(list(counts))
 
     def added(values: Array) -> Array:
-        """The sum over the clients of each type, who are treated alike."""
+        """Return the sum over the clients of each type, who are treated alike."""
         if (values != np.repeat(values[first], counts)).any():
             raise NotApplicable(f"the law of participation does not treat the clients of a type alike: {WAY_OUT}")
         sums: Array = values[first] * numbers

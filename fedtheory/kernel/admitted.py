@@ -34,7 +34,7 @@ _RELATIONS = {sp.Le, sp.Lt, sp.Ge, sp.Gt, sp.Eq}
 
 
 def require_admitted(expression: Expr) -> None:
-    """Raise `Rejected` where an expression has anything but symbols, rationals, sums, products, powers and `HEADS`.
+    """Raise `Rejected` if an expression has anything but symbols, rationals, sums, products, powers and `HEADS`.
 
     An exponent is a whole number, half of one, or a positive multiple of a symbol plus a whole number.
     """
@@ -67,7 +67,7 @@ def _is_exponent(exponent: Expr) -> bool:
 
 
 def require_finite(expressions: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:
-    """Raise `Rejected` where something is divided by what may be zero under the conditions."""
+    """Raise `Rejected` if something is divided by what may be zero under the conditions."""
     require_nonzero(_divisors(expressions), numbers, conditions)
 
 
@@ -79,7 +79,7 @@ def require_nonzero(divisors: Iterable[Expr], numbers: Numbers, conditions: Sequ
 
 
 def denominator_factors(expressions: Iterable[Expr]) -> frozenset[Expr]:
-    """The factors of what expressions certainly divide by."""
+    """Return the factors of what expressions certainly divide by."""
     certain = (power.base for power in _powers(expressions) if power.exp.is_Rational and power.exp.is_negative)
     return frozenset(factor for divisor in certain for factor in _factors(divisor))
 
@@ -96,7 +96,7 @@ def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
 
 @remembered(2**12)
 def _factors(divisor: Expr) -> tuple[Expr, ...]:
-    """The irreducible factors of a number; what is none, such as a gap of an objective, is its own factor."""
+    """Return the irreducible factors of a number; what is none, such as a gap of an objective, is its own factor."""
     try:
         denominator = quotient(1 / divisor).factored_denominator()
     except Rejected:

@@ -25,7 +25,7 @@ def collected(terms: Mapping[Expr, Expr]) -> Expr:
 
 
 def _binder_of(monomial: Expr) -> type | None:
-    """The node around an inner product: none (`Inner`), or a mean or a sum; None for all other monomials."""
+    """Return the node around an inner product: none (`Inner`), or a mean or a sum; None for all other monomials."""
     if isinstance(monomial, Inner):
         return Inner
     is_wrapped = isinstance(monomial, Average | LocalSum | Expectation) and isinstance(monomial.args[0], Inner)
@@ -48,7 +48,7 @@ def _collect(kind: type | None, group: Mapping[Expr, Expr]) -> Expr:
 
 
 def _with_products(form: Pairs, wrap: Wrap) -> Expr | None:
-    """Squares of the vectors whose own square occurs, and products for the rest; None where that is no shorter."""
+    """Squares of the vectors whose own square occurs, and products for the rest; None if that is no shorter."""
     squared = {one for one, other in form if one == other}
     inside = {pair: coefficient for pair, coefficient in form.items() if squared >= set(pair)}
     vectors = sorted(squared, key=sp.default_sort_key)
@@ -81,7 +81,7 @@ def _matrix(form: Pairs, vectors: list[Expr]) -> sp.Matrix:
 
 
 def _squares(matrix: sp.Matrix, vectors: list[Expr]) -> Iterator[tuple[Expr, Expr] | None]:
-    """Weights and vectors of squares whose sum is a quadratic form, by eliminating; None where no square is left."""
+    """Weights and vectors of squares whose sum is a quadratic form, by eliminating; None if no square is left."""
     while not matrix.is_zero_matrix:
         pivot = next((place for place in range(len(vectors)) if matrix[place, place] != 0), None)
         if pivot is None:

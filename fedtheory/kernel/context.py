@@ -100,19 +100,19 @@ class Context:
 
     @property
     def number_of_steps(self) -> Expr:
-        """Return the number of local steps; raises `Rejected` where it is not known."""
+        """Return the number of local steps; raises `Rejected` if it is not known."""
         if self.local_steps is None:
             raise Rejected("the context does not state the number of local steps")
         return self.local_steps
 
     def require_objective(self, symbol: Expr) -> None:
-        """Raise `Rejected` where something else stands in an objective's place."""
+        """Raise `Rejected` if something else stands in an objective's place."""
         if symbol not in self.objectives | self.client_objectives:
             raise Rejected(f"{symbol} is not an objective of the context")
 
 
 def _fixed(known: Hashable | Mapping[Hashable, Hashable]) -> Hashable:
-    """A field of a context as a value that can be compared."""
+    """Return a field of a context as a value that can be compared."""
     if isinstance(known, Mapping):
         return frozenset(known.items())
     return frozenset(known) if isinstance(known, Set) else known

@@ -121,12 +121,12 @@ def has_plain_vectors(expression: Expr) -> bool:
 
 
 def parts_of(expression: Expr, *kinds: type) -> set[Expr]:
-    """The parts of these kinds in an expression, which may be one of them itself."""
+    """Return the parts of these kinds in an expression, which may be one of them itself."""
     return {part for part in subexpressions(expression) if isinstance(part, kinds)}
 
 
 def subexpressions(expression: Expr) -> Iterator[Expr]:
-    """An expression and all that it is made of; a part is yielded before those that it is made of."""
+    """Yield an expression and all that it is made of; a part is yielded before those that it is made of."""
     left = [expression]
     while left:
         part = left.pop()
@@ -136,7 +136,7 @@ def subexpressions(expression: Expr) -> Iterator[Expr]:
 
 
 def shorten(part: object) -> str:
-    """A part of a sentence; a very long formula is not written out, which takes longer than a check."""
+    """Return a part of a sentence; a very long formula is not written out, which takes longer than a check."""
     if isinstance(part, sp.Expr) and len([*islice(subexpressions(part), MOST_SHOWN)]) == MOST_SHOWN:
         return f"a formula of {MOST_SHOWN} symbols and more"
     try:
@@ -152,12 +152,12 @@ def factors(product: Expr) -> Sequence[Expr]:
 
 
 def product_of(parts: Iterable[Expr]) -> Expr:
-    """The product of factors, one if there are none."""
+    """Return the product of factors, one if there are none."""
     return sp.Mul(*parts)
 
 
 def total(parts: Iterable[Expr]) -> Expr:
-    """The sum of parts, zero if there are none."""
+    """Return the sum of parts, zero if there are none."""
     return sp.Add(*parts)
 
 
@@ -170,7 +170,7 @@ def is_ordering(condition: Expr) -> bool:
 
 
 def ends(condition: Expr) -> tuple[Expr, Expr]:
-    """The side that is smaller, and the other one."""
+    """Return the side that is smaller, and the other one."""
     ascending = isinstance(condition, sp.Le | sp.Lt)
     return (condition.lhs, condition.rhs) if ascending else (condition.rhs, condition.lhs)
 

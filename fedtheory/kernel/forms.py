@@ -40,7 +40,7 @@ _MINUS_ONE = quotient(sp.S.NegativeOne)
 
 
 def added(forms: Iterable[Form]) -> Form:
-    """The sum of normal forms."""
+    """Return the sum of normal forms."""
     total: dict[Expr, Quotient] = {}
     for form in forms:
         for monomial, coefficient in form.items():
@@ -49,7 +49,7 @@ def added(forms: Iterable[Form]) -> Form:
 
 
 def scaled(form: Form, factor: Quotient) -> Form:
-    """A multiple of a normal form."""
+    """Return a multiple of a normal form."""
     return {monomial: factor * coefficient for monomial, coefficient in form.items()}
 
 
@@ -59,12 +59,12 @@ def difference(one: Form, other: Form) -> Form:
 
 
 def composed(form: Form) -> Expr:
-    """A vector's normal form as an expression: points of gradients and values are compared as such."""
+    """Return a vector's normal form as an expression: points of gradients and values are compared as such."""
     return sp.Add(*(coefficient.expression * basis for basis, coefficient in form.items()))
 
 
 def vector(expression: Expr, context: Context) -> Form:
-    """A vector as a linear combination of basis vectors."""
+    """Return a vector as a linear combination of basis vectors."""
     if isinstance(expression, Selected | Expectation) and not context.of_a_round:
         raise Rejected(f"{expression} is defined for a round only")
     rules: dict[type, Callable[[], Form]] = {
@@ -115,7 +115,7 @@ def scalar(expression: Expr, context: Context) -> Form:
 
 
 def _multiple(expression: Expr, context: Context, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:
-    """A factor that has a form, times numbers."""
+    """Return a factor that has a form, times numbers."""
     inside = [factor for factor in expression.args if belongs(factor, context)]
     if len(inside) != 1:
         raise Rejected(f"expected one vector or random factor in {expression}, got {len(inside)}")
@@ -140,7 +140,7 @@ def _is_random(expression: Expr, context: Context) -> bool:
 
 
 def _average_vector(mean: type, form: Form, context: Context) -> Form:
-    """The mean of a vector over clients, or over those that are drawn; shared factors leave it."""
+    """Return the mean of a vector over clients, or over those that are drawn; shared factors leave it."""
     found = []
     for basis, coefficient in form.items():
         for shared, own in context.numbers.parts(coefficient):
@@ -157,7 +157,7 @@ def _average_vector(mean: type, form: Form, context: Context) -> Form:
 
 
 def _sum_vector(form: Form, context: Context) -> Form:
-    """The sum of a vector over a client's local steps."""
+    """Return the sum of a vector over a client's local steps."""
     steps = quotient(context.number_of_steps)
     _require_no_step_number(form, context)
     sums = [{_sum(b, context): c} if indices.changes(b, context) else {b: steps * c} for b, c in form.items()]
@@ -165,7 +165,10 @@ def _sum_vector(form: Form, context: Context) -> Form:
 
 
 def _sum(content: Expr, context: Context) -> Expr:
-    """A sum over local steps; of a mean over clients that all take the same number of them, the mean of the sums."""
+    """Return a sum over local steps.
+
+    Of a mean over clients that all take the same number of them, the mean of the sums.
+    """
     if not isinstance(content, Average) or context.numbers.differs(context.number_of_steps):
         return LocalSum(content)
     own, inside = indices.split_average(content, context)
@@ -226,7 +229,7 @@ def _sum_of_multiple(monomial: Expr, coefficient: Quotient, context: Context) ->
 
 
 def _sum_of_number(number: Quotient, context: Context) -> Quotient:
-    """The sum over the steps 0, 1, ... of a polynomial in the number of the step."""
+    """Return the sum over the steps 0, 1, ... of a polynomial in the number of the step."""
     step, steps = context.step_number, context.number_of_steps
     hidden = number.written(number.denominator).free_symbols.union(
         *(x.free_symbols for x in number.symbols if x != step)
@@ -268,7 +271,7 @@ def length(of: Expr) -> Expr:
 
 
 def _length(form: Form, context: Context) -> Form:
-    """The length of a vector, which is a multiple of that of a vector with one as its first coefficient."""
+    """Return the length of a vector, which is a multiple of that of a vector with one as its first coefficient."""
     if (context.noise or context.random) and not (context.of_a_round and _is_known_at_start(form, context)):
         raise Rejected("lengths are known where nothing is random")
     if not form:
@@ -296,7 +299,7 @@ def _inner_of_forms(left: Form, right: Form, context: Context) -> Form:
 
 
 def _inner(left: Expr, right: Expr, context: Context) -> Form:
-    """The expected inner product of two basis vectors."""
+    """Return the expected inner product of two basis vectors."""
     drawn = [isinstance(side, Selected) for side in (left, right)]
     if context.participants is not None and any(drawn):
         return _multiply_sampled(left, right, context)

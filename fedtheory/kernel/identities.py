@@ -29,7 +29,7 @@ class Term:
     summed: bool = False
 
     def whole(self, reason: Inequality) -> Expr:
-        """The term as an expression."""
+        """Return the term as an expression."""
         product = self.coefficient * reason.expression
         product = LocalSum(product) if self.summed else product
         return Average(product) if self.averaged else product

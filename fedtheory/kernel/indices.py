@@ -31,7 +31,7 @@ def is_mean_gradient_at_minimiser(basis: Expr, context: Context) -> bool:
 
 
 def split_average(basis: Expr, context: Context) -> tuple[Expr, Expr]:
-    """The number, and the vector or scalar, inside a mean over clients; one and the vector itself elsewhere."""
+    """Return the number, and the vector or scalar, inside a mean over clients; one and the vector itself elsewhere."""
     if not isinstance(basis, Average):
         return ONE, basis
     numbers = context.numbers.symbols | context.numbers.of_clients

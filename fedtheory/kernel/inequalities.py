@@ -47,7 +47,7 @@ class InequalityRef:
     about: tuple[Expr | str, ...] = ()
 
     def instantiate(self, context: Context) -> Inequality:
-        """Return the slack of an inequality in a context; raises `Rejected` where either has none of that name."""
+        """Return the slack of an inequality in a context; raises `Rejected` if either has none of that name."""
         if self.kind not in INEQUALITIES:
             raise Rejected(f"there is no inequality called {self.kind!r}")
         return INEQUALITIES[self.kind](context, *self.about)
@@ -59,7 +59,7 @@ _P = ParamSpec("_P")
 
 
 def _inequality(says: Callable[Concatenate[Context, _P], Inequality]) -> Callable[_P, InequalityRef]:
-    """A reason that goes by the name of the function that says what it is."""
+    """Return a reason that goes by the name of the function that says what it is."""
     INEQUALITIES[says.__name__] = says
 
     def refer(*about: _P.args, **_named: _P.kwargs) -> InequalityRef:
@@ -115,7 +115,7 @@ def unweighted(context: Context, of: Expr) -> Inequality:
 
 @_inequality
 def one(_context: Context) -> Inequality:
-    """The number one; its coefficient is the part of the right side that no other term uses."""
+    """Return the number one; its coefficient is the part of the right side that no other term uses."""
     return Inequality("a number", ONE)
 
 
@@ -182,14 +182,14 @@ def triangle(_context: Context, *vectors: Expr) -> Inequality:
 
 @_inequality
 def length_of_mean(_context: Context, of: Expr) -> Inequality:
-    """The client average of ``|v_i|``, minus the norm of the client average of ``v_i``."""
+    """Return the client average of ``|v_i|``, minus the norm of the client average of ``v_i``."""
     apart = Average(length(of)) - length(Average(of))
     return Inequality("a mean is not longer than its members in the mean", apart)
 
 
 @_inequality
 def mean_of_drawn(context: Context, of: Expr) -> Inequality:
-    """The client average of ``|v_i|^2``, minus ``|v|^2`` for the average v over the participants of a round."""
+    """Return the client average of ``|v_i|^2``, minus ``|v|^2`` for the average v over the participants of a round."""
     if not context.of_a_round or context.participants is None:
         raise Rejected("no participants are sampled, or their number is not stated")
     if any(basis.atoms(Selected) for basis in vector(of, context)):
@@ -235,7 +235,7 @@ def optimality(context: Context, objective: Symbol, at: Expr) -> Inequality:
 
 @_inequality
 def assumption(context: Context, name: str) -> Inequality:
-    """The slack of an assumption of the claim, by its name."""
+    """Return the slack of an assumption of the claim, by its name."""
     return Inequality(name, _assumed(name, context))
 
 

@@ -14,7 +14,7 @@ def is_noise(basis: Expr, context: Context) -> bool:
 
 
 def inner_of_random(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient] | None:
-    """The expected inner product of two basis vectors where noise decides it, in normal form; None elsewhere."""
+    """Return the expected inner product of two basis vectors where noise decides it, in normal form; None elsewhere."""
     noises = [is_noise(side, context) for side in (left, right)]
     if all(noises):
         return _product(left, right, context)

@@ -55,7 +55,10 @@ class Numbers:
         return tuple(map(frozenset, (*symbols, *mappings)))
 
     def plain(self, number: Expr) -> Expr:
-        """A number that all clients share, so that it may leave a mean over them; means over clients are such."""
+        """Return a number that all clients share, so that it may leave a mean over them.
+
+        Means over clients are such.
+        """
         number = self.known(number)
         own = _symbols_outside_means(number) & self.of_clients
         if own:
@@ -63,7 +66,7 @@ class Numbers:
         return number
 
     def known(self, number: Expr) -> Expr:
-        """A number, shared or of a client; means of it over clients are written as sums of means of products."""
+        """Return a number, shared or of a client; means of it over clients are written as sums of means of products."""
         number = self.replace_names(number)
         unknown = number.free_symbols - self.symbols - self.of_clients
         if unknown:
@@ -76,14 +79,14 @@ class Numbers:
         return self.with_plain_means(number)
 
     def require_integer_exponents(self, expression: Expr) -> None:
-        """Raise `Rejected` where a symbol in an exponent may be negative, or no whole number."""
+        """Raise `Rejected` if a symbol in an exponent may be negative, or no whole number."""
         for power in parts_of(expression, sp.Pow):
             symbols = power.exp.free_symbols - self.integer
             if symbols:
                 raise Rejected(f"{_list_symbols(symbols)} is in an exponent, and need not be a nonnegative integer")
 
     def with_plain_means(self, number: Expr) -> Expr:
-        """A number with its means over clients as sums of means of products."""
+        """Return a number with its means over clients as sums of means of products."""
         return number.replace(lambda part: isinstance(part, Average), self._expand) if number.has(Average) else number
 
     def _expand(self, mean: Expr) -> Expr:
@@ -94,7 +97,7 @@ class Numbers:
         return sp.Add(*(shared.expression * (Average(own) if own != 1 else own) for shared, own in parts))
 
     def replace_names(self, expression: Expr) -> Expr:
-        """An expression with numbers that stand for others replaced by these."""
+        """Return an expression with numbers that stand for others replaced by these."""
         return sp.sympify(expression).xreplace(dict(self.definitions))
 
     def differs(self, number: Expr) -> bool:
@@ -102,11 +105,14 @@ class Numbers:
         return bool(_symbols_outside_means(number) & self.of_clients)
 
     def parts(self, whole: Quotient) -> Iterator[tuple[Quotient, Expr]]:
-        """The additive parts of a number, each as a shared factor and one of the client's own."""
+        """Return the additive parts of a number, each as a shared factor and one of the client's own."""
         return _parts(whole, self.differs)
 
     def summed(self, number: Expr) -> Expr:
-        """The sum over clients of what each has one of, as a sum of multiples of sums; what is not known may differ."""
+        """Return the sum over clients of what each has one of, as a sum of multiples of sums.
+
+        What is not known may differ.
+        """
         parts = _parts(quotient(number), lambda factor: not factor.free_symbols <= self.symbols)
         return sp.Add(*(shared.expression * ClientSum(own) for shared, own in parts))
 

@@ -43,7 +43,7 @@ def count_words(polynomial: Polynomial) -> int:
 
 
 def multiply(one: Polynomial, other: Polynomial) -> Polynomial:
-    """The product of two polynomials."""
+    """Return the product of two polynomials."""
     pairs, size = len(one) * len(other), count_words(one) + count_words(other)
     _require(pairs, _MOST_PAIRS, size)
     spend(pairs * size)
@@ -51,7 +51,7 @@ def multiply(one: Polynomial, other: Polynomial) -> Polynomial:
 
 
 def raised(number: Fraction, power: int) -> Fraction:
-    """A quotient to a whole power; `Rejected` where it would be divided by zero."""
+    """Return a quotient to a whole power; raise `Rejected` if it would be divided by zero."""
     numerator, denominator = number if power >= 0 else number[::-1]
     if not denominator:
         raise Rejected("something is divided by zero")
@@ -128,7 +128,7 @@ def _range(values: Sequence[int]) -> int:
 
 
 def _degrees_of_common_factor(numerator: Polynomial, denominator: Polynomial, shared: dict[int, int]) -> dict[int, int]:
-    """The degrees of the greatest common divisor, from images in one generator, modulo a prime.
+    """Return the degrees of the greatest common divisor, from images in one generator, modulo a prime.
 
     The numbers in the places of the other generators depend on the polynomials, so that no certificate
     can choose polynomials that look as if they had a larger common divisor.
@@ -145,7 +145,10 @@ def _degrees_of_common_factor(numerator: Polynomial, denominator: Polynomial, sh
 
 
 def _image(polynomial: Polynomial, place: int, numbers: Sequence[int]) -> Any:
-    """A polynomial in the generator at a place, modulo a prime, with numbers for the others; None if there is none."""
+    """Return a polynomial in the generator at a place, modulo a prime, with numbers for the others.
+
+    None if there is none.
+    """
     spend(40 * len(polynomial))
     coefficients = [0] * (1 + int(polynomial.degrees()[place]))
     for powers, factor in polynomial.terms():
@@ -160,7 +163,7 @@ def _image(polynomial: Polynomial, place: int, numbers: Sequence[int]) -> Any:
 
 
 def composed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any = None) -> Polynomial:
-    """A polynomial with others in the places of its generators."""
+    """Return a polynomial with others in the places of its generators."""
     sizes, most = [len(image) for image in images], 0
     for powers in polynomial.monoms():
         most += prod(comb(size - 1 + power, power) for size, power in zip(sizes, powers, strict=True) if power and size)
@@ -171,7 +174,7 @@ def composed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any = N
 
 
 def factors(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:
-    """A rational, and irreducible polynomials with their powers, that make up a polynomial."""
+    """Return a rational, and irreducible polynomials with their powers, that make up a polynomial."""
     degrees = polynomial.degrees()
     dense = prod(1 + degree for degree in degrees)
     if len(polynomial) > 1:
@@ -183,7 +186,7 @@ def factors(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:
 
 
 def _require(terms: int, most: int, size: int) -> None:
-    """Raise `Rejected` where there are more terms than may be, or their coefficients are too large together."""
+    """Raise `Rejected` if there are more terms than may be, or their coefficients are too large together."""
     if terms > most:
         raise Rejected(f"a number has more than {most} terms when it is multiplied out")
     if terms * size > _MOST_WORDS:

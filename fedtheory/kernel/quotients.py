@@ -55,7 +55,7 @@ class Quotient:
         return self._sum(self.numerator) / self._sum(self.denominator)
 
     def written(self, polynomial: Polynomial) -> Expr:
-        """A polynomial in the symbols as a sum in SymPy's notation."""
+        """Return a polynomial in the symbols as a sum in SymPy's notation."""
         spend(self._nodes(polynomial))
         return self._sum(polynomial)
 
@@ -67,7 +67,7 @@ class Quotient:
         return sp.Add(*(self._monomial(powers, factor) for powers, factor in polynomial.terms()))
 
     def monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
-        """A rational times powers of the symbols."""
+        """Return a rational times powers of the symbols."""
         spend(NODE * (1 + sum(map(bool, powers))))
         return self._monomial(powers, factor)
 
@@ -76,7 +76,7 @@ class Quotient:
         return sp.Mul(sp.Rational(int(factor.p), int(factor.q)), *product)
 
     def factored_denominator(self) -> tuple[Expr, ...]:
-        """The denominator as a product: a rational, and powers of irreducible polynomials."""
+        """Return the denominator as a product: a rational, and powers of irreducible polynomials."""
         rational, factors = polynomials.factors(self.denominator)
         powers = (self.written(factor) ** power for factor, power in factors)
         return (sp.Rational(int(rational.p), int(rational.q)), *powers)
@@ -84,7 +84,7 @@ class Quotient:
 
 @remembered(2**14)
 def quotient(expression: Expr) -> Quotient:
-    """A number as a quotient of polynomials; `Rejected` where it is none, or divides by zero."""
+    """Return a number as a quotient of polynomials; raise `Rejected` if it is none, or divides by zero."""
     number = sp.sympify(expression)
     compiler = _Compiler.of(part for part in _parts(number) if not part.is_Rational)
     return Quotient(compiler.symbols, *_monic(*compiler.compiled(number)))
@@ -95,7 +95,7 @@ def _is_root(part: Expr) -> bool:
 
 
 def _combine(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quotient) -> Quotient:
-    """The sum or the product of two numbers."""
+    """Return the sum or the product of two numbers."""
     one, other = _combine_all(*numbers)
     return Quotient(
         one.symbols, *_monic(*operation((one.numerator, one.denominator), (other.numerator, other.denominator)))
@@ -112,18 +112,21 @@ def _combine_all(*numbers: Quotient) -> Sequence[Quotient]:
 
 @remembered(2**12)
 def _common(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
-    """A compiler to polynomials in the symbols of all, and for each what its symbols are there."""
+    """Return a compiler to polynomials in the symbols of all, and for each what its symbols are there."""
     compiler = _Compiler.of(symbol for symbols in alphabets for symbol in symbols)
     return compiler, [[compiler.compiled(symbol)[0] for symbol in symbols] for symbols in alphabets]
 
 
 def reduce_fraction(expression: Expr) -> Expr:
-    """A number in SymPy's notation, one polynomial over another: the same for equal numbers."""
+    """Return a number in SymPy's notation, one polynomial over another: the same for equal numbers."""
     return quotient(expression).expression
 
 
 def linear(expression: Expr, symbols: Iterable[Expr]) -> tuple[dict[Expr, Expr], Expr]:
-    """The coefficients of symbols in a number, and what it has without them; `Rejected` where it is not linear."""
+    """Return the coefficients of symbols in a number, and what it has without them.
+
+    Raises `Rejected` if it is not linear.
+    """
     number, known = quotient(expression), set(symbols)
     places = {symbol: number.symbols.index(symbol) for symbol in known & set(number.symbols)}
     inside = any(symbol.has(*known) for symbol in number.symbols if symbol not in places)
@@ -170,7 +173,7 @@ def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) ->
 
 
 def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Polynomial:
-    """A polynomial, times a power of a denominator, with a number for the square of the generator at a place."""
+    """Return a polynomial, times a power of a denominator, with a number for the square of the generator at a place."""
     half, found = polynomial.degrees()[place] // 2, polynomial.context().constant(0)
     for powers, factor in polynomial.terms():
         pairs, odd = divmod(powers[place], 2)
@@ -184,7 +187,7 @@ def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Po
 
 
 def _parts(number: Expr) -> Iterator[Expr]:
-    """The symbols, rationals and roots that a number is made of; `Rejected` for anything else."""
+    """Yield the symbols, rationals and roots that a number is made of; raise `Rejected` for anything else."""
     spend(NODE)
     if isinstance(number, sp.Rational) or type(number) in _SYMBOLS:
         yield number
@@ -210,7 +213,7 @@ def _parts_of_power(power: Expr) -> Iterator[Expr]:
 
 
 def _split_exponent(power: Expr) -> tuple[int, int, Expr]:
-    """The whole number, the factor and the symbol in an exponent such as 2 n + 1."""
+    """Return the whole number, the factor and the symbol in an exponent such as 2 n + 1."""
     whole, rest = power.exp.as_coeff_Add()
     factor, symbol = rest.as_coeff_Mul()
     if not (whole.is_Integer and factor.is_Integer and symbol.is_Symbol):
@@ -243,7 +246,7 @@ class _Compiler:
         return tuple(self.generators)
 
     def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
-        """A number in other symbols, which are `images` in these, as one in these."""
+        """Return a number in other symbols, which are `images` in these, as one in these."""
         numerator, denominator = (
             polynomials.composed(part, images, self.ring) for part in (number.numerator, number.denominator)
         )

@@ -60,7 +60,10 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
 
 
 def _find_base_of_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
-    """The base of a whole power, which is not negative where the base is not; its inverse for a negative power."""
+    """Return the base of a whole power, which is not negative where the base is not.
+
+    Its inverse for a negative power.
+    """
     base, exponent = coefficient.as_base_exp()
     if exponent in numbers.integer:
         # Such symbols are not negative, and 0^0 is one.
@@ -71,7 +74,7 @@ def _find_base_of_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
 
 
 def _without_squares(coefficient: Expr) -> Expr:
-    """A product without its factors that are even powers of polynomials: none of them is negative."""
+    """Return a product without its factors that are even powers of polynomials: none of them is negative."""
     return sp.Mul(*(factor for factor in sp.Mul.make_args(coefficient) if not _is_square(factor)))
 
 
@@ -125,7 +128,10 @@ def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bo
 
 
 def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
-    """The coefficient with conditions built in, one after the other, in any order; each covers the whole domain."""
+    """Yield the coefficient with conditions built in, one after the other, in any order.
+
+    Each covers the whole domain.
+    """
     found, todo = {coefficient}, [(coefficient, frozenset(range(len(known))))]
     while todo and len(found) < _MOST_REWRITTEN:
         expression, unused = todo.pop(0)
@@ -187,7 +193,10 @@ class _Signed:
 
 
 def _shift_to_bounds(number: Expr, numbers: Numbers) -> _Signed | None:
-    """A number with symbols from their lower bounds on, symbols of either sign as squares; None where it is none."""
+    """Return a number with symbols from their lower bounds on, symbols of either sign as squares.
+
+    None if it is none.
+    """
     found = _quotient(_with_powers_from_one(number, numbers))
     if found is None:
         return None
@@ -219,7 +228,7 @@ class _Sign(Enum):
 
 
 def _sign(symbol: Expr, numbers: Numbers) -> _Sign:
-    """The sign of a generator: of a symbol, of a root, which is zero only where its square is, or of a mean."""
+    """Return the sign of a generator: of a symbol, of a root, which is zero only where its square is, or of a mean."""
     if isinstance(symbol, Average):
         return _Sign.NONNEGATIVE if _is_plainly_nonnegative(symbol.args[0], numbers) else _Sign.UNKNOWN
     if symbol.is_Pow and not symbol.exp.is_Rational:
@@ -254,7 +263,7 @@ def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:
 
 
 def _quotient(number: Expr) -> Quotient | None:
-    """A number as a quotient of polynomials; None where it has minima, or is none."""
+    """Return a number as a quotient of polynomials; None if it has minima, or is none."""
     try:
         return quotient(number)
     except Rejected:

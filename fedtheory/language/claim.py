@@ -62,11 +62,11 @@ class Relation:
         return self.left, self.right
 
     def transform(self, change: Callable[[Expr], Expr]) -> Relation:
-        """The relation between what becomes of the sides."""
+        """Return the relation between what becomes of the sides."""
         return Relation(change(self.left), self.operator, change(self.right))
 
     def atoms(self, *kinds: type) -> set[Expr]:
-        """The parts of these kinds on either side."""
+        """Return the parts of these kinds on either side."""
         found: set[Expr] = parts_of(self.left, *kinds) | parts_of(self.right, *kinds)
         return found
 
@@ -207,11 +207,11 @@ class Claim(Shown):
     """Whether a source states it, which sets this for its claims; the id of a claim of your own may begin like one."""
 
     def summary(self) -> str:
-        """The id and the recorded verdict."""
+        """Return the id and the recorded verdict."""
         return self.id if self.verdict is None else f"{self.id}, recorded as {self.verdict}"
 
     def card(self) -> Card:
-        """The typeset statement with its premises, and the meaning of its symbols."""
+        """Return the typeset statement with its premises, and the meaning of its symbols."""
         facts = {"conditions": ", ".join(inline(latex(condition)) for condition in self.conditions)}
         facts["assumptions"] = ", ".join(assumption.name for assumption in self.assumptions)
         facts["supposed setting"] = ", ".join(assumption.name for assumption in self.supposed)
@@ -256,7 +256,7 @@ class Claim(Shown):
 
     @cached_property
     def notation(self) -> dict[sp.Symbol, Quantity]:
-        """Map each symbol to its quantity, sides included; raises `InputError` where one stands for two."""
+        """Map each symbol to its quantity, sides included; raises `InputError` if one stands for two."""
         sides = (self.lhs, self.rhs, *self.chain, *(self.rate.direct if self.rate else ()))
         known = dict(self.where)
         for side in sides:
@@ -293,7 +293,7 @@ class Claim(Shown):
         return r",\quad ".join(self.links)
 
     def in_words(self, expression: Expr) -> str:
-        """An expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""
+        """Return an expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""
         if expression not in self._text_cache:
             names = {symbol: quantity.name for symbol, quantity in self.notation.items()}
             self._text_cache[expression] = plain(sp.sympify(expression), names)

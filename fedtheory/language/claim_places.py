@@ -22,7 +22,7 @@ from fedtheory.language.quantities.quantity import PointQuantity
 
 @cache
 def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
-    """The symbols of a claim that stand for free points."""
+    """Return the symbols of a claim that stand for free points."""
     return tuple(symbol for symbol, quantity in claim.notation.items() if isinstance(quantity, PointQuantity))
 
 
@@ -73,7 +73,7 @@ def _stack_choices(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> 
 def stack_choices_of(
     frame: StackedFrame, each: Sequence[Choice]
 ) -> tuple[dict[sp.Symbol, Array], dict[sp.Symbol, Array]]:
-    """The points and parameters that are chosen at each place of a stack."""
+    """Return the points and parameters that are chosen at each place of a stack."""
     points = {symbol: np.stack([one.points[symbol] for one in each]) for symbol in each[0].points}
     numbers = {s: frame.arithmetic.array([[one.parameters[s]] for one in each]) for s in each[0].parameters}
     return {s: frame.lead_axes(at) for s, at in points.items()}, {
@@ -150,5 +150,5 @@ class Places:
         ]
 
     def sites(self, claim: Claim) -> list[SiteOfPlaces]:
-        """A site for each stack."""
+        """Return a site for each stack."""
         return [stack.site(claim) for stack in self._stacks]

@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Expr
 def local_step(
     algorithm: FederatedAlgorithm, objective: Expr, vectors: Mapping[Expr, Expr], numbers: Mapping[Expr, Expr]
 ) -> dict[Expr, Expr]:
-    """The local vectors after a step with full gradients of an objective.
+    """Return the local vectors after a step with full gradients of an objective.
 
     `vectors` are points for the vectors of the definition, `numbers` symbols for its numbers; `InputError` names what
     is missing.

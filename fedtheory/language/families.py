@@ -62,7 +62,7 @@ class Family:
         return [Instance(self.name, number) for number in range(self.size)]
 
     def part(self, part: int) -> list[Instance]:
-        """The members of a part."""
+        """Return the members of a part."""
         turns = _TURNS_OF_LADDERS if self.for_rates else _TURNS
         return [member for member in self.instances if _select_part(member.number, turns) == part]
 
@@ -82,7 +82,7 @@ class Instance:
     number: int
 
     def run(self) -> Run:
-        """The exact run."""
+        """Return the exact run."""
         return FAMILIES[self.family].build(self.number)
 
 
@@ -93,7 +93,7 @@ class Given(Instance):
     table: dict[str, Any]
 
     def run(self) -> Run:
-        """The exact run."""
+        """Return the exact run."""
         return parse_run(self.table, RATIONAL)
 
 

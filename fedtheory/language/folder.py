@@ -19,7 +19,7 @@ _KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 @cache
 def open_paper(folder: Path) -> Paper:
-    """The paper of a folder; `InputError` names the file and what was expected.
+    """Return the paper of a folder; `InputError` names the file and what was expected.
 
     The folder is a package whose ``__init__.py`` has a `SOURCE`.  It is
     executed as Python, with all rights of the user.

@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Inner, Loc
 
 
 def require_meaning(expression: Expr, place: str) -> None:
-    """Raise `ValueError` where an expression means nothing at the place of its claim.
+    """Raise `ValueError` if an expression means nothing at the place of its claim.
 
     On a whole run there are no vectors.  In expectation, every inner product and
     function value stands inside an `Expectation` whose argument is linear in them:

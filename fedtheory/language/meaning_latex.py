@@ -39,17 +39,17 @@ _VECTORS = re.compile(r"\\nabla|(?<![A-Za-z\\])[egvwxy](?![A-Za-z])|\\theta")
 """Names of vectors: bars around an expression with one of them are norms."""
 
 _Read = tuple[str, int] | None
-"""The LaTeX of a part of the text and the place behind it; None where no such part begins."""
+"""The LaTeX of a part of the text and the place behind it; None if no such part begins."""
 
 
 def typeset_meaning(text: str, left: str = r"\(", right: str = r"\)") -> str:
-    """The text with its formulas in LaTeX, each between `left` and `right`; words stay unchanged."""
+    """Return the text with its formulas in LaTeX, each between `left` and `right`; words stay unchanged."""
     return "".join(f"{left}{part}{right}" if is_formula else part for is_formula, part in _parts(text))
 
 
 @lru_cache(maxsize=1024)
 def _parts(text: str) -> tuple[tuple[bool, str], ...]:
-    """The words and the formulas of a text, each formula in LaTeX."""
+    """Return the words and the formulas of a text, each formula in LaTeX."""
     try:
         return tuple(_split(text))
     except RecursionError:
@@ -104,7 +104,7 @@ def _formula(text: str, place: int, closing: str = "") -> _Read:
 
 
 def _operand(text: str, place: int) -> _Read:
-    """A number, a bracket or a name, each with what is attached to it."""
+    """Return a number, a bracket or a name, each with what is attached to it."""
     number = _NUMBER.match(text, place)
     if number is not None:
         return _attach(text, number.end(), number[0])
@@ -116,7 +116,7 @@ def _operand(text: str, place: int) -> _Read:
 
 
 def _name(text: str, word: re.Match[str]) -> _Read:
-    """A symbol or an operator; None for words of the language."""
+    """Return a symbol or an operator; None for words of the language."""
     name, end = word[0], word.end()
     behind = text[end : end + 1]
     if name in _AROUND and behind == "(":
@@ -139,7 +139,7 @@ def _name(text: str, word: re.Match[str]) -> _Read:
 
 
 def _symbol(name: str) -> str | None:
-    """The LaTeX of a letter or a Greek name, perhaps with a bar; None for a word."""
+    """Return the LaTeX of a letter or a Greek name, perhaps with a bar; None for a word."""
     if len(name) == 1:
         return name
     if name in _GREEK:
@@ -149,7 +149,7 @@ def _symbol(name: str) -> str | None:
 
 
 def _operator(text: str, name: str, end: int) -> _Read:
-    """An operator with its index, where an operand follows; `_attached` reads a range below a sum."""
+    """Return an operator with its index, where an operand follows; `_attached` reads a range below a sum."""
     behind = text[end : end + 1]
     if behind in ("_", "(", "|"):
         return _attach(text, end, _OPERATORS[name])
@@ -160,7 +160,7 @@ def _operator(text: str, name: str, end: int) -> _Read:
 
 @lru_cache(maxsize=4096)
 def _bracket(text: str, place: int) -> _Read:
-    """A list of formulas in brackets, between bars or between angles."""
+    """Return a list of formulas in brackets, between bars or between angles."""
     opening = text[place]
     found = _list(text, place + 1, _BRACKETS[opening])
     if found is None:
@@ -191,7 +191,7 @@ def _list(text: str, place: int, closing: str) -> _Read:
 
 
 def _attach(text: str, place: int, base: str) -> _Read:
-    """A base with indices, powers, primes, stars and arguments that follow without a blank."""
+    """Return a base with indices, powers, primes, stars and arguments that follow without a blank."""
     below = above = ""
     while (found := _mark(text, place)) is not None:
         sign, latex, place = found
@@ -212,7 +212,7 @@ def _attach(text: str, place: int, base: str) -> _Read:
 
 
 def _mark(text: str, place: int) -> tuple[str, str, int] | None:
-    """An index or a power that begins here: its sign, its LaTeX and the place behind it; None without one."""
+    """Return an index or a power that begins here: its sign, its LaTeX and the place behind it; None without one."""
     sign, behind = text[place : place + 1], text[place + 1 : place + 2]
     index = _INDEX.match(text, place + 1) if sign in ("_", "^") else None
     if index is not None:
@@ -225,7 +225,7 @@ def _mark(text: str, place: int) -> tuple[str, str, int] | None:
 
 
 def _index(index: re.Match[str]) -> str:
-    """An index or a power; the two ends of a range are parted by a power sign between blanks."""
+    """Return an index or a power; the two ends of a range are parted by a power sign between blanks."""
     content = index[1] if index[1] is not None else index[2]
     if content.startswith("("):
         return f"({_typeset_index(content[1:-1])})"
@@ -236,7 +236,7 @@ def _index(index: re.Match[str]) -> str:
 
 
 def _typeset_index(content: str) -> str:
-    """The content of an index; words stay upright."""
+    """Return the content of an index; words stay upright."""
     parts = [part.strip() for part in content.split(",")]
     found = [_formula(part, 0, "\n") for part in parts]
     if all(read is not None and read[1] == len(part) for read, part in zip(found, parts, strict=True)):

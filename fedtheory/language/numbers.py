@@ -11,12 +11,12 @@ _SHORT = 22
 
 
 def decimal(value: Number, digits: int = 4) -> str:
-    """A few significant digits."""
+    """Return a few significant digits."""
     return f"{plain_float(value):.{digits}g}"
 
 
 def exact(value: Number) -> str:
-    """A rational as it is when short, else the number of its digits; an enclosure with its radius."""
+    """Return a rational as it is when short, else the number of its digits; an enclosure with its radius."""
     text = str(value)
     if text.startswith("["):
         return text

@@ -27,7 +27,7 @@ class _OnAnother:
         return self.of.on(run.compute_once(self._build_other_run))
 
     def _build_other_run(self, run: Run) -> Run:
-        """Build the other run from the changed run file; raise `NotApplicable` where there is none."""
+        """Build the other run from the changed run file; raise `NotApplicable` if there is none."""
         table: dict[str, Any] = run_table(run)
         for key, value in self.changes:
             part, _, name = key.partition(".")
@@ -46,7 +46,7 @@ def _value_on(value: Any, run: Run) -> Any:
 
 
 def on_another_run(name: str, of: RunQuantity, changes: Mapping[str, Any]) -> RunQuantity:
-    """A quantity of the run that differs from a run in some keys of its run file.
+    """Return a quantity of the run that differs from a run in some keys of its run file.
 
     `changes` maps keys such as ``"algorithm.local_steps"`` to values of run files, or to functions of the run that
     return them: ``on_another_run("one_step_error", q.final_suboptimality, {"algorithm.local_steps": 1})``.

@@ -61,7 +61,7 @@ def texts_of_papers(folder: str, suffix: str) -> dict[str, str]:
 
 
 def merge_named(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Merge texts by their names; `ValueError` where two have one name, of which one would hide the other."""
+    """Merge texts by their names; raise `ValueError` if two have one name, of which one would hide the other."""
     found: dict[str, str] = {}
     for name, text in pairs:
         if name in found:
@@ -86,7 +86,7 @@ def _parts_in(key: str) -> frozenset[str]:
 
 
 def files_of_vocabulary() -> Iterator[Path]:
-    """The folders and files of those parts of all papers."""
+    """Yield the folders and files of those parts of all papers."""
     for key in folders_of_papers():
         for name in sorted(_parts_in(key).intersection(VOCABULARY)):
             file = FOLDER / key / f"{name}.py"

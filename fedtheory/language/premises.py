@@ -11,7 +11,7 @@ from fedtheory.language.claim import Claim
 
 
 def premises(claim: Claim) -> tuple[Assumption, ...]:
-    """The assumptions of a claim; one of a paper that names no algorithm is about the update rule."""
+    """Return the assumptions of a claim; one of a paper that names no algorithm is about the update rule."""
     names_one = any(isinstance(assumption, OfAlgorithm) for assumption in claim.assumptions)
     return tuple(claim.assumptions) if names_one or not claim.is_published else (update_rule, *claim.assumptions)
 
@@ -30,7 +30,7 @@ class Exclusion:
 
 
 def failed_premises(claim: Claim, run: Run) -> list[Exclusion]:
-    """Each assumption that fails on a run, with its reason; `Unresolved` where floats cannot tell.
+    """Each assumption that fails on a run, with its reason; raise `Unresolved` if floats cannot tell.
 
     Nothing else is checked on a run of another algorithm.
     """

@@ -32,14 +32,14 @@ def is_of_the_package(key: str) -> bool:
 
 
 def paper_with(key: str) -> Paper | None:
-    """The paper of that key, None where there is none; one of the package is imported without the others."""
+    """Return the paper of that key, None if there is none; one of the package is imported without the others."""
     if key in _OPENED:
         return _OPENED[key]
     return paper_of(f"{GROUP}.{key}") if key in folders_of_papers() else _list_installed_papers().get(key)
 
 
 def published_by(claim: Claim) -> Paper | None:
-    """The paper that states a claim; None for a user-defined claim, whatever its id begins with."""
+    """Return the paper that states a claim; None for a user-defined claim, whatever its id begins with."""
     return paper_with(claim.source) if claim.is_published else None
 
 
@@ -64,7 +64,7 @@ def _list_installed_papers() -> dict[str, Paper]:
 
 
 def _index_by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str, Paper]:
-    """Papers by their keys; `InputError` where one is there twice, or `taken`."""
+    """Papers by their keys; raise `InputError` if one is there twice, or `taken`."""
     found: dict[str, Paper] = {}
     for name in packages:
         paper = paper_of(name)
@@ -75,7 +75,7 @@ def _index_by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str,
 
 
 def paper_of(package: str) -> Paper:
-    """The paper that is imported under a name; `InputError` where that is none."""
+    """Return the paper that is imported under a name; raise `InputError` if that is none."""
     return _paper_in(importlib.import_module(package), package)
 
 
@@ -88,7 +88,7 @@ def _paper_in(module: ModuleType, package: str) -> Paper:
 
 
 def add_paper(paper: Paper) -> None:
-    """Let a paper's claims be found by their ids; `InputError` where another paper has its key."""
+    """Let a paper's claims be found by their ids; raise `InputError` if another paper has its key."""
     known = paper_with(paper.source.key)
     if known is not None and known.folder != paper.folder:
         raise InputError("key", f"another paper already has the key {paper.source.key!r}")
@@ -112,7 +112,7 @@ def all_claims() -> dict[str, Claim]:
 
 
 def claims_of(source: str | None = None) -> list[Claim]:
-    """The claims of a source, or all; `InputError` for an unknown source."""
+    """Return the claims of a source, or all; raise `InputError` for an unknown source."""
     if source is None:
         return list(all_claims().values())
     paper = paper_with(source)
@@ -122,14 +122,14 @@ def claims_of(source: str | None = None) -> list[Claim]:
 
 
 def claims_like(pattern: str) -> list[Claim]:
-    """The claims whose ids match a pattern such as ``liu2022:thm-*``, in the order of their sources."""
+    """Return the claims whose ids match a pattern such as ``liu2022:thm-*``, in the order of their sources."""
     paper = paper_with(pattern.partition(":")[0])
     claims = all_claims().values() if paper is None else paper.source.claims
     return [claim for claim in claims if fnmatchcase(claim.id, pattern)]
 
 
 def find(claim_id: str) -> Claim:
-    """The claim of that id; `InputError`, with near ids, where there is none."""
+    """Return the claim of that id; `InputError`, with near ids, where there is none."""
     claim = _find_claim(claim_id)
     if claim is not None:
         return claim
@@ -148,7 +148,7 @@ def is_an_id(claim_id: str) -> bool:
 
 
 def _find_claim(claim_id: str) -> Claim | None:
-    """Return the claim of an id; None where no paper has it."""
+    """Return the claim of an id; None if no paper has it."""
     paper = paper_with(claim_id.partition(":")[0])
     claims = () if paper is None else paper.source.claims
     return next((claim for claim in claims if claim.id == claim_id), None)
@@ -163,16 +163,16 @@ def explain_unproved(claim: Claim) -> str | None:
 
 
 def repairs_of(claim: Claim) -> tuple[Claim, ...]:
-    """The claims that correct a claim, in the order of its source."""
+    """Return the claims that correct a claim, in the order of its source."""
     return tuple(other for other in _claims_of_same_paper(claim) if other.corrects == claim.id)
 
 
 def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
-    """The claims whose bounds improve that of a claim, in the order of its source."""
+    """Return the claims whose bounds improve that of a claim, in the order of its source."""
     return tuple(other for other in _claims_of_same_paper(claim) if other.sharpens == claim.id)
 
 
 def _claims_of_same_paper(claim: Claim) -> tuple[Claim, ...]:
-    """The claims of the same paper: only these mention a claim as one of their own."""
+    """Return the claims of the same paper: only these mention a claim as one of their own."""
     paper = published_by(claim)
     return () if paper is None else paper.source.claims

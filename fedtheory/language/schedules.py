@@ -50,7 +50,7 @@ class StepSizes(OfAlgorithm):
     """The quantities of the symbols in the size, but for n and k."""
 
     def formula_on(self, run: Run) -> str | None:
-        """The step sizes on a problem as run files state them; None where they have no rational numbers.
+        """Return the step sizes on a problem as run files state them; None if they have no rational numbers.
 
         The run is one on that problem with the same numbers of rounds and local steps, at any step size.
         """
@@ -77,7 +77,7 @@ class _Requirement:
 
     @cached_property
     def compiled(self) -> Compiled:
-        """The sizes, ready for runs; `ValueError` for what the language does not know."""
+        """The sizes, ready for runs; raise `ValueError` for what the language does not know."""
         known = dict(self.where)
         indices = {symbol: _INDICES[symbol.name] for symbol in self.size.free_symbols if symbol not in known}
         return compile_expression(self.size, {**known, **indices})
@@ -97,7 +97,7 @@ class _Requirement:
 
 
 def step_sizes(size: Expr, where: Mapping[sp.Symbol, RunQuantity]) -> StepSizes:
-    """The assumption that the algorithm is FedAvg with step sizes of a formula.
+    """Return the assumption that the algorithm is FedAvg with step sizes of a formula.
 
     `size` is an expression in n (round, from 0), k (local step, from 0) and symbols of `where`, for example
     ``step_sizes(2 / (mu * (8 * L / mu + tau * n + k)), where)``.  Raises `InputError` for other symbols.

@@ -63,7 +63,7 @@ The first quantity of a claim that is listed decides."""
 
 @cache
 def _defaults() -> Lifted:
-    """The quantities that lift each default, those of papers included."""
+    """Return the quantities that lift each default, those of papers included."""
     others = [part.LIFTED for part in parts_of_papers("setting")]
     every = {default: dict(beyond) for default, beyond in _DEFAULTS.items()}
     for default, beyond in every.items():
@@ -77,14 +77,14 @@ _UNIT = (a.server_step_of_one, a.update_rule)
 
 
 def with_setting(claim: Claim) -> Claim:
-    """The claim with the setting that is supposed where it names none, and the assumptions of its constants."""
+    """Return the claim with the setting that is supposed where it names none, and the assumptions of its constants."""
     claim = _with_constants(claim)
     found = supposed(claim)
     return replace(claim, assumptions=(*found, *claim.assumptions), supposed=found) if found else claim
 
 
 def _with_constants(claim: Claim) -> Claim:
-    """The claim with the assumptions of its constants: it is about runs where they are finite."""
+    """Return the claim with the assumptions of its constants: it is about runs where they are finite."""
     if claim.is_published:
         return claim
     used = (claim.notation[symbol] for symbol in sorted(claim.used_symbols, key=str) if symbol in claim.notation)
@@ -95,7 +95,7 @@ def _with_constants(claim: Claim) -> Claim:
 
 
 def supposed(claim: Claim) -> tuple[Assumption, ...]:
-    """The setting of a user-defined claim that names none; nothing where it names one, and for published claims.
+    """Return the setting of a user-defined claim that names none; nothing where it names one, and for published claims.
 
     A statement about points depends on no more of the setting than the weights of the objective.
     """
@@ -109,7 +109,7 @@ def supposed(claim: Claim) -> tuple[Assumption, ...]:
 
 
 def list_extensions(claim: Claim) -> tuple[Assumption, ...]:
-    """The parts of plain FedAvg beyond which alone a quantity of a claim has a meaning."""
+    """Return the parts of plain FedAvg beyond which alone a quantity of a claim has a meaning."""
     return tuple(default for default, instead in _parts(claim).items() if instead is not default)
 
 

@@ -128,7 +128,7 @@ def _depth(quantity: RunQuantity) -> int:
 
 
 def _sign_of(term: Term, positive: Collection[Quantity], nonnegative: Collection[Quantity]) -> str | None:
-    """The sign of a number that is made of numbers with signs.
+    """Return the sign of a number that is made of numbers with signs.
 
     A mean, a sum, an extreme or an entry of several numbers of one sign has that sign, where there is one at least.
     """
@@ -142,7 +142,7 @@ def _sign_of(term: Term, positive: Collection[Quantity], nonnegative: Collection
 
 
 def _sign(expression: Expr, known: Mapping[sp.Symbol, int]) -> int | None:
-    """Return 1 for a positive expression, 0 for one that is not negative, None where neither is known."""
+    """Return 1 for a positive expression, 0 for one that is not negative, None if neither is known."""
     if expression.is_Symbol or expression.is_Rational or isinstance(expression, sp.Abs):
         positive = expression.is_Rational and expression > 0
         return known.get(

@@ -56,7 +56,7 @@ class Paper:
     folder: Path
 
     def part(self, name: str) -> ModuleType | None:
-        """One of the paper's modules, imported on first use; None where the paper has none of that name."""
+        """One of the paper's modules, imported on first use; None if the paper has none of that name."""
         module = f"{self.package}.{name}"
         if importlib.util.find_spec(module) is None:
             return None
@@ -77,5 +77,5 @@ class Paper:
 
 
 def _name_of(claim: Claim) -> str:
-    """The id without the key, as part of a file's name."""
+    """Return the id without the key, as part of a file's name."""
     return claim.id.partition(":")[2].replace(":", "-").replace(".", "-")

@@ -27,7 +27,9 @@ Target = str | Claim
 
 @cache
 def resolve(target: Target) -> Claim:
-    """The claim of an id, of ``file.py:NAME`` or ``FOLDER:NAME``, or the given one; `InputError` where there is none.
+    """Return the claim of an id, of ``file.py:NAME`` or ``FOLDER:NAME``, or the given claim itself.
+
+    Raises `InputError` if there is none.
 
     A file or folder is executed as Python, with all its rights: only name what you trust.
     """
@@ -47,12 +49,12 @@ def resolve(target: Target) -> Claim:
 
 
 def expand(targets: Sequence[str]) -> list[str]:
-    """Targets of one claim each, for `resolve`, without repetition; `InputError` where a file or folder has none."""
+    """Targets of one claim each, for `resolve`, without repetition; raise `InputError` if a file or folder has none."""
     return list(dict.fromkeys(single for target in targets for single in _expand(target)))
 
 
 def expand_targets(targets: Sequence[str] | None, source: str | None) -> list[str]:
-    """The targets that are named; without any, the claims of a source, or all."""
+    """Return the targets that are named; without any, the claims of a source, or all."""
     if targets and source is not None:
         raise InputError("--source", "expected either claims or a source, got both")
     return expand(targets) if targets else [claim.id for claim in claims_of(source)]
@@ -70,7 +72,7 @@ def display_name(target: Target, claim: Claim) -> str:
 
 
 def placed(error: InputError, target: Target) -> InputError:
-    """A mistake in a claim, with the line of the user's file that makes it."""
+    """Return a mistake in a claim, with the line of the user's file that makes it."""
     home, _, name = target.rpartition(":") if isinstance(target, str) else ("", "", "")
     return error.in_file(_locate_field(Path(home), name, error.key)) if home.endswith(".py") else error
 
@@ -93,7 +95,7 @@ def _expand(target: str) -> Iterator[str]:
 
 
 def _names_in(path: Path) -> list[str]:
-    """The names of the claims that a file defines, in their order."""
+    """Return the names of the claims that a file defines, in their order."""
     names = [name for name, value in vars(load_file(path)).items() if isinstance(value, Claim)]
     if not names:
         raise InputError("", "the file defines no Claim", str(path))
@@ -114,12 +116,15 @@ def _from_file(path: Path, name: str) -> Claim:
 
 
 def _prepare_own_claim(claim: Claim) -> Claim:
-    """A user-defined claim, in its setting; a changed copy of a published one is no longer what its source states."""
+    """Return a user-defined claim, in its setting.
+
+    A changed copy of a published one is no longer what its source states.
+    """
     return with_setting(replace(claim, is_published=False) if claim.is_published else claim)
 
 
 def _require_new_id(claim: Claim, path: Path) -> None:
-    """Raise `InputError` where an id is that of a paper's claim: tables and pages would show the one for the other."""
+    """Raise `InputError` if an id is that of a paper's claim: tables and pages would show the one for the other."""
     paper = paper_with(claim.source)
     if paper is None or paper.folder in path.resolve().parents:
         return

@@ -29,19 +29,19 @@ class MeanOfSteps:
 
 @cache
 def _create_symbol(quantity: Quantity) -> sp.Dummy:
-    """A symbol that no other quantity has, though it may have the same notation."""
+    """Return a symbol that no other quantity has, though it may have the same notation."""
     return sp.Dummy(quantity.latex, real=True)
 
 
 def _replace_by_symbols(term: Term, same: Mapping[Quantity, Quantity] | None = None) -> Expr:
-    """The expression of a term in symbols by quantities; `same` says which of them count as another one."""
+    """Return the expression of a term in symbols by quantities; `same` says which of them count as another one."""
     every = same or {}
     return term.expression.xreplace({symbol: _create_symbol(every.get(one, one)) for symbol, one in term.where})
 
 
 @cache
 def _in_vocabulary() -> frozenset[int]:
-    """The identities of the quantities of the vocabulary, which live as long as it does."""
+    """Return the identities of the quantities of the vocabulary, which live as long as it does."""
     return frozenset(id(getattr(quantities, name)) for name in quantities.__all__)
 
 
@@ -58,7 +58,10 @@ def is_defined_by_term(quantity: RunQuantity) -> bool:
 
 
 def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> RunQuantity:
-    """The quantity of the vocabulary with the same term, where some quantities are the same; otherwise itself."""
+    """Return the quantity of the vocabulary with the same term, where some quantities are the same.
+
+    Otherwise itself.
+    """
     term = quantity.term
     if term is None or id(quantity) in _in_vocabulary() or not is_defined_by_term(quantity):
         return quantity
@@ -70,7 +73,7 @@ def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> Ru
 
 @lru_cache(maxsize=2**10)
 def _plain(expression: Expr) -> Expr:
-    """An expression of expectations in what is inside them: they are linear."""
+    """Return an expression of expectations in what is inside them: they are linear."""
     if not has_plain_vectors(expression):
         return expression
     return sp.expand(expression.replace(Expectation, lambda inside: inside))

@@ -80,7 +80,7 @@ def quantity(
 
 
 def _describe(at_step: Term) -> tuple[str, str]:
-    """The symbol and the meaning of the values at a local step."""
+    """Return the symbol and the meaning of the values at a local step."""
     notation, meaning = latex(at_step.expression), str(at_step.expression)
     if not at_step.over:
         return notation, meaning
@@ -89,7 +89,7 @@ def _describe(at_step: Term) -> tuple[str, str]:
 
 
 def _weight(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weights) -> RunQuantity:
-    """A weighted mean or sum over all local steps of a run."""
+    """Return a weighted mean or sum over all local steps of a run."""
     if over != "run" or by not in ("mean", "sum"):
         raise InputError(name, f"weights are for over='run' and by='mean' or 'sum', got {over!r} and {by!r}")
     (notation, meaning), every = _describe(at_step), Over("iterations", by, weights=weights)
@@ -103,7 +103,7 @@ def _weight(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weigh
 
 
 def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> RunQuantity:
-    """A quantity with one value for each local step, or one for each step and client: that of an expression.
+    """Return a quantity with one value for each local step, or one for each step and client: that of an expression.
 
     `term` and `where` are as for `quantity`; `weighted_mean` and `weighted_sum` make a number of a run of it:
     ``quantity_at_steps("error", Expectation(norm_sq(x - best)), {x: q.average_iterate, best: q.optimum})``.
@@ -112,7 +112,7 @@ def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]
 
 
 def _term_at_step(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> Term:
-    """The term of an expression at each local step; `InputError` where it has no value there."""
+    """Return the term of an expression at each local step; raise `InputError` if it has no value there."""
     expression = sp.sympify(term)
     used = sorted(expression.free_symbols, key=str)
     for symbol in used:

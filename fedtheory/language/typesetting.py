@@ -126,6 +126,6 @@ def _latex(expression: Expr, mean: str, of_types: frozenset[sp.Symbol]) -> str:
 
 
 def plain(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """An expression as a line of text; symbols whose name is LaTeX are called by `names` instead."""
+    """Return an expression as a line of text; symbols whose name is LaTeX are called by `names` instead."""
     called = {s: sp.Symbol(names[s]) for s in expression.free_symbols if s in names and not s.name.isidentifier()}
     return str(sp.sstr(expression.xreplace(called)))

@@ -50,7 +50,7 @@ def weighted_mean(
 def weighted_sum(
     name: str, of: RunQuantity, weights: Expr, index: sp.Symbol, where: Mapping[sp.Symbol, RunQuantity] | None = None
 ) -> RunQuantity:
-    """The sum of a quantity over its rounds or local steps, times weights; arguments as for `weighted_mean`."""
+    """Return the sum of a quantity over its rounds or local steps, times weights; arguments as for `weighted_mean`."""
     found = require_weights(name, weights, index, where or {})
     formula = rf"\sum_{{{latex(index)}}}\left({latex(found.expression)}\right)\,{_entries(name, of).latex}"
     meaning = f"sum of {of.name} times {found.expression}, {index} = 0, 1, ..."
@@ -58,14 +58,14 @@ def weighted_sum(
 
 
 def _reduce(named: RunQuantity, of: RunQuantity, by: Literal["mean", "sum"], weights: Weights) -> RunQuantity:
-    """A quantity that is made of the entries of another one, by its term where that has one."""
+    """Return a quantity that is made of the entries of another one, by its term where that has one."""
     over, term = Over("iterations", by, weights=weights), of.term
     reduced = None if term is None else replace(term, over=(*term.over, over))
     return replace(named, measure=_Reduced(of, over), term=reduced)
 
 
 def _entries(name: str, of: RunQuantity) -> RunQuantity:
-    """A quantity with entries that can be averaged; `InputError` for others."""
+    """Return a quantity with entries that can be averaged; raise `InputError` for others."""
     if not isinstance(of, RunQuantity) or of.root or not of.per_round:
         expected = "a quantity with one value for each round or local step, such as quantities.suboptimality_at_step"
         raise InputError(name, f"expected {expected}, got {getattr(of, 'name', of)!r}")
@@ -73,7 +73,7 @@ def _entries(name: str, of: RunQuantity) -> RunQuantity:
 
 
 def require_weights(name: str, weights: Expr, index: object, where: Mapping[sp.Symbol, object]) -> Weights:
-    """The checked weights; `InputError` names what does not fit."""
+    """Return the checked weights; `InputError` names what does not fit."""
     require_new_name(name)
     if not isinstance(index, sp.Symbol) or index in where:
         raise InputError(name, f"expected a symbol that `where` does not have as index, got {index!r}")

@@ -67,7 +67,7 @@ def _require_bound(claim: Claim) -> None:
 
 
 def _require_unique_meaning(claim: Claim) -> None:
-    """Raise `InputError` where an expression has a symbol of several quantities, and `where` says not which."""
+    """Raise `InputError` if an expression has a symbol of several quantities, and `where` says not which."""
     sides = {side.symbol for _, side in _sides(claim) if isinstance(side, RunQuantity)}
     for symbol in sorted(sides & claim.for_all.keys(), key=str):
         raise InputError(claim.id, f"{symbol} is the symbol of a side: expected a different one in `for_all`")
@@ -80,13 +80,13 @@ def _require_unique_meaning(claim: Claim) -> None:
 
 
 def _get_called_name(symbol: sp.Symbol) -> str:
-    """The name of a symbol; that of a quantity's own symbol says which quantity it is."""
+    """Return the name of a symbol; that of a quantity's own symbol says which quantity it is."""
     names = _names(symbol)
     return f"the symbol of quantities.{names[-1]}" if names else str(symbol)
 
 
 def _names(symbol: sp.Symbol) -> list[str]:
-    """The quantities that have a symbol as their own."""
+    """Return the quantities that have a symbol as their own."""
     quantities = (entry.quantity for entry in vocabulary())
     return [one.name for one in quantities if isinstance(one, RunQuantity) and one.symbol == symbol]
 
@@ -119,7 +119,7 @@ def _require_meanings(claim: Claim) -> None:
 
 
 def _require_distinct_symbols(claim: Claim) -> None:
-    """Raise `InputError` where two symbols look alike, even if they are two for SymPy."""
+    """Raise `InputError` if two symbols look alike, even if they are two for SymPy."""
     names = [str(symbol) for symbol in [*claim.where, *(claim.for_all.keys() - claim.where.keys())]]
     for name in names:
         require_plain("symbols", name)
@@ -127,7 +127,7 @@ def _require_distinct_symbols(claim: Claim) -> None:
 
 
 def _require_new_name(field: str, quantity: Quantity) -> None:
-    """Raise `InputError` where a quantity of the user's looks like another one, or has its name."""
+    """Raise `InputError` if a quantity of the user's looks like another one, or has its name."""
     require_plain(f"{field}.name", quantity.name)
     require_readable(f"{field}.latex", quantity.latex)
     require_readable(f"{field}.meaning", quantity.meaning)
@@ -137,7 +137,7 @@ def _require_new_name(field: str, quantity: Quantity) -> None:
 
 
 def _require_new_assumption(assumption: Assumption) -> None:
-    """Raise `InputError` where an assumption of the user's has the name of one of fedtheory's, or looks like it."""
+    """Raise `InputError` if an assumption of the user's has the name of one of fedtheory's, or looks like it."""
     require_plain("assumptions", assumption.name)
     require_readable(f"assumptions[{assumption.name}].statement", assumption.statement)
     named = [entry.assumption for entry in assumed() if entry.assumption.name == assumption.name]

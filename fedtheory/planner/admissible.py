@@ -47,7 +47,7 @@ UNLIMITED = Edge(math.inf)
 
 
 def largest(bound: NumericBound, name: str) -> Edge:
-    """The largest value of the number of that name at which all conditions hold, all other numbers unchanged.
+    """Return the largest value of the number of that name at which all conditions hold, all other numbers unchanged.
 
     A condition is solved by bisection, unless the number stands alone on one side.
     """
@@ -57,7 +57,7 @@ def largest(bound: NumericBound, name: str) -> Edge:
 
 
 def largest_count(bound: NumericBound, name: str) -> Edge:
-    """The largest whole number at which all conditions hold, at least zero."""
+    """Return the largest whole number at which all conditions hold, at least zero."""
     edge = largest(bound, name)
     if math.isinf(edge.value):
         return edge
@@ -120,7 +120,7 @@ def _search(bound: NumericBound, condition: Expr, name: str) -> float:
 
 
 def search(holds: Callable[[float], bool], start: float) -> float:
-    """The end of the interval from `start` on in which something holds, by doubling and bisection.
+    """Return the end of the interval from `start` on in which something holds, by doubling and bisection.
 
     Zero where it does not hold at the start; infinite where it never ends.
     """

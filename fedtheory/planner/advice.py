@@ -51,7 +51,7 @@ class Measurements:
     changed: tuple[str, ...]
     """Numbers that differ between the planned run and the one at the best step size."""
     value: float | None
-    """The bound at the best step size of the plan; None where the claim does not cover that run."""
+    """The bound at the best step size of the plan; None if the claim does not cover that run."""
     step_size: float
     """The best step size with constants measured there, among those tried; the planned one where no number changed."""
     value_at_step: float | None
@@ -71,7 +71,7 @@ class ClaimPlan:
     """Why it does not."""
     conditions: tuple[Slack, ...] = ()
     bound: NumericBound | None = None
-    """None where no step size makes the claim applicable."""
+    """None if no step size makes the claim applicable."""
     step: Edge | None = None
     """Largest admissible local step size, all else as planned."""
     optimum: Optimum | None = None
@@ -139,7 +139,7 @@ class ClaimPlan:
         return self.measurements is not None and bool(self.measures_the_run)
 
     def entry(self) -> dict[str, Any]:
-        """The bound and its best step size."""
+        """Return the bound and its best step size."""
         return {
             "verdict": self.claim.verdict,
             "error": self.error.name,
@@ -157,7 +157,7 @@ class ClaimPlan:
         return [self.claim.id, *map(number, texts)]
 
     def advice(self) -> dict[str, str]:
-        """The best step size of the bound, next to the one that is best for the exact error that it bounds."""
+        """Return the best step size of the bound, next to the one that is best for the exact error that it bounds."""
         bound = f"the bound of {self.claim.id} on {self.error.name}"
         found = {} if self.optimum is None else {f"step size that minimises {bound}": number(self.optimum.step_size)}
         if self.exact is not None:

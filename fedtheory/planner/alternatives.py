@@ -43,7 +43,7 @@ class Costs:
     """Cost of a round's messages in federated averaging; others in proportion to their vectors."""
 
     def of_round(self, run: Run, planned: Run) -> float:
-        """The cost of a round of a run, next to the planned one."""
+        """Return the cost of a round of a run, next to the planned one."""
         rows, before = _rows(run), _rows(planned)
         ratio = rows / before if rows and before else 1.0
         messages = vectors_of_a_client(run.algorithm) / vectors_of_a_client(planned.algorithm)
@@ -75,7 +75,7 @@ class Alternative:
     is_planned: bool
 
     def rank(self, accuracy: float | None) -> tuple[bool, float]:
-        """The smaller the better: the cost of those that reach the target, the errors of others."""
+        """Return the smaller the better: the cost of those that reach the target, the errors of others."""
         if accuracy is None:
             return False, self.outcome.error
         return not self.outcome.reached, self.cost if self.outcome.reached else self.outcome.error
@@ -87,7 +87,7 @@ class Beside:
 
     planned: Alternative | None
     better_steps: Alternative | None
-    """Another number of local steps that is clearly better; None where there is none."""
+    """Another number of local steps that is clearly better; None if there is none."""
     has_tried_steps: bool
     """Whether other numbers of local steps were tried."""
     scaffold: Alternative | None
@@ -111,7 +111,7 @@ class Alternatives:
         return None if self.steps is None else self.at(self.steps, _batch(self.run))
 
     def at(self, steps: int, batch: int | None, name: str | None = None) -> Alternative | None:
-        """A setting at its best step size; None where it has no exact error."""
+        """Return a setting at its best step size; None if it has no exact error."""
         called = name or self.run.algorithm.name
         key = called, steps, batch
         if key not in self._constants:
@@ -119,7 +119,7 @@ class Alternatives:
         return self._constants[key]
 
     def _try_setting(self, steps: int, batch: int | None, name: str | None) -> Alternative | None:
-        """Plan another setting with the same budget; None where it is no run."""
+        """Plan another setting with the same budget; None if it is no run."""
         try:
             run = self._setting(steps, batch, name)
             each = self.asked.costs.of_round(run, self.run)
@@ -161,7 +161,7 @@ class Alternatives:
         return cost <= _PATIENCE and (name is None or is_one_path(run))
 
     def find_better_local_steps(self) -> Alternative | None:
-        """The number of local steps, by doubling and halving, that is clearly better than the planned one."""
+        """Return the number of local steps, by doubling and halving, that is clearly better than the planned one."""
         best = self.planned
         if best is None or self.steps is None:
             return None
@@ -187,7 +187,7 @@ class Alternatives:
         return Beside(self.planned, self.find_better_local_steps() if tried else None, tried, self.scaffold())
 
     def scaffold(self) -> Alternative | None:
-        """SCAFFOLD with the planned local steps, next to plain FedAvg; None where it costs much to know."""
+        """SCAFFOLD with the planned local steps, next to plain FedAvg; None if it costs much to know."""
         if self.run.algorithm.defined is not None or self.steps is None or not self.is_cheap(self.steps, "scaffold"):
             return None
         return self.at(self.steps, _batch(self.run), "scaffold")
@@ -214,7 +214,10 @@ def _halve(steps: int) -> Iterator[int]:
 
 
 def _batches(run: Run) -> Iterator[int | None]:
-    """The planned batch, a quarter, and four and sixteen times it, up to the smallest client; and full gradients."""
+    """Yield the planned batch, a quarter, and four and sixteen times it, up to the smallest client.
+
+    And full gradients.
+    """
     planned, counts = _batch(run), _count_rows(run.problem)
     if counts:
         most = min(counts)

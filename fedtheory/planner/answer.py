@@ -38,7 +38,7 @@ class Promise:
     bound: NumericBound
     """With the constants of that run."""
     at_start: float | None
-    """The error before the run; None where it is none of a single model."""
+    """The error before the run; None if it is none of a single model."""
 
     @property
     def value(self) -> float:
@@ -75,7 +75,7 @@ class Answer:
     reached: Reached
     """Errors of the run as planned and at its best step size."""
     accuracy: float | None
-    """The target; None where as little as possible is wanted after the planned rounds."""
+    """The target; None if as little as possible is wanted after the planned rounds."""
     local_steps: tuple[int, ...]
     """Local steps of each client, as planned."""
     beside: tuple[RunQuantity, float] | None
@@ -87,11 +87,11 @@ class Answer:
     widest: ClaimPlan | None
     """The claim that covers the largest step sizes."""
     cause: Cause | None = None
-    """Why the planned run diverges; None where it does not."""
+    """Why the planned run diverges; None if it does not."""
     time: float | None = None
-    """Clock time of the rounds to run; None where it is random."""
+    """Clock time of the rounds to run; None if it is random."""
     others: Beside | None = None
-    """Other local steps and SCAFFOLD; None where the run has no such settings."""
+    """Other local steps and SCAFFOLD; None if the run has no such settings."""
 
     @property
     def error(self) -> RunQuantity:
@@ -119,7 +119,7 @@ class Answer:
         return self.cause is not None and self.cause.is_hopeless
 
     def facts(self) -> dict[str, str]:
-        """The run to make and its results, by name."""
+        """Return the run to make and its results, by name."""
         best = self.best
         found = {"step size to use": number(best.step_size), "rounds": str(best.rounds)}
         found[f"{self.run.errors_are} {self.error.name} then"] = number(best.error)
@@ -156,13 +156,13 @@ class Plan(Shown):
         return None if chosen is None else chosen.step_size
 
     def summary(self) -> str:
-        """The step size to use, and how many bounds cover the run."""
+        """Return the step size to use, and how many bounds cover the run."""
         covering = sum(claim.applicable for claim in self.claims)
         chosen = "no recommendation" if self.step_size is None else f"use step size {number(self.step_size)}"
         return f"{chosen}; {covering} of {len(self.claims)} bounds cover the run"
 
     def card(self) -> Card:
-        """The bounds that cover the run, the recommended one first."""
+        """Return the bounds that cover the run, the recommended one first."""
         columns = ("bound", "verdict", "bounds", "value", "best step size", "value there")
         covering = [plan for plan in self.claims if plan.applicable]
         rows = [plan.row() for plan in sorted(covering, key=lambda plan: plan is not self.recommended)]
@@ -171,7 +171,7 @@ class Plan(Shown):
         return Card(self.summary(), facts=facts, columns=columns, rows=rows)
 
     def to_frame(self) -> Any:
-        """A pandas data frame with a row for each claim; `MissingExtra` without pandas."""
+        """Return a pandas data frame with a row for each claim; raise `MissingExtra` without pandas."""
         columns = ("verdict", "error", "applicable", "reason", "bound", "best_step_size", "bound_at_best")
         rows = [plan.entry() for plan in self.claims]
         table = {name: [row[name] for row in rows] for name in columns}
@@ -185,7 +185,7 @@ def answered(
     plans: Sequence[ClaimPlan],
     measured: Callable[[ClaimPlan], ClaimPlan] = lambda plan: plan,
 ) -> Answer:
-    """The answer from how far a run gets, and the plans of the claims that may cover it.
+    """Return the answer from how far a run gets, and the plans of the claims that may cover it.
 
     `measured` finds the best step size of a plan with the constants of the run there, which takes runs: it is used
     only for plans whose bound may be better than the one at the best step size of the exact error.
@@ -206,7 +206,7 @@ def answered(
 
 
 def _explain_divergence(errors: ExactErrors, reached: Reached) -> Cause | None:
-    """Why the run as planned diverges; None where it does not."""
+    """Why the run as planned diverges; None if it does not."""
     diverges = math.isinf(reached.planned.error) or errors.planned >= reached.diverges_from
     return explain_divergence(errors.run, reached.diverges_from) if diverges else None
 
@@ -220,7 +220,7 @@ def _time(run: Run) -> float | None:
 
 
 def _find_other_error(run: Run, error: RunQuantity) -> tuple[RunQuantity, float] | None:
-    """The other one of the errors of the last model and of the path; None where it is not known."""
+    """Return the other one of the errors of the last model and of the path; None if it is not known."""
     other = next(one for one in EXACT_ERRORS.values() if one is not error)
     try:
         with np.errstate(all="ignore"):
@@ -236,13 +236,16 @@ def _is_of_runs(error: RunQuantity) -> bool:
 
 
 def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, NumericBound]]:
-    """The bounds that cover a run, with its constants."""
+    """Return the bounds that cover a run, with its constants."""
     found = [(plan, covering_bound(plan.claim, run)) for plan in plans]
     return [(plan, bound) for plan, bound in found if bound is not None and all(s.holds for s in bound.slacks())]
 
 
 def _best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
-    """The smallest bound; before it proved ones, those that are no empty promise, and those on a nearer error."""
+    """Return the smallest bound.
+
+    Before it proved ones, those that are no empty promise, and those on a nearer error.
+    """
     return min(promises, key=lambda promise: _rank(promise, error), default=None)
 
 
@@ -252,7 +255,7 @@ def _rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, f
 
 
 def _rank_without_value(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, int]:
-    """The parts of a promise's rank that are known without the bound's value."""
+    """Return the parts of a promise's rank that are known without the bound's value."""
     return plan.claim.verdict != "proved", _remoteness(plan.error, error), ERRORS.index(plan.error)
 
 
@@ -271,7 +274,7 @@ def _promise(plan: ClaimPlan, step_size: float, bound: NumericBound, run: Run) -
 
 
 def error_at_start(error: RunQuantity, run: Run) -> float | None:
-    """The error of a run that never leaves its start; None where it is not known."""
+    """Return the error of a run that never leaves its start; None if it is not known."""
     try:
         with np.errstate(all="ignore"):
             known = _BEFORE_THE_RUN.get(error)
@@ -283,7 +286,7 @@ def error_at_start(error: RunQuantity, run: Run) -> float | None:
 
 
 def _shrink_steps(run: Run) -> Run:
-    """The run with steps too small to move: where all rounds are alike, one stands for all."""
+    """Return the run with steps too small to move: where all rounds are alike, one stands for all."""
     resting = run.with_step_factor(_AT_REST)
     return resting.with_rounds(1) if run.algorithm.clock.is_synchronous else resting
 
@@ -306,7 +309,7 @@ def _find_best_promise(
     error: RunQuantity,
     promise: Promise | None,
 ) -> Promise | None:
-    """The best promise of a bound at its own best step size, after the planned rounds; None where none is of a better
+    """The best promise of a bound at its own best step size, after the planned rounds; None if none is of a better
     kind than the one at hand.
     """
     by_kind: dict[tuple[bool, int, int], list[ClaimPlan]] = {}
@@ -325,13 +328,13 @@ def _find_best_promise(
 
 
 def _at_its_best(plan: ClaimPlan, errors: ExactErrors) -> Iterable[Promise]:
-    """The promise of a bound at its own best step size; none where it covers no run there."""
+    """Yield the promise of a bound at its own best step size; none where it covers no run there."""
     if plan.optimum is not None and plan.attainable:
         step = plan.optimum.step_size
         yield from (_promise(plan, step, bound, errors.run) for plan, bound in _covering([plan], errors.at(step)))
 
 
 def _widest(plans: Iterable[ClaimPlan]) -> ClaimPlan | None:
-    """The claim that covers the largest step sizes; None where no claim covers any."""
+    """Return the claim that covers the largest step sizes; None if no claim covers any."""
     limited = [plan for plan in plans if plan.step is not None and 0 < plan.step.value < math.inf]
     return max(limited, key=lambda plan: 0.0 if plan.step is None else plan.step.value, default=None)

@@ -62,7 +62,7 @@ class Slack:
 
 
 def slack_between(condition: Expr, left: float, right: float) -> Slack:
-    """A condition whose sides have these values; within a near tie of its edge it holds, unless it is strict."""
+    """Return a condition whose sides have these values; within a near tie of its edge it holds, unless it is strict."""
     strict = condition.rel_op in ("<", ">")
     near = 0.0 if strict else NEAR_TIE * (abs(left) + abs(right))
     slack = left - right if condition.rel_op in (">=", ">") else right - left
@@ -88,7 +88,7 @@ class NumericBound:
     """Consequences of a comparator for the step size, the local steps and the rounds, where the bound has one."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """The data alone: functions do not travel, and are compiled again where they are needed."""
+        """Return the data alone: functions do not travel, and are compiled again where they are needed."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
@@ -97,11 +97,11 @@ class NumericBound:
         return sp.Add(*self.terms)
 
     def symbols(self, name: str) -> list[sp.Symbol]:
-        """The symbols whose number depends on that of a name."""
+        """Return the symbols whose number depends on that of a name."""
         return [symbol for symbol, other in self.names.items() if name in (other, *self._factors(other))]
 
     def _factors(self, name: str) -> tuple[str, ...]:
-        """The names of the numbers that a number follows from."""
+        """Return the names of the numbers that a number follows from."""
         if self.comparators is not None and name in comparators.NAMES:
             return _TIME
         return _PRODUCTS.get(name, ())
@@ -118,23 +118,23 @@ class NumericBound:
         return not free_symbols_of(expression).isdisjoint(self.symbols(name))
 
     def at(self, changes: Mapping[str, float]) -> NumericBound:
-        """The bound with other numbers, and what follows from them."""
+        """Return the bound with other numbers, and what follows from them."""
         return replace(self, values=self._completed(changes))
 
     def compared_with(self, changes: Mapping[str, float] | None = None) -> ComparedWith | None:
-        """The comparator; None for a bound without one, and where it is open how long the run is."""
+        """Return the comparator; None for a bound without one, and where it is open how long the run is."""
         found = self._completed(changes or {})
         if self.comparators is None or not found.keys() >= set(_TIME):
             return None
         return self.comparators.compared_with(math.prod(found[name] for name in _TIME))
 
     def value(self, changes: Mapping[str, float] | None = None) -> float:
-        """The value of the bound, infinite where it is undefined or negative: there it promises nothing."""
+        """Return the value of the bound, infinite where it is undefined or negative: there it promises nothing."""
         value = self._compiled(self.expression)(self._arguments(changes))
         return value if value >= 0 else math.inf
 
     def along(self, name: str, expression: Expr | None = None) -> Callable[[float], float]:
-        """The value of the bound as a function of one number: quicker than `value` where a search asks often.
+        """Return the value of the bound as a function of one number: quicker than `value` where a search asks often.
 
         Or that of another expression in its symbols.
         """
@@ -158,16 +158,16 @@ class NumericBound:
         return value
 
     def term_values(self, changes: Mapping[str, float] | None = None) -> list[float]:
-        """The value of each term."""
+        """Return the value of each term."""
         arguments = self._arguments(changes)
         return [self._compiled(term)(arguments) for term in self.terms]
 
     def number(self, expression: Expr, changes: Mapping[str, float] | None = None) -> float:
-        """The value of an expression in the symbols of the bound; NaN where it is undefined."""
+        """Return the value of an expression in the symbols of the bound; NaN where it is undefined."""
         return self._compiled(expression)(self._arguments(changes))
 
     def slack(self, condition: Expr, changes: Mapping[str, float] | None = None) -> Slack:
-        """A condition at the numbers of the bound, or others."""
+        """Return a condition at the numbers of the bound, or others."""
         return slack_between(condition, self.number(condition.lhs, changes), self.number(condition.rhs, changes))
 
     def slacks(self, changes: Mapping[str, float] | None = None) -> list[Slack]:
@@ -194,7 +194,7 @@ class NumericBound:
 
 @cache
 def free_symbols_of(expression: Expr) -> frozenset[sp.Symbol]:
-    """The symbols of an expression: a search needs them at every step."""
+    """Return the symbols of an expression: a search needs them at every step."""
     return frozenset(expression.free_symbols)
 
 
@@ -208,7 +208,7 @@ def functions_of(symbols: tuple[sp.Symbol, ...]) -> Callable[[Expr], Function]:
 
 
 def compiled(symbols: tuple[sp.Symbol, ...], expression: Expr) -> Function:
-    """An expression as a function of the numbers of its symbols; NaN where it has no real value."""
+    """Return an expression as a function of the numbers of its symbols; NaN where it has no real value."""
     # `lambdify` takes ten times as long for the same code.
     aliases = {symbol: sp.Symbol(f"x{n}") for n, symbol in enumerate(symbols)}
     code = PythonCodePrinter().doprint(expression.xreplace(aliases))
@@ -240,7 +240,7 @@ def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) 
 
 
 def bound_of_run(claim: Claim, run: Run) -> NumericBound:
-    """The bound of a claim with the numbers of a run; `NotApplicable` where one of them does not exist."""
+    """Return the bound of a claim with the numbers of a run; raise `NotApplicable` if one of them does not exist."""
     (terms, conditions), named = _sides(claim), _symbols_for_means(claim)
     values = {symbol.name: _measure_average(claim, node, run) for node, symbol in named.items()}
     terms, conditions = (tuple(part.xreplace(named) for part in parts) for parts in (terms, conditions))
@@ -265,7 +265,7 @@ def _settings(run: Run) -> dict[str, float]:
 
 
 def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> NumericBound:
-    """The bound of a claim with given numbers, by symbol or by the name of a quantity.
+    """Return the bound of a claim with given numbers, by symbol or by the name of a quantity.
 
     Raises `NotApplicable`, with their names, where numbers are missing.  The
     local step size and the rounds may be missing: a plan finds them.  Where a
@@ -300,12 +300,12 @@ _CHOSEN = (STEP, ROUNDS, *_PRODUCTS)
 
 
 def _find_name(symbol: sp.Symbol, name: str) -> str:
-    """A quantity's name, with the symbol of the claim where it is one."""
+    """Return a quantity's name, with the symbol of the claim where it is one."""
     return f"{symbol} ({name})" if symbol.name.isidentifier() else name
 
 
 def _sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-    """The terms of the right side over the factor of the error, and the conditions."""
+    """Return the terms of the right side over the factor of the error, and the conditions."""
     error, main = error_of(claim), claim.relations[0]
     assert error is not None
     symbol = next(s for s in main.left.free_symbols if claim.notation.get(s) == error)
@@ -314,7 +314,7 @@ def _sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
 
 
 def terms_of(right: Expr) -> tuple[Expr, ...]:
-    """The terms of a sum; a product is split over its first factor that is a sum without differences."""
+    """Return the terms of a sum; a product is split over its first factor that is a sum without differences."""
     if isinstance(right, sp.Mul):
         sums = (factor for factor in right.args if isinstance(factor, sp.Add))
         plain = next((s for s in sums if not any(term.could_extract_minus_sign() for term in s.args)), None)
@@ -348,7 +348,7 @@ def _measure_average(claim: Claim, node: Expr, run: Run) -> float:
 
 
 def _on(claim: Claim, symbol: sp.Symbol, run: Run) -> list[float]:
-    """The numbers of a symbol on a run; several for a quantity of each client; none for a mean over clients."""
+    """Return the numbers of a symbol on a run; several for a quantity of each client; none for a mean over clients."""
     quantity = claim.notation.get(symbol)
     if not isinstance(quantity, RunQuantity):
         return []

@@ -90,7 +90,7 @@ class SumsOverClients:
         return _conjugate(self._curved_vectors, moves), shifts.reshape(len(factors), -1) @ self._all_vectors.T
 
     def compute_noise(self, factors: Array) -> Array:
-        """The sums of eta^2 s(H_i), (S, d, d)."""
+        """Return the sums of eta^2 s(H_i), (S, d, d)."""
         moved, sizes, steps = self._at(factors)
         fresh = self.variances[None, :, None] * sizes * sizes * evaluate_noise(moved, steps)
         return _conjugate(self._all_vectors, fresh.reshape(len(factors), -1))
@@ -120,7 +120,7 @@ class SumsByPolynomials:
         return float(self.curvatures.min()), float(self.curvatures.max())
 
     def _nodes(self, degree: int) -> Array:
-        """The curvatures at which functions are evaluated, (N+1,)."""
+        """Return the curvatures at which functions are evaluated, (N+1,)."""
         least, most = self._range
         angles = (np.arange(degree + 1) + 0.5) * np.pi / (degree + 1)
         return (least + most) / 2 + (most - least) / 2 * np.cos(angles)

@@ -89,11 +89,11 @@ class RoundsInEigenbasis:
         return np.where(np.isfinite(values), np.maximum(values, 0.0), math.inf)
 
     def error(self, rounds: int) -> float:
-        """The error after so many rounds."""
+        """Return the error after so many rounds."""
         return float(self.errors(np.array([rounds]))[0])
 
     def first_below(self, accuracy: float) -> int | None:
-        """The first round from which on the error stays at most `accuracy`; None where there is none."""
+        """Return the first round from which on the error stays at most `accuracy`; None if there is none."""
         if not self.limit <= accuracy:
             return None
         rounds = self._list_rounds_to_check(accuracy)
@@ -159,11 +159,11 @@ class ClosedRounds:
         return SumsOverClients(*parts, self._sizes, self._steps)
 
     def at(self, factor: float) -> RoundsInEigenbasis:
-        """The rounds with all step sizes multiplied by a factor."""
+        """Return the rounds with all step sizes multiplied by a factor."""
         return self.of([factor])[0]
 
     def of(self, factors: Sequence[float]) -> list[RoundsInEigenbasis]:
-        """The rounds with all step sizes multiplied by each of several factors."""
+        """Return the rounds with all step sizes multiplied by each of several factors."""
         most = max(1, _MOST // self._vectors.size)
         return [
             rounds

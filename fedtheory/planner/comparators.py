@@ -56,13 +56,13 @@ class Comparators:
         return cls(np.maximum(curvatures, 0), axes.T @ run.problem.centred.start, forms)
 
     def numbers(self, time: float) -> Mapping[str, float]:
-        """The numbers of the comparator, by name."""
+        """Return the numbers of the comparator, by name."""
         if time not in self.found:
             self.found[time] = self._at(time)
         return self.found[time]
 
     def compared_with(self, time: float) -> ComparedWith:
-        """The comparator as people are shown it."""
+        """Return the comparator as people are shown it."""
         numbers = self.numbers(time)
         return ComparedWith(numbers[GAP], numbers[DISTANCE] ** 2)
 

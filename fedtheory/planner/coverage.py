@@ -41,7 +41,7 @@ TRUE = ("proved", "supported")
 
 
 def error_of(claim: Claim) -> RunQuantity | None:
-    """The error that a claim bounds, or None where it is no bound on an error of a run.
+    """Return the error that a claim bounds, or None if it is no bound on an error of a run.
 
     The left side is the error, or the error times a factor.
     """
@@ -57,7 +57,7 @@ def error_of(claim: Claim) -> RunQuantity | None:
 
 @cache
 def covering_claims() -> tuple[Claim, ...]:
-    """The true bounds on an error of a run, in the order of their sources."""
+    """Return the true bounds on an error of a run, in the order of their sources."""
     return tuple(claim for claim in all_claims().values() if claim.verdict in TRUE and error_of(claim) is not None)
 
 
@@ -72,12 +72,12 @@ def meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
 
 
 def refuted_bounds(asked: Sequence[Claim] | None = None) -> tuple[Claim, ...]:
-    """The bounds on an error of a run that are refuted, of the selected papers: no plan uses them."""
+    """Return the bounds on an error of a run that are refuted, of the selected papers: no plan uses them."""
     sources = None if asked is None else {claim.source for claim in asked if claim.is_published}
     refuted = (claim for claim in all_claims().values() if claim.verdict == "refuted")
     return tuple(c for c in refuted if (sources is None or c.source in sources) and error_of(c) is not None)
 
 
 def repair_of(claim: Claim) -> Claim | None:
-    """A true bound that stands for a refuted one."""
+    """Return a true bound that stands for a refuted one."""
     return next((other for other in repairs_of(claim) if other in covering_claims()), None)

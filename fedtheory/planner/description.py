@@ -45,7 +45,7 @@ class ClientSummary:
     smoothness: float
     """L_i, the largest curvature of F_i."""
     strong_convexity: float | None
-    """mu_i, the smallest one; None where floats lose it."""
+    """mu_i, the smallest one; None if floats lose it."""
     gradient_at_optimum: float
     """|grad F_i(x*)|, x* the minimiser of F: zero for clients that agree."""
     curvature_apart: float
@@ -167,7 +167,7 @@ class DataDescription:
         return [scale.name for scale in self.features if scale.deviation == 0]
 
     def run_table(self, data: str | None = None) -> dict[str, Any]:
-        """A run file to begin with; `data` is how it names the file."""
+        """Return a run file to begin with; `data` is how it names the file."""
         problem: dict[str, Any] = {"kind": "least-squares", "data": data or self.file}
         columns = {"target": self.choice.target, "client": self.choice.client, "features": self.choice.features}
         problem |= {key: list(v) if isinstance(v, tuple) else v for key, v in columns.items() if v is not None}
@@ -186,7 +186,7 @@ class DataDescription:
 def describe(
     file: str, choice: ColumnChoice, standardize: bool | None = None, intercept: bool | None = None
 ) -> DataDescription:
-    """The description of a file or of a data set by name; `InputError` where it cannot be read.
+    """Return the description of a file or of a data set by name; raise `InputError` if it cannot be read.
 
     Where they are not given, features whose scales are far apart are
     standardised, and a column of ones is added where there is none.
@@ -197,7 +197,7 @@ def describe(
 
 
 def _measure_if_resolved(measure: Callable[[], float]) -> float | None:
-    """A curvature that is not negative; None where floats lose it."""
+    """Return a curvature that is not negative; None if floats lose it."""
     try:
         return max(float(measure()), 0.0)
     except Unresolved:
@@ -209,7 +209,7 @@ def _scale(name: str, column: Array) -> ColumnScale:
 
 
 def _round_down(number: float) -> float:
-    """A number rounded down to two digits."""
+    """Return a number rounded down to two digits."""
     unit = 10.0 ** (floor(log10(number)) - 1)
     return float(f"{floor(number / unit * (1 + 1e-12)) * unit:.2g}")
 

@@ -26,7 +26,7 @@ class Cause:
     client: str
     """Name or number of the client whose step size times curvature is largest."""
     rows: int | None
-    """Its rows; None where the problem has no data."""
+    """Its rows; None if the problem has no data."""
     curvature: float
     """Its largest curvature L_i, in size."""
     step_size: float
@@ -45,7 +45,7 @@ class Cause:
         return self.diverges_from < _HOPELESS * self.step_size
 
     def sentence(self) -> str:
-        """The cause in words, with the largest stable step size."""
+        """Return the cause in words, with the largest stable step size."""
         if self.is_hopeless:
             return "smaller step sizes diverge as well: the round map itself grows, so look at the algorithm's updates"
         counted = "" if self.rows is None else f" ({self.rows} row{'s' * (self.rows != 1)})"
@@ -56,7 +56,7 @@ class Cause:
 
 
 def explain_divergence(run: Run, edge: float | None = None) -> Cause | None:
-    """Why the run diverges; None where its clients have no curvatures.
+    """Why the run diverges; None if its clients have no curvatures.
 
     `edge` is the step size from which on it diverges, where that is known already.
     """

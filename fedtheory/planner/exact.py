@@ -54,11 +54,11 @@ class ExactErrors:
         return 1 / plain_float(self.run.smoothness)
 
     def step(self, exponent: float) -> float:
-        """The step size of an exponent of the search: that power of four over L."""
+        """Return the step size of an exponent of the search: that power of four over L."""
         return float(BASE**exponent) * self._scale
 
     def at(self, step_size: float) -> Run:
-        """The run with another local step size; clients with different ones keep their proportions.
+        """Return the run with another local step size; clients with different ones keep their proportions.
 
         Step sizes that differ by rounding alone share a run.
         """
@@ -68,7 +68,10 @@ class ExactErrors:
         return self._runs[key]
 
     def error(self, quantity: RunQuantity, step_size: float) -> float:
-        """The exact error at a step size; infinite where the run diverges, NaN where the error is not defined."""
+        """Return the exact error at a step size.
+
+        Infinite where the run diverges, NaN where the error is not defined.
+        """
         try:
             with np.errstate(all="ignore"):
                 error = plain_float(quantity.on(self.at(step_size)))
@@ -79,7 +82,7 @@ class ExactErrors:
         return error if math.isfinite(error) else math.inf
 
     def best(self, quantity: RunQuantity) -> ExactOptimum | None:
-        """The step size with the smallest exact error; None where none is better than the smallest one tried.
+        """Return the step size with the smallest exact error; None if none is better than the smallest one tried.
 
         A search in logs, see `lowest`; all errors of a run share its coarse grid.
         """
@@ -104,7 +107,7 @@ def _round(step_size: float) -> str:
 
 
 def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[float, float] | None:
-    """The exponent with the lowest score, and that score; None where it only falls towards small exponents.
+    """Return the exponent with the lowest score, and that score; None if it only falls towards small exponents.
 
     A coarse grid, which is extended where its best point is an end, then Brent's method about that point.  Scores
     need not have one valley only: the coarse grid decides which.  They are infinite where a run diverges.
@@ -132,6 +135,9 @@ def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[fl
 
 
 def _best(known: Mapping[float, float]) -> float:
-    """The exponent with the lowest score; of several the largest, so that what is flat towards zero ends the search."""
+    """Return the exponent with the lowest score.
+
+    Of several the largest, so that what is flat towards zero ends the search.
+    """
     smallest = min(known.values())
     return max(exponent for exponent, value in known.items() if value == smallest)

@@ -27,14 +27,14 @@ class UsefulLocalSteps:
 
 
 def value_at(sizes: StepSizes, name: str, number: float) -> float:
-    """The bound at its best step size, or at the planned one where no step size is best, with another number."""
+    """Return the bound at its best step size, or at the planned one where no step size is best, with another number."""
     at = sizes.bound.at({name: number})
     found = sizes.best(at)
     return at.value() if found is None else found[1]
 
 
 def linear_speed_up(sizes: StepSizes) -> float | None:
-    """The number of clients up to which the speed-up is linear; None where the clients do not enter.
+    """Return the number of clients up to which the speed-up is linear; None if the clients do not enter.
 
     Linear speed-up is an error that falls as ``1/sqrt(M T)``.  Up to the number given, twice the clients bring at
     least half of it: the bound at its best step size falls by ``2^(-1/4)``, all other numbers unchanged.
@@ -49,10 +49,10 @@ def linear_speed_up(sizes: StepSizes) -> float | None:
 
 
 def local_steps_that_pay(sizes: StepSizes) -> UsefulLocalSteps | None:
-    """The smallest number of local steps whose bound is within a tenth of the smallest, at the same rounds.
+    """Return the smallest number of local steps whose bound is within a tenth of the smallest, at the same rounds.
 
     Powers of two up to `MOST_LOCAL_STEPS`, each at its own best step size;
-    None where local steps do not enter or no step size is best.
+    None if local steps do not enter or no step size is best.
     """
     bound = sizes.bound
     if not bound.depends_on(bound.expression, STEPS) or sizes.best(bound) is None:

@@ -31,7 +31,7 @@ class Listing:
 
 
 def listing(found: Plan, *, every: bool = False) -> Listing:
-    """The bounds on errors that cover the run; those at other step sizes where none does, or all on request."""
+    """Return the bounds on errors that cover the run; those at other step sizes where none does, or all on request."""
     usable = [plan for plan in found.claims if plan.bound is not None]
     errors = [plan for plan in usable if plan.error.name not in DRIFTS and plan.error not in LIMITS]
     shown = usable if every else [plan for plan in errors if plan.applicable] or errors
@@ -123,7 +123,7 @@ def _describe_limits(plan: ClaimPlan, write: Write) -> list[str]:
 
 
 def _compare(plan: ClaimPlan) -> list[str]:
-    """The point of a bound that has one."""
+    """Return the point of a bound that has one."""
     point = plan.comparator
     if point is None:
         return []

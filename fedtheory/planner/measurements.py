@@ -26,7 +26,7 @@ DRIFTS = ("average_round_drift", "max_drift")
 
 
 def bounded_error(claim: Claim) -> RunQuantity:
-    """The error that a claim bounds; `InputError` where it bounds none."""
+    """Return the error that a claim bounds; raise `InputError` if it bounds none."""
     error = error_of(claim)
     if error is None:
         raise InputError(claim.id, "expected a bound on an error of a run as a whole")
@@ -34,7 +34,7 @@ def bounded_error(claim: Claim) -> RunQuantity:
 
 
 def failures_on(claim: Claim, run: Run) -> list[str]:
-    """The assumptions that fail on a run, with the reasons."""
+    """Return the assumptions that fail on a run, with the reasons."""
     try:
         return [str(failed) for failed in failed_premises(claim, run)]
     except (Diverging, Unresolved) as reason:
@@ -42,7 +42,7 @@ def failures_on(claim: Claim, run: Run) -> list[str]:
 
 
 def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: ExactErrors, edge: Edge) -> Measurements:
-    """The bound with the constants of the run at its best step size, and the best step size with such constants.
+    """Return the bound with the constants of the run at its best step size, and the best step size with such constants.
 
     That is the best of a coarse grid, the given one, the largest admissible one, `edge`, and a few between those.
     """
@@ -63,7 +63,7 @@ def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: Ex
 
 
 def compare_numbers(expected: Mapping[str, float], found: Mapping[str, float]) -> list[str]:
-    """The numbers of a bound that differ by more than rounding."""
+    """Return the numbers of a bound that differ by more than rounding."""
     both = ((name, value, expected[name]) for name, value in found.items())
     return [name for name, value, other in both if abs(value - other) > NEAR_TIE * (abs(value) + abs(other))]
 
@@ -80,14 +80,14 @@ _WITHIN = (1 / 3, 2 / 3)
 
 
 def _values_at(steps: Sequence[float], claim: Claim, errors: ExactErrors) -> dict[float, float]:
-    """The bound at those of the step sizes at which the claim covers the run."""
+    """Return the bound at those of the step sizes at which the claim covers the run."""
     bounds = ((step, _bound_at(claim, errors, step)) for step in steps)
     known = ((step, bound) for step, bound in bounds if bound is not None)
     return {step: bound.value() for step, bound in known if all(slack.holds for slack in bound.slacks())}
 
 
 def covered_up_to(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
-    """The largest step size at which conditions and assumptions hold; `edge` is that of the conditions alone.
+    """Return the largest step size at which conditions and assumptions hold; `edge` is that of the conditions alone.
 
     Most assumptions that depend on the step size ask for ``step size * curvature <= 2``, with the largest curvature
     of an objective that is sampled; what else they ask for is found by bisection, from the planned step size down.
@@ -118,12 +118,12 @@ _BISECTIONS = 8
 
 
 def _bound_at(claim: Claim, errors: ExactErrors, step: float) -> NumericBound | None:
-    """The bound with the constants of the run at a step size; None where the claim does not cover it."""
+    """Return the bound with the constants of the run at a step size; None if the claim does not cover it."""
     return covering_bound(claim, errors.at(step))
 
 
 def covering_bound(claim: Claim, run: Run) -> NumericBound | None:
-    """The bound with the constants of a run; None where the claim does not cover it."""
+    """Return the bound with the constants of a run; None if the claim does not cover it."""
     with np.errstate(all="ignore"):
         if failures_on(claim, run):
             return None
@@ -134,7 +134,7 @@ def covering_bound(claim: Claim, run: Run) -> NumericBound | None:
 
 
 def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
-    """The best step size of one bound next to the exact optimum; None where the claim does not cover the run.
+    """Return the best step size of one bound next to the exact optimum; None if the claim does not cover the run.
 
     The constants are those of the run as planned.
     """
@@ -148,9 +148,9 @@ def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
 
 
 def compared(step: float, choice: float, exact: ExactOptimum | None) -> StepSizeComparison | None:
-    """The best step size of a bound, where the exact error is `choice`, next to that of the exact error.
+    """Return the best step size of a bound, where the exact error is `choice`, next to that of the exact error.
 
-    None where no step size is best for the error.
+    None if no step size is best for the error.
     """
     if exact is None:
         return None

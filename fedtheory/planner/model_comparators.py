@@ -47,7 +47,7 @@ class ModelComparators(Comparators):
 
 
 def comparators_of(run: Run, names: frozenset[str] = NAMES) -> Comparators:
-    """The comparators of a run; those of linear models are shared by all claims about a problem."""
+    """Return the comparators of a run; those of linear models are shared by all claims about a problem."""
     return _get_comparators(run.problem) if isinstance(run, LinearModelRun) else Comparators.of(run, names)
 
 

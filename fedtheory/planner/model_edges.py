@@ -24,7 +24,7 @@ _SLACK = 1e-6
 
 
 def find_divergence_edge(run: LinearModelRun) -> float:
-    """The largest step size from which on expected models grow without bound; infinite where none is known.
+    """Return the largest step size from which on expected models grow without bound; infinite where none is known.
 
     A local step multiplies a distant model by ``1 - eta ridge``, and the server averages the clients' models.  An
     algorithm that is a definition has a linear map there, that of the ridge alone.
@@ -63,12 +63,12 @@ def _build_ridge_problem(run: LinearModelRun, curvature: float) -> Problem:
 
 
 def _radius(problem: Problem, algorithm: Algorithm) -> float:
-    """The asymptotic factor by which a round multiplies vectors of the server and of the clients."""
+    """Return the asymptotic factor by which a round multiplies vectors of the server and of the clients."""
     return JointTrajectory(problem, algorithm).spectral_radius
 
 
 def _find_first_growing(growth: Callable[[float], float], sizes: Array) -> float:
-    """The step size from which on a growth passes one; infinite where it does not at any of some sizes."""
+    """Return the step size from which on a growth passes one; infinite where it does not at any of some sizes."""
     first = next((n for n, size in enumerate(sizes) if growth(size) > 1), None)
     if first is None:
         return math.inf
@@ -80,7 +80,7 @@ def _find_first_growing(growth: Callable[[float], float], sizes: Array) -> float
 
 
 def _growth(run: LinearModelRun, size: float) -> float:
-    """The factor by which a round multiplies a distant model, where the largest local step has this size."""
+    """Return the factor by which a round multiplies a distant model, where the largest local step has this size."""
     work, aggregation = run.algorithm.work, run.algorithm.aggregation
     sizes = size * work.step_sizes / work.step_sizes.max()
     kept = (1 - sizes * run.problem.model.ridge) ** np.array(work.steps)

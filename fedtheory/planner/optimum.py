@@ -47,7 +47,7 @@ class Optimum:
     at_edge: bool
     """Whether the largest admissible step size is the best."""
     of: tuple[NumericBound, Edge] | None = field(default=None, compare=False)
-    """The bound and its edge; None where step sizes are compared by measurements."""
+    """The bound and its edge; None if step sizes are compared by measurements."""
 
     @cached_property
     def formula(self) -> Expr | None:
@@ -67,7 +67,7 @@ class Optimum:
 
 
 def powers(bound: NumericBound) -> Powers | None:
-    """The bound as a sum of whole powers of the step size; None where it is none."""
+    """Return the bound as a sum of whole powers of the step size; None if it is none."""
     symbols = bound.symbols(STEP)
     if len(symbols) != 1 or bound.names[symbols[0]] != STEP:
         return None
@@ -97,7 +97,7 @@ def _exponent(power: Expr, step: sp.Symbol) -> int | None:
 
 
 def find_closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, float]) -> Expr | None:
-    """The positive zero of the derivative of ``sum_p coefficient_p eta^p``; None where no formula is known.
+    """Return the positive zero of the derivative of ``sum_p coefficient_p eta^p``; None if no formula is known.
 
     `values` are the coefficients as numbers: those that are zero do not matter.
     For ``a/eta + b eta^p`` it is ``(a / (p b))^(1/(p+1))``.  For ``a/eta + b eta
@@ -120,7 +120,7 @@ def find_closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, floa
 
 
 def root(coefficients: Mapping[int, float]) -> float | None:
-    """Return the value of `find_closed_form`, accurate also for small coefficients; None where there is none."""
+    """Return the value of `find_closed_form`, accurate also for small coefficients; None if there is none."""
     present = _present(coefficients)
     if present is None:
         return None
@@ -135,7 +135,7 @@ def root(coefficients: Mapping[int, float]) -> float | None:
 
 
 def _present(coefficients: Mapping[int, float]) -> dict[int, float] | None:
-    """The coefficients that matter, where one power falls, others grow, and none is negative; else None.
+    """Return the coefficients that matter, where one power falls, others grow, and none is negative; else None.
 
     A power that the others outweigh beyond double precision does not matter.
     """
@@ -199,12 +199,12 @@ class StepSizes:
         return self.bound.depends_on(self.bound.expression, STEP)
 
     def coefficients(self, at: NumericBound) -> dict[int, float]:
-        """The coefficients as numbers."""
+        """Return the coefficients as numbers."""
         arguments = [at.values.get(name, math.nan) for name in at.names.values()]
         return {power: function(arguments) for power, function in self._coefficients.items()}
 
     def minimiser(self, at: NumericBound, edge: Edge) -> float | None:
-        """The best admissible step size; None where the bound only grows with it, or is the same for all."""
+        """Return the best admissible step size; None if the bound only grows with it, or is the same for all."""
         if not self.matters or edge.value <= 0:
             return None
         coefficients = self.coefficients(at)
@@ -229,19 +229,19 @@ class StepSizes:
         return edge.value if math.isfinite(edge.value) else _bound_minimiser(self.coefficients(at))
 
     def best(self, at: NumericBound) -> tuple[float, float] | None:
-        """The best admissible step size at other numbers, and the bound there."""
+        """Return the best admissible step size at other numbers, and the bound there."""
         step = self.minimiser(at, self._edge(at))
         return None if step is None else (step, at.value({STEP: step}))
 
     def _edge(self, at: NumericBound) -> Edge:
-        """The largest admissible step size, found once for all numbers that conditions do not contain."""
+        """Return the largest admissible step size, found once for all numbers that conditions do not contain."""
         key = tuple(at.values.get(name) for name in self._in_conditions)
         if at.comparators is not None or key not in self._edges:
             self._edges[key] = largest(at, STEP)
         return self._edges[key]
 
     def optimum(self, edge: Edge) -> Optimum | None:
-        """The best admissible step size."""
+        """Return the best admissible step size."""
         step = self.minimiser(self.bound, edge)
         if step is None:
             return None
@@ -249,7 +249,7 @@ class StepSizes:
         return Optimum(step, value, at_edge, (self.bound, edge))
 
     def formula(self) -> Expr | None:
-        """The minimiser without an edge, in the symbols of the bound; None where no closed form is known."""
+        """Return the minimiser without an edge, in the symbols of the bound; None if no closed form is known."""
         if self.powers is None:
             return None
         coefficients = {power: sp.factor_terms(one) for power, one in self.powers.coefficients.items()}
@@ -257,7 +257,7 @@ class StepSizes:
 
 
 def _bound_minimiser(coefficients: Mapping[int, float]) -> float:
-    """A step size beyond the minimiser of a sum of powers: the largest at which two of its terms are equal."""
+    """Return a step size beyond the minimiser of a sum of powers: the largest at which two of its terms are equal."""
     falling = {power: value for power, value in coefficients.items() if power < 0 and value > 0}
     growing = {power: value for power, value in coefficients.items() if power > 0 and value > 0}
     crossings = ((a / b) ** (1 / (q - p)) for p, a in falling.items() for q, b in growing.items())

@@ -125,7 +125,7 @@ def _has_exact_error(found: ClaimPlan) -> bool:
 
 
 def _add_exact_errors(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPlan:
-    """A plan with the exact error at its best step size, and the best one of the exact error."""
+    """Return a plan with the exact error at its best step size, and the best one of the exact error."""
     if found.optimum is None or not _has_exact_error(found):
         return found
     choice, best = work.error(found.error, _step_of(found)), work.best(found.error)
@@ -134,7 +134,7 @@ def _add_exact_errors(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPl
 
 
 def _recommend(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
-    """The claim at whose best step size one exact error is smallest.
+    """Return the claim at whose best step size one exact error is smallest.
 
     That error is the first of `ERRORS` that is bounded and has a best step size;
     without one the bounds decide.
@@ -155,7 +155,7 @@ def _step_of(plan: ClaimPlan) -> float:
 
 
 def _smallest_bound(plans: Sequence[ClaimPlan]) -> ClaimPlan | None:
-    """The claim with the smallest bound on the first error of `ERRORS` that is bounded."""
+    """Return the claim with the smallest bound on the first error of `ERRORS` that is bounded."""
     bounds = [(ERRORS.index(p.error), p.optimum.value, n) for n, p in enumerate(plans) if p.optimum is not None]
     return plans[min(bounds)[2]] if bounds else None
 
@@ -205,7 +205,7 @@ def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float
 
 
 def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
-    """The assumption of a claim that the numbers contradict."""
+    """Return the assumption of a claim that the numbers contradict."""
     named = {n.name: numbers[key] for s, n in claim.where.items() for key in (str(s), n.name) if key in numbers}
     if full_gradients in claim.assumptions and named.get("noise_deviation", 0) > 0:
         return f"{full_gradients.name}: the gradients are noisy"
@@ -233,7 +233,7 @@ def _with_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
 
 
 def _claim_plan(errors: ExactErrors, claim: Claim, accuracy: float | None) -> ClaimPlan:
-    """The plan of a claim on a run; assumptions that fail at all step sizes rule it out."""
+    """Return the plan of a claim on a run; assumptions that fail at all step sizes rule it out."""
     # What fails of the setting at the smallest step size fails at all: nothing else is asked of such a claim.
     settings = [assumption for assumption in premises(claim) if isinstance(assumption, Setting)]
     others = failures_among(settings, errors.run)
@@ -264,7 +264,7 @@ def _plan(
 
 
 def _measure(errors: ExactErrors, found: ClaimPlan) -> ClaimPlan:
-    """The plan of a claim with constants measured at its best step size, and the best step size for those."""
+    """Return the plan of a claim with constants measured at its best step size, and the best step size for those."""
     assert found.optimum is not None
     assert found.bound is not None
     edge = found.step or Edge(math.inf)
@@ -273,7 +273,7 @@ def _measure(errors: ExactErrors, found: ClaimPlan) -> ClaimPlan:
 
 
 def _use_measurements(found: ClaimPlan, edge: Edge) -> ClaimPlan:
-    """A bound with measurements of the run in it, at its best step size with those of the run there.
+    """Return a bound with measurements of the run in it, at its best step size with those of the run there.
 
     Of other numbers of rounds it promises nothing before they are run.
     """
@@ -325,5 +325,5 @@ def _optimise(found: ClaimPlan, bound: NumericBound, accuracy: float | None, edg
 
 
 def terms_by_value(bound: NumericBound) -> list[tuple[Expr, float]]:
-    """The terms of a bound with their values, the dominating one first."""
+    """Return the terms of a bound with their values, the dominating one first."""
     return sorted(zip(bound.terms, bound.term_values(), strict=True), key=lambda pair: -pair[1])

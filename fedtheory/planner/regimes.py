@@ -32,7 +32,7 @@ class RegimeMap:
 
 
 def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.0, points: int = 41) -> RegimeMap:
-    """The dominating term over two numbers, by symbol or name, each over some decades about its present value.
+    """Return the dominating term over two numbers, by symbol or name, each over some decades about its present value.
 
     Counts start at one and are whole.  Raises `InputError` for an unknown name.
     """
@@ -51,7 +51,10 @@ def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.
 
 
 def resolve_name(bound: NumericBound, given: str) -> str:
-    """The name of the number that a symbol of the bound, or a name, stands for; `InputError` where it has none."""
+    """Return the name of the number that a symbol of the bound, or a name, stands for.
+
+    Raises `InputError` if it has none.
+    """
     known = {str(symbol): name for symbol, name in bound.names.items()}
     followed = set(bound.values) if given in (STEP, STEPS, ROUNDS) else set()
     name = known.get(given, given)

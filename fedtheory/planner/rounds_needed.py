@@ -76,13 +76,13 @@ class ErrorAtStepSize:
     still_falls: bool
     """Whether the error after half of the rounds was clearly larger."""
     limit: float | None = None
-    """The limit of the error as the number of rounds tends to infinity; None where it is not known."""
+    """The limit of the error as the number of rounds tends to infinity; None if it is not known."""
     noise_floor: float | None = None
     """The part of the limit that gradient noise adds; the rest is drift."""
     highest: float | None = None
-    """Largest error of the last rounds that were run, where rounds are not alike; None where they are."""
+    """Largest error of the last rounds that were run, where rounds are not alike; None if they are."""
     followed: int | None = None
-    """Number of rounds run to see that the error stays, where rounds are not alike; None where they are."""
+    """Number of rounds run to see that the error stays, where rounds are not alike; None if they are."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,13 @@ class Reached:
     margin: float
     """Part of it that the best step size stays below it at least."""
     reason: str | None
-    """Why no step size stays below the target; None where one does, or without a target."""
+    """Why no step size stays below the target; None if one does, or without a target."""
 
 
 def compute_errors(run: Run, error: RunQuantity) -> Array:
-    """The exact error after 1 .. T rounds, (T,); infinite where the run diverges.
+    """Return the exact error after 1 .. T rounds, (T,); infinite where the run diverges.
 
-    `error` is one of `ERRORS`; `NotApplicable` where the run has no such error.
+    `error` is one of `ERRORS`; raise `NotApplicable` if the run has no such error.
     """
     with np.errstate(all="ignore"):
         try:
@@ -151,7 +151,7 @@ class RoundsNeeded:
         return max(self.errors.planned, self.errors.step(_FAR_OUT))
 
     def curve(self, step_size: float, rounds: int) -> Array:
-        """The exact error after 1 .. `rounds` rounds, (rounds,)."""
+        """Return the exact error after 1 .. `rounds` rounds, (rounds,)."""
         if (step_size, rounds) not in self._constants:
             planned = rounds == self.errors.run.algorithm.rounds
             run = self.errors.at(step_size)
@@ -179,7 +179,7 @@ class RoundsNeeded:
         )
 
     def _find_first_below(self, curve: Array) -> int | None:
-        """The round from which on the error stays at most the target, among those of a curve."""
+        """Return the round from which on the error stays at most the target, among those of a curve."""
         if self.accuracy is None or not curve[-1] <= self.accuracy:
             return None
         above = np.flatnonzero(~(curve <= self.accuracy))
@@ -203,7 +203,7 @@ class RoundsNeeded:
         return ErrorAtStepSize(step_size, last, error, needed is not None, falls, rounds.limit, floor)
 
     def best(self) -> ErrorAtStepSize:
-        """The step size that reaches the target for good in the fewest rounds, or whose last error is smallest.
+        """Return the step size that reaches the target for good in the fewest rounds, or whose last error is smallest.
 
         No step size comes nearer to the edge of divergence than the margin.
         """
@@ -214,7 +214,7 @@ class RoundsNeeded:
         return best
 
     def _require_digits(self, best: ErrorAtStepSize) -> None:
-        """Raise `InputError` where the recursion of moments loses the digits that closed forms seem to have."""
+        """Raise `InputError` if the recursion of moments loses the digits that closed forms seem to have."""
         try:
             _ = self.errors.at(best.step_size).with_rounds(best.rounds).trajectory.final_suboptimality
         except Unresolved as reason:
@@ -296,7 +296,7 @@ class RoundsNeeded:
         return best.rounds if best.reached and self._has_equal_rounds else rounds
 
     def _choose_lasting(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
-        """The best outcome whose error stays below the target also after the rounds that were looked at."""
+        """Return the best outcome whose error stays below the target also after the rounds that were looked at."""
         for one in sorted([best, *others], key=self._rank):
             limit = limit_of(self.errors.at(one.step_size), self.error)
             if self.accuracy is None or not one.reached:
@@ -307,7 +307,7 @@ class RoundsNeeded:
         return replace(best, reached=False)
 
     def _lasting(self, found: list[ErrorAtStepSize]) -> list[ErrorAtStepSize]:
-        """The outcomes, the best first; with clocks what rises above the target again later is not reached."""
+        """Return the outcomes, the best first; with clocks what rises above the target again later is not reached."""
         checked: list[ErrorAtStepSize] = []
         for one in sorted(found, key=self._rank):
             is_first = one.reached and not self._has_equal_rounds and not any(other.reached for other in checked)
@@ -315,7 +315,7 @@ class RoundsNeeded:
         return checked
 
     def _later(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
-        """An outcome that reaches the target, or the one of more rounds that shows that it does not for good."""
+        """Return an outcome that reaches the target, or the one of more rounds that shows that it does not for good."""
         for factor in (_LONGER,) if self._has_equal_rounds else (_LONGER, _LONGER**2, _LONGER**3):
             if not self._is_affordable(factor * one.rounds):
                 break
@@ -330,7 +330,7 @@ class RoundsNeeded:
         return operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
 
     def _rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:
-        """The smaller the better: the rounds of those that stay below the target, the errors of others."""
+        """Return the smaller the better: the rounds of those that stay below the target, the errors of others."""
         error = outcome.error if math.isfinite(outcome.error) else math.inf
         if self.accuracy is not None and not outcome.reached:
             # An error that happens to be small on its way to a large limit, or in a cycle, is none to hope for.
@@ -338,7 +338,7 @@ class RoundsNeeded:
         return not outcome.reached, outcome.rounds if outcome.reached else 0, error
 
     def reason(self, best: ErrorAtStepSize) -> str | None:
-        """Why no step size stays below the target; None where one does."""
+        """Why no step size stays below the target; None if one does."""
         if self.accuracy is None or best.reached:
             return None
         run = self.errors.run
@@ -374,9 +374,9 @@ def operations(run: Run, rounds: int) -> float:
 
 
 def planned_and_best(errors: ExactErrors, name: str, accuracy: float | None, margin: float = MARGIN) -> Reached | None:
-    """The error that is asked for, and how far the run gets as planned and at its best step size.
+    """Return the error that is asked for, and how far the run gets as planned and at its best step size.
 
-    Without averaged iterates the error is that of the last model; None where no exact error is known.
+    Without averaged iterates the error is that of the last model; None if no exact error is known.
     """
     for error in (ERRORS[name], q.final_suboptimality):
         search = RoundsNeeded(errors, error, accuracy, margin)

@@ -17,7 +17,7 @@ from fedtheory.shown import short
 
 
 def planned_lines(run: Run) -> list[str]:
-    """The run as planned, and its smallest error."""
+    """Return the run as planned, and its smallest error."""
     return [_plan(run), *filter(None, [_optimal_value(run)])]
 
 
@@ -27,7 +27,7 @@ def notes_of(run: Run) -> list[str]:
 
 
 def _note_on_minimum(run: Run) -> list[str]:
-    """The reason why there is nothing that errors could be measured from; none where there is a minimiser."""
+    """Return the reason why there is nothing that errors could be measured from; none where there is a minimiser."""
     try:
         _ = run.problem.optimum
     except NoMinimiser as reason:
@@ -47,7 +47,7 @@ def _note_on_weights(run: Run) -> list[str]:
 
 
 def describe_counts(numbers: tuple[int, ...], what: str) -> str:
-    """A count with its noun; several counts as a range."""
+    """Return a count with its noun; several counts as a range."""
     least, most = min(numbers), max(numbers)
     count = str(most) if least == most else f"{least} to {most}"
     return f"{count} {what}{'s' * (most != 1)}"

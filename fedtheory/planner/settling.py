@@ -16,7 +16,7 @@ _MOST_DIMENSIONS = 16
 
 
 def limit_of(run: Run, error: RunQuantity) -> float | None:
-    """The limit of the last model's error; None for others, in many dimensions, and where there is none."""
+    """Return the limit of the last model's error; None for others, in many dimensions, and where there is none."""
     if error is not q.final_suboptimality or not run.problem.is_quadratic:
         return None
     if run.problem.dimension > _MOST_DIMENSIONS or run.algorithm.work.schedule is not None:

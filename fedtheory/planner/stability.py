@@ -34,7 +34,7 @@ _GROWN = 1e6
 
 
 def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
-    """The step size from which on the run diverges; infinite where none of those tried diverges.
+    """Return the step size from which on the run diverges; infinite where none of those tried diverges.
 
     With a closed form it is the first at which the spectral radius of the round map passes one. Random weights and
     mini-batch noise diverge earlier: second moments are then followed at a few step sizes below.
@@ -56,7 +56,7 @@ def has_one_map(run: Run) -> bool:
 
 
 def _find_unstable(is_stable: Callable[[float], bool], start: float, factor: float, width: float) -> float:
-    """The end of the interval from below `start` on in which something is stable."""
+    """Return the end of the interval from below `start` on in which something is stable."""
     low = start
     while not is_stable(low):
         low /= 4
@@ -71,7 +71,7 @@ def _find_unstable(is_stable: Callable[[float], bool], start: float, factor: flo
 
 
 def _search_downwards(is_stable: Callable[[float], bool], most: float) -> float:
-    """The end of the stable interval, searched from above, where nothing beyond `most` is stable."""
+    """Return the end of the stable interval, searched from above, where nothing beyond `most` is stable."""
     if math.isinf(most) or is_stable(most * (1 - _ROUGHLY)):
         return most
     high = most

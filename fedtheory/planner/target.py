@@ -38,7 +38,7 @@ class RoundsToAccuracy:
 
     accuracy: float
     rounds: int | None
-    """The smallest number with bound <= accuracy; None where there is none."""
+    """The smallest number with bound <= accuracy; None if there is none."""
     step_size: float | None
     """The step size of these rounds."""
     floor: float
@@ -96,7 +96,7 @@ def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccur
 def _target(
     bound: NumericBound, accuracy: float, promised: Callable[[float], tuple[float | None, float]], where: str
 ) -> RoundsToAccuracy:
-    """The smallest number of rounds by doubling and bisection: bounds fall with the rounds."""
+    """Return the smallest number of rounds by doubling and bisection: bounds fall with the rounds."""
     floor = promised(_FOREVER)[1]
     floor = 0.0 if floor <= _NOTHING * promised(1)[1] else floor
     if not bound.depends_on(bound.expression, ROUNDS):
@@ -114,7 +114,10 @@ def _target(
 
 
 def smallest_count(holds: Callable[[int], bool], most: int) -> int | None:
-    """The smallest positive count at which something holds that holds from there on; None if not up to `most`."""
+    """Return the smallest positive count at which something holds that holds from there on.
+
+    None if not up to `most`.
+    """
     high = 1
     while not holds(high):
         if high >= most:
@@ -128,6 +131,6 @@ def smallest_count(holds: Callable[[int], bool], most: int) -> int | None:
 
 
 def largest_count(holds: Callable[[int], bool], most: int) -> float:
-    """The largest count up to which something holds; zero where it never does, infinite where beyond `most`."""
+    """Return the largest count up to which something holds; zero where it never does, infinite where beyond `most`."""
     first = smallest_count(lambda count: not holds(count), most)
     return math.inf if first is None else float(first - 1)

@@ -37,12 +37,12 @@ def _is_in_package(claim: Claim) -> bool:
 
 
 def packed(found: object) -> bytes:
-    """An object as bytes; `PicklingError` for claims that another process may not know."""
+    """Return an object as bytes; raise `PicklingError` for claims that another process may not know."""
     into = io.BytesIO()
     _Packer(into, pickle.HIGHEST_PROTOCOL).dump(found)
     return into.getvalue()
 
 
 def unpacked(data: bytes) -> Any:
-    """The object again, its claims and errors those of this process."""
+    """Return the object again, its claims and errors those of this process."""
     return _Unpacker(io.BytesIO(data)).load()

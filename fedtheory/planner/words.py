@@ -28,7 +28,7 @@ def write_formula(claim: Claim, expression: Expr) -> str:
 
 
 def abbreviate(claim: Claim, expression: Expr) -> str:
-    """The beginning of a long formula, as people type it; the details of a bound have it in full."""
+    """Return the beginning of a long formula, as people type it; the details of a bound have it in full."""
     words = write_formula(claim, expression)
     return words if len(words) <= _BRIEF else f"{words[: _BRIEF - 3]}..."
 
@@ -46,7 +46,7 @@ def answer_lines(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]
 
 
 def guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[tuple[str, str]]:
-    """The second line and the third, and a fourth where the run as planned diverges."""
+    """Return the second line and the third, and a fourth where the run as planned diverges."""
     promised = _describe_promise(answer) if answer.promise is not None else _describe_no_promise(found)
     limits = [] if answer.is_hopeless else [("limits:", _limits(answer, write))]
     lines = [("promised:", promised), *limits]
@@ -56,7 +56,7 @@ def guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[t
 
 
 def use(answer: Answer) -> str:
-    """The step size, local steps and rounds to run, and what comes of them."""
+    """Return the step size, local steps and rounds to run, and what comes of them."""
     if answer.is_hopeless:
         return f"no step size: the run diverges at every one tried, down to {short(answer.reached.diverges_from)}"
     best = answer.best
@@ -72,7 +72,7 @@ def use(answer: Answer) -> str:
 
 
 def _time(answer: Answer) -> str:
-    """The time of the rounds, where a clock says when they end."""
+    """Return the time of the rounds, where a clock says when they end."""
     is_plain = answer.time == answer.best.rounds and answer.run.algorithm.clock.is_synchronous
     known = answer.time is not None and not is_plain
     return f"{short(answer.time)} time units; " if known else ""
@@ -165,7 +165,7 @@ def _describe_bound_value(plan: ClaimPlan, value: float, when: str = "", measure
 
 
 def _limit(plan: ClaimPlan) -> str:
-    """A largest step size, with the claim that has it."""
+    """Return a largest step size, with the claim that has it."""
     assert plan.step is not None
     return f"{short_below(plan.step.value)} ({plan.claim.id})"
 
@@ -184,7 +184,7 @@ def _limits(answer: Answer, write: Write) -> str:
 
 
 def _exact_limit(best: ErrorAtStepSize, known: str, rounding: float = 0.0) -> str:
-    """The error's limit over the rounds in words; a limit of at most `rounding` counts as zero."""
+    """Return the error's limit over the rounds in words; a limit of at most `rounding` counts as zero."""
     if best.limit is not None and math.isfinite(best.limit):
         if best.limit <= rounding:
             return f"with ever more rounds the {known} error falls to zero, up to rounding"

@@ -41,7 +41,7 @@ class Averaged(Derived):
         return {}
 
     def parts(self, symbol: SymbolTable, slack: Expr) -> tuple[list[KnownMean], Expr]:
-        """The multiples of what has a known mean, and the rest."""
+        """Return the multiples of what has a known mean, and the rest."""
         own, known = self.list_weighted_symbols(symbol), self.means(symbol)
         stands = {one * factor: sp.Dummy() for one, factor in own.items()}
         counted = sp.expand(slack).xreplace({one: stands[one * factor] / factor for one, factor in own.items()})
@@ -59,7 +59,10 @@ class Averaged(Derived):
 
 
 def averaged(symbol: SymbolTable, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Quantity]) -> Expr:
-    """A sum of multiples of what has a known mean, with these; `Rejected` where something else is not the same."""
+    """Return a sum of multiples of what has a known mean, with these.
+
+    Raises `Rejected` if something else is not the same.
+    """
     factors, rest = linear(sp.expand(slack), means)
     for constant in (*factors.values(), rest):
         require_constant(symbol, constant, same)

@@ -22,7 +22,7 @@ from fedtheory.proofs.terms.tactics.recursions import terms_of_recursion
 
 
 def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
-    """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
+    """Check that a claim about a run is a sum of others; raise `Rejected` if it is about something else."""
     if claim.place != "run" or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination concerns the relations of a whole run, with parts for each")
     if any(relation.operator not in ("<=", "==", ">=") for relation in claim.relations):

@@ -37,7 +37,7 @@ class Cases:
 
 
 def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
-    """The claim in each case; `Rejected` unless they are those of its only maximum."""
+    """Return the claim in each case; raise `Rejected` unless they are those of its only maximum."""
     found = set().union(*(relation.atoms(sp.Max) for relation in claim.relations))
     if len(found) != 1:
         raise Rejected(f"expected a claim with one maximum in it, got {len(found)}")

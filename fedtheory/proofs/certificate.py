@@ -52,7 +52,7 @@ class Certificate:
 
 
 def build_known_context(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Context:
-    """The context of one link for reports, with symbols for roots, and with what lemmas say."""
+    """Return the context of one link for reports, with symbols for roots, and with what lemmas say."""
     context = build_link_context(claim, relation)
     if claim.place == "run" or has_prefix_sum(relation):
         return context
@@ -78,7 +78,7 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
 
 
 def _drift_slack(lemma: Claim, claim: Claim) -> Expr:
-    """A bound on the largest drift of a run holds for every client at every step."""
+    """Return a bound on the largest drift of a run holds for every client at every step."""
     symbol, relation = symbols_of(lemma), lemma.relations[0]
     is_bound = lemma.place == "run" and len(lemma.relations) == 1 and relation.operator == "<="
     if claim.place != "step" or not is_bound or relation.left != symbol(q.max_drift):

@@ -111,7 +111,7 @@ def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prov
 
 
 def _count_once(prover: Prover, known: dict[str, int]) -> Prover:
-    """A prover for which the work of each claim counts once; `known` keeps it by the claim's id."""
+    """Return a prover for which the work of each claim counts once; `known` keeps it by the claim's id."""
 
     def prove_counted(claim_id: str) -> Proof:
         """Prove a claim, and count only work that no earlier claim has taken."""
@@ -125,7 +125,7 @@ def _count_once(prover: Prover, known: dict[str, int]) -> Prover:
 
 
 def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
-    """The steps of the examination of a document, in symbols of which SymPy knows what they stand for."""
+    """Yield the steps of the examination of a document, in symbols of which SymPy knows what they stand for."""
     try:
         plain = use_plain_symbols(with_quantities(claim, document))
         own: dict[str, Proof] = {}
@@ -145,7 +145,7 @@ def _prefer_own(own: Mapping[str, Proof], prover: Prover) -> Prover:
 
 
 def plain_document(document: Document) -> Document:
-    """A document with nothing but JSON in it, as it would come from a file."""
+    """Return a document with nothing but JSON in it, as it would come from a file."""
     try:
         text = json.dumps(document)
         require_short(text)
@@ -156,7 +156,7 @@ def plain_document(document: Document) -> Document:
 
 
 def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> Iterator[Step]:
-    """The steps of an examination of what was read from a document, one by one."""
+    """Yield the steps of an examination of what was read from a document, one by one."""
     if isinstance(certificate, Cases):
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
             yield from prefixed(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))

@@ -39,7 +39,7 @@ _VISITED = (
 
 
 def build_context(claim: Claim) -> Context:
-    """The context in which a claim is to be proved; raises `Rejected` where its symbols are ambiguous."""
+    """Return the context in which a claim is to be proved; raises `Rejected` if its symbols are ambiguous."""
     symbol = symbols_of(claim)
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     noise = symbol(q.gradient_noise)
@@ -67,7 +67,7 @@ def build_context(claim: Claim) -> Context:
 
 
 def build_step_context(claim: Claim) -> Context:
-    """The context of a local step or a path of FedAvg, which knows of clients that are together that they are.
+    """Return the context of a local step or a path of FedAvg, which knows of clients that are together that they are.
 
     A single client is its own average, and before the only local step of a round every client is at the server's
     model.  The loop with restarts observes gradients elsewhere.
@@ -134,7 +134,7 @@ def _count(powers: Iterable[sp.Pow], count: Expr, iterations: Expr) -> dict[Expr
 
 
 def with_common_shape(context: Context, claim: Claim) -> Context:
-    """A context with what a claim assumes of all objectives: that they are convex, smooth, or Lipschitz."""
+    """Return a context with what a claim assumes of all objectives: that they are convex, smooth, or Lipschitz."""
     symbol, every = symbols_of(claim), context.objectives | context.client_objectives
     is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
     # Where a claim names the clients' own constants they have these, and not the largest of them.
@@ -150,14 +150,14 @@ def with_common_shape(context: Context, claim: Claim) -> Context:
 
 
 def _weight_of(claim: Claim, symbol: SymbolTable) -> Expr | None:
-    """The weight of a client in means over clients."""
+    """Return the weight of a client in means over clients."""
     if a.uniform_shares in claim.assumptions:
         return 1 / symbol(q.clients)
     return symbol(q.importance) if symbol.has(q.importance) else None
 
 
 def _minimiser(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
-    """The minimiser of F, where the claim is about what is measured from it, or by convexity."""
+    """Return the minimiser of F, where the claim is about what is measured from it, or by convexity."""
     return {symbol(q.objective): symbol(q.optimum)} if is_known(OPTIMUM, claim) else {}
 
 
@@ -165,7 +165,7 @@ _NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)
 
 
 def _client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
-    """The minimiser of each client, if it exists: a run has it where the claim is about it, or by convexity."""
+    """Return the minimiser of each client, if it exists: a run has it where the claim is about it, or by convexity."""
     is_there = any(quantity in claim.notation.values() for quantity in _NAMING_MINIMISERS)
     if not is_there and a.strongly_convex_clients not in claim.assumptions:
         return {}
@@ -180,7 +180,7 @@ def _list_constants(symbol: SymbolTable, kind: str) -> dict[sp.Symbol, Expr]:
 
 
 def _common_curvature(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
-    """The smallest curvature of all clients, which F and each of them have at least."""
+    """Return the smallest curvature of all clients, which F and each of them have at least."""
     common = symbol(q.strong_convexity) if symbol.has(q.strong_convexity) else None
     return {} if common is None else {symbol(f): common for f in (q.objective, q.client_objective)}
 

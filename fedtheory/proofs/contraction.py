@@ -73,7 +73,7 @@ class ExponentialAverage(Contracting):
 
 
 def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
+    """Check a bound on the distance of the last model; raise `Rejected` if the claim is about something else."""
     yield from require_contraction(claim, certificate, prove, weight=certificate.weight)
     factor, weight, offset = constants_of_steps(claim, certificate.factor, certificate.weight, certificate.offset)
     symbol = symbols_of(claim)
@@ -83,7 +83,7 @@ def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> 
 
 
 def check_exponential_average(claim: Claim, certificate: ExponentialAverage, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the discounted mean error; `Rejected` where the claim is about something else."""
+    """Check a bound on the discounted mean error; raise `Rejected` if the claim is about something else."""
     symbol = symbols_of(claim)
     compared = symbol.has(q.comparator)
     point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)
@@ -133,7 +133,7 @@ def require_contraction(
 
 
 def constants_of_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
-    """Numbers that all clients share; `Rejected` where one changes with the number of the step."""
+    """Numbers that all clients share; raise `Rejected` if one changes with the number of the step."""
     known = [numbers_of(claim).plain(number) for number in numbers]
     if any(number.has(symbols_of(claim)(q.local_step_index)) for number in known):
         raise Rejected("what follows for the run follows by numbers that are the same at all steps")

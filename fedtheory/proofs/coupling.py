@@ -90,7 +90,7 @@ class LastIterate(_Lasting):
 
 
 def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the mean error of the last round; `Rejected` where the claim is about something else."""
+    """Check a bound on the mean error of the last round; raise `Rejected` if the claim is about something else."""
     _require_lasting(claim, certificate, certificate.gain)
     step, context = yield from require_contraction(claim, certificate, prove, gain=certificate.gain)
     yield from _check_two_runs(claim, step, context, certificate.share)
@@ -104,7 +104,7 @@ def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Ite
 
 
 def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the error of the last model; `Rejected` where the claim is about something else."""
+    """Check a bound on the error of the last model; raise `Rejected` if the claim is about something else."""
     _require_lasting(claim, certificate, certificate.kept)
     step, context = yield from require_contraction(claim, certificate, prove, kept=certificate.kept)
     yield from _check_two_runs(claim, step, context, certificate.share)
@@ -125,7 +125,7 @@ def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) ->
 
 
 def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None:
-    """Raise `Rejected` where a number may be another one in a longer run, or an assumption may fail there.
+    """Raise `Rejected` if a number may be another one in a longer run, or an assumption may fail there.
 
     `counted` is how often the certificate counts errors.
     """

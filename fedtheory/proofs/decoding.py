@@ -90,13 +90,13 @@ SymbolTable = Mapping[Any, sp.Symbol]
 
 
 def decode(certificate: object) -> AnyCertificate:
-    """A certificate rebuilt; `Rejected` where something in it is not on the list."""
+    """Return a certificate rebuilt; raise `Rejected` if something in it is not on the list."""
     made: AnyCertificate = _make(AnyCertificate, certificate, {one: _new(one) for one in declared_symbols(certificate)})
     return made
 
 
 def declared_symbols(certificate: Any) -> Iterator[Any]:
-    """The symbols that a certificate declares: of roots, and of products."""
+    """Yield the symbols that a certificate declares: of roots, and of products."""
     yield from (root.letter for root in getattr(certificate, "roots", ()))
     for link in getattr(certificate, "links", ()):
         if type(link) is Products:
@@ -111,7 +111,7 @@ def _new(symbol: Any) -> sp.Symbol:
 
 
 def _make(of: Any, value: Any, symbols: SymbolTable) -> Any:
-    """A value of a type, rebuilt."""
+    """Return a value of a type, rebuilt."""
     kind = next((kind for kind in _alternatives(of) if _is_one(kind, value)), None)
     if kind is None:
         raise Rejected(f"{value!r:.80} has no place in a certificate")
@@ -169,7 +169,7 @@ _MAKERS: Mapping[Any, Callable[[Any, Any, SymbolTable], Any]] = {
 
 
 def _alternatives(of: Any) -> Sequence[Any]:
-    """The types of which a value is of one."""
+    """Return the types of which a value is of one."""
     if of is Derived:
         return DERIVED
     is_union = get_origin(of) not in (None, Sequence, Mapping, Literal)

@@ -65,12 +65,12 @@ MIXING, ALIKE = "mixing", "bounded dissimilarity at the point of the gradient"
 
 @cache
 def state(of: sp.Symbol) -> sp.Dummy:
-    """The symbol of a vector of a definition, when a round starts."""
+    """Return the symbol of a vector of a definition, when a round starts."""
     return sp.Dummy(of.name, real=True)
 
 
 def definition(name: str) -> FederatedAlgorithm:
-    """The definition that run files call so: ``file.py:NAME`` is looked for from the present folder."""
+    """Return the definition that run files call so: ``file.py:NAME`` is looked for from the present folder."""
     found = find_definition(name, "algorithm", Path.cwd())
     if type(found) is not FederatedAlgorithm:
         raise Rejected(f"expected a FederatedAlgorithm, got a {type(found).__name__}")
@@ -78,12 +78,15 @@ def definition(name: str) -> FederatedAlgorithm:
 
 
 def names_of(claim: Claim) -> set[str]:
-    """The names of the definitions that a claim is about."""
+    """Return the names of the definitions that a claim is about."""
     return {name for one in select_algorithm_assumptions(claim.assumptions) for name in one.names}
 
 
 def definition_of(claim: Claim) -> FederatedAlgorithm:
-    """The definition of the one algorithm that a claim is about; `Rejected` where there is none, or several."""
+    """Return the definition of the one algorithm that a claim is about.
+
+    Raises `Rejected` if there is none, or several.
+    """
     named = names_of(claim)
     if len(named) != 1:
         raise Rejected("the claim concerns no algorithm, or several: expected one that has a definition")
@@ -116,11 +119,11 @@ class Round:
         return sp.Mul(*(self.number(chances[coin] if side else 1 - chances[coin]) for coin, side in self.coins.items()))
 
     def number(self, scale: Expr) -> Expr:
-        """A coefficient of the definition, in the symbols of the claim."""
+        """Return a coefficient of the definition, in the symbols of the claim."""
         return sp.sympify(scale).xreplace({**self.numbers, **self.coins})
 
     def expression(self, of: Expr, expression: Expr, vectors: Vectors) -> Expr:
-        """A linear combination, where `vectors` says what the vectors in it are."""
+        """Return a linear combination, where `vectors` says what the vectors in it are."""
         parts = self.algorithm.parts(of, expression)
         return sp.Add(*(self.number(scale) * self._translate_part(of, part, vectors) for part, scale in parts.items()))
 
@@ -172,7 +175,7 @@ class Round:
         return replace(self, context=replace(self.context, assumed={**self.context.assumed, MIXING: slack}))
 
     def form(self, of: Expr) -> Form:
-        """The normal form of a vector, without what cancels."""
+        """Return the normal form of a vector, without what cancels."""
         return remainder(vector(of, self.context), self.context.numbers)
 
     @property
@@ -181,12 +184,12 @@ class Round:
         return {of: state(of) for of in (*self.algorithm.server, *self.algorithm.client)}
 
     def after_steps(self) -> Vectors:
-        """The vectors at the start of a round, and the local vectors after a single local step."""
+        """Return the vectors at the start of a round, and the local vectors after a single local step."""
         begun = {**self.states, **self.local_start(self.states)}
         return {**self.states, **self.local_step(begun)}
 
     def local_start(self, vectors: Vectors) -> dict[Expr, Expr]:
-        """The local vectors where local work starts."""
+        """Return the local vectors where local work starts."""
         return {one.vector: self.expression(one.vector, one.start, vectors) for one in self.algorithm.steps}
 
     def local_step(self, vectors: Vectors) -> dict[Expr, Expr]:
@@ -211,7 +214,7 @@ class Round:
         return {of: mean.expression(of, expression, at) for of, expression in self.algorithm.at_optimum.items()}
 
     def with_another_step_size(self) -> Round:
-        """A later local step of the same round, where step sizes may change from step to step."""
+        """Return a later local step of the same round, where step sizes may change from step to step."""
         if a.same_step_size in self.claim.assumptions:
             return self
         later = _create_symbol(self.algorithm.name, f"{eta.name}^k")
@@ -231,7 +234,7 @@ def _spread(of: Expr) -> Expr:
 
 
 def rounds_of(claim: Claim) -> Iterator[Round]:
-    """A round of the algorithm of a claim in expectation, for each outcome of its coins."""
+    """Yield a round of the algorithm of a claim in expectation, for each outcome of its coins."""
     algorithm = definition_of(claim)
     context, numbers = _with_numbers(claim, algorithm, build_context(claim))
     for sides in product((1, 0), repeat=len(algorithm.coins)):
@@ -240,7 +243,7 @@ def rounds_of(claim: Claim) -> Iterator[Round]:
 
 
 def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
-    """The rounds of the algorithm of a claim with noise, from symbols for the vectors where they start."""
+    """Yield the rounds of the algorithm of a claim with noise, from symbols for the vectors where they start."""
     known, at_step, first = symbols_of(claim), build_context(replace(claim, place="step")), None
     for one in rounds_of(claim):
         own = frozenset(map(state, one.algorithm.client)) | {HEARD}
@@ -259,7 +262,7 @@ def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
 
 
 def _add_gradient_identities(one: Round) -> Round:
-    """A round with what dissimilarity says where the gradient is asked for."""
+    """Return a round with what dissimilarity says where the gradient is asked for."""
     symbol = symbols_of(one.claim)
     if a.bounded_dissimilarity not in one.claim.assumptions:
         return one
@@ -275,7 +278,7 @@ def _add_gradient_identities(one: Round) -> Round:
 
 
 def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, context: Context) -> tuple[Context, Mapping[Expr, Expr]]:
-    """A context with the numbers of an algorithm, and their symbols."""
+    """Return a context with the numbers of an algorithm, and their symbols."""
     shared, own = _numbers(claim, algorithm)
     numbers: Numbers = replace(
         context.numbers,
@@ -286,7 +289,7 @@ def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, context: Context)
 
 
 def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Expr], dict[Expr, Expr]]:
-    """The symbols of numbers that all clients share, and of those that each has one of."""
+    """Return the symbols of numbers that all clients share, and of those that each has one of."""
     symbol = symbols_of(claim)
 
     def symbol_for(of: Expr, quantity: Quantity | None) -> Expr:
@@ -325,7 +328,7 @@ def list_parameter_bounds(claim: Claim) -> tuple[Expr, ...]:
 
 
 def _quantity(parameter: Parameter) -> Quantity | None:
-    """Return the quantity of a parameter; raises `Rejected` where their signs may differ."""
+    """Return the quantity of a parameter; raises `Rejected` if their signs may differ."""
     quantity = PARAMETERS.get(parameter.key)
     known = {POSITIVE: sp.Interval.open(0, sp.oo), NONNEGATIVE: sp.Interval(0, sp.oo)}
     for quantities, allowed in known.items():
@@ -335,5 +338,5 @@ def _quantity(parameter: Parameter) -> Quantity | None:
 
 
 def _values(parameter: Parameter) -> sp.Set:
-    """The numbers that runs can give a parameter."""
+    """Return the numbers that runs can give a parameter."""
     return sp.FiniteSet(0, 1) if parameter.is_flag else parameter.allowed

@@ -116,7 +116,7 @@ def _identify_iterates(claim: Claim, context: Context) -> Context:
 
 
 def _average_distance_sq(centre: q.Quantity, next_centre: q.Quantity) -> Measure:
-    """The mean over clients of the squared distance from a model, before and after a step."""
+    """Return the mean over clients of the squared distance from a model, before and after a step."""
     return Measure(
         before=lambda claim: _spread(claim, q.local_iterate, centre),
         after=lambda claim: _spread(claim, q.next_local_iterate, next_centre),

@@ -33,7 +33,7 @@ class Group:
 
 
 def entries_of(terms: Sequence[Term], context: Context) -> tuple[Entry, ...]:
-    """The terms of a certificate as entries; a client's own number stays inside the mean."""
+    """Return the terms of a certificate as entries; a client's own number stays inside the mean."""
     found = []
     for term in terms:
         reason = term.reason.instantiate(context)

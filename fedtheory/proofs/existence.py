@@ -79,5 +79,5 @@ def is_known(kind: Existing, claim: Claim) -> bool:
 
 
 def select_existing_symbols(claim: Claim) -> dict[Symbol, Quantity]:
-    """The symbols of a claim, without those that it does not use, of what may not exist."""
+    """Return the symbols of a claim, without those that it does not use, of what may not exist."""
     return {s: one for s, one in claim.where.items() if not any(list_missing(claim, frozenset({one})))}

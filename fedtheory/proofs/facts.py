@@ -32,7 +32,7 @@ class _Numbers:
         return self(getattr(q, name))
 
     def translate(self, symbol: SymbolTable, number: Expr) -> Expr:
-        """A number in the symbols of a claim."""
+        """Return a number in the symbols of a claim."""
         return sp.sympify(number).xreplace({one: symbol(self.quantities[one]) for one in number.free_symbols})
 
 
@@ -51,7 +51,7 @@ class Fact:
     """Expression that must be zero as well."""
 
     def slack(self, symbol: SymbolTable) -> Expr:
-        """The number in the symbols of a claim."""
+        """Return the number in the symbols of a claim."""
         return n.translate(symbol, self.number)
 
     @property

@@ -65,7 +65,7 @@ class LastOfContracting(Derived):
 
 
 def _read_contraction(symbol: SymbolTable, slack: Expr) -> tuple[Expr, Expr]:
-    """Return q and b of a relation e' <= q e + b between expected errors; `Rejected` where it is another one."""
+    """Return q and b of a relation e' <= q e + b between expected errors; raise `Rejected` if it is another one."""
     names = now, later, least = sp.symbols("now later least", cls=sp.Dummy)
     models: Sequence[q.VectorQuantity] = (q.average_iterate, q.next_average_iterate, q.optimum)
     found = slack

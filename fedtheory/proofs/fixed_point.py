@@ -35,7 +35,7 @@ class FixedPoint:
 
 
 def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> Iterator[Step]:
-    """Check that an algorithm rests at the optimum; `Rejected` where the claim says something else."""
+    """Check that an algorithm rests at the optimum; raise `Rejected` if the claim says something else."""
     (relation, *others) = claim.relations
     still = (symbols_of(claim)(q.optimum_displacement_sq), 0)
     if others or relation.operator not in ("==", "<=") or relation.sides != still:

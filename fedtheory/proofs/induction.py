@@ -36,7 +36,7 @@ class Course:
         return symbols_of(self.claim)(q.local_step_index)
 
     def written(self, expression: Expr) -> Expr:
-        """An expression with base^(k + m) as base^m times a symbol."""
+        """Return an expression with base^(k + m) as base^m times a symbol."""
         base = self.base
         if base is None:
             return expression
@@ -47,11 +47,11 @@ class Course:
         return expression.replace(is_power, lambda part: POWER * base ** (part.exp - self.index))
 
     def after(self, expression: Expr) -> Expr:
-        """An expression in k at k + 1."""
+        """Return an expression in k at k + 1."""
         return self.written(expression.xreplace({self.index: self.index + 1}))
 
     def evaluate_at_start(self, expression: Expr) -> Expr:
-        """An expression in k at zero."""
+        """Return an expression in k at zero."""
         return expression.xreplace({self.index: sp.S.Zero})
 
 
@@ -64,7 +64,7 @@ _CONSTANT = (q.server_model, q.optimum, q.client_optimum)
 
 
 def require_round(claim: Claim) -> None:
-    """Raise `Rejected` where clients may start from other models than the server's."""
+    """Raise `Rejected` if clients may start from other models than the server's."""
     if a.full_participation not in claim.assumptions and a.uniform_sampling not in claim.assumptions:
         raise Rejected("an induction starts where all clients are at the server's model")
 
@@ -90,7 +90,7 @@ def advance_distance(claim: Claim, measured: Expr) -> Expr:
 
 
 def count_from(course: Course, context: Context, start: int) -> Context:
-    """The context with the symbols k, from `start` on, and base^k."""
+    """Return the context with the symbols k, from `start` on, and base^k."""
     numbers = context.numbers
     symbols = numbers.symbols | {course.index, POWER}
     return replace(

@@ -14,7 +14,7 @@ from fedtheory.proofs.small_steps import with_small_step_limit
 
 
 def write_out(claim: Claim, relation: Relation) -> Relation:
-    """A relation about a round with its step sizes and participants in terms of the round's numbers.
+    """Return a relation about a round with its step sizes and participants in terms of the round's numbers.
 
     One between quantities of a run becomes one between what they measure.
     """
@@ -29,7 +29,7 @@ def write_out(claim: Claim, relation: Relation) -> Relation:
 
 
 def build_link_context(claim: Claim, relation: Relation) -> Context:
-    """The context in which one link is checked."""
+    """Return the context in which one link is checked."""
     if has_prefix_sum(relation):
         return build_past_context(claim, relation)
     if claim.place == "run":

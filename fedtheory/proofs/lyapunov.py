@@ -59,7 +59,7 @@ class Lyapunov:
 
 
 def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Iterator[Step]:
-    """Check a bound on the last round; `Rejected` where the claim is about something else."""
+    """Check a bound on the last round; raise `Rejected` if the claim is about something else."""
     (relation, *others) = claim.relations
     require_ordering(relation)
     if others:
@@ -82,7 +82,7 @@ def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Itera
 
 
 def _require_full_participation(claim: Claim, one: Round) -> None:
-    """Raise `Rejected` where clients may be missing: what they keep stays unchanged then."""
+    """Raise `Rejected` if clients may be missing: what they keep stays unchanged then."""
     known = one.algorithm
     if known.client_update and not known.needs_everybody and a.full_participation not in claim.assumptions:
         raise Rejected(
@@ -91,7 +91,7 @@ def _require_full_participation(claim: Claim, one: Round) -> None:
 
 
 def _require_of_states(value: Expr, one: Round) -> None:
-    """Raise `Rejected` where V is of what a round draws: it would have the same noise before the round and after it."""
+    """Raise `Rejected` if V is of what a round draws: it would have the same noise before the round and after it."""
     objectives, numbers = one.context.objectives | one.context.client_objectives, one.context.numbers
     points = {*one.states.values(), START, symbols_of(one.claim)(q.optimum)}
     other = value.free_symbols - points - objectives - numbers.symbols - numbers.of_clients

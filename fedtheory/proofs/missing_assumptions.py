@@ -52,7 +52,7 @@ def _pair(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ..
 
 
 def _measure_work(proof: Proof) -> int:
-    """The work of a check by itself: claims that it relies on are not checked again."""
+    """Return the work of a check by itself: claims that it relies on are not checked again."""
     return proof.work.get(proof.claim.id, 0)
 
 
@@ -66,7 +66,10 @@ def _with(proof: Proof, added: Assumed) -> Proof:
 
 
 def _best(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[Assumed, Proof] | None:
-    """The first that is accepted, else the one that gets furthest past what fails; None where none gets past it."""
+    """Return the first that is accepted, else the one that gets furthest past what fails.
+
+    None if none gets past it.
+    """
     before = _progress(proof)
     past = [each for each in tried if _progress(each[1]) > before and _failing(each[1]) != _failing(proof)]
     return max(past, key=lambda each: _progress(each[1]), default=None)

@@ -20,7 +20,7 @@ Change = tuple[str, Callable[[JsonTable], None]]
 
 
 def near_misses(proof: Proof) -> tuple[str, ...]:
-    """A change of one term with which a broken certificate is accepted, in words; empty if none is found.
+    """Return a change of one term with which a broken certificate is accepted, in words; empty if none is found.
 
     The kernel reads the certificate again for each change; all together take no more than a quarter of a check.
     """
@@ -46,7 +46,7 @@ def near_misses(proof: Proof) -> tuple[str, ...]:
 
 
 def _terms(part: Any) -> Iterator[JsonTable]:
-    """The terms of a certificate, in the order in which they are written."""
+    """Yield the terms of a certificate, in the order in which they are written."""
     if isinstance(part, dict):
         if part.get("kind") == "term":
             yield part

@@ -72,7 +72,7 @@ _SIGNS = (*_TABLES, signs_by_terms(_TABLES))
 
 @cache
 def _list_signed(kind: str) -> tuple[Quantity, ...]:
-    """The quantities of one kind of sign, of the vocabulary, of papers, and by their terms."""
+    """Return the quantities of one kind of sign, of the vocabulary, of papers, and by their terms."""
     return tuple(quantity for signs in _SIGNS for quantity in getattr(signs, kind))
 
 
@@ -125,7 +125,7 @@ class SymbolTable:
                 raise Rejected(f"{self.known[quantity.name]} and {symbol} both stand for {quantity.name}")
 
     def _choose_symbol(self, name: str, symbol: sp.Symbol) -> sp.Symbol:
-        """The symbol of a name: this one, unless it has one."""
+        """Return the symbol of a name: this one, unless it has one."""
         if name not in self.known:
             self.known[name] = symbol
             self._names.setdefault(symbol, name)
@@ -162,7 +162,7 @@ class SymbolTable:
 
 
 def symbols_of(claim: Claim) -> SymbolTable:
-    """The symbols of a claim, with those of quantities that are its sides; others may come to them."""
+    """Return the symbols of a claim, with those of quantities that are its sides; others may come to them."""
     return _symbols_of(claim).copy()
 
 
@@ -176,7 +176,7 @@ def _symbols_of(claim: Claim) -> SymbolTable:
 
 @lru_cache(maxsize=2**10)
 def numbers_of(claim: Claim) -> Numbers:
-    """The numbers of a claim: those of the setting, those of the clients, and those under a quantifier.
+    """Return the numbers of a claim: those of the setting, those of the clients, and those under a quantifier.
 
     Flat objectives are smooth with every positive constant.  So where they are
     the only reason for a constant to be zero, a statement about them is the
@@ -256,7 +256,7 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
-    """The symbols that expressions divide by: where they are zero, nothing is said."""
+    """Return the symbols that expressions divide by: where they are zero, nothing is said."""
     powers = set().union(*(parts_of(sp.sympify(expression), sp.Pow) for expression in expressions))
     return {power.base for power in powers if power.base.is_Symbol and power.exp.is_negative}
 
@@ -297,7 +297,7 @@ _AT_STEPS = ("step", "path", "round")
 
 
 def power_of(factor: Expr, count: Expr) -> Expr:
-    """A power with a count as exponent, which is a whole number: of a square the power of its base."""
+    """Return a power with a count as exponent, which is a whole number: of a square the power of its base."""
     base, exponent = sp.sympify(factor).as_base_exp()
     power: Expr = base ** (exponent * count) if exponent.is_Integer else factor**count
     return power

@@ -63,7 +63,7 @@ class Outline:
 
 
 def outline(claim: Claim) -> Outline | None:
-    """The outline of a claim's certificate; None where it has none."""
+    """Return the outline of a claim's certificate; None if it has none."""
     # What is shown is what is checked.
     document = document_for(claim)
     if document is None:
@@ -99,7 +99,7 @@ class _StepSum(sp.Function):  # type: ignore[misc]
 
 
 def _use_client_weights(claim: Claim, relation: Relation, group: Group) -> Group:
-    """A group of a claim about a run, whose means over clients have the weights of the context that knows it."""
+    """Return a group of a claim about a run, whose means over clients have the weights of the context that knows it."""
     share = symbols_of(claim)(find_weight(claim, relation))
 
     def weigh(expression: Expr) -> Expr:
@@ -141,7 +141,7 @@ def _induction(claim: Claim, relation: Relation, why: Induction, context: Contex
 
 
 def _with_power(claim: Claim, induction: Induction, expression: Expr) -> Expr:
-    """An expression of an induction with the power of its base written out."""
+    """Return an expression of an induction with the power of its base written out."""
     if induction.base is None:
         return expression
     return expression.xreplace({POWER: induction.base ** symbols_of(claim)(q.local_step_index)})
@@ -238,7 +238,7 @@ def _introduce_fixed_point(claim: Claim, certificate: FixedPoint) -> str:
 
 
 def _lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
-    """The round, what is measured, and the start."""
+    """Yield the round, what is measured, and the start."""
     one = next(noisy_rounds_of(claim))
     factor, offset = latex(certificate.factor), latex(certificate.offset)
     measured = latex(claim.relations[0].ordered[0])
@@ -285,7 +285,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
 
 
 def document(found: Outline) -> list[dict[str, Any]]:
-    """The entries as JSON: LaTeX of each coefficient and of what it multiplies, link by link."""
+    """Return the entries as JSON: LaTeX of each coefficient and of what it multiplies, link by link."""
     return [
         {
             "link": number,

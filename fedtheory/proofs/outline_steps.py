@@ -27,7 +27,7 @@ from fedtheory.proofs.step_sums import sampled
 
 
 def show_steps(claim: Claim, certificate: MeanCertificate | Contracting) -> Iterator[Group]:
-    """The slack of the claim about each local step."""
+    """Yield the slack of the claim about each local step."""
     (at_step,) = use_plain_symbols(find(certificate.step)).relations
     entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
     yield Group(claim.relations[0].latex, (entry,))

@@ -46,13 +46,13 @@ class PaperContext(PaperRules):
 
 @cache
 def paper_contexts() -> tuple[PaperContext, ...]:
-    """The contexts of all papers."""
+    """Return the contexts of all papers."""
     return tuple(rules for rules in _list_rules() if isinstance(rules, PaperContext))
 
 
 @cache
 def paper_rules() -> tuple[PaperRules, ...]:
-    """The rules of all papers, those of their contexts among them."""
+    """Return the rules of all papers, those of their contexts among them."""
     return tuple(_list_rules())
 
 
@@ -62,7 +62,7 @@ def _list_rules() -> Iterator[PaperRules]:
 
 
 def _first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
-    """The first context that knows a relation between quantities of a run, and how it reads the relation."""
+    """Return the first context that knows a relation between quantities of a run, and how it reads the relation."""
     refusals = [Rejected("no context knows what quantities of a run measure")]
     for context in paper_contexts():
         try:
@@ -73,17 +73,17 @@ def _first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
 
 
 def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
-    """A relation between quantities of a run as one between inner products and objective values."""
+    """Return a relation between quantities of a run as one between inner products and objective values."""
     return _first(claim, relation)[1]
 
 
 def build_run_context(claim: Claim, relation: Relation) -> Context:
-    """The context in which one relation between quantities of a run is to be proved."""
+    """Return the context in which one relation between quantities of a run is to be proved."""
     return _first(claim, relation)[0].context(claim, relation)
 
 
 def find_weight(claim: Claim, relation: Relation) -> Quantity:
-    """The weight of a client in means over clients of a relation between quantities of a run."""
+    """Return the weight of a client in means over clients of a relation between quantities of a run."""
     return _first(claim, relation)[0].share
 
 

@@ -24,7 +24,7 @@ from fedtheory.proofs.run_terms import unfold_terms
 
 @lru_cache(maxsize=2**10)
 def use_plain_symbols(claim: Claim) -> Claim:
-    """Return the claim with the definitions of its quantities by terms; `Rejected` where its symbols are ambiguous."""
+    """Unfold the quantities that terms define in a claim; raise `Rejected` if its symbols are ambiguous."""
     symbols_of(claim)
     claim = unfold_terms(claim)
     known = {**claim.where, **claim.notation}
@@ -76,7 +76,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Claim:
-    """A claim in plain symbols, with other symbols for some: it says the same."""
+    """Return a claim in plain symbols, with other symbols for some: it says the same."""
     if not symbols:
         return claim
     change = dict(symbols)
@@ -100,14 +100,14 @@ def _plain(symbol: sp.Symbol, quantity: Quantity) -> sp.Symbol:
 
 
 def _declare_varied(symbol: sp.Symbol, values: Sequence[Expr]) -> sp.Symbol:
-    """A symbol under a quantifier, of which is known what all of its values are."""
+    """Return a symbol under a quantifier, of which is known what all of its values are."""
     kinds = ("integer", "positive", "nonnegative")
     known = {kind: all(getattr(sp.sympify(value), f"is_{kind}") for value in values) or None for kind in kinds}
     return sp.Symbol(symbol.name, real=True, **known)
 
 
 def _condition(condition: Expr, plain: dict[sp.Symbol, sp.Symbol]) -> Expr:
-    """A relation in other symbols, which says as much, also where SymPy knows that it holds."""
+    """Return a relation in other symbols, which says as much, also where SymPy knows that it holds."""
     if not isinstance(condition, sp.Rel):
         return condition
     return condition.func(*(side.xreplace(plain) for side in condition.args), evaluate=False)

@@ -22,12 +22,12 @@ def has_prefix_sum(relation: Relation) -> bool:
 
 
 def extend_sums(relation: Relation) -> Relation:
-    """A relation with its sums over the past as sums over all local steps."""
+    """Return a relation with its sums over the past as sums over all local steps."""
     return relation.transform(lambda side: side.replace(PastSum, LocalSum))
 
 
 def build_past_context(claim: Claim, relation: Relation) -> Context:
-    """The context in which a relation about the past local steps is to be proved."""
+    """Return the context in which a relation about the past local steps is to be proved."""
     symbol = symbols_of(claim)
     missing = [assumption.name for assumption in ROUNDS if assumption not in claim.assumptions]
     if missing:
@@ -48,7 +48,7 @@ def build_past_context(claim: Claim, relation: Relation) -> Context:
 
 
 def _require_plain_sums(symbol: SymbolTable, relation: Relation) -> None:
-    """Raise `Rejected` where a sum over the past is of what changes, other than the gradients of its own steps."""
+    """Raise `Rejected` if a sum over the past is of what changes, other than the gradients of its own steps."""
     changing = {symbol(q.local_step_index), symbol(q.next_local_iterate), symbol(q.next_average_iterate)}
     for side in relation.sides:
         if side.atoms(LocalSum):

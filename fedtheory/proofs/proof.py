@@ -46,10 +46,10 @@ class Proof(ProofReport):
 
     claim: Claim
     certificate: Any
-    """One of the kinds of certificates; None where there is none."""
+    """One of the kinds of certificates; None if there is none."""
     steps: tuple[Step, ...]
     document: Document | None = None
-    """The certificate as parsed; None where there is none, or where it is no document."""
+    """The certificate as parsed; None if there is none, or where it is no document."""
     work: Mapping[str, int] = field(default_factory=dict)
     """Units of work that the check took, and the checks of all claims that it relies on, by their ids."""
 
@@ -96,7 +96,7 @@ def follows(condition: Expr, claim: Claim, conditions: Sequence[Expr] | None = N
 
 
 def conditions_of(claim: Claim, relaxed: Sequence[Expr] | None) -> Sequence[Expr]:
-    """The conditions under which a claim is being proved: weaker ones where a certificate has them."""
+    """Return the conditions under which a claim is being proved: weaker ones where a certificate has them."""
     return claim.conditions if relaxed is None else relaxed
 
 
@@ -120,7 +120,7 @@ def check_defined(claim: Claim, quantities: frozenset[Quantity], what: str) -> S
 
 
 def require_ordering(relation: Relation) -> None:
-    """Raise `Rejected` where a relation is an equation or strict: that its slack is not negative is not enough."""
+    """Raise `Rejected` if a relation is an equation or strict: that its slack is not negative is not enough."""
     if relation.operator not in ("<=", ">="):
         raise Rejected("that a side is not larger does not show an equation, nor that it is smaller")
 
@@ -195,7 +195,7 @@ def _has_same_notation(claim: Claim, premise: Claim) -> bool:
 
 
 def require_provable(claim: Claim) -> None:
-    """Raise `Rejected` where a claim says nothing, a rate, or what is no number or no ordering of the language."""
+    """Raise `Rejected` if a claim says nothing, a rate, or what is no number or no ordering of the language."""
     if claim.rate is not None:
         raise Rejected("the kernel knows relations, not rates")
     if not claim.relations:

@@ -20,7 +20,7 @@ ProofVerdict = Literal["proved", "broken", "no certificate"]
 
 
 def digest(document: Document) -> str:
-    """A name for what a document says: the same for the same content, whatever its layout."""
+    """Return a name for what a document says: the same for the same content, whatever its layout."""
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -44,15 +44,15 @@ class ProofReport(Shown):
 
     @property
     def digest(self) -> str | None:
-        """A name for the certificate, the same for the same content; None where there is no document."""
+        """A name for the certificate, the same for the same content; None if there is no document."""
         return None if self.document is None else digest(self.document)
 
     def summary(self) -> str:
-        """The claim and the verdict."""
+        """Return the claim and the verdict."""
         return f"{self.claim.id}: {self.verdict}"
 
     def card(self) -> Card:
-        """The statement, the certificate's name, and what the kernel says of each step."""
+        """Return the statement, the certificate's name, and what the kernel says of each step."""
         facts = {"certificate": self.digest or "none"} | setting_facts(self.claim)
         if self.relaxed is not None:
             facts["conditions that suffice"] = ", ".join(inline(latex(weaker)) for weaker in self.relaxed) or "none"

@@ -14,7 +14,10 @@ from fedtheory.proofs.document import Document, document_of, find_claim_id, read
 
 @cache
 def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
-    """The certificates of a paper by the ids of its claims; `InputError` where the list is none or names others."""
+    """Return the certificates of a paper by the ids of its claims.
+
+    Raises `InputError` if the list is none or names others.
+    """
     part = paper.part("certificates")
     found = [] if part is None else getattr(part, "CERTIFICATES", None)
     file = "" if part is None else str(part.__file__)
@@ -45,7 +48,7 @@ def certificates() -> dict[str, AnyCertificate]:
 
 
 def certificate_of(claim_id: str) -> AnyCertificate | None:
-    """The certificate that goes by the id of a claim; None where its paper has none."""
+    """Return the certificate that goes by the id of a claim; None if its paper has none."""
     paper = paper_with(claim_id.partition(":")[0])
     return None if paper is None else _certificates_in(paper).get(claim_id)
 
@@ -58,6 +61,6 @@ def recorded_for(claim_id: str) -> AnyCertificate | Document | None:
 
 
 def document_for(claim: Claim) -> Document | None:
-    """The certificate of a claim as data; None where it has none."""
+    """Return the certificate of a claim as data; None if it has none."""
     recorded = recorded_for(claim.id)
     return recorded if recorded is None or isinstance(recorded, dict) else document_of(claim, recorded)

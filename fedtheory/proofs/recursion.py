@@ -35,7 +35,7 @@ class Recursion:
     """On D_k, for every k."""
     first: Sequence[Term] | None = None
     """Terms that add up to the slack of ``D_1 <= bound(1)`` where all clients are at the server's model, if the step is
-    used from k = 1 on only; None where it is used from k = 0 on."""
+    used from k = 1 on only; None if it is used from k = 0 on."""
     total: Expr | None = None
     """For means over the local steps: the sum of bound(0) .. bound(k-1)."""
     relaxed: Sequence[sp.Rel] | None = None

@@ -97,7 +97,7 @@ class Iteration:
 
 
 def build_iteration_inequality(claim: Claim) -> Iteration:
-    """The inequality of each iteration of which a claim is the mean.
+    """Return the inequality of each iteration of which a claim is the mean.
 
     The decrease of F over all iterations is at most the initial gap, and the mean
     drift at most the largest, which is zero at the start.
@@ -120,7 +120,7 @@ def _iterations(symbol: SymbolTable) -> Expr:
 
 
 def build_iteration_context(claim: Claim, lemmas: Sequence[Claim]) -> Context:
-    """The context of one iteration, which knows of iterates only how their average moves and what lemmas say."""
+    """Return the context of one iteration, which knows of iterates only how their average moves and what lemmas say."""
     context, symbol = build_context(replace(claim, place="step")), symbols_of(claim)
     local, noise = symbol(q.local_iterate), symbol(q.gradient_noise)
     observed = Gradient(symbol(q.client_objective), local) + noise
@@ -139,7 +139,7 @@ def build_iteration_context(claim: Claim, lemmas: Sequence[Claim]) -> Context:
 
 
 def _drift_slack(lemma: Claim) -> Expr:
-    """A bound on the largest drift of the loop holds for every client before every iteration."""
+    """Return a bound on the largest drift of the loop holds for every client before every iteration."""
     symbol, relation = symbols_of(lemma), lemma.relations[0]
     is_bound = lemma.place == "run" and len(lemma.relations) == 1 and relation.operator == "<="
     if not is_bound or relation.left != symbol(q.loop_consensus_error):
@@ -148,7 +148,7 @@ def _drift_slack(lemma: Claim) -> Expr:
 
 
 def check_loop_mean(claim: Claim, certificate: LoopMean, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the mean over the loop's iterations; `Rejected` where the claim is about something else."""
+    """Check a bound on the mean over the loop's iterations; raise `Rejected` if the claim is about something else."""
     at = build_iteration_inequality(claim)
     lemmas = [prove(name) for name in certificate.lemmas]
     for lemma in lemmas:

@@ -30,7 +30,7 @@ class Root:
     """A number that is not negative."""
 
     def substitute(self, expression: Expr) -> Expr:
-        """An expression with the symbol where it has a power of the root."""
+        """Return an expression with the symbol where it has a power of the root."""
 
         def is_power(part: Expr) -> bool:
             return bool(part.is_Pow and part.base == self.of and part.exp.is_Rational and part.exp.q == 2)
@@ -47,14 +47,14 @@ class Root:
 
 
 def name_roots(roots: Iterable[Root], relation: Relation) -> Relation:
-    """A relation with symbols for its roots."""
+    """Return a relation with symbols for its roots."""
     for root in roots:
         relation = relation.transform(root.substitute)
     return relation
 
 
 def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
-    """The numbers of a claim and the symbols of its roots."""
+    """Return the numbers of a claim and the symbols of its roots."""
     squares, nonzero = {}, numbers.nonzero
     for root in roots:
         squares[root.letter] = numbers.plain(root.of)
@@ -70,7 +70,7 @@ def conditions_with(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[
 
 
 def require_own_symbols(claim: Claim, roots: Sequence[Root], numbers: Numbers) -> None:
-    """Raise `Rejected` where the symbol of a root stands for something else, or more is declared of it than a sign."""
+    """Raise `Rejected` if the symbol of a root stands for something else, or more is declared of it than a sign."""
     taken = symbols_of(claim).known_symbols | claim.for_all.keys() | numbers.symbols | numbers.of_clients
     for place, root in enumerate(roots):
         symbol, others = root.letter, {other.letter for other in roots[:place]}

@@ -38,7 +38,10 @@ def _symbol(name: str) -> sp.Dummy:
 
 
 def build_round_context(claim: Claim, relation: Relation) -> Context:
-    """The context in which one relation about a round is to be proved; `Rejected` where it mixes both readings."""
+    """Return the context in which one relation about a round is to be proved.
+
+    Raises `Rejected` if it mixes both readings.
+    """
     symbol = symbols_of(claim)
     needed = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
     if any(assumption not in claim.assumptions for assumption in needed):
@@ -50,7 +53,7 @@ def build_round_context(claim: Claim, relation: Relation) -> Context:
 
 
 def is_in_expectation(claim: Claim, relation: Relation) -> bool:
-    """Return whether a relation is about expectations, and not about every outcome; `Rejected` where it mixes both."""
+    """Return whether a relation concerns expectations, not every outcome; raise `Rejected` if it mixes both."""
     if not relation.atoms(Expectation):
         return False
     for side in relation.sides:
@@ -59,7 +62,7 @@ def is_in_expectation(claim: Claim, relation: Relation) -> bool:
 
 
 def _random(claim: Claim) -> set[Expr]:
-    """The symbols of a claim that stand for something random."""
+    """Return the symbols of a claim that stand for something random."""
     kinds = (VectorQuantity, ScalarQuantity)
     return {
         s
@@ -98,7 +101,7 @@ def _expand_outcomes(claim: Claim, symbol: SymbolTable) -> Context:
 
 
 def step_size(claim: Claim) -> Expr:
-    """The local step size of a client, by the assumption on it."""
+    """Return the local step size of a client, by the assumption on it."""
     symbol = symbols_of(claim)
     if a.normalised_steps in claim.assumptions:
         return symbol(q.effective_step_size) / symbol(q.client_local_steps)
@@ -106,7 +109,7 @@ def step_size(claim: Claim) -> Expr:
 
 
 def without_indicators(claim: Claim, side: Expr) -> Expr:
-    """A side with the indicators of the participants written out.
+    """Return a side with the indicators of the participants written out.
 
     An indicator is its own square; a mean of clients with their indicators is L/M of that of the participants, of whom
     there are L; and who is drawn is independent of what the clients hold, so that in expectation an indicator is L/M.
@@ -150,7 +153,7 @@ def _factor_indicator(expression: Expr, draw: _Draw) -> Expr:
 
 
 def _with_single_powers(number: Expr, indicator: sp.Symbol) -> Expr:
-    """A number in which an indicator stands for its powers."""
+    """Return a number in which an indicator stands for its powers."""
     if number.atoms(Inner, Gradient, Value, LocalSum, Selected):
         return number
 

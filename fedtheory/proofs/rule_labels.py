@@ -37,5 +37,5 @@ def describe_measure(measure: Measure) -> str:
 
 
 def typeset_measure(measure: Measure) -> tuple[str, str]:
-    """A measure before and after a local step."""
+    """Return a measure before and after a local step."""
     return _MEASURED[measure][1:]

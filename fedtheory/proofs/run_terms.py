@@ -24,7 +24,7 @@ _SYNCHRONOUS: Mapping[Quantity, Quantity] = {
 
 
 def unfold_terms(claim: Claim) -> Claim:
-    """A claim with what the terms of its quantities say.
+    """Return a claim with what the terms of its quantities say.
 
     Quantities of a local step are written out in claims about steps; a user-defined quantity that is one of the
     vocabulary is that one in claims about runs.
@@ -38,7 +38,7 @@ def unfold_terms(claim: Claim) -> Claim:
 
 
 def _use_known_quantities(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
-    """A claim about runs in which a user-defined quantity that the vocabulary has is that of the vocabulary."""
+    """Return a claim about runs in which a user-defined quantity that the vocabulary has is that of the vocabulary."""
     numbers = {symbol: one for symbol, one in where.items() if isinstance(one, RunQuantity)}
     found = {symbol: known for symbol, one in numbers.items() if (known := find_by_term(one, same)) is not one}
     # A document may name the quantity of the vocabulary as well, by another symbol.
@@ -50,7 +50,7 @@ def _use_known_quantities(claim: Claim, where: dict[sp.Symbol, Quantity], same: 
 
 
 def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
-    """A claim about local steps in which quantities of a local step are written out."""
+    """Return a claim about local steps in which quantities of a local step are written out."""
     named = {
         symbol: one.term
         for symbol, one in claim.notation.items()
@@ -77,7 +77,7 @@ def _is_of_a_step(quantity: RunQuantity) -> bool:
 
 
 def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.Symbol, Quantity]) -> Claim:
-    """A claim with expressions for some symbols, and with other quantities for some."""
+    """Return a claim with expressions for some symbols, and with other quantities for some."""
     return replace(
         claim,
         lhs=None,
@@ -90,14 +90,14 @@ def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.
 
 
 def _rename_condition(condition: Expr, written: Mapping[sp.Symbol, Expr]) -> Expr:
-    """An ordering in other symbols, also where SymPy knows that it holds."""
+    """Return an ordering in other symbols, also where SymPy knows that it holds."""
     if not isinstance(condition, sp.Rel):
         return condition
     return condition.func(*(side.xreplace(written) for side in condition.args), evaluate=False)
 
 
 def _unused(quantity: Quantity, where: Mapping[sp.Symbol, Quantity], claim: Claim) -> sp.Symbol:
-    """A symbol for a quantity that a claim has no symbol of."""
+    """Return a symbol for a quantity that a claim has no symbol of."""
     name, taken = quantity.latex, {symbol.name for symbol in (*where, *claim.for_all)}
     while name in taken:
         name += "'"

@@ -16,7 +16,7 @@ from fedtheory.proofs.numbers import SymbolTable, symbols_of
 
 
 def with_small_step_limit(context: Context, claim: Claim) -> Context:
-    """A context with that point, where a claim names it or its distance from the optimum."""
+    """Return a context with that point, where a claim names it or its distance from the optimum."""
     symbol, used = symbols_of(claim), claim.notation.values()
     if q.small_step_optimum not in used and q.small_step_bias not in used:
         return context

@@ -20,7 +20,7 @@ from fedtheory.proofs.proof import Prover, check_assumed, use_lemma
 
 
 def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step, None, Claim]:
-    """The proved claim about every local step from which one about rounds or a run follows."""
+    """Yield the proved claim about every local step from which one about rounds or a run follows."""
     of_step = prove(name)
     step = of_step.statement
     if any(len(c.relations) != 1 or c.relations[0].operator != "<=" for c in (claim, step)):

@@ -49,7 +49,7 @@ class Blocks:
     """Entries by block and an ordered pair of vectors."""
 
     def plus(self, other: Blocks, factor: Quotient) -> Blocks:
-        """The sum with a multiple of another."""
+        """Return the sum with a multiple of another."""
         return Blocks(_add(self.rows, other.rows, factor), _add(self.matrices, other.matrices, factor))
 
 
@@ -66,7 +66,7 @@ _LARGEST = 4000
 
 
 def plus(one: Quotient, other: Quotient) -> Quotient:
-    """The sum of two numbers; `Rejected` where it takes too long."""
+    """Return the sum of two numbers; raise `Rejected` if it takes too long."""
     _require_small(
         len(one.numerator) * len(other.denominator)
         + len(other.numerator) * len(one.denominator)
@@ -76,7 +76,7 @@ def plus(one: Quotient, other: Quotient) -> Quotient:
 
 
 def times(one: Quotient, other: Quotient) -> Quotient:
-    """The product of two numbers; `Rejected` where it takes too long."""
+    """Return the product of two numbers; raise `Rejected` if it takes too long."""
     _require_small(len(one.numerator) * len(other.numerator) + len(one.denominator) * len(other.denominator))
     return one * other
 
@@ -88,7 +88,7 @@ def _require_small(terms: int) -> None:
 
 
 def split_form(form: Form, context: Context) -> Blocks:
-    """The blocks of a scalar's normal form; what no square has, such as a norm, is a row."""
+    """Return the blocks of a scalar's normal form; what no square has, such as a norm, is a row."""
     rows: dict[Expr, Quotient] = {}
     entries: dict[Key, Quotient] = {}
     for monomial, coefficient in form.items():
@@ -193,18 +193,21 @@ def _add_entry(entries: dict[Key, Quotient], block: Block, pair: Sequence[Expr],
 
 
 def blocks_of(matrices: Iterable[Key]) -> list[Block]:
-    """The Gram matrices of some entries, in order."""
+    """Return the Gram matrices of some entries, in order."""
     return sorted({block for block, *_ in matrices}, key=str)
 
 
 def vectors_of(matrices: Iterable[Key], block: Block) -> list[Expr]:
-    """The vectors of one block, in order."""
+    """Return the vectors of one block, in order."""
     found = {side for name, *pair in matrices for side in pair if name == block}
     return sorted(found, key=sp.default_sort_key)
 
 
 def squares_of(matrices: Mapping[Key, Quotient], context: Context, signs: SignFacts) -> list[Term] | None:
-    """A sum of squares with these matrices, by elimination in any order of pivots; None where no sign is seen."""
+    """Return a sum of squares with these matrices, by elimination in any order of pivots.
+
+    None if no sign is seen.
+    """
     found: list[Term] = []
     for block in blocks_of(matrices):
         entries = {frozenset(pair): number for (name, *pair), number in matrices.items() if name == block}
@@ -254,7 +257,7 @@ def _is_finite(number: Quotient, signs: SignFacts) -> bool:
 
 
 def with_means(direction: Expr, context: Context) -> Expr:
-    """A vector with gradients of F in place of the mean of the clients' gradients."""
+    """Return a vector with gradients of F in place of the mean of the clients' gradients."""
     wholes = {own: whole for whole, own in context.means.items()}
 
     def whole(mean: Expr) -> Expr:

@@ -54,7 +54,7 @@ class CandidateInequality:
     blocks: Blocks
 
     def term(self, coefficient: Quotient) -> Term:
-        """The candidate times a coefficient, as a term of a certificate."""
+        """Return the candidate times a coefficient, as a term of a certificate."""
         return replace(self.pattern, coefficient=coefficient.expression * self.pattern.coefficient)
 
 
@@ -206,7 +206,7 @@ def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[Ineq
 
 
 def _list_factors(weight: Expr, context: Context) -> list[Expr]:
-    """The products of factors of a client number that are not negative: one and the number itself among them."""
+    """Return the products of factors of a client number that are not negative: one and the number itself among them."""
     factors = sp.Mul.make_args(weight)[:_MOST_FACTORS]
     chosen = (each for count in range(len(factors) + 1) for each in combinations(factors, count))
     products = dict.fromkeys([weight, sp.S.One, *(sp.Mul(*each) for each in chosen)])
@@ -244,7 +244,7 @@ def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]])
 
 
 def _descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
-    """A step of gradient descent from each point: it lowers the value, but not below the least one."""
+    """Yield a step of gradient descent from each point: it lowers the value, but not below the least one."""
     if f in context.minimisers and f in context.objectives and f in context.smooth:
         for at in points:
             if at != context.minimisers[f] and not differs(at, context):

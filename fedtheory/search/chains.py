@@ -74,7 +74,7 @@ class _Step:
 
 
 def search_chains(claim: Claim) -> Found | NotFound:
-    """A certificate with lemmas for a bound on a run: first as the claim stands, then with what it may mean."""
+    """Return a certificate with lemmas for a bound on a run: first as the claim stands, then with what it may mean."""
     found: Found | NotFound = NotFound("no chain of known steps leads to its quantities")
     if not _is_fit(claim):
         return found
@@ -140,13 +140,13 @@ def _premises_of_lemmas(goal: Goal, workspace: Workspace, names: Iterable[str]) 
 
 
 def _premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise | None:
-    """A step as a lemma."""
+    """Return a step as a lemma."""
     name = restate(workspace, step.name, step.words)
     return None if name is None else _usable(goal, workspace, name, step.name)
 
 
 def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPremise | None:
-    """A lemma as a premise, with lemmas for those of its conditions that do not follow at a glance."""
+    """Return a lemma as a premise, with lemmas for those of its conditions that do not follow at a glance."""
     lemma = workspace.proofs[name].claim
     given = []
     for condition in lemma.conditions:
@@ -185,7 +185,7 @@ def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str 
 
 
 def _rows_of(claim: Claim) -> tuple[str, ...]:
-    """The quantities on the smaller side of a claim."""
+    """Return the quantities on the smaller side of a claim."""
     smaller, _ = claim.relations[0].ordered
     notation = claim.notation
     return tuple(
@@ -198,7 +198,7 @@ def _rows_of(claim: Claim) -> tuple[str, ...]:
 
 
 def _fitting(claim: Claim) -> list[_Step]:
-    """The steps on the way from the quantity of a claim, in numbers that the claim names."""
+    """Return the steps on the way from the quantity of a claim, in numbers that the claim names."""
     known = {quantity.name for quantity in claim.notation.values()}
     have = _COUNTS | known
     if a.bounded_dissimilarity in claim.assumptions and q.gradient_dissimilarity.name in known:
@@ -230,7 +230,7 @@ def _steps() -> Sequence[_Step]:
 
 
 def _steps_by(claim: Claim) -> Iterator[_Step]:
-    """A published bound as a step, and the same at the optimum where it compares with any point."""
+    """Yield a published bound as a step, and the same at the optimum where it compares with any point."""
     is_bound = claim.verdict == "proved" and claim.place == "run" and claim.rate is None and not claim.for_all
     if not is_bound or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", ">="):
         return
@@ -250,6 +250,6 @@ def _steps_by(claim: Claim) -> Iterator[_Step]:
 
 
 def _quantities_behind(step: _Step) -> Iterator[str]:
-    """The quantities that a step and what it relies on name, in its words."""
+    """Yield the quantities that a step and what it relies on name, in its words."""
     words = (step.words.get(name, name) for name in sorted(quantities_behind(step.name)))
     yield from (word for word in words if word.isidentifier())

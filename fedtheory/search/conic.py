@@ -38,11 +38,11 @@ class Programs:
     """Samples that are inside the conditions, the first ones: others are at edges, where programs may fail."""
 
     def only(self, samples: Sequence[int]) -> Programs:
-        """The programs at some of the samples."""
+        """Return the programs at some of the samples."""
         return replace(self, goals=self.goals[samples], candidates=self.candidates[samples])
 
     def solve(self, sample: int, chosen: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Weights of some candidates at a sample, not negative, with the least cost; None where there are none."""
+        """Weights of some candidates at a sample, not negative, with the least cost; None if there are none."""
         clarabel = solver()
         from scipy.sparse import csc_matrix, vstack
 
@@ -81,7 +81,7 @@ def is_solved(solution: Any) -> bool:
 
 
 def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], inner: int) -> Programs:
-    """The programs at some points."""
+    """Return the programs at some points."""
     every = [goal, *candidates]
     rows = sorted({row for one in every for row in one.rows}, key=str)
     places: list[tuple[Key, float]] = []
@@ -121,7 +121,7 @@ def _evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:
 
 
 def least_support(programs: Programs, attempt: int = 0) -> list[int] | None:
-    """Candidates that suffice at every sample, none of which can be left out; None where all of them do not.
+    """Candidates that suffice at every sample, none of which can be left out; None if all of them do not.
 
     Each attempt prefers others: the first one small weights, the next ones some at random.
     """

@@ -111,7 +111,7 @@ def _vectors(claim: Claim) -> tuple[Expr, Expr, Expr, Expr]:
 
 
 def _towards(workspace: Workspace) -> str | None:
-    """The lemma X' <= (1 - eta mu) X + 2 eta L V + b_0."""
+    """Return the lemma X' <= (1 - eta mu) X + 2 eta L V + b_0."""
     claim = workspace.claim
     eta, mu, curve = _numbers(claim)
     error, later, apart, _ = map(Expectation, _vectors(claim))
@@ -120,7 +120,7 @@ def _towards(workspace: Workspace) -> str | None:
 
 
 def _by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
-    """The drift is at most the largest of the run: no condition on eta tau."""
+    """Yield the drift is at most the largest of the run: no condition on eta tau."""
     claim = workspace.claim
     eta, _, curve = _numbers(claim)
     towards = _towards(workspace)
@@ -135,7 +135,7 @@ def _by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
 
 
 def _by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
-    """The drift is paid for by a potential: smaller constants where eta mu tau is small."""
+    """Yield the drift is paid for by a potential: smaller constants where eta mu tau is small."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     eta, mu, curve = _numbers(claim)
@@ -166,7 +166,7 @@ def _relation(lemma: str, coefficient: Expr) -> Term:
 
 
 def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str) -> str | None:
-    """The lemma on the last model with the factor 1 - share eta mu, by a step that contracts."""
+    """Return the lemma on the last model with the factor 1 - share eta mu, by a step that contracts."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     eta, mu, _ = _numbers(claim)
@@ -196,14 +196,14 @@ def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str
 
 
 def _noise_of_mean(claim: Claim) -> Expr:
-    """The variance of the mean of the clients' gradients, times the squared step size."""
+    """Return the variance of the mean of the clients' gradients, times the squared step size."""
     symbol = symbols_of(claim)
     clients = symbol(q.clients) if symbol.has(q.clients) else sp.S.One
     return symbol(q.local_step_size) ** 2 * _noise(claim) / clients
 
 
 def _noise(claim: Claim) -> Expr:
-    """The variance of one gradient, in the numbers of a claim."""
+    """Return the variance of one gradient, in the numbers of a claim."""
     if a.unbiased_bounded_variance not in claim.assumptions:
         return sp.S.Zero
     return symbols_of(claim)(q.noise_deviation) ** 2
@@ -221,7 +221,7 @@ def _costs_of_drift(claim: Claim) -> Iterator[Expr]:
 
 
 def _bound_published_drift(workspace: Workspace, statement: LemmaGoal) -> str | None:
-    """A step of the drift by the terms of a published recursion."""
+    """Return a step of the drift by the terms of a published recursion."""
     document = document_of(find(_RECURSION), certificate_of(_RECURSION))["certificate"]
     name = workspace.claim_of(statement).id
     return workspace.add(statement, {"kind": "identities", "claim": name, "links": [document["terms"]]})
@@ -231,7 +231,7 @@ _RECURSION = "renard2022:lemma-2.3.mean"
 
 
 def _step(workspace: Workspace, statement: LemmaGoal) -> str | None:
-    """A lemma on one step, by named inequalities and squares."""
+    """Return a lemma on one step, by named inequalities and squares."""
     claim = workspace.claim_of(statement)
     if claim.id in workspace.proofs:
         return claim.id
@@ -242,7 +242,7 @@ def _step(workspace: Workspace, statement: LemmaGoal) -> str | None:
 def _multiples(
     number: Expr, reason: InequalityRef, signs: SignFacts, *, averaged: bool = False
 ) -> Sequence[Term] | None:
-    """Multiples of what is not negative that add up to a number of them; None where the number may be negative."""
+    """Multiples of what is not negative that add up to a number of them; None if the number may be negative."""
     if number == 0:
         return []
     summands = split_quickly(number, signs) or split_into_products(number, signs)

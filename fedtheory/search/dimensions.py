@@ -36,7 +36,10 @@ class Dimensions:
         self._symbols = {symbol: _OF[quantity] for symbol, quantity in known.items() if quantity in _OF}
 
     def find(self, number: Expr) -> Dimension | None:
-        """The dimension of a rational function; None where it is not homogeneous, or has symbols that are not known."""
+        """Return the dimension of a rational function.
+
+        None if it is not homogeneous, or has symbols that are not known.
+        """
         if number.is_Rational:
             return _NONE
         if number.is_Symbol:
@@ -57,7 +60,7 @@ class Dimensions:
         return (found == np.array(expected)).all(axis=1)[:, np.newaxis]
 
     def find_dimension(self, blocks: Blocks) -> Dimension | None:
-        """The dimension of a scalar; None where its parts differ."""
+        """Return the dimension of a scalar; None if its parts differ."""
         entries = [(_find_row_dimension(row), number) for row, number in blocks.rows.items()]
         entries += [(_find_entry_dimension(*key), number) for key, number in blocks.matrices.items()]
         found = set()
@@ -94,5 +97,5 @@ def _sum(dimensions: list[Dimension]) -> Dimension:
 
 
 def quotient_of(one: Dimension | None, other: Dimension | None) -> Dimension | None:
-    """The dimension of what makes one of the other; None where either is not known."""
+    """Return the dimension of what makes one of the other; None if either is not known."""
     return None if one is None or other is None else (one[0] - other[0], one[1] - other[1])

@@ -81,7 +81,7 @@ class System:
         return True
 
     def substituted(self, equation: Mapping[int, Quotient]) -> dict[int, Quotient]:
-        """An equation between coefficients, in those that are still free."""
+        """Return an equation between coefficients, in those that are still free."""
         found: dict[int, Quotient] = {}
         for place, factor in equation.items():
             for free, other in self.known.get(place, {place: ONE}).items():
@@ -89,7 +89,7 @@ class System:
         return {free: number for free, number in found.items() if number}
 
     def copy(self) -> System:
-        """A system in which more may be imposed."""
+        """Return a system in which more may be imposed."""
         return System(self.goal, self.chosen, {key: dict(sums) for key, sums in self.known.items()})
 
     @property
@@ -136,7 +136,7 @@ def _try_values(system: System, choice: Candidates, context: Context, signs: Sig
 
 
 def _interval(system: System, choice: Candidates) -> list[tuple[float, float]] | None:
-    """Between which values the first free coefficient may be at each sample; None where no value is feasible."""
+    """Between which values the first free coefficient may be at each sample; None if no value is feasible."""
     reduced, count = _reduced(system, choice), len(system.free)
     low, high = (reduced.find_face([sign, *[0.0] * (count - 1)]) for sign in (1.0, -1.0))
     if low is None:

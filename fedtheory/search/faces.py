@@ -74,7 +74,10 @@ class Reduced:
         self._numbers = np.array([[value(each.get(column)) for column in columns] for each in sums])
 
     def find_face(self, costs: Sequence[float]) -> Face | None:
-        """The face that is optimal for some costs of the free coefficients; None where it differs or is not found."""
+        """Return the face that is optimal for some costs of the free coefficients.
+
+        None if it differs or is not found.
+        """
         found = [self._solve(sample, np.array(costs)) for sample in range(self.count)]
         if any(each is None for each in found):
             return None
@@ -152,7 +155,7 @@ def _triangles(parts: Matrix) -> Matrix:
 
 
 def _find_kernel(at: Matrix, scales: Matrix) -> Matrix | None:
-    """A kernel in echelon form at every sample; None where there is none, or its dimensions differ."""
+    """Return a kernel in echelon form at every sample; None if there is none, or its dimensions differ."""
     size = at.shape[1]
     diagonal = np.sqrt(np.maximum(np.einsum("sii->si", scales), 1e-300))
     values, vectors = np.linalg.eigh(at / diagonal[:, :, None] / diagonal[:, None, :])

@@ -45,7 +45,7 @@ _FAMILIES: Mapping[Place, Callable[[Claim], Found | NotFound]] = {
 
 
 def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
-    """A certificate for a claim from its statement alone, which the kernel has accepted.
+    """Return a certificate for a claim from its statement alone, which the kernel has accepted.
 
     `effort` counts work, not seconds: the same search ends at the same place on every machine.
     """

@@ -36,7 +36,7 @@ class Products:
         self._values = kept
 
     def fit(self, values: NDArray[np.float64]) -> Expr | None:
-        """Return the product of a rational and powers of factors with these values; None where there is none.
+        """Return the product of a rational and powers of factors with these values; None if there is none.
 
         Small values that are no product are zero, but for rounding.
         """
@@ -64,7 +64,7 @@ class Products:
 
 
 def _select_independent(values: Mapping[Expr, NDArray[np.float64]]) -> tuple[list[Expr], int]:
-    """The factors whose logarithms are no sums of those before them, and of a constant."""
+    """Return the factors whose logarithms are no sums of those before them, and of a constant."""
     chosen: list[Expr] = []
     count = len(next(iter(values.values()), np.empty(0)))
     columns = [np.ones(count)]

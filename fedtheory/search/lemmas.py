@@ -19,7 +19,7 @@ from fedtheory.search.restated import list_relied_on
 
 
 def find_lemmas(claim: Claim) -> list[Claim]:
-    """The proved claims that may be used for a claim in plain symbols, in its symbols.
+    """Return the proved claims that may be used for a claim in plain symbols, in its symbols.
 
     A published claim may use those of its paper that do not rely on it, others all that are proved.
     """
@@ -36,7 +36,7 @@ def find_lemmas(claim: Claim) -> list[Claim]:
 
 
 def _usable(claim: Claim, name: str) -> Iterator[Claim]:
-    """A proved claim in the symbols of another, where its assumptions and conditions hold there."""
+    """Yield a proved claim in the symbols of another, where its assumptions and conditions hold there."""
     if certificate_of(name) is None:
         return
     known = statement_of(name)
@@ -65,7 +65,7 @@ def _bounds_drift(claim: Claim) -> bool:
 
 @cache
 def _list_relied_on(name: str) -> frozenset[str]:
-    """The claims that the recorded certificate of a claim rests on, and those that theirs do."""
+    """Return the claims that the recorded certificate of a claim rests on, and those that theirs do."""
     certificate = certificate_of(name)
     if certificate is None:
         return frozenset()

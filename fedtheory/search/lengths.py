@@ -29,7 +29,7 @@ from fedtheory.search.blocks import with_means
 
 
 def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
-    """The inequalities between lengths for a statement that has some, or that a Lipschitz constant gives one."""
+    """Yield the inequalities between lengths for a statement that has some, or that a Lipschitz constant gives one."""
     yield from _of_values(context, form)
     own = _vectors_of(form)
     if own:
@@ -62,13 +62,13 @@ def _normal(of: Expr, context: Context) -> Expr:
 
 
 def _vectors_of(form: Form) -> list[Expr]:
-    """The vectors whose lengths a scalar has, each once."""
+    """Return the vectors whose lengths a scalar has, each once."""
     found = {part.base.args[0]: None for monomial in form for part in subexpressions(monomial) if is_length(part)}
     return list(found)
 
 
 def _members(of: Expr) -> list[Expr]:
-    """The vector of a client of which a vector is the mean; none where there is no mean in it."""
+    """Return the vector of a client of which a vector is the mean; none where there is no mean in it."""
     member = of.replace(lambda part: isinstance(part, Average), lambda mean: mean.args[0])
     return [] if member == of else [member]
 
@@ -117,7 +117,7 @@ def _roots_of_assumptions(context: Context, vectors: Iterable[Expr]) -> Iterator
 
 
 def _square_root(number: Expr) -> Expr | None:
-    """A number whose square is the given one, written without a root; None where factors are no squares."""
+    """Return a number whose square is the given one, written without a root; None if factors are no squares."""
     found = sp.S.One
     for factor in sp.Mul.make_args(sp.factor(number)):
         base, power = factor.as_base_exp()

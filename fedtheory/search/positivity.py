@@ -47,7 +47,7 @@ class SignFacts:
             return False
 
     def split(self, number: Expr) -> list[Expr] | None:
-        """Summands of a number that the kernel sees not to be negative; None where none are found."""
+        """Summands of a number that the kernel sees not to be negative; None if none are found."""
         try:
             ways = (split_quickly, split_pairs, split_into_products)
             return next((found for way in ways if (found := way(number, self)) is not None), None)
@@ -88,14 +88,14 @@ def split_pairs(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 
 def _difference(more: Expr, less: Expr) -> Expr:
-    """A difference of products, without their common factors but for a product with these."""
+    """Return a difference of products, without their common factors but for a product with these."""
     powers, others = more.as_powers_dict(), less.as_powers_dict()
     common = sp.Mul(*(base**power for base, power in powers.items() if others.get(base) == power))
     return common * (more / common - less / common)
 
 
 def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Summands that are products of symbols and slacks of conditions, by linear programs; None where none is found."""
+    """Summands that are products of symbols and slacks of conditions, by linear programs; None if none is found."""
     whole = quotient(number)
     below = _positive(whole.written(whole.denominator), signs)
     if below is None:
@@ -171,7 +171,7 @@ def _rational(number: fmpq) -> sp.Rational:
 
 
 def _positive(denominator: Expr, signs: SignFacts) -> tuple[int, Expr] | None:
-    """The sign of a denominator, and its absolute value in factors; None where the kernel sees none."""
+    """Return the sign of a denominator, and its absolute value in factors; None if the kernel sees none."""
     sign, absolute = 1, sp.S.One
     for factor in sp.Mul.make_args(sp.factor(denominator)):
         base, power = factor.as_base_exp()
@@ -212,7 +212,7 @@ class _Slack:
 
 
 def _products(polynomial: Expr, signs: SignFacts, degree: int) -> list[Expr] | None:
-    """A polynomial as a sum of products with up to so many slacks."""
+    """Return a polynomial as a sum of products with up to so many slacks."""
     symbols = _symbols(polynomial, signs)
     if symbols is None:
         return None
@@ -229,7 +229,7 @@ def _products(polynomial: Expr, signs: SignFacts, degree: int) -> list[Expr] | N
 
 
 def _symbols(polynomial: Expr, signs: SignFacts) -> list[sp.Symbol] | None:
-    """The symbols of a polynomial and of the conditions on them; None where it has roots or symbolic powers."""
+    """Return the symbols of a polynomial and of the conditions on them; None if it has roots or symbolic powers."""
     symbols = set(polynomial.free_symbols)
     for condition in signs.conditions:
         if is_ordering(condition) and condition.free_symbols & symbols:
@@ -254,7 +254,7 @@ def _terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
 
 
 def _slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
-    """The numerators of the slacks of conditions in these symbols, where their denominators are positive."""
+    """Yield the numerators of the slacks of conditions in these symbols, where their denominators are positive."""
     for condition in signs.conditions:
         if not is_ordering(condition) or not condition.free_symbols <= set(symbols):
             continue
@@ -356,7 +356,7 @@ def _write(
 
 
 def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict[int, fmpq] | None:
-    """Positive weights with which columns add up to a goal, exact; None where a linear program finds none."""
+    """Positive weights with which columns add up to a goal, exact; None if a linear program finds none."""
     rows = {key: place for place, key in enumerate(sorted({*goal, *(key for column in columns for key in column)}))}
     entries = [(rows[key], place, weight) for place, column in enumerate(columns) for key, weight in column.items()]
     spend(_SOLVE * len(entries))
@@ -367,7 +367,7 @@ def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict
 def _support(
     entries: Sequence[tuple[int, int, fmpq]], rows: Mapping[Powers, int], goal: Terms, costs: Sequence[float]
 ) -> NDArray[np.int64] | None:
-    """The columns that a vertex of the linear program uses."""
+    """Return the columns that a vertex of the linear program uses."""
     from scipy.optimize import linprog
 
     matrix = np.zeros((len(rows), len(costs)))
@@ -383,7 +383,10 @@ def _support(
 def _weights(
     chosen: NDArray[np.int64], columns: Sequence[Terms], goal: Terms, rows: Mapping[Powers, int]
 ) -> dict[int, fmpq] | None:
-    """The weights of some columns in rationals; None where they do not add up to the goal, or one is negative."""
+    """Return the weights of some columns in rationals.
+
+    None if they do not add up to the goal, or one is negative.
+    """
     width = len(chosen)
     matrix = fmpq_mat(len(rows), width + 1)
     for key, row in rows.items():

@@ -64,7 +64,7 @@ class LinearPremise:
 
 
 def split_linear(slack: Expr, claim: Claim) -> Form:
-    """A number as a linear form in the quantities of a claim; `Rejected` where it is none.
+    """Return a number as a linear form in the quantities of a claim; raise `Rejected` if it is none.
 
     An average over clients is a number, whatever is averaged.
     """
@@ -76,7 +76,7 @@ def split_linear(slack: Expr, claim: Claim) -> Form:
 
 
 def without_quantities(slack: Expr, claim: Claim) -> Expr:
-    """The number that a linear form has without any quantity, written as it stands there."""
+    """Return the number that a linear form has without any quantity, written as it stands there."""
     slack = sp.sympify(slack)
     return slack.xreplace(dict.fromkeys(_rows(slack, claim), sp.S.Zero))
 
@@ -124,7 +124,7 @@ def supposable(claim: Claim) -> list[Assumption]:
 
 @cache
 def _bounds() -> Mapping[str, frozenset[Quantity]]:
-    """The proved claims about runs, and the quantities on the smaller side of each."""
+    """Return the proved claims about runs, and the quantities on the smaller side of each."""
     return {
         claim.id: frozenset(
             claim.notation[symbol]
@@ -149,7 +149,7 @@ def statement_of(claim_id: str) -> Claim:
 
 
 def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
-    """The names of the quantities that others mention and a claim does not."""
+    """Return the names of the quantities that others mention and a claim does not."""
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     names = {
         quantity.name: None
@@ -161,7 +161,7 @@ def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
 
 
 def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
-    """The relations of a proved claim that may be used for another, whose assumptions and conditions suffice."""
+    """Return the relations of a proved claim that may be used for another, whose assumptions and conditions suffice."""
     if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return []
     try:
@@ -182,7 +182,7 @@ def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
 
 
 def premises_of_facts(claim: Claim) -> list[LinearPremise]:
-    """The facts about quantities that a claim has symbols for."""
+    """Return the facts about quantities that a claim has symbols for."""
     symbol = symbols_of(claim)
     own = set({**claim.where, **claim.notation}.values())
     found: list[LinearPremise] = []
@@ -211,7 +211,7 @@ def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
 
 
 def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> LinearPremise | None:
-    """A lemma of a document as a premise, with those that say that its conditions hold."""
+    """Return a lemma of a document as a premise, with those that say that its conditions hold."""
     found = next(_premises(lemma, name, slack, claim, False), None)
     return None if found is None else replace(found, given=given)
 

@@ -79,7 +79,7 @@ class Remainder:
 
 
 def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumption] = ()) -> Goal:
-    """A claim that is to be shown, with symbols for further quantities, under assumptions that are supposed."""
+    """Return a claim that is to be shown, with symbols for further quantities, under assumptions that are supposed."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
     solved = [*_solve(whole), *_at_least_counts(whole)]
@@ -136,7 +136,7 @@ def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Line
 
 
 def _without_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) -> Remainder:
-    """A remainder in which numbers that facts or conditions equate with others are replaced by these."""
+    """Return a remainder in which numbers that facts or conditions equate with others are replaced by these."""
     for premise, symbol in _replaceable(remainder.goal, premises):
         number, zero = remainder.number, premise.written
         value = symbol - zero
@@ -164,7 +164,7 @@ def _replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tupl
 
 
 def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
-    """The second stage: what no sample refutes is written as a sum of products."""
+    """Return the second stage: what no sample refutes is written as a sum of products."""
     counts, plausible = [], []
     for remainder in remainders:
         goal = remainder.goal
@@ -193,7 +193,7 @@ def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
 
 
 def _below_all(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | None:
-    """Numbers at which the claim is below every known bound whose conditions hold; None where samples show none."""
+    """Numbers at which the claim is below every known bound whose conditions hold; None if samples show none."""
     goals = [remainder.goal for remainder in remainders]
     symbols = sorted(set().union(*(remainder.number.free_symbols for remainder in remainders)), key=str)
     conditions = list(dict.fromkeys(one for goal in goals for one in goal.signs.conditions))
@@ -239,7 +239,7 @@ _MINUS = quotient(sp.S.NegativeOne)
 
 
 def _remove(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Expr, Quotient]) -> dict[Expr, Quotient]:
-    """A form without a multiple of another."""
+    """Return a form without a multiple of another."""
     left = dict(form)
     for row, number in other.items():
         less = _MINUS * multiple * number
@@ -271,12 +271,12 @@ def show_remainder(
 
 
 def _name_of(premise: LinearPremise) -> str:
-    """The name of the lemma or fact that a premise is, or follows from."""
+    """Return the name of the lemma or fact that a premise is, or follows from."""
     return premise.part.claim if isinstance(premise.part, Derived) else str(premise.part)
 
 
 def _document(goal: Goal, certificate: Combination, names: Sequence[str]) -> Document:
-    """The document of a certificate, with the lemmas and the quantities that it needs."""
+    """Return the document of a certificate, with the lemmas and the quantities that it needs."""
     document = document_of(goal.claim, certificate)
     lemmas = [] if goal.workspace is None else goal.workspace.entries(names)
     used = names_in([document, *lemmas], goal.quantities) if lemmas else list(goal.quantities)

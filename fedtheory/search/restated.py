@@ -24,7 +24,7 @@ from fedtheory.search.workspace import LemmaGoal, Workspace, names_in, plain_nam
 
 
 def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
-    """The proof of a claim by the certificate of a known one, if the kernel accepts it.
+    """Return the proof of a claim by the certificate of a known one, if the kernel accepts it.
 
     A document names quantities and no symbols, so it needs no renaming.  It serves claims that no sum of premises
     shows, such as those with a maximum in them.
@@ -41,7 +41,7 @@ def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
 
 
 def _rename(entry: Any, name: str, other: str) -> Any:
-    """A document that concerns another claim."""
+    """Return a document that concerns another claim."""
     if isinstance(entry, Mapping):
         return {
             key: other if key == "claim" and value == name else _rename(value, name, other)
@@ -65,10 +65,10 @@ AT_OPTIMUM: Mapping[str, str] = {
 
 
 def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | None:
-    """The id of a lemma that says what a published claim does, in other words, by the same certificate.
+    """Return the id of a lemma that says what a published claim does, in other words, by the same certificate.
 
     It makes the assumptions of the workspace's claim, and has the published conditions.  What the certificate relies
-    on becomes lemmas too; None where the kernel accepts one of them not.
+    on becomes lemmas too; None if the kernel accepts one of them not.
     """
     recorded, certificate = find(name), certificate_of(name)
     if certificate is None or len(recorded.relations) != 1 or recorded.for_all:
@@ -101,7 +101,7 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
 
 @cache
 def quantities_behind(name: str) -> frozenset[str]:
-    """The quantities that a claim names, its certificate, and what that relies on."""
+    """Return the quantities that a claim names, its certificate, and what that relies on."""
     claim, certificate = find(name), certificate_of(name)
     own = frozenset(quantity.name for quantity in claim.notation.values())
     if certificate is None:
@@ -118,7 +118,7 @@ def relation_sign(relation: Relation) -> Operator:
 
 
 def list_relied_on(entry: Any, name: str) -> list[str]:
-    """The claims that a certificate names."""
+    """Return the claims that a certificate names."""
     if isinstance(entry, Mapping):
         named = [entry[key] for key in ("claim", "step") if isinstance(entry.get(key), str)]
         named += [one for one in entry.get("lemmas", []) if isinstance(one, str)]
@@ -128,7 +128,7 @@ def list_relied_on(entry: Any, name: str) -> list[str]:
 
 
 def _rewritten(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:
-    """A certificate with other names of claims, and other words for quantities."""
+    """Return a certificate with other names of claims, and other words for quantities."""
     if isinstance(entry, Mapping):
         # Assumptions of a theory have names that are no words for quantities.
         return {key: value if key == "name" else _rewritten(value, names, words) for key, value in entry.items()}

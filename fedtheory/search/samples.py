@@ -38,7 +38,10 @@ class Samples:
     """Numbers that each client has one of, of shape (clients, points)."""
 
     def values(self, expression: Expr) -> NDArray[np.float64]:
-        """An expression at every point, of the first client where they differ; not a number where it has no value."""
+        """Return an expression at every point, of the first client where they differ.
+
+        Not a number where it has no value.
+        """
         spend(_EVALUATION * self.at.shape[1])
         return self._of_client(expression, 0)
 
@@ -84,7 +87,7 @@ def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
 def draw_generic(
     symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int, of_one: bool = False
 ) -> Samples:
-    """A few points inside the conditions, of ordinary size: what holds at all of them holds as an identity.
+    """Return a few points inside the conditions, of ordinary size: what holds at all of them holds as an identity.
 
     Where a statement is of one client, numbers of clients are numbers as others are.
     """
@@ -142,7 +145,10 @@ def draw_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -
 
 
 def _move_to_edge(samples: Samples, place: int, condition: Expr) -> NDArray[np.float64]:
-    """A point with one number moved, by bisection, until a condition holds with equality; no number if it cannot."""
+    """Return a point with one number moved, by bisection, until a condition holds with equality.
+
+    No number if it cannot.
+    """
     gap: Any = sp.lambdify(list(samples.symbols), slack(condition), modules="numpy", cse=False)
     at = samples.at[:, :1].copy()
     inside, first = at[place, 0], at[place, 0]
@@ -178,7 +184,7 @@ def _draw(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, coun
 def _mover(
     condition: Expr, places: Mapping[sp.Symbol, int], numbers: Numbers, random: np.random.Generator
 ) -> Callable[[NDArray[np.float64]], None]:
-    """A change of points that lets a condition hold at more of them."""
+    """Return a change of points that lets a condition hold at more of them."""
     smaller, larger = ends(condition)
     symbols = list(places)
     strict = isinstance(condition, sp.Lt | sp.Gt)
@@ -221,7 +227,7 @@ def _values(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float
 
 
 def _outer_means(expression: Expr) -> list[Expr]:
-    """The means over clients in an expression that are in no other one."""
+    """Return the means over clients in an expression that are in no other one."""
     if isinstance(expression, Average):
         return [expression]
     return [mean for part in expression.args for mean in _outer_means(part)]
@@ -235,7 +241,10 @@ def _exact(value: float) -> sp.Rational:
 def find_negative(
     number: Expr, samples: Samples, numbers: Numbers, conditions: Sequence[Expr], *, most: int = 8
 ) -> Point | None:
-    """A point at which a number is negative and every condition holds, decided in rationals; None where none shows."""
+    """Return a point at which a number is negative and every condition holds, decided in rationals.
+
+    None if none shows.
+    """
     values = samples.values(number)
     suspects = np.flatnonzero(values < 0)
     for suspect in suspects[np.argsort(values[suspects], kind="stable")][:most]:

@@ -56,7 +56,7 @@ _ATTEMPTS = 4
 
 
 def search_terms(claim: Claim) -> Found | NotFound:
-    """A certificate for a statement about points or a local step.
+    """Return a certificate for a statement about points or a local step.
 
     As it stands first, then with what it may mean, and then by other proved claims.
     """
@@ -82,7 +82,7 @@ def _search_by_lemmas(claim: Claim) -> Found | NotFound:
 
 
 def _list_unnamed(claim: Claim) -> list[str]:
-    """The names of quantities that a proof may need, and a claim does not name."""
+    """Return the names of quantities that a proof may need, and a claim does not name."""
     own = set({**claim.where, **claim.notation}.values())
     wanted = list(_UNNAMED_AT.get(claim.place, _UNNAMED))
     if claim.place == "step":
@@ -122,7 +122,7 @@ def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: 
 
 
 def _list_named(terms: Sequence[Term], lemmas: Sequence[Claim]) -> list[str]:
-    """The ids of the lemmas that terms name as their reasons."""
+    """Return the ids of the lemmas that terms name as their reasons."""
     used = {str(part).partition(", relation ")[0] for term in terms for part in term.reason.about}
     return [lemma.id for lemma in lemmas if lemma.id in used]
 
@@ -146,7 +146,7 @@ def _terms_of(link: Link) -> list[Term]:
 
 
 def find_link(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> Link | None:
-    """Why a relation in plain symbols holds: an equation that is no identity both ways; None where nothing is found."""
+    """Why a relation in plain symbols holds: an equation that is no identity both ways; None if nothing is found."""
     if relation.operator == "==":
         at_most, at_least = (
             find_terms(claim, Relation(one, "<=", other), lemmas)
@@ -159,7 +159,7 @@ def find_link(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) ->
 
 
 def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> list[Term] | None:
-    """Terms that add up to the slack of an inequality between plain symbols; None where none do."""
+    """Terms that add up to the slack of an inequality between plain symbols; None if none do."""
     context = build_known_context(claim, relation, (), lemmas)
     terms = _find_terms(claim, relation, context)
     return None if terms is None else _write_in_quantities(terms, claim, context)
@@ -264,7 +264,7 @@ def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> 
 def _sum_to(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, dimensions: Dimensions
 ) -> list[Term] | None:
-    """Multiples of candidates and squares with a sum; None where none are found."""
+    """Multiples of candidates and squares with a sum; None if none are found."""
     samples = _draw(goal, candidates, context, signs, _SAMPLES)
     if samples.at.shape[1] < 2:
         return None

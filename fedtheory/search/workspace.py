@@ -43,7 +43,7 @@ class Workspace:
         self._entries: dict[str, Document] = {}
 
     def claim_of(self, statement: LemmaGoal) -> Claim:
-        """The claim that a lemma is."""
+        """Return the claim that a lemma is."""
         conditions = self.claim.conditions if statement.conditions is None else statement.conditions
         return replace(
             self.claim,
@@ -89,11 +89,11 @@ class Workspace:
         return entry
 
     def prover(self, name: str) -> Proof:
-        """A lemma, or the proof of a published claim."""
+        """Return a lemma, or the proof of a published claim."""
         return self.proofs[name] if name in self.proofs else prove(find(name))
 
     def entries(self, names: Iterable[str]) -> list[Document]:
-        """The entries of lemmas and of all that they rely on, in the order in which they were proved."""
+        """Return the entries of lemmas and of all that they rely on, in the order in which they were proved."""
         wanted = set(names) & self._entries.keys()
         for name in reversed(self._entries):
             if name in wanted:
@@ -103,12 +103,12 @@ class Workspace:
 
 
 def document_of_lemma(claim: Claim, certificate: Document) -> Document:
-    """A certificate that is written already, as the document of a claim."""
+    """Return a certificate that is written already, as the document of a claim."""
     return document_of(claim, Certificate(claim=claim.id, links=[])) | {"certificate": certificate}
 
 
 def plain_name(name: str) -> str:
-    """A name for a lemma, from the id of a claim."""
+    """Return a name for a lemma, from the id of a claim."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
@@ -119,5 +119,5 @@ def names_in(documents: Sequence[Document], known: Iterable[str]) -> list[str]:
 
 
 def le(smaller: Expr, larger: Expr) -> Relation:
-    """The relation of a lemma."""
+    """Return the relation of a lemma."""
     return Relation(sp.sympify(smaller), "<=", sp.sympify(larger))

@@ -67,7 +67,10 @@ def frames_at(place: str, run: Run) -> Iterable[Frame]:
 
 
 def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
-    """The frames of a run, as many places together as are kept, in their order; in a stack each so many times."""
+    """Return the frames of a run, as many places together as are kept, in their order.
+
+    In a stack each so many times.
+    """
     _require_steps(place, run)
     if _are_few(run, times) or place == "points":
         return _build_stacks(place, run, times)
@@ -76,7 +79,7 @@ def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
 
 
 def certain_stacks(run: Run) -> Iterator[Frame]:
-    """The local steps of a run in order, several together where the weights of their rounds are not random."""
+    """Yield the local steps of a run in order, several together where the weights of their rounds are not random."""
     for frame in stacks_at("step", run):
         yield from frame.members if isinstance(frame, StackedDraws) else (frame,)
 

@@ -27,7 +27,7 @@ class Frame(VectorSpace):
     axes: tuple[str, ...] = ("round", "step", "client")
     """Meaning of a scalar's axes, each of full length or one."""
     valid: Array | None = None
-    """Mask of the local steps that exist, (steps, M); None where all do."""
+    """Mask of the local steps that exist, (steps, M); None if all do."""
 
     def __init__(self, run: Run, index: Index) -> None:
         self._run = run
@@ -94,7 +94,7 @@ class Frame(VectorSpace):
         return self.objectives(lambda run: run.client_objectives)
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
-        """A vector of this place."""
+        """Return a vector of this place."""
         return build(self)
 
     def select(self, value: Array) -> Array:
@@ -124,7 +124,7 @@ class Frame(VectorSpace):
         return values
 
     def mean_of(self, vector: Vector) -> Vector:
-        """The expectation of a vector, which is a known vector here; `Misplaced` on sampled paths."""
+        """Return the expectation of a vector, which is a known vector here; `Misplaced` on sampled paths."""
         del vector
         raise Misplaced("the expectation of a vector needs place='step' or place='round'")
 
@@ -223,7 +223,7 @@ def average_outcomes(values: Array, probabilities: Array) -> Array:
 
 
 def common_steps(run: Run) -> int:
-    """tau; `NotApplicable` where clients take different numbers of local steps."""
+    """tau; raise `NotApplicable` if clients take different numbers of local steps."""
     steps = run.algorithm.work.common_steps
     if steps is None:
         raise NotApplicable(UNEQUAL_STEPS)

@@ -52,7 +52,7 @@ class MomentVector(Vector):
 
 
 def _mix(weights: Array, maps: Array) -> Array:
-    """The weighted sum of maps (..., M, d, n) of the clients, (..., 1, d, n)."""
+    """Return the weighted sum of maps (..., M, d, n) of the clients, (..., 1, d, n)."""
     mixed: Array = (weights[..., None, None] * maps).sum(axis=-3, keepdims=True)
     return mixed
 

@@ -48,7 +48,7 @@ class NoiseCoefficients:
         return NoiseCoefficients(own, {(kind, maps.after(a), b): c for (kind, a, b), c in self.shared.items()})
 
     def averaged(self, weights: Array) -> NoiseCoefficients:
-        """The weighted sum of the vectors, (..., M) weights."""
+        """Return the weighted sum of the vectors, (..., M) weights."""
         own: dict[Shared, Array] = {(kind, None, a): (weights * c)[..., None, :] for (kind, a), c in self.own.items()}
         return NoiseCoefficients(shared=_merge(own, dict(_mix(key, c, weights) for key, c in self.shared.items())))
 
@@ -64,7 +64,7 @@ def _merge(one: Mapping[Key, Array], other: Mapping[Key, Array]) -> dict[Key, Ar
 
 
 def _mix(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
-    """The term  sum_ij w_i c_ij A_i B_j e_kj."""
+    """Return the term  sum_ij w_i c_ij A_i B_j e_kj."""
     kind, a, b = key
     each = weights[..., None]
     if a is None or a.matrices.shape[-3] == 1:
@@ -77,7 +77,7 @@ def _mix(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
 
 
 def as_one(noises: Iterable[NoiseCoefficients], *, outcomes: bool = False) -> NoiseCoefficients:
-    """The noise of a vector that is made in the same way at several places, an axis over them in front.
+    """Return the noise of a vector that is made in the same way at several places, an axis over them in front.
 
     With `outcomes` the next axis is that of each place's outcomes, of length one where the vector has none.
     """
@@ -118,7 +118,7 @@ class Covariances:
         self._known: dict[Hashable, Array] = {}
 
     def inner(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Array | None:
-        """The part of expected inner products that is noise, (..., 1 or M); None where there is none."""
+        """Return the part of expected inner products that is noise, (..., 1 or M); None if there is none."""
         found = None
         for part in self._products(left, right):
             found = part if found is None else found + part
@@ -197,7 +197,7 @@ def _traces(gram: Array | None, covariances: Array) -> Array:
 
 
 def _all_traces(gram: Array, covariances: Array) -> Array:
-    """The sums over the entries of both, (..., I, M), in one product of matrices (I, d*d) and (d*d, M)."""
+    """Return the sums over the entries of both, (..., I, M), in one product of matrices (I, d*d) and (d*d, M)."""
     size = covariances.shape[-1] ** 2
     flat = covariances.reshape(*covariances.shape[:-2], size)
     found: Array = gram.reshape(*gram.shape[:-2], size) @ flat.swapaxes(-1, -2)

@@ -140,7 +140,7 @@ class _Rounds:
 
 
 def _group_clients(run: Run) -> tuple[list[int], list[int]]:
-    """The first client of each kind, and the kind of each client: without noise those of a kind do the same."""
+    """Return the first client of each kind, and the kind of each client: without noise those of a kind do the same."""
     objectives, work, clients = run.client_objectives, run.algorithm.work, range(run.problem.clients)
     if not isinstance(objectives, QuadraticObjectives):
         return list(clients), list(clients)
@@ -284,7 +284,7 @@ class RoundFrame(PlainFrame):
 
 
 def view_whole_round(frame: Frame | None) -> RoundFrame:
-    """A frame as that of a whole round; `Misplaced` where it is another place, or none."""
+    """Return a frame as that of a whole round; raise `Misplaced` if it is another place, or none."""
     if not isinstance(frame, RoundFrame):
         raise Misplaced("participants, sums over local steps and vectors of a whole round need place='round'")
     return frame
@@ -310,7 +310,7 @@ def _require_few(run: Run) -> None:
 
 
 def round_frames(run: Run) -> Iterator[RoundFrame]:
-    """A round from each of the run's probes."""
+    """Yield a round from each of the run's probes."""
     run.require_vectors()
     points = probes(run)
     rounds = _Rounds(run, np.stack(list(points.values())))

@@ -81,7 +81,7 @@ def _noise_forms(run: Run) -> Array:
 
 
 def inner_of(frame: Frame, left: Vector, right: Vector) -> Array:
-    """The expected inner product of two vectors, with the draws that both have."""
+    """Return the expected inner product of two vectors, with the draws that both have."""
     if not (isinstance(left, SampledVector) and isinstance(right, SampledVector)):
         one, other = (each.mean if isinstance(each, SampledVector) else each for each in (left, right))
         # What has no draw is not correlated with one, whose noise is zero in expectation.

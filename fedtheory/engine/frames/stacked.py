@@ -92,7 +92,7 @@ class StackedFrame(Frame):
 
     @abstractmethod
     def _stacked(self, vectors: Sequence[Any]) -> Vector:
-        """The vectors of the members as one."""
+        """Return the vectors of the members as one."""
 
     @cached_property
     def local(self) -> Vector:

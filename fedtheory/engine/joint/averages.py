@@ -27,7 +27,7 @@ class Averaged:
     shared: Array
     """Coefficients of (1, s) in the average, (d, a)."""
     noise: Array | None = None
-    """Covariances of the noise in v_i, (G, d, d); None where there is none."""
+    """Covariances of the noise in v_i, (G, d, d); None if there is none."""
 
     @cached_property
     def moment(self) -> Array:
@@ -86,7 +86,7 @@ class Averaged:
         return alone if self.noise is None else alone + self.noise
 
     def _sum_single_moments(self, alone: Array) -> Array:
-        """The second moment of what the average has from the clients alone, (d, d)."""
+        """Return the second moment of what the average has from the clients alone, (d, d)."""
         found = weighted_sum(self.totals * self.shares, alone)
         return found + weighted_sum(self.totals, self._cross_moments) if self.each.own.size else found
 

@@ -87,7 +87,7 @@ class BackwardMaps:
 
 
 def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], model: Rows) -> BackwardMaps:
-    """The rounds of a run in which the same clients take part; `begin` holds (1, s) and the clients' vectors."""
+    """Return the rounds of a run in which the same clients take part; `begin` holds (1, s) and the clients' vectors."""
     maps, expected, sums = transition.maps, transition.expected, transition.sums
     kinds, _, entries = transition.change.noise.shape
     none, size, own = maps.server[:0], transition.shared, expected.own.shape[2]
@@ -139,7 +139,7 @@ def pulled_back(run: BackwardMaps, rows: Rows) -> tuple[Rows, Array]:
 
 
 def _select_rows(run: BackwardMaps, clients: Array) -> Array:
-    """The relevant rows of the clients' vectors and, with a graph, of their messages to neighbours."""
+    """Return the relevant rows of the clients' vectors and, with a graph, of their messages to neighbours."""
     if run.graph is None or run.heard is None:
         return clients
     made = clients @ run.heard

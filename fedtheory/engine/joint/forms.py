@@ -23,16 +23,16 @@ class Forms:
         return Forms(self.state + other.state, self.noise + other.noise)
 
     def scaled(self, factor: Any) -> Forms:
-        """A multiple, by one number or one for each kind, (G,)."""
+        """Return a multiple, by one number or one for each kind, (G,)."""
         factors = np.asarray(factor)[..., None, None] if isinstance(factor, np.ndarray) else factor
         return Forms(factors * self.state, factors * self.noise)
 
     def transform(self, matrices: Array) -> Forms:
-        """The vectors of each kind multiplied with its matrix (G, rows', rows)."""
+        """Return the vectors of each kind multiplied with its matrix (G, rows', rows)."""
         return Forms(matrices @ self.state, matrices @ self.noise)
 
     def shifted(self, vector: Array) -> Forms:
-        """The vectors with a constant added, (rows,) for all kinds or (G, rows)."""
+        """Return the vectors with a constant added, (rows,) for all kinds or (G, rows)."""
         state = self.state.copy()
         state[:, :, 0] = state[:, :, 0] + vector
         return Forms(state, self.noise)

@@ -96,7 +96,7 @@ class VectorLayout:
         return sp.cancel(sp.Add(*(scale * self._of(part, offsets) for part, scale in parts.items())))
 
     def lost(self, node: Expr) -> Expr:
-        """The part of what is summed over clients that the o of the sum leaves out: it is added before."""
+        """Return the part of what is summed over clients that the o of the sum leaves out: it is added before."""
         inside = self.offset(node, node.args[0])
         return sp.S.Zero if _has_offset(node, inside) else inside
 

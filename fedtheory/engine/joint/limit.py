@@ -19,7 +19,7 @@ _AT_ONE = 1e-6
 
 
 def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
-    """lim E x^n - x*, (d,), from the run's own start; `NotApplicable` where it has no limit.
+    """lim E x^n - x*, (d,), from the run's own start; raise `NotApplicable` if it has no limit.
 
     The mean of all vectors goes from z to A z in a round.  Vectors that keep something without end, as control
     variates keep their sum, make 1 an eigenvalue; the limit is then the z with ``A z = z`` whose distance from the
@@ -37,7 +37,7 @@ def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
 
 
 def limiting_moment(trajectory: JointTrajectory) -> Array:
-    """lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), from the run's own start; `NotApplicable` where there is none.
+    """lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), from the run's own start; raise `NotApplicable` if there is none.
 
     Where clients keep nothing between rounds, the second moment S of the server's vectors goes to ``L(S) + c`` in a
     round.  Since L keeps matrices positive semidefinite, moments converge where ``X - L(X) = I`` has a solution that
@@ -62,7 +62,7 @@ def limiting_moment(trajectory: JointTrajectory) -> Array:
 
 
 def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
-    """The second moment of (1, s) that a round leaves unchanged, (a, a)."""
+    """Return the second moment of (1, s) that a round leaves unchanged, (a, a)."""
     arithmetic = trajectory.problem.arithmetic
     identity = arithmetic.identity(len(step) - 1)
     nothing = homogeneous(identity - identity)

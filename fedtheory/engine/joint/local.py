@@ -109,7 +109,7 @@ class LocalCompiler:
         """Entries of the round's noise, of which the local vectors' come first."""
 
     def stage(self, n: int, coins: Mapping[Expr, int]) -> LocalStage:
-        """The local steps of round n."""
+        """Return the local steps of round n."""
         definition = self.parameters.definition
         first = self.parameters.at(n, 0, coins)
         begun = [self._assign(step.vector, step.start, self.basis, first) for step in definition.steps]
@@ -156,7 +156,7 @@ class LocalCompiler:
     def combined(
         self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
     ) -> Forms:
-        """A linear combination of vectors whose forms are known."""
+        """Return a linear combination of vectors whose forms are known."""
         parts = self.layout.parts(vector, expression).items()
         scaled = [
             known[p] if scale == 1 else known[p].scaled(self.parameters.value(scale, numbers)) for p, scale in parts
@@ -171,7 +171,7 @@ class LocalCompiler:
         return Forms(zeros(kinds, d, self.layout.shared + self.layout.own), zeros(kinds, d, self.entries))
 
     def _compute_own_noise(self, row: int) -> Array:
-        """The noise that a local vector has picked up so far, (G, d, entries)."""
+        """Return the noise that a local vector has picked up so far, (G, d, entries)."""
         noise, d = self.nothing.noise, self.layout.dimension
         noise[:, :, row * d : (row + 1) * d] = self.parameters.arithmetic.identity(d)
         return noise

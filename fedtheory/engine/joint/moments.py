@@ -59,7 +59,7 @@ class Joint:
         return found
 
     def plus(self, other: Joint) -> Joint:
-        """The sum: moments of a mixture are the mixture of moments."""
+        """Return the sum: moments of a mixture are the mixture of moments."""
         return Joint(
             self.shared + other.shared, self.cross + other.cross, self.pair + other.pair, self.excess + other.excess
         )
@@ -69,11 +69,11 @@ class Joint:
         return Joint(factor * self.shared, factor * self.cross, factor * self.pair, factor * self.excess)
 
     def symmetric(self) -> Joint:
-        """The moments with those of (1, s) symmetric to the last bit: what rounding adds there would grow."""
+        """Return the moments with those of (1, s) symmetric to the last bit: what rounding adds there would grow."""
         return replace(self, shared=(self.shared + self.shared.T) / 2)
 
     def largest(self) -> float:
-        """The largest entry, in floats."""
+        """Return the largest entry, in floats."""
         parts = (self.shared, self.cross, self.pair, self.excess)
         return max(float(np.abs(part).max(initial=0.0)) for part in parts)
 
@@ -89,7 +89,7 @@ class ClientVectors:
 
     @classmethod
     def of(cls, state: Array, shared: int) -> ClientVectors:
-        """The state part of forms, (G, rows, a+b), taken apart."""
+        """Return the state part of forms, (G, rows, a+b), taken apart."""
         return cls(state[:, :, :shared], state[:, :, shared:])
 
 

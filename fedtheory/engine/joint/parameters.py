@@ -90,5 +90,5 @@ class RoundParameters:
         return total
 
     def value(self, expression: Expr, parameters: Mapping[Expr, Any]) -> Any:
-        """The number of an expression in symbols, or one for each kind."""
+        """Return the number of an expression in symbols, or one for each kind."""
         return number_of(expression, parameters, self.arithmetic, f"algorithm {self.definition.name}")

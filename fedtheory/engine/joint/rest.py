@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Expr
 def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
     """sum over server vectors |s' - s|^2, and over clients sum_i p_i |c_i' - c_i|^2, after the first round.
 
-    Of the means given the coins, which are averaged over; `NotApplicable` where the definition has no `at_optimum`.
+    Of the means given the coins, which are averaged over; raise `NotApplicable` if the definition has no `at_optimum`.
     """
     name, shared, own = trajectory.definition.name, trajectory.layout.shared, trajectory.layout.own
     if not trajectory.definition.at_optimum:

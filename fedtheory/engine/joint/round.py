@@ -107,7 +107,7 @@ class RoundCompiler:
         return basis
 
     def maps(self, n: int, coins: Mapping[Expr, int]) -> OutcomeMaps:
-        """The matrices of round n."""
+        """Return the matrices of round n."""
         local = LocalCompiler(self.parameters, self.layout, self._basis, self._entries)
         stage = local.stage(n, coins)
         numbers = self.parameters.at(n, 0, coins)
@@ -172,7 +172,7 @@ class _End:
         return node in parts and bool(np.any(self.parameters.value(parts[node], self.numbers) != 0))
 
     def report(self, node: Expr) -> Report:
-        """The forms of what is summed."""
+        """Return the forms of what is summed."""
         inside = node.args[0]
         forms = self.local.combined(node, inside, self.known, self.numbers)
         forms = self.local.moved(forms, self.layout.lost(node), self.numbers)

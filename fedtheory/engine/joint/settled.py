@@ -28,7 +28,7 @@ _ZERO, _CLEAR = 1e-13, 1e-9
 
 
 def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
-    """Return the limit of moments over the rounds from the run's own start; `NotApplicable` where there is none."""
+    """Return the limit of moments over the rounds from the run's own start; raise `NotApplicable` if there is none."""
     arithmetic = arithmetic_of(start.shared)
     sizes = _Numbers(start)
     first = sizes.of(start)
@@ -62,7 +62,7 @@ def _solve_exactly(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
 
 
 def _project_on_fixed(step: Array) -> Array:
-    """Q, (n, n); `NotApplicable` where something grows without end."""
+    """Q, (n, n); raise `NotApplicable` if something grows without end."""
     moved = step - arithmetic_of(step).identity(len(step))
     right, left = (_null_exactly(moved), _null_exactly(moved.T)) if step.dtype == object else _null_in_floats(moved)
     meeting = left.T @ right
@@ -75,7 +75,7 @@ def _project_on_fixed(step: Array) -> Array:
 
 
 def _null_exactly(matrix: Array) -> Array:
-    """The vectors that a matrix takes to zero, as columns, (n, m)."""
+    """Return the vectors that a matrix takes to zero, as columns, (n, m)."""
     reduced, rank = fmpq_mat(matrix.tolist()).rref()
     rows, size = reduced.tolist()[:rank], len(matrix)
     pivots = [next(column for column, entry in enumerate(row) if entry != 0) for row in rows]
@@ -112,7 +112,7 @@ class _Numbers:
         return len(self.of(self.like))
 
     def of(self, joint: Joint) -> Array:
-        """The numbers, (n,); the first is E 1."""
+        """Return the numbers, (n,); the first is E 1."""
         kinds, size = joint.cross.shape[:2]
         pair = joint.pair.reshape(kinds * size, kinds * size)
         own = joint.excess[:, self._own[0], self._own[1]]
@@ -121,7 +121,7 @@ class _Numbers:
         return found
 
     def joint(self, numbers: Array) -> Joint:
-        """The moments of numbers, (n,)."""
+        """Return the moments of numbers, (n,)."""
         like = self.like
         kinds, size = like.cross.shape[:2]
         lengths = [len(self._all[0]), like.cross.size, len(self._pairs[0]), kinds * len(self._own[0])]

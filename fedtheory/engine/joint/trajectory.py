@@ -53,7 +53,10 @@ class JointTrajectory(Trajectory):
 
     @classmethod
     def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
-        """The trajectories of several runs in the order of the settings; runs of one shape share a computation."""
+        """Yield the trajectories of several runs in the order of the settings.
+
+        Runs of one shape share a computation.
+        """
         found = [cls.__new__(cls) for _ in settings]
         by_shape: dict[Hashable, list[JointTrajectory]] = {}
         with np.errstate(over="ignore", invalid="ignore"):
@@ -102,7 +105,7 @@ class JointTrajectory(Trajectory):
         return self._group(self._update(0))
 
     def _update(self, n: int) -> Update | None:
-        """Update n of the clock; None where the server waits for all participants."""
+        """Update n of the clock; None if the server waits for all participants."""
         return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n]
 
     def _group(self, update: Update | None) -> Population:
@@ -149,7 +152,7 @@ class JointTrajectory(Trajectory):
                 yield chance, dict(zip(self.definition.coins, sides, strict=True))
 
     def _moments(self) -> Iterator[tuple[float, Array]]:
-        """The largest number, and E (1, x^n - x*)(1, x^n - x*)', n = 0 .. T."""
+        """Yield the largest number, and E (1, x^n - x*)(1, x^n - x*)', n = 0 .. T."""
         if self.alike is None:
             yield from self._forwards()
             return
@@ -184,7 +187,7 @@ class JointTrajectory(Trajectory):
             yield max(joint.largest(), float(np.abs(moment).max())) if moment.dtype != object else 0.0, moment
 
     def _joints(self) -> Iterator[Joint]:
-        """The moments of all vectors at the start of every round, and after the last."""
+        """Yield the moments of all vectors at the start of every round, and after the last."""
         self._require_fitting()
         joint = self._start()
         for n in range(self.algorithm.rounds):
@@ -193,7 +196,7 @@ class JointTrajectory(Trajectory):
         yield joint
 
     def _list_joints(self) -> Iterator[Joint]:
-        """The moments at the start of every round, as far as they fit into the arithmetic."""
+        """Yield the moments at the start of every round, as far as they fit into the arithmetic."""
         with np.errstate(over="ignore", invalid="ignore"):
             yield from itertools.islice(self._joints(), len(self.moments))
 
@@ -235,7 +238,7 @@ class JointTrajectory(Trajectory):
         )
 
     def _begin_at(self, begin: Expr) -> Number:
-        """The multiple of x^0 that a vector starts at."""
+        """Return the multiple of x^0 that a vector starts at."""
         parts = self.layout.parts(begin, begin)
         return sum(
             (self.parameters.value(scale, {}) for scale in parts.values()), self.problem.arithmetic.number(0, "zero")
@@ -246,7 +249,7 @@ class JointTrajectory(Trajectory):
         return self._average_models(joint).moment
 
     def _average_models(self, joint: Joint) -> Averaged:
-        """The model as an average of vectors that clients have."""
+        """Return the model as an average of vectors that clients have."""
         shared, own = self._model_maps
         each = ClientVectors(np.broadcast_to(shared, (len(own), *shared.shape)), own)
         return Averaged(joint, self._totals, self.parameters.shares, each, shared)
@@ -406,7 +409,7 @@ class JointTrajectory(Trajectory):
             yield sum(second for second, _ in parts), sum(apart for _, apart in parts)
 
     def _iterates(self, stage: LocalStage, joint: Joint) -> Iterator[Averaged]:
-        """The first local vector after k = 0 .. K steps."""
+        """Yield the first local vector after k = 0 .. K steps."""
         d = self.problem.dimension
         for forms, noise in zip(stage.iterates, stage.noises(joint.known()), strict=True):
             each = ClientVectors.of(forms.state[:, :d], self.layout.shared)

@@ -101,14 +101,14 @@ class Transition:
         return ClientVectors.of(self.kept.state + self.present * self.change.state, self.shared)
 
     def _keep_vectors(self, new: Forms) -> Forms:
-        """The clients' vectors themselves, (G, b), and zeros for what only neighbours hear."""
+        """Return the clients' vectors themselves, (G, b), and zeros for what only neighbours hear."""
         state = arithmetic_of(new.state).zeros(*new.state.shape)
         rows = np.arange(state.shape[2] - self.shared)
         state[:, rows, self.shared + rows] = arithmetic_of(state).number(1, "one")
         return Forms(state, new.noise - new.noise)
 
     def _stack_sums(self) -> Iterator[Sums]:
-        """The sums of each factor; all of them with factor one where turnout is fixed."""
+        """Yield the sums of each factor; all of them with factor one where turnout is fixed."""
         means, counts = self.group.turnout.means, self.group.counts
         if self.is_fixed and self.maps.reports:
             forms = stacked([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
@@ -157,7 +157,7 @@ class Transition:
         )
 
     def after(self, joint: Joint) -> Joint:
-        """The moments after the round."""
+        """Return the moments after the round."""
         noise = self._steady or NoiseOfRound(self, self.maps.noise(joint.known()))
         passage = Passage(self, joint, noise)
         if not joint.excess.size:
@@ -188,7 +188,7 @@ class Transition:
         return Joint(clients.shared, mix_received(with_all), twice, excess - excess)
 
     def _end_round(self, clients: Joint, sums: Array) -> Joint:
-        """The end of the round: clients hear of the sums, and the server makes its vectors of them."""
+        """Return the end of the round: clients hear of the sums, and the server makes its vectors of them."""
         broadcast, pair, cross = self.broadcast, clients.pair, clients.cross
         if broadcast is not None:
             kinds, rows, _ = broadcast.shape

@@ -78,7 +78,7 @@ class ModelComparator:
 
 
 def comparator_at(problem: LinearModelProblem, time: float, near: Array | None = None) -> ModelComparator:
-    """The minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; `near` is a first guess, measured from x*.
+    """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; `near` is a first guess, measured from x*.
 
     A bound for every point also holds for the chosen point.
     """

@@ -52,7 +52,7 @@ class _Numbers:
     known: dict[Expr, Any] = field(default_factory=dict)
 
     def of(self, expression: Expr) -> Any:
-        """The number of an expression; (1, M, 1) where it differs between clients."""
+        """Return the number of an expression; (1, M, 1) where it differs between clients."""
         if expression not in self.known:
             self.known[expression] = number_of(expression, self.values, FLOAT, self.key)
         return self.known[expression]
@@ -103,7 +103,7 @@ class Interpreter:
         }
 
     def model(self, state: Vectors) -> Array:
-        """The model whose errors are measured, (R, d)."""
+        """Return the model whose errors are measured, (R, d)."""
         found = self._value(self.definition.model, state, self._numbers(0, 0, {}), None)
         return np.broadcast_to(found, (self.replicas, 1, self.problem.dimension))[:, 0]
 
@@ -141,7 +141,7 @@ class Interpreter:
         return self._numbers_at(0, 0, {})
 
     def _numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
-        """The symbols at round n and local step k."""
+        """Return the symbols at round n and local step k."""
         is_fixed = not coins and self.algorithm.work.schedule is None
         return self._always if is_fixed else self._numbers_at(n, k, coins)
 
@@ -168,7 +168,7 @@ class Interpreter:
         return self.definition.nodes(Gradient)
 
     def _initialise_local(self, n: int, state: Vectors, coins: Mapping[Expr, Array]) -> Vectors:
-        """The local vectors before the first step."""
+        """Return the local vectors before the first step."""
         numbers, shape = self._numbers(n, 0, coins), (self.replicas, len(self.problem.weights), self.problem.dimension)
         return {
             step.vector: np.broadcast_to(self._combine(step.vector, step.start, state, numbers), shape)
@@ -189,7 +189,7 @@ class Interpreter:
         return moved, gradient
 
     def _combine(self, vector: Expr, expression: Expr, known: Mapping[Expr, Array], numbers: _Numbers) -> Array:
-        """A linear combination of vectors whose values are known."""
+        """Return a linear combination of vectors whose values are known."""
         parts = self.definition.parts(vector, expression).items()
         total: Array = np.zeros((1, 1, self.problem.dimension))
         for part, scale in parts:
@@ -197,7 +197,7 @@ class Interpreter:
         return total
 
     def _value(self, expression: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
-        """The value of an expression with sums over clients, vectors from neighbours, and compressed vectors."""
+        """Return the value of an expression with sums over clients, vectors from neighbours, and compressed vectors."""
         parts = self.definition.parts(expression, expression)
         found = dict(known)
         for part in parts:

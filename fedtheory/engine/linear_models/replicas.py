@@ -48,7 +48,7 @@ class ReplicaRound:
     """The model after it, (R, d)."""
 
     def of(self, chosen: slice) -> ReplicaRound:
-        """The round of some of the replicas."""
+        """Return the round of some of the replicas."""
         iterates, gradients = ([each[chosen] for each in kept] for kept in (self.iterates, self.gradients))
         of_all = (self.server, self.bases, self.weights, self.after)
         server, bases, weights, after = (each[chosen] for each in of_all)
@@ -127,7 +127,7 @@ def _follow_definition(
 def _work(
     centred: LinearModelProblem, algorithm: Algorithm, n: int, bases: Array, generator: np.random.Generator
 ) -> tuple[list[Array], list[Array]]:
-    """The local iterates of all clients from the models that they have, and their gradients."""
+    """Return the local iterates of all clients from the models that they have, and their gradients."""
     counts = np.array(algorithm.work.steps)
     iterates, gradients = [bases], []
     for k in range(counts.max()):
@@ -138,7 +138,7 @@ def _work(
 
 
 def _gradients(centred: LinearModelProblem, points: Array, generator: np.random.Generator) -> Array:
-    """The gradients that clients see at points (R, M, d)."""
+    """Return the gradients that clients see at points (R, M, d)."""
     if isinstance(centred.oracle, RowBatches) and centred.oracle.are_counted:
         return centred.model.counted_slopes(points, centred.oracle.draw_counts(len(points), generator))
     if isinstance(centred.oracle, RowBatches):

@@ -46,7 +46,7 @@ class LinearModelRun(Run):
             raise InputError("algorithm.clock.law", "expected fixed update times for losses that are not quadratic")
 
     def _require_positive_weights(self) -> None:
-        """Raise `InputError` where the weights of a round do not determine its participants."""
+        """Raise `InputError` if the weights of a round do not determine its participants."""
         chosen, defined = self.algorithm.aggregation.chosen, self.algorithm.defined
         if defined is not None and chosen is not None and min(chosen) == 0 and defined.algorithm.uses(Participants):
             expected = f"expected positive numbers with {self.algorithm.name} on losses that are not quadratic, got 0"
@@ -85,7 +85,7 @@ class LinearModelRun(Run):
         return tuple(found)
 
     def with_rounds(self, rounds: int) -> Self:
-        """The run with another number of rounds."""
+        """Return the run with another number of rounds."""
         return self._with_algorithm(replace(self.algorithm, rounds=rounds))
 
     def with_many_rounds(self) -> Self:
@@ -222,7 +222,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def visited_second_moment(self) -> Bound:
-        """The largest E|g_i(x_i^{n,k})|^2 of the run itself; `NotApplicable` where it would be an estimate."""
+        """The largest E|g_i(x_i^{n,k})|^2 of the run itself; raise `NotApplicable` if it would be an estimate."""
         if self.is_estimated:
             raise NotApplicable("the second moment along the run is an average over replicas, not a bound")
         return Bound(float(self.trajectory.largest_gradient_sq.max()), AlongRun())
@@ -280,5 +280,5 @@ def _(run: LinearModelRun) -> Iterator[Frame]:
 
 @certified.register
 def _certified(run: LinearModelRun, _on_progress: Callable[[int, int], None] | None = None) -> LinearModelRun:
-    """The run unchanged: nothing of it has rational values."""
+    """Return the run unchanged: nothing of it has rational values."""
     return run

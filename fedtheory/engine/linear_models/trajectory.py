@@ -79,7 +79,7 @@ class Replicas:
 
     @cached_property
     def local(self) -> _Local:
-        """The averaged iterates; `NotApplicable` where clients work on models that are not the newest."""
+        """The averaged iterates; raise `NotApplicable` if clients work on models that are not the newest."""
         self.algorithm.require_synchronous("averaged iterates are known in rounds that wait for all clients")
         self.algorithm.require_update_rule("averaged iterates are those of the update rule")
         rows, largest = [], np.zeros((self.groups, self.problem.clients))
@@ -131,11 +131,11 @@ class ReplicaTrajectory(Trajectory):
             yield each.of(chosen)
 
     def average_by_group(self) -> list[ReplicaTrajectory]:
-        """The averages over the replicas of each group."""
+        """Return the averages over the replicas of each group."""
         return [ReplicaTrajectory(self.replicas, slice(g, g + 1)) for g in range(self.replicas.groups)]
 
     def _mean(self, values: Array, axis: int = -1) -> Array:
-        """The average over the groups."""
+        """Return the average over the groups."""
         chosen = np.moveaxis(values, axis, -1)[..., self._groups]
         return np.asarray(chosen.mean(axis=-1))
 
@@ -179,7 +179,7 @@ class ReplicaTrajectory(Trajectory):
 
     @cached_property
     def server_accuracy(self) -> Array:
-        """The expected part of all rows in their class, (T+1,); `NotApplicable` for a regression."""
+        """The expected part of all rows in their class, (T+1,); raise `NotApplicable` for a regression."""
         return self._mean(self._measure_replicas("accuracy"))
 
     @cached_property

@@ -55,7 +55,7 @@ class LossRun(Run):
 
     @cached_property
     def trajectory(self) -> LossTrajectory:
-        """Exact expectations of the run; `NotApplicable` where its outcomes are too many to be followed."""
+        """Exact expectations of the run; raise `NotApplicable` if its outcomes are too many to be followed."""
         return LossTrajectory(self.problem, self.algorithm)
 
     @property
@@ -108,7 +108,7 @@ class LossRun(Run):
 
     @cached_property
     def client_strong_convexity(self) -> Array:
-        """Zeros, (M,); `NotApplicable` where the losses are not convex."""
+        """Zeros, (M,); raise `NotApplicable` if the losses are not convex."""
         self.require_convex_clients()
         return self.arithmetic.zeros(self.problem.clients)
 
@@ -192,7 +192,7 @@ class LossRun(Run):
         return Bound(self._suprema_sq(self._difference_matrix), Everywhere())
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
-        """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
+        """Return the smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
         weights = self.problem.weights
         mixing = np.concatenate([self.arithmetic.identity(self.problem.clients), weights[None]])
         shares = np.append(weights, -factor * factor)
@@ -239,7 +239,7 @@ class LossRun(Run):
         return apart
 
     def _steepest(self, mixing: Array) -> Array:
-        """The largest slopes, in modulus, of combinations, (R,), of the clients' gradients, mixing (R, M)."""
+        """Return the largest slopes, in modulus, of combinations, (R,), of the clients' gradients, mixing (R, M)."""
         along = [line(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)]
         return np.asarray(reduce(maximum, along))
 
@@ -261,5 +261,5 @@ def _(run: LossRun) -> Iterator[Frame]:
 
 @certified.register
 def _certified(run: LossRun, _on_progress: Callable[[int, int], None] | None = None) -> LossRun:
-    """The run unchanged: expectations over all outcomes are enclosed already, or rational."""
+    """Return the run unchanged: expectations over all outcomes are enclosed already, or rational."""
     return run

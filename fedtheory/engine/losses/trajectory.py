@@ -38,7 +38,7 @@ class OutcomeRound:
     """Noise of the clients at step k, (J_k, M, d), ``O_{k+1} = O_k J_k``."""
 
     def server_at(self, outcomes: int) -> Array:
-        """The model it starts from, for so many outcomes, (outcomes, d)."""
+        """Return the model it starts from, for so many outcomes, (outcomes, d)."""
         return np.repeat(self.server, outcomes // len(self.server), axis=0)
 
 
@@ -193,7 +193,7 @@ class LossTrajectory(Trajectory):
 
 
 def mean(values: Array) -> Array:
-    """The average over equally likely outcomes, the first axis."""
+    """Return the average over equally likely outcomes, the first axis."""
     average: Array = values.sum(axis=0) / len(values)
     return average
 

@@ -31,10 +31,10 @@ __all__ = [
 
 
 def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> Trajectory:
-    """The exact expectations of a run; of rounds that are all alike, in floats, only those that are asked for.
+    """Return the exact expectations of a run; of rounds that are all alike, in floats, only those that are asked for.
 
     What a round does may be known already, from a run with another number of rounds.
-    Raises `InputError` where rationals would be too long.
+    Raises `InputError` if rationals would be too long.
     """
     if problem.arithmetic.is_rigorous:
         require_short(problem, algorithm)

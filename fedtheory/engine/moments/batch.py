@@ -27,7 +27,7 @@ Shape = tuple[int, int, tuple[int, ...], int]
 
 
 def shape_of(setting: Setting) -> Shape:
-    """The shape shared by the runs of a batch: clients, dimension, local steps of each client, rounds."""
+    """Return the shape shared by the runs of a batch: clients, dimension, local steps of each client, rounds."""
     problem, algorithm = setting
     return problem.clients, problem.dimension, algorithm.work.steps, algorithm.rounds
 
@@ -129,7 +129,7 @@ class Batch:
         return moments
 
     def trajectories(self) -> Iterator[SteadyTrajectory]:
-        """The expectations of each run, with all derived quantities."""
+        """Yield the expectations of each run, with all derived quantities."""
         with np.errstate(over="ignore", invalid="ignore"):
             averages, final, carried = self._local
             displacements, many = final - np.eye(final.shape[-1]), self.many

@@ -59,7 +59,7 @@ class CertifiedTrajectory(Trajectory):
 def enclosed_moments(
     start: Array, rounds: int, propagate_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
 ) -> Array:
-    """The second moments (T+1, a, a) of (1, s), in intervals by the W that makes them narrowest.
+    """Return the second moments (T+1, a, a) of (1, s), in intervals by the W that makes them narrowest.
 
     `propagate_round` makes those after a round, ``L(P) + N``, of those before it.
     """
@@ -135,7 +135,7 @@ def _factor_weights(
 
 
 def _middle(moment: MidpointRadius) -> Array:
-    """A symmetric matrix of floats (a, a) near a second moment."""
+    """Return a symmetric matrix of floats (a, a) near a second moment."""
     middle = symmetric(moment)
     middle[0, 0] = 1
     return middle

@@ -50,7 +50,7 @@ class RoundInBalls:
 
     @classmethod
     def of(cls, problem: Problem, algorithm: Algorithm) -> RoundInBalls:
-        """A round on a rational problem; alike clients take their local steps once."""
+        """Return a round on a rational problem; alike clients take their local steps once."""
         centred, work = problem.centred, algorithm.work
         steps, sizes = step_maps(centred, work), work.step_sizes[:, None, None]
         nothing = RATIONAL.zeros(*steps[:, 1:, 1:].shape)
@@ -71,7 +71,7 @@ class RoundInBalls:
 
 
 def _sum_weights_by_kind(weights: Array, kinds: list[int]) -> Array:
-    """The weight of each kind of clients, from those of the clients."""
+    """Return the weight of each kind of clients, from those of the clients."""
     total = RATIONAL.zeros(max(kinds) + 1)
     for weight, kind in zip(weights, kinds, strict=True):
         total[kind] += weight
@@ -121,7 +121,7 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
 
     @cached_property
     def moments(self) -> Array:  # type: ignore[override]
-        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1); `Unresolved` where these are too many."""
+        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1); raise `Unresolved` if these are too many."""
         self._require_few()
         rounds, size = self.algorithm.rounds, self.problem.dimension + 1
         with precise_enclosures(_BITS[-1]):

@@ -42,7 +42,7 @@ class ManyRounds:
         return product(product(self.power, moment), self.power.swapaxes(-1, -2))
 
     def after(self, start: Array) -> Array:
-        """The second moment (..., d+1, d+1) of the server's model after all rounds."""
+        """Return the second moment (..., d+1, d+1) of the server's model after all rounds."""
         moment: Array = self._carry(start) + self.added
         return moment
 

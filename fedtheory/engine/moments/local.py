@@ -65,7 +65,7 @@ def maps_of_steps(sizes: Array, linear: Array, hessians: Array) -> Array:
 
 
 def local_maps(problem: Problem, work: LocalWork) -> Iterator[Array]:
-    """The mean of k = 0 .. max_i K_i local steps of each client, A_i^k, (M, d+1, d+1), for a centred problem."""
+    """Yield the mean of k = 0 .. max_i K_i local steps of each client, A_i^k, (M, d+1, d+1), for a centred problem."""
     for block in powers(step_maps(problem, work), max(work.steps) + 1):
         yield from block
 
@@ -154,7 +154,7 @@ def _of(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:
 
 
 def oracle_of(problem: Problem, clients: Clients) -> Oracle:
-    """The oracle of some clients."""
+    """Return the oracle of some clients."""
     if clients == _EVERYONE:
         return problem.oracle
     return problem.oracle.of(range(problem.clients)[clients] if isinstance(clients, slice) else clients)

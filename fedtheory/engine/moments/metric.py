@@ -26,7 +26,7 @@ class Metric:
 
     @classmethod
     def of(cls, factor: Array) -> Metric:
-        """The metric of a triangular factor."""
+        """Return the metric of a triangular factor."""
         inverse = np.linalg.inv(factor)
         missed = MidpointRadius.of(inverse) @ MidpointRadius.of(factor) - np.eye(len(factor))
         apart = _norm(missed)
@@ -51,7 +51,7 @@ class Metric:
         return found
 
     def errors(self, missed: Sequence[MidpointRadius], expansion: float) -> Array:
-        """The e_n, (T+1,), from the R_n."""
+        """Return the e_n, (T+1,), from the R_n."""
         errors = [0.0]
         for rest in missed:
             size = _norm(self._change_units(rest)) * self.slack
@@ -61,7 +61,7 @@ class Metric:
         return bounds
 
     def largest_eigenvalue(self, matrix: MidpointRadius) -> float:
-        """A c with ``R <= c W``.
+        """Return a c with ``R <= c W``.
 
         With V near the eigenvectors of ``M = X R X'``, ``V'MV <= a I`` and ``V'V >= b I`` by Gershgorin, hence
         ``M <= (a / b) I``.
@@ -85,6 +85,6 @@ def _norm(matrix: MidpointRadius) -> float:
 
 
 def symmetric(matrix: MidpointRadius) -> Array:
-    """A symmetric matrix of floats next to one in intervals."""
+    """Return a symmetric matrix of floats next to one in intervals."""
     near: Array = (matrix.middle + matrix.middle.T) / 2
     return near

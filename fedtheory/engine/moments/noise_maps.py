@@ -35,7 +35,7 @@ class NoiseMaps:
 
     @classmethod
     def of(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
-        """The maps of some local work on a centred problem, in floats."""
+        """Return the maps of some local work on a centred problem, in floats."""
         return cls(problem.dimension + 1, np.stack(list(_maps_of_clients(problem, work, range(problem.clients)))))
 
     def noise(self, bases: Array, clients: Clients) -> Array:
@@ -54,7 +54,7 @@ class ServerNoise:
 
     @classmethod
     def of(cls, problem: Problem, work: LocalWork, weights: Array) -> ServerNoise:
-        """The map of some local work on a centred problem, with the factors `weights` (M,), client by client."""
+        """Return the map of some local work on a centred problem, with the factors `weights` (M,), client by client."""
         spaces = row_spaces(problem, work)
         size = count_pairs(problem.dimension + 1)
         total = np.zeros((size, size))
@@ -79,7 +79,7 @@ def _covariances(maps: Array, bases: Array) -> Array:
 
 
 def _maps_of_clients(problem: Problem, work: LocalWork, clients: Sequence[int]) -> Iterator[Array]:
-    """The map (s, s) of the work of each of some clients on a centred problem."""
+    """Yield the map (s, s) of the work of each of some clients on a centred problem."""
     if not clients:
         return
     steps, (firsts, seconds) = step_maps(problem, work, list(clients)), _step_orders(problem, tuple(clients))

@@ -85,7 +85,7 @@ class QuietTrajectory(SteadyTrajectory):
         return np.stack([_values(form, average) for average, _ in self._iterates()], axis=1)
 
     def _iterates(self) -> Iterator[tuple[Array, Array]]:
-        """The averaged iterates (T, d+1) and those of all clients (M, T, d+1) after k = 0 .. K local steps."""
+        """Yield the averaged iterates (T, d+1) and those of all clients (M, T, d+1) after k = 0 .. K local steps."""
         maps, begun = step_maps(self.recursion.centred, self.recursion.work), self.points[:-1]
         iterates = np.broadcast_to(begun, (len(maps), *begun.shape))
         transposed, weights = maps.transpose(0, 2, 1), self.problem.weights

@@ -158,7 +158,7 @@ class Recursion:
         return weights * weights
 
     def noise(self, live: LiveModels, update: Update) -> RoundNoise:
-        """The noise of one update."""
+        """Return the noise of one update."""
         if self.problem.oracle.depends_on_model:
             return self._noise_of(update, self._bases(live, update))
         # The noise of some clients' work is the same from every model.
@@ -199,7 +199,7 @@ class Recursion:
         return RoundNoise(server, _largest(moments))
 
     def _noise_everywhere(self, clients: Clients, squares: Array) -> RoundNoise:
-        """The noise where it is the same at all models, of a block of clients after the other."""
+        """Return the noise where it is the same at all models, of a block of clients after the other."""
         numbers, most = range(self.problem.clients), max(1, _BLOCK // self.problem.dimension**2)
         blocks: list[Clients] = [clients]
         if isinstance(clients, slice) and len(numbers) > most:
@@ -280,7 +280,7 @@ class Recursion:
         return next(self.algorithm.updates())
 
     def round_noise(self, moment: Array) -> RoundNoise:
-        """The noise of one round in which all start from a model with second moment `moment` (d+1, d+1)."""
+        """Return the noise of one round in which all start from a model with second moment `moment` (d+1, d+1)."""
         return self.noise(LiveModels(moment), self._round)
 
     def propagate_round(self, moment: Array, noise: RoundNoise) -> Array:
@@ -304,7 +304,7 @@ class Recursion:
         return [(scale, weighted_sum(vector, displacements)) for scale, vector in parts]
 
     def _sum_individual_squares(self, moment: Array) -> Array:
-        """The squares of single displacements D_i, ``sum_i v_i D_i S D_i'``, v_i those of the weights."""
+        """Return the squares of single displacements D_i, ``sum_i v_i D_i S D_i'``, v_i those of the weights."""
         if self._spread_map is not None:
             found: Array = (self._spread_map @ moment.ravel()).reshape(moment.shape)
             return found
@@ -376,7 +376,7 @@ class Updates:
             return Recursion(self.problem, self.algorithm, noise_maps=self._noise_maps() if self._has_maps else None)
 
     def _noise_maps(self) -> NoiseMaps | ServerNoise:
-        """A map for each client; one for all of them where all start from the newest model."""
+        """Return a map for each client; one for all of them where all start from the newest model."""
         centred, work = self.problem.centred, self.algorithm.work
         if self.algorithm.clock.is_synchronous:
             return ServerNoise.of(centred, work, squared_weights(self.problem, self.algorithm))
@@ -408,5 +408,5 @@ def _at_versions(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, A
 
 
 def _largest(moments: Array) -> float:
-    """The largest modulus of moments in floats, which shows when runs diverge."""
+    """Return the largest modulus of moments in floats, which shows when runs diverge."""
     return 0.0 if moments.dtype == object else float(np.abs(moments).max())

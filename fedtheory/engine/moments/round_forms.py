@@ -110,7 +110,7 @@ class RoundForms:
         return self._build_sum_form(homogeneous(identity), weights * weights / self.recursion.multiplicities, maps)
 
     def _build_sum_form(self, form: Array, squares: Array, maps: Array) -> Array:
-        """The form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, of which the maps are the means.
+        """Return the form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, of which the maps are the means.
 
         `squares` are those of the weights.
         """
@@ -148,7 +148,7 @@ class RoundForms:
         return (one.carried + one.noise for one in self._pull_back(forms))
 
     def build_virtual_iterate_form(self, form: Array) -> Iterator[Array]:
-        """The form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K."""
+        """Return the form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K."""
         return (self._propagate_steps(form, maps, one) for maps, one in self._maps_with(form))
 
     def _maps_with(self, form: Array) -> Iterator[tuple[Array, PulledBack]]:
@@ -156,7 +156,7 @@ class RoundForms:
         return zip(steps, self._pull_back(form), strict=True)
 
     def _propagate_steps(self, form: Array, maps: Array, one: PulledBack) -> Array:
-        """The form in what the server would make of the clients' iterates."""
+        """Return the form in what the server would make of the clients' iterates."""
         participation, step = self.recursion.participation, self.recursion.server_step_size
         identity = self.recursion.problem.arithmetic.identity(len(form))
         displacements = maps - identity

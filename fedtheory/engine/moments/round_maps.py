@@ -27,7 +27,7 @@ class RoundMaps:
     mean: Array
     """Mean of one round in which all start from the newest model, (d+1, d+1)."""
     displacements: Array | None
-    """A_i^{K_i} - I, (M, d+1, d+1); None where so many clients are there that they are found when they are needed."""
+    """A_i^{K_i} - I, (M, d+1, d+1); None if so many clients are there that they are found when they are needed."""
 
 
 def average_maps(problem: Problem, work: LocalWork, weights: Array, server_step_size: Number) -> RoundMaps:

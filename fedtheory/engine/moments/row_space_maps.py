@@ -75,7 +75,7 @@ def _blocks(space: RowSpace) -> Iterator[Array]:
 
 
 def _projections(bases: Array) -> Array:
-    """The maps of (1, x) to (1, y), (C, r+1, d+1)."""
+    """Return the maps of (1, x) to (1, y), (C, r+1, d+1)."""
     clients, rank, dimension = bases.shape
     maps = np.zeros((clients, rank + 1, dimension + 1))
     maps[:, 0, 0] = 1
@@ -93,7 +93,7 @@ def _affine(linear: Array, moved: Array, one: float) -> Array:
 
 
 def _noise_of_steps(space: RowSpace, some: Array) -> Array:
-    """The maps (C, s_r, s_r) of the noise of all steps of some clients, which take equally many."""
+    """Return the maps (C, s_r, s_r) of the noise of all steps of some clients, which take equally many."""
     kept, moved = space.means
 
     def carry(steps: int) -> Array:
@@ -121,7 +121,7 @@ def _noise_of_a_step(space: RowSpace, some: Array) -> Array:
 
 
 def _pairs_of_vectors(vectors: Array) -> Array:
-    """The entries of ``v v'`` of vectors (..., a), (..., s)."""
+    """Return the entries of ``v v'`` of vectors (..., a), (..., s)."""
     rows, columns = places_of_pairs(vectors.shape[-1])
     pairs: Array = vectors[..., rows] * vectors[..., columns]
     return pairs

@@ -72,7 +72,7 @@ class RowSpace:
 
     @classmethod
     def of(cls, problem: Problem, work: LocalWork, clients: list[int], bases: Array) -> RowSpace:
-        """The space of some clients with `bases` U_i', (C, r, d), of a centred problem."""
+        """Return the space of some clients with `bases` U_i', (C, r, d), of a centred problem."""
         oracle = problem.oracle
         assert isinstance(oracle, MiniBatch)
         rows = np.array([len(oracle.data.outputs[client]) for client in clients])
@@ -192,7 +192,10 @@ def _squares(vectors: Array) -> Array:
 
 
 def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
-    """The clients of a centred problem, by the number of dimensions that they work in; none where that is no gain."""
+    """Return the clients of a centred problem, by the number of dimensions that they work in.
+
+    None if that is no gain.
+    """
     oracle, dimension = problem.oracle, problem.dimension
     fewest = _FEWEST_OF_MANY if problem.clients >= _MANY else _FEWEST
     if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < fewest or oracle.data.free:
@@ -202,7 +205,7 @@ def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
 
 
 def clients_outside(spaces: list[RowSpace], clients: int) -> list[int]:
-    """The numbers, of so many `clients`, that none of the spaces holds."""
+    """Return the numbers, of so many `clients`, that none of the spaces holds."""
     inside = {client for space in spaces for client in space.clients}
     return [client for client in range(clients) if client not in inside]
 
@@ -232,7 +235,7 @@ def _bases_of_clients(inputs: Mapping[int, Array]) -> Iterator[tuple[int, tuple[
 
 
 def _find_bases(rows: Array) -> Iterator[tuple[Array, int]]:
-    """The right singular vectors (d, d) of rows (C, n, d) and their ranks, client by client."""
+    """Return the right singular vectors (d, d) of rows (C, n, d) and their ranks, client by client."""
     triangular = np.linalg.qr(rows, mode="r")
     _, sizes, vectors = np.linalg.svd(triangular)
     rounding = max(rows.shape[1:]) * np.finfo(float).eps * sizes.max(axis=1, initial=0.0)

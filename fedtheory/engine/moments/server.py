@@ -27,7 +27,7 @@ class Divergence:
 
 
 def multiplied(radius: float) -> str:
-    """A spectral radius above one in words."""
+    """Return a spectral radius above one in words."""
     return f"each round multiplies distances by up to {radius:.4g} (the spectral radius of its mean map)"
 
 

@@ -75,7 +75,7 @@ class _Round:
 
     @classmethod
     def of(cls, recursion: Recursion, number: int, update: Update, live: LiveModels) -> _Round:
-        """The round of an update."""
+        """Return the round of an update."""
         versions = [live.newest - age for age in update.staleness]
         made_of = [*dict.fromkeys((live.newest, *(versions[client] for client in update.reports)))]
         base_places, sources = (tuple(map(live.place, some)) for some in (versions, made_of))
@@ -112,7 +112,7 @@ class _Rounds:
         self._placed = self._place_weights([one.reports for one in rounds])
 
     def _place_weights(self, reports: Sequence[tuple[int, ...]]) -> Array:
-        """The weights of the clients that report, each at the model that it began with, (N, S, M)."""
+        """Return the weights of the clients that report, each at the model that it began with, (N, S, M)."""
         is_reporting = np.zeros(self._base_places.shape, dtype=bool)
         for row, clients in zip(is_reporting, reports, strict=True):
             row[list(clients)] = True

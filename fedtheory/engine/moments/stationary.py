@@ -60,7 +60,7 @@ _TOO_SLOWLY = "the second moments contract too slowly for floats: no limit is co
 
 
 def stationary_mean(recursion: Recursion) -> Array:
-    """Limit of ``E x^n - x*`` from every start, (d,); `NotApplicable` unless the means contract."""
+    """Limit of ``E x^n - x*`` from every start, (d,); raise `NotApplicable` unless the means contract."""
     return _limit_of(recursion).mean
 
 
@@ -143,7 +143,7 @@ class _Limit:
 
     @cached_property
     def linear_map(self) -> Array:
-        """A, (d, d), on the moving directions; `NotApplicable` unless its powers vanish."""
+        """A, (d, d), on the moving directions; raise `NotApplicable` unless its powers vanish."""
         radius = self.recursion.spectral_radius
         # Beyond one floats may be about to overflow.
         if self.is_exact or radius <= 1 + NEAR_TIE:
@@ -205,7 +205,7 @@ class _Limit:
         return bool(values[0] >= 0.5 and values[-1] <= 1 / _SLOWEST)
 
     def _project(self, matrix: Array) -> Array:
-        """The part (d, d) of a map or of a second moment on the moving directions."""
+        """Return the part (d, d) of a map or of a second moment on the moving directions."""
         part: Array = self.moving @ matrix @ self.moving
         return part
 
@@ -240,7 +240,7 @@ class _Limit:
         return [self._refine(solve, right) for right in rights]
 
     def _direct(self) -> Callable[[Array], Array]:
-        """A solver (d, d) to (d, d) that has the inverse of the matrix on symmetric matrices."""
+        """Return a solver (d, d) to (d, d) that has the inverse of the matrix on symmetric matrices."""
         try:
             inverse = np.linalg.inv(self._gap)
         except np.linalg.LinAlgError:
@@ -284,7 +284,7 @@ class _Limit:
 
 @lru_cache(maxsize=16)
 def _limit_of(recursion: Recursion) -> _Limit:
-    """The cached limit of a recursion: several statements use its parts; that of an enclosed one is rational."""
+    """Return the cached limit of a recursion: several statements use its parts; that of an enclosed one is rational."""
     problem = recursion.problem
     if not isinstance(problem, EnclosedProblem):
         return _Limit(recursion)
@@ -364,13 +364,13 @@ def _upper(size: int) -> tuple[Array, Array]:
 
 
 def pack(symmetric: Array) -> Array:
-    """The upper triangle, (d(d+1)/2,), of a symmetric matrix (d, d)."""
+    """Return the upper triangle, (d(d+1)/2,), of a symmetric matrix (d, d)."""
     packed: Array = symmetric[_upper(len(symmetric))]
     return packed
 
 
 def unpack(packed: Array, size: int) -> Array:
-    """The symmetric matrix (d, d) with an upper triangle (d(d+1)/2,); d is `size`."""
+    """Return the symmetric matrix (d, d) with an upper triangle (d(d+1)/2,); d is `size`."""
     rows, columns = _upper(size)
     symmetric: Array = np.empty((size, size), dtype=packed.dtype)
     symmetric[rows, columns] = symmetric[columns, rows] = packed

@@ -48,7 +48,7 @@ class SteadyTrajectory(Trajectory):
     def of_a_batch(
         cls, problem: Problem, algorithm: Algorithm, recursion: Recursion, many: ManyRounds
     ) -> SteadyTrajectory:
-        """The expectations of a run whose rounds were found together with those of others."""
+        """Return the expectations of a run whose rounds were found together with those of others."""
         found = cls.__new__(cls)
         found._many = many
         found.__init__(problem, algorithm, recursion)  # type: ignore[misc]

@@ -53,7 +53,7 @@ class Trajectory(ServerTrajectory):
     """Second moments of the server's model over n = 0 .. T, and what follows from them."""
 
     noise: Collection[RoundNoise | None]
-    """Noise added by each update; None where it is recomputed on demand."""
+    """Noise added by each update; None if it is recomputed on demand."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> None:
         self.problem = problem
@@ -166,7 +166,7 @@ class Trajectory(ServerTrajectory):
         return self._local_of(form, self.moments[:-1])
 
     def _local_of(self, form: Array, moments: Array) -> Array:
-        """The form at xbar^{n,k} in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
+        """Return the form at xbar^{n,k} in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
         return functionals(self._round_forms.build_average_form(form), moments)
 
     @property
@@ -200,7 +200,7 @@ class Trajectory(ServerTrajectory):
         return np.stack(found, axis=2)
 
     def largest_after_local_steps(self, forms: Array) -> Number:
-        """The largest of `evaluate_at_virtual_iterates` after k = 1 .. K local steps."""
+        """Return the largest of `evaluate_at_virtual_iterates` after k = 1 .. K local steps."""
         if self._is_for_virtual_moments(forms):
             after = self._virtual_moments.swapaxes(0, 1)[1:]
             return largest([functionals(forms, moments).max() for moments in after])
@@ -274,11 +274,14 @@ class Trajectory(ServerTrajectory):
         return np.stack(list(self._list_second_moments(forms)), axis=1)
 
     def largest_local_second_moment(self, forms: Array) -> Number:
-        """The largest of `local_second_moments`; one local step after the other, whatever memory all of them take."""
+        """Return the largest of `local_second_moments`.
+
+        One local step after the other, whatever memory all of them take.
+        """
         return largest([found.max() for found in self._list_second_moments(forms)])
 
     def _list_second_moments(self, forms: Array) -> Iterator[Array]:
-        """The second moments at each of the local steps k = 0 .. K-1, (T, M)."""
+        """Yield the second moments at each of the local steps k = 0 .. K-1, (T, M)."""
         if not self.recursion.is_synchronous:
             yield from self._list_stale_second_moments(forms)
             return
@@ -292,7 +295,7 @@ class Trajectory(ServerTrajectory):
         return iter(found.swapaxes(0, 1))
 
     def _forms_of_gradients(self, forms: Array) -> Iterator[Array]:
-        """The forms of each client in the model that it starts from, for k = 0 .. K-1, (M, d+1, d+1)."""
+        """Yield the forms of each client in the model that it starts from, for k = 0 .. K-1, (M, d+1, d+1)."""
         steps = np.array(self.algorithm.work.steps)
         for k, each in enumerate(islice(self._round_forms.of_clients(forms), int(steps.max()))):
             # A client that has finished its steps asks for no more gradients.
@@ -311,7 +314,7 @@ class Trajectory(ServerTrajectory):
         return self._drift_of(self.moments[:-1])
 
     def _require_listable(self) -> None:
-        """Raise `NotApplicable` where a number for each client at each local step would not fit into memory."""
+        """Raise `NotApplicable` if a number for each client at each local step would not fit into memory."""
         numbers = self.algorithm.rounds * (max(self.algorithm.work.steps) + 1) * self.problem.clients
         if numbers > _MOST_LISTED:
             kept = "numbers of clients at local steps (rounds x (local steps + 1) x clients)"

@@ -30,7 +30,7 @@ def virtual_moments(recursion: Recursion, moments: Array) -> Array:
 
 
 def _without_noise(recursion: Recursion, maps: Array, moments: Array) -> Array:
-    """The moments (N, d+1, d+1) after local steps with these `maps` (M, d+1, d+1) and no noise of gradients."""
+    """Return the moments (N, d+1, d+1) after local steps with these `maps` (M, d+1, d+1) and no noise of gradients."""
     weights, step = recursion.participation, recursion.server_step_size
     identity = recursion.problem.arithmetic.identity(maps.shape[-1])
     displacements = maps - identity
@@ -52,7 +52,7 @@ def _carry(maps: Array, moments: Array) -> Array:
 
 
 def build_forms_of_entries(arithmetic: Arithmetic, size: int) -> Array:
-    """The products of two of `size` coordinates as symmetric forms, each pair once, (E, size, size)."""
+    """Return the products of two of `size` coordinates as symmetric forms, each pair once, (E, size, size)."""
     rows, columns = np.triu_indices(size)
     forms, half = arithmetic.zeros(len(rows), size, size), arithmetic.number("1/2", "half")
     entries = np.arange(len(rows))
@@ -62,7 +62,7 @@ def build_forms_of_entries(arithmetic: Arithmetic, size: int) -> Array:
 
 
 def arrange_entries(values: Array, size: int) -> Array:
-    """The second moments (..., size, size) from the values of the forms of their entries (..., E)."""
+    """Return the second moments (..., size, size) from the values of the forms of their entries (..., E)."""
     numbers, (rows, columns) = np.empty((size, size), dtype=int), np.triu_indices(size)
     numbers[rows, columns] = numbers[columns, rows] = np.arange(len(rows))
     moments: Array = values[..., numbers]

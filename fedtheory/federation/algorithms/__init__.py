@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names that run files know, in alphabetical order."""
+    """Return the names that run files know, in alphabetical order."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def definition(name: str) -> FederatedAlgorithm:
-    """The definition of that name; `InputError` where there is none."""
+    """Return the definition of that name; raise `InputError` if there is none."""
     if name not in names():
         raise InputError("algorithm.name", f"expected one of {', '.join(names())}, got {name!r}")
     found: FederatedAlgorithm = importlib.import_module(f"{__name__}.{name}").algorithm

@@ -69,13 +69,13 @@ class Clock:
         return Update(max(self.times), everyone, (0,) * len(everyone))
 
     def schedule(self, updates: int) -> Schedule:
-        """The first server updates; `NotApplicable` where the times are random."""
+        """Return the first server updates; raise `NotApplicable` if the times are random."""
         if self.is_random:
             raise NotApplicable("the clients' times are random: the schedule has to be sampled")
         return _fixed(self, updates)
 
     def draw(self, updates: int, generator: np.random.Generator) -> Schedule:
-        """A random schedule; the same as `schedule` for fixed times."""
+        """Return a random schedule; the same as `schedule` for fixed times."""
         if not self.is_random:
             return self.schedule(updates)
         means = [plain_float(time) for time in self.times]
@@ -97,10 +97,10 @@ class Clock:
 
 @lru_cache(maxsize=4)
 def _fixed(clock: Clock, updates: int) -> Schedule:
-    """The schedule of fixed times: runs with many step sizes have it in common."""
+    """Return the schedule of fixed times: runs with many step sizes have it in common."""
     return Schedule(tuple(islice(clock._updates(clock.times.__getitem__), updates)))
 
 
 def synchronous(clients: int) -> Clock:
-    """The clock of rounds that take one unit of time."""
+    """Return the clock of rounds that take one unit of time."""
     return Clock(Synchronous(), (fmpq(1),) * clients)

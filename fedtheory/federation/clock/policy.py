@@ -52,7 +52,7 @@ class Policy(ABC):
         return ""
 
     def check(self, clients: int) -> None:  # noqa: B027
-        """Raise `InputError` where the policy makes no sense for that number of clients; any is fine by default."""
+        """Raise `InputError` if the policy makes no sense for that number of clients; any is fine by default."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class FedBuff(Policy):
     buffer: int
     ties: Ties = "together"
     staleness: StalenessWeight | None = None
-    """The weight of a report by its staleness; None where all count alike."""
+    """The weight of a report by its staleness; None if all count alike."""
 
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
         first = nsmallest(self.buffer, range(len(finish)), key=lambda client: (finish[client], client))

@@ -71,7 +71,7 @@ class Schedule:
         return int(self.staleness.max())
 
     def smallest_window(self, weights: Array) -> int:
-        """The smallest W that divides N with equal sums of `weights` (N, M) in every block of W updates.
+        """Return the smallest W that divides N with equal sums of `weights` (N, M) in every block of W updates.
 
         fraboni2022, Assumption 6; W = N always qualifies.
         """

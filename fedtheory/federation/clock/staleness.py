@@ -55,7 +55,7 @@ class StalenessWeight:
 
 
 def read_staleness(text: str) -> StalenessWeight:
-    """The weight of a formula in the staleness s: 1/sqrt(1+s), 1/(1+s), 1/(1+s)^a or (1+s)^(-a)."""
+    """Return the weight of a formula in the staleness s: 1/sqrt(1+s), 1/(1+s), 1/(1+s)^a or (1+s)^(-a)."""
     plain = text.replace(" ", "")
     if _ROOT.fullmatch(plain):
         return StalenessWeight(fmpq(1, 2))

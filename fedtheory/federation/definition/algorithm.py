@@ -56,7 +56,7 @@ class Parameter:
     allowed: sp.Set
     """The numbers that it can be."""
     default: str | int | None = None
-    """None where a run file has to say it."""
+    """None if a run file has to say it."""
     is_flag: bool = False
     """Whether the key is true or false, for the numbers 1 and 0."""
 
@@ -67,7 +67,7 @@ _KEEP_A_GRADIENT = (
 
 
 def _suggest_alternative(part: Expr) -> str:
-    """The way to write what an update may not use; empty where there is none."""
+    """Return the way to write what an update may not use; empty where there is none."""
     if part.has(Gradient):
         return f": gradients are taken in local steps; {_KEEP_A_GRADIENT}"
     if part.has(*SUMS):
@@ -155,7 +155,7 @@ class FederatedAlgorithm:
         return any(expression.has(*OVER_CLIENTS) for expression in heard)
 
     def parts(self, vector: Expr, expression: Expr) -> Parts:
-        """An expression as a linear combination of vectors and of what happens to them."""
+        """Return an expression as a linear combination of vectors and of what happens to them."""
         if (vector, expression) not in self._linear_cache:
             vectors = {start, optimum, *self.server, *self.client, *self.local_vectors}
             nodes = (Gradient, Compressed, *OVER_CLIENTS)
@@ -184,7 +184,7 @@ class FederatedAlgorithm:
                 raise InputError(self._key(vector), f"expected a symbol and an expression, got {expression!r}")
 
     def _check_names(self) -> None:
-        """Raise `InputError` where a symbol stands for two things, or the chance of a coin for none.
+        """Raise `InputError` if a symbol stands for two things, or the chance of a coin for none.
 
         Two symbols of one name are one to people and in proofs, though they can be two for SymPy.
         """
@@ -204,7 +204,7 @@ class FederatedAlgorithm:
                 raise InputError(self.name, f"the {what} has the symbol {symbol}, which is not a parameter")
 
     def _check_texts(self) -> None:
-        """Raise `InputError` where people would read a name as another one."""
+        """Raise `InputError` if people would read a name as another one."""
         require_plain("name", self.name)
         require_readable(self._key("description"), self.description)
         for symbol in [*self.server, *self.client, *self.local_vectors, *self.coins]:
@@ -254,7 +254,7 @@ class FederatedAlgorithm:
                     raise InputError(self._key(vector), f"undeclared symbol {symbol} in `at_optimum`")
 
     def _check_model(self) -> None:
-        """Raise `InputError` where the model's own numbers differ between clients or between rounds."""
+        """Raise `InputError` if the model's own numbers differ between clients or between rounds."""
         for symbol in sorted(sp.sympify(self.model).free_symbols & (OF_CLIENTS | self.coins.keys()), key=str):
             raise InputError(
                 self._key(sp.Symbol("model")), f"{symbol} differs between clients or rounds: expected one number"
@@ -281,7 +281,7 @@ class FederatedAlgorithm:
             self._expect(vector, part.args[0], inside, (Compressed,) if isinstance(part, OVER_CLIENTS) else ())
 
     def _inside(self, node: Expr) -> set[Expr]:
-        """The vectors that a node's argument may know."""
+        """Return the vectors that a node's argument may know."""
         if isinstance(node, Average) and node in sp.sympify(self.model).atoms(Average):
             return {*self.server, *self.client}
         return {*self.server, *self.client, *self.local_vectors}
@@ -299,7 +299,7 @@ class FederatedAlgorithm:
             )
 
     def _check_common(self, vector: Expr, expression: Expr) -> None:
-        """Raise `InputError` where the server uses a client's number outside a sum over clients."""
+        """Raise `InputError` if the server uses a client's number outside a sum over clients."""
         for part, scale in self.parts(vector, expression).items():
             for symbol in sorted(scale.free_symbols & OF_CLIENTS, key=str):
                 raise InputError(self._key(vector), f"{symbol} in front of {part} differs from client to client")

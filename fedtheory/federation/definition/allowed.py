@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def require_numbers(found: FederatedAlgorithm, given: Mapping[Expr, Number], mixing: Array | None) -> None:
-    """Raise `InputError` where a parameter, the probability of a coin or the graph is none."""
+    """Raise `InputError` if a parameter, the probability of a coin or the graph is none."""
     values = {parameter.letter: _require_parameter(found, given, parameter) for parameter in found.parameters}
     for coin, chance in found.coins.items():
         value = number_of(chance, values, RATIONAL, f"algorithm {found.name}")
@@ -39,7 +39,7 @@ def require_numbers(found: FederatedAlgorithm, given: Mapping[Expr, Number], mix
 
 
 def _require_parameter(found: FederatedAlgorithm, given: Mapping[Expr, Number], parameter: Parameter) -> Number:
-    """The number of a parameter, exactly."""
+    """Return the number of a parameter, exactly."""
     key = f"algorithm.{parameter.key}"
     if parameter.letter not in given:
         raise InputError(key, f"is missing: {found.name} needs it")
@@ -56,7 +56,7 @@ def _contains(allowed: sp.Set, value: sp.Rational) -> bool:
 
 
 def _describe_range(parameter: Parameter) -> str:
-    """The numbers that are allowed, as people write them."""
+    """Return the numbers that are allowed, as people write them."""
     allowed = parameter.allowed
     if not isinstance(allowed, sp.Interval):
         return f"{allowed.inf}, {allowed.inf + 1}, ..." if allowed.sup == sp.oo else str(allowed)
@@ -83,7 +83,7 @@ def _require_doubly_stochastic(mixing: Array | None, purpose: str) -> None:
 def require_problem(
     found: FederatedAlgorithm, values: Mapping[Expr, Number], mixing: Array | None, problem: Problem
 ) -> None:
-    """Raise `InputError` where a client would send more coordinates than there are, or the graph has others."""
+    """Raise `InputError` if a client would send more coordinates than there are, or the graph has others."""
     clients = problem.clients
     if mixing is not None and len(mixing) != clients:
         got = " x ".join(map(str, mixing.shape))

@@ -17,7 +17,10 @@ from fedtheory.kernel.expressions import Average, Expr
 
 
 def with_held_vectors(algorithm: FederatedAlgorithm) -> FederatedAlgorithm:
-    """The definition whose clients hold copies; `InputError` with the reason where a clock makes no sense of it."""
+    """Return the definition whose clients hold copies.
+
+    `InputError` with the reason where a clock makes no sense of it.
+    """
     require_clock(algorithm)
     held = {vector: sp.Symbol(f"held {vector}", real=True) for vector in algorithm.server}
 
@@ -41,7 +44,7 @@ def with_held_vectors(algorithm: FederatedAlgorithm) -> FederatedAlgorithm:
 
 
 def require_clock(algorithm: FederatedAlgorithm) -> None:
-    """Raise `InputError` where clients cannot report at different times."""
+    """Raise `InputError` if clients cannot report at different times."""
     reasons = {
         "its clients keep vectors between rounds": bool(algorithm.client),
         "its coins are tossed for all clients at once": bool(algorithm.coins),

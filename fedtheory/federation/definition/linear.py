@@ -19,7 +19,7 @@ Parts = dict[Expr, Expr]
 
 
 def linear_parts(expression: Expr, is_vector: Callable[[Expr], bool], key: str) -> Parts:
-    """The coefficient of each vector in a linear combination; `InputError` names the term that is not linear."""
+    """Return the coefficient of each vector in a linear combination; `InputError` names the term that is not linear."""
     expression = sp.sympify(expression)
     if is_vector(expression):
         return {expression: sp.S.One}
@@ -48,7 +48,7 @@ def _contains(expression: Expr, is_vector: Callable[[Expr], bool]) -> bool:
 
 
 def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmetic, key: str) -> Any:
-    """The value of an expression in symbols; values may be arrays, one number for each client.
+    """Return the value of an expression in symbols; values may be arrays, one number for each client.
 
     `InputError` where it is made of more than numbers, symbols, + - * / and whole powers.
     """

@@ -53,7 +53,7 @@ def round_end(algorithm: FederatedAlgorithm) -> BlockMap:
 
 
 def _expect(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Parts:
-    """The coefficients of vectors and of sums over clients, in expectation over noise and compression."""
+    """Return the coefficients of vectors and of sums over clients, in expectation over noise and compression."""
     found: Parts = {}
     for part, scale in algorithm.parts(vector, expression).items():
         for inside, share in _expected(algorithm, vector, part).items():
@@ -77,7 +77,7 @@ def _block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends: list
 
 
 def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, kind: type[Expr]) -> Parts:
-    """The coefficients of vectors in sums of one kind."""
+    """Return the coefficients of vectors in sums of one kind."""
     found: Parts = {}
     for node, scale in end.items():
         inside = _expect(algorithm, rows[0], node.args[0]) if isinstance(node, kind) else {}

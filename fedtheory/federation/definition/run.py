@@ -20,7 +20,7 @@ class Defined:
     values: Mapping[Expr, Number]
     """The numbers of its parameters."""
     mixing: Array | None = None
-    """W, (M, M), doubly stochastic; None where the definition mixes nothing."""
+    """W, (M, M), doubly stochastic; None if the definition mixes nothing."""
 
     def __post_init__(self) -> None:
         require_numbers(self.algorithm, self.values, self.mixing)
@@ -31,6 +31,6 @@ class Defined:
         return self.algorithm.uses(Compressed)
 
     def as_floats(self) -> Defined:
-        """The definition in double precision."""
+        """Return the definition in double precision."""
         values = {symbol: FLOAT.number(value, str(symbol)) for symbol, value in self.values.items()}
         return replace(self, values=values, mixing=None if self.mixing is None else FLOAT.array(self.mixing))

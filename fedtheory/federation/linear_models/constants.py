@@ -155,7 +155,7 @@ class ModelConstants:
 
 
 def largest_eigenvalue(inputs: Array, weights: Array | float) -> float:
-    """The largest eigenvalue of ``sum_j weights_j x_j x_j'``, from the smaller of the two Gram matrices."""
+    """Return the largest eigenvalue of ``sum_j weights_j x_j x_j'``, from the smaller of the two Gram matrices."""
     rows = inputs * np.sqrt(np.broadcast_to(weights, len(inputs)))[:, None]
     gram = rows.T @ rows if len(rows) >= rows.shape[1] else rows @ rows.T
     return max(float(np.linalg.eigvalsh(gram)[-1]), 0.0) if len(gram) else 0.0

@@ -66,7 +66,7 @@ class _Coordinates:
         return cls(model, row_weights, base, basis, inputs, model.offsets - model.inputs @ base, penalties)
 
     def lifted(self, z: Array) -> Array:
-        """The model of coordinates."""
+        """Return the model of coordinates."""
         lifted: Array = self.base + (z if self.basis is None else self.basis @ z)
         return lifted
 
@@ -81,7 +81,7 @@ class _Coordinates:
         return margins
 
     def value(self, z: Array) -> float:
-        """The objective."""
+        """Return the objective."""
         return float(self.model.loss.value(self.margins(z)) @ self.row_weights + self.penalties @ (z * z) / 2)
 
     def gradient(self, z: Array) -> Array:
@@ -110,7 +110,10 @@ class _Coordinates:
 
 
 def _span(model: LinearModel) -> Array | None:
-    """An orthonormal basis (d, r) of what the rows span; None where that is everything, or a ridge makes it so."""
+    """Return an orthonormal basis (d, r) of what the rows span.
+
+    None if that is everything, or a ridge makes it so.
+    """
     count, size = model.inputs.shape
     if model.ridge > 0 and size <= count:
         return None
@@ -132,9 +135,9 @@ def _directions(inputs: Array) -> Array:
 
 
 def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | None = None) -> Minimum:
-    """The minimiser of ``sum_i weights_i F_i``, weights that sum to one, nearest to a start (d,).
+    """Return the minimiser of ``sum_i weights_i F_i``, weights that sum to one, nearest to a start (d,).
 
-    `near` is a first guess.  Raises `NoMinimiser` where none could be certified.
+    `near` is a first guess.  Raises `NoMinimiser` if none could be certified.
     """
     coordinates = _Coordinates.of(model, model.row_weights(weights), start)
     guess = np.zeros(coordinates.inputs.shape[1]) if near is None else coordinates.dropped(near)
@@ -163,7 +166,7 @@ def _newton(at: _Coordinates, z: Array) -> Array:
 
 
 def _solve(hessian: Array, gradient: Array) -> Array:
-    """The Newton step, minus the inverse Hessian times the gradient, columns scaled to a diagonal of ones."""
+    """Return the Newton step, minus the inverse Hessian times the gradient, columns scaled to a diagonal of ones."""
     diagonal = np.sqrt(np.diag(hessian))
     scales = 1 / np.where(diagonal > 0, diagonal, 1.0)
     scaled = hessian * np.outer(scales, scales)
@@ -177,7 +180,7 @@ def _solve(hessian: Array, gradient: Array) -> Array:
 def _descend(
     at: _Coordinates, z: Array, value: float, gradient: Array, step: Array
 ) -> tuple[Array, float, Array] | None:
-    """A point along a step that is better, with value and gradient there; None where rounding has used up the step.
+    """A point along a step that is better, with value and gradient there; None if rounding has used up the step.
 
     Values decide, and near the minimum, where rounding hides their change, the norms of the gradients.
     """
@@ -199,7 +202,7 @@ def _descend(
 
 
 def _bound_curvature(at: _Coordinates, z: Array) -> float:
-    """A lower bound on the curvature of the objective on a ball about a point that contains its minimiser."""
+    """Return a lower bound on the curvature of the objective on a ball about a point that contains its minimiser."""
     if at.model.strength > 0:
         return at.model.strength
     bound, lengths = at.gradient_bound(z), np.sqrt((at.inputs * at.inputs).sum(axis=1))
@@ -216,7 +219,7 @@ def _bound_curvature(at: _Coordinates, z: Array) -> float:
 
 
 def _smallest_eigenvalue(matrix: Array, rows: int) -> float:
-    """A lower bound on the smallest eigenvalue of a matrix that is a sum over so many rows."""
+    """Return a lower bound on the smallest eigenvalue of a matrix that is a sum over so many rows."""
     if not len(matrix):
         return 1.0
     values = np.linalg.eigvalsh(matrix)

@@ -119,7 +119,7 @@ class LinearModel:
         return slice(first, first + int(self.counts[client]))
 
     def of(self, clients: list[int]) -> LinearModel:
-        """The rows of some of the clients, in that order; a client may be named repeatedly."""
+        """Return the rows of some of the clients, in that order; a client may be named repeatedly."""
         rows = np.concatenate([np.arange(len(self.offsets))[self.rows_of(client)] for client in clients])
         chosen = {name: getattr(self, name)[rows] for name in ("inputs", "offsets", "labels")}
         return replace(self, counts=self.counts[clients], **chosen)
@@ -138,22 +138,22 @@ class LinearModel:
         return margins
 
     def ridge_values(self, points: Array) -> Array:
-        """The ridge's part of the values, (...), at points (..., d)."""
+        """Return the ridge's part of the values, (...), at points (..., d)."""
         away = points - self.origin
         return np.asarray((away * away) @ self.penalties / 2)
 
     def _ridge_slopes(self, points: Array) -> Array:
-        """The ridge's part of the gradients, (..., d), at points (..., d)."""
+        """Return the ridge's part of the gradients, (..., d), at points (..., d)."""
         slopes: Array = self.penalties * (points - self.origin)
         return slopes
 
     def values(self, row_weights: Array, points: Array) -> Array:
-        """The mixed objective with weights (n,) of the rows, (K,), at points (K, d)."""
+        """Return the mixed objective with weights (n,) of the rows, (K,), at points (K, d)."""
         found = [self.loss.value(self.margins(block)) @ row_weights for block in self._blocks(points)]
         return np.concatenate(found) + self.ridge_values(points)
 
     def slopes(self, row_weights: Array, points: Array) -> Array:
-        """The gradient of the mixed objective, (K, d), at points (K, d)."""
+        """Return the gradient of the mixed objective, (K, d), at points (K, d)."""
         found = [(self.loss.slope(self.margins(block)) * row_weights) @ self.inputs for block in self._blocks(points)]
         return np.concatenate(found) + self._ridge_slopes(points)
 

@@ -12,7 +12,7 @@ from fedtheory.federation.problem.scales import are_uneven, column_sizes
 
 
 def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
-    """The objective of a client in words; `classes` are the names of those labelled -1 and 1."""
+    """Return the objective of a client in words; `classes` are the names of those labelled -1 and 1."""
     loss, ridge = model.loss, f" + {model.ridge:g}/2 |w|^2" if model.ridge > 0 else ""
     ridge += " (w without its intercept there)" if model.is_intercept_apart else ""
     if classes is None:
@@ -45,7 +45,7 @@ def _has_constant(model: LinearModel) -> bool:
 
 
 def notes_on_weights(counts: Array, weights: Array) -> list[str]:
-    """A sentence on clients with different numbers of rows that count alike; none where they do not."""
+    """Return a sentence on clients with different numbers of rows that count alike; none where they do not."""
     if counts.min() == counts.max() or (weights != weights[0]).any():
         return []
     return [

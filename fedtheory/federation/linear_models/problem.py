@@ -44,7 +44,7 @@ class LinearModelProblem(NonquadraticProblem):
         self.__dict__.update(description=description, classes=classes)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The data alone: what is known of a problem is found again where it is needed."""
+        """Return the data alone: what is known of a problem is found again where it is needed."""
         return {name: self.__dict__[name] for name in _DATA}
 
     @property
@@ -99,7 +99,7 @@ class LinearModelProblem(NonquadraticProblem):
 
     @cached_property
     def stationary_point(self) -> Array | None:
-        """x*, (d,); None where no minimiser is certified."""
+        """x*, (d,); None if no minimiser is certified."""
         try:
             return self.optimum
         except NoMinimiser:
@@ -127,7 +127,7 @@ class LinearModelProblem(NonquadraticProblem):
         return gaps
 
     def accuracies(self, points: Array) -> Array:
-        """The part of all rows that models (K, d) put into their class; a row on the border counts half."""
+        """Return the part of all rows that models (K, d) put into their class; a row on the border counts half."""
         if self.classes is None:
             raise NotApplicable("a regression has no classes: no accuracy is defined")
         step = max(_MOST // len(self.model.offsets), 1)
@@ -158,7 +158,7 @@ class LinearModelProblem(NonquadraticProblem):
 
     @cached_property
     def client_optima(self) -> Array:
-        """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
+        """A minimiser of each F_i, (M, d), the nearest to x*; raise `NotApplicable` if one has none."""
         try:
             return np.stack(
                 [minimum_of(self.model.of([client]), np.ones(1), self.optimum).point for client in range(self.clients)]
@@ -167,14 +167,14 @@ class LinearModelProblem(NonquadraticProblem):
             raise NotApplicable("a client's objective has no minimiser") from None
 
     def compared_at(self, time: float, near: Array | None = None) -> Array:
-        """The minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``, (d,)."""
+        """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``, (d,)."""
         penalties, model = self.model.penalties, self.model
         joint = penalties + 1 / time
         moved = model.with_penalties(joint, (penalties * model.origin + self.start / time) / joint)
         return minimum_of(moved, self.weights, self.start, near).point
 
     def repeated(self, copies: int) -> LinearModelProblem:
-        """The problem with every client repeated, the weights divided by the number of copies."""
+        """Return the problem with every client repeated, the weights divided by the number of copies."""
         clients = list(range(self.clients)) * copies
         model, oracle = self.model.of(clients), self.oracle.of(clients)
         return self._with(model=model, weights=self.weights[clients] / copies, oracle=oracle)

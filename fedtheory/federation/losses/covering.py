@@ -17,7 +17,7 @@ _MOST_PIECES = 20_000
 
 
 def _tight() -> arb:
-    """The relative width of an enclosure that need not be narrower, such as that of a plateau."""
+    """Return the relative width of an enclosure that need not be narrower, such as that of a plateau."""
     return arb(2) ** (-3 * ctx.prec // 4)
 
 
@@ -33,11 +33,11 @@ class Jet:
         return Jet(self.value + other.value, self.slope + other.slope, self.bend + other.bend)
 
     def scaled(self, factor: arb) -> Jet:
-        """The function times a number."""
+        """Return the function times a number."""
         return Jet(self.value * factor, self.slope * factor, self.bend * factor)
 
     def squared(self) -> Jet:
-        """The square of the function."""
+        """Return the square of the function."""
         value, slope, bend = self.value, self.slope, self.bend
         return Jet(value * value, 2 * value * slope, 2 * (slope * slope + value * bend))
 
@@ -46,7 +46,7 @@ Function = Callable[[arb], Jet]
 
 
 def largest_on(function: Function, left: arb, right: arb, floor: arb | None = None) -> arb:
-    """An enclosure of the largest value on an interval with exact ends, by branch and bound.
+    """Return an enclosure of the largest value on an interval with exact ends, by branch and bound.
 
     Values below `floor` need not be distinguished from it.
     """
@@ -78,7 +78,7 @@ class _Covering:
         self._low, self._high = max(self._low, value.lower()), max(self._high, value.upper())
 
     def largest(self) -> arb:
-        """The enclosure, once everything is covered."""
+        """Return the enclosure, once everything is covered."""
         return self._low.union(self._high)
 
     def closes(self, low: arb, middle: arb, high: arb, narrowest: arb) -> bool:
@@ -111,7 +111,7 @@ class _Covering:
 
 
 def newton(slopes: Callable[[arb], tuple[arb, arb]], start: arb) -> arb | None:
-    """The zero of a function in an interval on which its derivative has one sign; None where there is none.
+    """Return the zero of a function in an interval on which its derivative has one sign; None if there is none.
 
     `slopes` gives the function and its derivative.
     """
@@ -130,7 +130,7 @@ def newton(slopes: Callable[[arb], tuple[arb, arb]], start: arb) -> arb | None:
 
 
 def narrowed(function: Function, low: arb, high: arb) -> arb:
-    """The zero of a rising function between a point where it is negative and one where it is positive."""
+    """Return the zero of a rising function between a point where it is negative and one where it is positive."""
     while True:
         whole = low.union(high)
         over, at = function(whole), function(whole.mid()).value

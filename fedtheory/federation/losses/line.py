@@ -80,7 +80,7 @@ class FunctionsOfCoordinate:
 
     @cached_property
     def _sigmoids(self) -> Sigmoids | None:
-        """Return the functions for proofs in enclosures; None where they are piecewise linear or in floats."""
+        """Return the functions for proofs in enclosures; None if they are piecewise linear or in floats."""
         if not isinstance(self.kind, SmoothKind) or self.arithmetic is FLOAT:
             return None
         offsets, amplitudes, scales = self.kind.tanh_form(self.widths)
@@ -98,7 +98,10 @@ class FunctionsOfCoordinate:
         return self.kind.slope(points[:, None] - self.centres, self.widths)
 
     def minimiser(self, near: Number) -> Number:
-        """The minimiser of the only function's integral, nearest to a point; `InputError` where there is none."""
+        """Return the minimiser of the only function's integral, nearest to a point.
+
+        Raises `InputError` if there is none.
+        """
         return self._zero(near) if self.kind.is_convex else self._global_minimiser(near)
 
     def _global_minimiser(self, near: Number) -> Number:
@@ -120,7 +123,7 @@ class FunctionsOfCoordinate:
                 yield left - low * (right - left) / (high - low)
 
     def _nearest_on_plateaus(self, kinks: Array, slopes: Array, near: Number) -> Iterator[Number]:
-        """The nearest point to a given one of each interval between neighbouring kinks without slope."""
+        """Yield the nearest point to a given one of each interval between neighbouring kinks without slope."""
         flat = abs(slopes) <= self._rounding(slopes)
         for left, right, *ends in zip(kinks, kinks[1:], flat, flat[1:], strict=False):
             if all(ends):
@@ -130,7 +133,10 @@ class FunctionsOfCoordinate:
         return 0 if values.dtype == object else 1e-14 * abs(values).max()
 
     def _zero(self, near: Number) -> Number:
-        """The zero nearest to a point of the only function, which rises; `InputError` where it has none."""
+        """Return the zero nearest to a point of the only function, which rises.
+
+        Raises `InputError` if it has none.
+        """
         if self._sigmoids is not None:
             return self._sigmoids.zero()
         return self._flat_zero(near) if self.kind.is_piecewise else self._find_single_zero()
@@ -231,7 +237,7 @@ class FunctionsOfCoordinate:
     def _largest(
         self, value: Callable[[Array], Array], upper: Callable[[Array, Array], Array], tolerance: float
     ) -> float:
-        """The largest value of a function on the line and a tolerance, by branch and bound on intervals."""
+        """Return the largest value of a function on the line and a tolerance, by branch and bound on intervals."""
         inner = np.union1d(np.linspace(*self._reach, 64), self.centres)
         edges = np.concatenate([[-np.inf], inner, [np.inf]])
         left, right = edges[:-1], edges[1:]
@@ -264,9 +270,9 @@ def line(terms: Terms, coordinate: int, mixing: Array) -> FunctionsOfCoordinate:
 
 
 def minimiser(terms: Terms, near: Array) -> Array:
-    """The minimiser, (d,), nearest to a point (d,) of the only objective that the terms belong to.
+    """Return the minimiser, (d,), nearest to a point (d,) of the only objective that the terms belong to.
 
-    Raises `InputError` where there is none.
+    Raises `InputError` if there is none.
     """
     one = terms.arithmetic.identity(1)
     found = near.copy()

@@ -105,7 +105,7 @@ class LossProblem(NonquadraticProblem):
 
     @cached_property
     def client_optima(self) -> Array:
-        """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
+        """A minimiser of each F_i, (M, d), the nearest to x*; raise `NotApplicable` if one has none."""
         if self.given is not self:
             return np.asarray(self.given.client_optima - self.given.optimum)
         optima = self.arithmetic.zeros(self.clients, self.dimension)
@@ -117,12 +117,15 @@ class LossProblem(NonquadraticProblem):
         return optima
 
     def repeated(self, copies: int) -> LossProblem:
-        """The problem with every client repeated, the shares divided by the number of copies."""
+        """Return the problem with every client repeated, the shares divided by the number of copies."""
         clients = list(range(self.clients)) * copies
         return self.with_clients(clients, self.weights[clients] / copies)
 
     def with_clients(self, clients: Sequence[int], weights: Array) -> LossProblem:
-        """The problem of some of the clients, in that order, with other weights; a client may be named repeatedly."""
+        """Return the problem of some of the clients, in that order, with other weights.
+
+        A client may be named repeatedly.
+        """
         return LossProblem(self.terms.of(clients), weights, self.start, self.oracle.of(clients))
 
     def as_floats(self) -> LossProblem:
@@ -136,7 +139,7 @@ class LossProblem(NonquadraticProblem):
 def separable(
     terms: Terms, start: Array, *, clients: int, weights: Array | None = None, noise: Array | None = None
 ) -> LossProblem:
-    """A checked problem of M clients with full gradients or two-point noise.
+    """Return a checked problem of M clients with full gradients or two-point noise.
 
     `noise` holds the sizes s_i, (M,); missing weights are uniform.  Raises
     `InputError`, naming the key, where F has no minimiser or a number is out of

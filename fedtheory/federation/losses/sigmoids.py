@@ -64,7 +64,7 @@ class Sigmoids:
             return Enclosure(largest_on(jet, arb(first).lower(), arb(last).upper()))
 
     def zero(self) -> Number:
-        """The zero of the only function, whose amplitudes are positive; `InputError` where it has none.
+        """Return the zero of the only function, whose amplitudes are positive; raise `InputError` if it has none.
 
         Rational where terms cancel exactly at a simple number.
         """
@@ -122,7 +122,7 @@ class Sigmoids:
         return sum(share * limit * limit for share, limit in zip(shares, limits, strict=True))
 
     def _reflect(self) -> Sigmoids:
-        """The functions of -x."""
+        """Return the functions of -x."""
         return replace(self, amplitudes=-self.amplitudes, centres=-self.centres)
 
     def _tail(self, shares: list[Number], floor: arb) -> tuple[arb, arb]:

@@ -56,18 +56,18 @@ class Terms:
         return arguments
 
     def translated(self, origin: Array) -> Terms:
-        """The terms in coordinates whose zero is `origin` (d,)."""
+        """Return the terms in coordinates whose zero is `origin` (d,)."""
         return replace(self, centres=self.centres - origin[self.coordinates])
 
     def of(self, clients: Sequence[int]) -> Terms:
-        """The terms of some of the clients, in that order; a client may be named repeatedly."""
+        """Return the terms of some of the clients, in that order; a client may be named repeatedly."""
         picked = [np.flatnonzero(self.owners == client) for client in clients]
         places = np.concatenate(picked)
         owners = np.repeat(np.arange(len(picked)), [len(places) for places in picked])
         return replace(self._at(places), owners=owners)
 
     def along(self, coordinate: int) -> Terms:
-        """The terms of one coordinate."""
+        """Return the terms of one coordinate."""
         return self._at(np.flatnonzero(self.coordinates == coordinate))
 
     def mixed(self, weights: Array) -> Terms:

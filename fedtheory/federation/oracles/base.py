@@ -76,7 +76,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def draws(self, client: int, linear: Array) -> Draws:
-        """A finite law of a client's noise with the oracle's moments; `linear` (M, d) gives the shape."""
+        """Return a finite law of a client's noise with the oracle's moments; `linear` (M, d) gives the shape."""
 
     @abstractmethod
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
@@ -96,7 +96,7 @@ class Oracle(ABC):
         return self
 
     def of(self, _clients: Sequence[int]) -> Oracle:
-        """The oracle of some of the clients, in that order; a client may be named repeatedly."""
+        """Return the oracle of some of the clients, in that order; a client may be named repeatedly."""
         return self
 
     def translated(self, _origin: Array) -> Oracle:

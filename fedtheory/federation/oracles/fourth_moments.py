@@ -73,14 +73,14 @@ class FourthMoments:
         return found
 
     def pulled_back(self, form: Array) -> Array:
-        """The expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
+        """Return the expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
         turned = np.zeros_like(self._turn)
         turned[1:, 1:] = self.axes @ form @ self.axes.T
         found: Array = self._turn.T @ self._apply(turned) @ self._turn
         return found
 
     def _apply(self, symmetric: Array) -> Array:
-        """The matrix applied to symmetric matrices (..., d+1, d+1)."""
+        """Return the matrix applied to symmetric matrices (..., d+1, d+1)."""
         size = symmetric.shape[-1]
         return fill_symmetric((select_pairs(symmetric) * multiplicities_of_pairs(size)) @ self.matrix, size)
 

@@ -76,7 +76,7 @@ class MiniBatch(Oracle):
         return _weigh_squares(residuals[:, 1:], (product(residuals, moments) * residuals).sum(axis=-1))
 
     def _pull_back_one(self, client: int, form: Array) -> Array:
-        """The expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
+        """Return the expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
         if client in self.fourth_moments:
             return self.fourth_moments[client].pulled_back(form)
         residuals = self._residuals(client)
@@ -120,7 +120,7 @@ class MiniBatch(Oracle):
         return mean
 
     def _residuals(self, client: int) -> Array:
-        """A client's samples as linear forms in (1, x), (n_i, d+1)."""
+        """Return a client's samples as linear forms in (1, x), (n_i, d+1)."""
         if client not in self._residual_cache:
             self._residual_cache[client] = np.column_stack([-self.data.outputs[client], self.data.inputs[client]])
         return self._residual_cache[client]

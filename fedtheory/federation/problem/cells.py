@@ -36,7 +36,10 @@ def has_decimal_comma(cell: str) -> bool:
 
 
 def number_of(cell: object, decimal: str = ".") -> float | None:
-    """The number of a cell, which may be infinite; true and false are one and zero; None where it is no number."""
+    """Return the number of a cell, which may be infinite.
+
+    True and false are one and zero; None if it is no number.
+    """
     if is_missing(cell):
         return None
     if decimal != ".":
@@ -82,7 +85,7 @@ class NumberColumn:
         return values
 
     def _fast(self, cells: Cells) -> Array | None:
-        """The numbers where all cells are numbers in a plain form, or missing ones in an array."""
+        """Return the numbers where all cells are numbers in a plain form, or missing ones in an array."""
         if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
             return cells.astype(float, copy=False)
         if self.decimal != ".":
@@ -94,7 +97,7 @@ class NumberColumn:
 
     @property
     def trouble(self) -> str | None:
-        """Row and column of the first bad cell, what is wrong with it, and what to do; None where there is none."""
+        """Row and column of the first bad cell, what is wrong with it, and what to do; None if there is none."""
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
@@ -164,7 +167,7 @@ class ClassColumn(NumberColumn):
         return places
 
     def labels(self, places: Array) -> tuple[Array, tuple[str, ...]]:
-        """The labels of cells by their places, (n,): numbers where all are, else their order among the names."""
+        """Return the labels of cells by their places, (n,): numbers where all are, else their order among the names."""
         numbers = [number_of(cell, self.decimal) for cell in self._known]
         if not any(number is None for number in numbers):
             return np.array(numbers, dtype=float)[places.astype(np.intp)], ()
@@ -199,7 +202,7 @@ class LabelColumn:
 
     @property
     def trouble(self) -> str | None:
-        """Row and column of the first missing client, and what to do; None where there is none."""
+        """Row and column of the first missing client, and what to do; None if there is none."""
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
@@ -215,7 +218,7 @@ class LabelColumn:
 
 
 def _plain(cell: object) -> object:
-    """A number of an array as one of Python's."""
+    """Return a number of an array as one of Python's."""
     return cell.item() if isinstance(cell, np.generic) else cell
 
 

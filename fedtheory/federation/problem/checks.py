@@ -26,7 +26,7 @@ def is_known_semidefinite(hessians: Array) -> bool:
 
 
 def require_shapes(clients: int, dimension: int, arrays: Mapping[str, Array]) -> None:
-    """Raise `InputError` where an array of a problem of so many clients and dimensions has another shape."""
+    """Raise `InputError` if an array of a problem of so many clients and dimensions has another shape."""
     expected = {
         "hessians": (clients, dimension, dimension),
         "linear": (clients, dimension),

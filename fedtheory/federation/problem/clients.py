@@ -45,7 +45,7 @@ class Clients:
 
 
 def label_of(value: Any) -> str:
-    """A client as text: words unchanged, without spaces around them; whole numbers without a decimal point."""
+    """Return a client as text: words unchanged, without spaces around them; whole numbers without a decimal point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE:
         return str(int(value))
     return str(value).strip()

@@ -17,7 +17,7 @@ _OF_INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """The columns that a user names; None where the file's order or names decide."""
+    """The columns that a user names; None if the file's order or names decide."""
 
     target: str | None = None
     client: str | None = None
@@ -42,7 +42,7 @@ class Roles:
 
     target: str
     client: str | None
-    """None where the file does not say whose a row is."""
+    """None if the file does not say whose a row is."""
     features: tuple[str, ...]
 
 
@@ -66,7 +66,7 @@ class Header:
         return Roles(target, client, self._features(choice.features, target, client))
 
     def require_distinct(self) -> None:
-        """Raise `InputError` where two columns have one name."""
+        """Raise `InputError` if two columns have one name."""
         for name, count in Counter(self.names).items():
             if count > 1:
                 raise self._error(f"expected different names for the columns, got {name!r} twice")
@@ -88,13 +88,13 @@ class Header:
         return names[-2], names[-1]
 
     def _advise_roles(self) -> str:
-        """The keys that say which column is the target and whose a row is."""
+        """Return the keys that say which column is the target and whose a row is."""
         if "client" in self.names:
             return "target and client by target = 'y' and client = 'client'"
         return "the client's column by client, or without one target = 'y' and the number of clients"
 
     def _require_column(self, key: str, name: str | None, default: str) -> str:
-        """A column that the file has; `InputError` names those it has."""
+        """Return a column that the file has; `InputError` names those it has."""
         wanted = default if name is None else name
         if wanted in self.names:
             return wanted

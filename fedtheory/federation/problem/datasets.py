@@ -63,7 +63,7 @@ class DataSet:
         return self.inputs_of(slice(None))
 
     def inputs_of(self, rows: Array | slice) -> Array:
-        """The inputs of some rows, by their numbers."""
+        """Return the inputs of some rows, by their numbers."""
         chosen = self.features[rows]
         if self.scaling is not None:
             centre, spread = self.scaling
@@ -80,7 +80,7 @@ class DataSet:
         return replace(self, scaling=scaling(self.features))
 
     def prepared(self, standardize: bool | None = None, intercept: bool | None = None) -> DataSet:
-        """The features as a run has them.
+        """Return the features as a run has them.
 
         With None features are standardised where their sizes, and that of a column of ones, are far apart; such a
         column is added unless one of the features is left as it.
@@ -109,7 +109,10 @@ def keeping_files(kept: DataFiles) -> Iterator[None]:
 
 
 def load(name: str, choice: ColumnChoice | None = None) -> DataSet:
-    """The data set of that name, or of that file with the columns of a choice; `InputError` where there is none."""
+    """Return the data set of that name, or of that file with the columns of a choice.
+
+    Raises `InputError` if there is none.
+    """
     chosen, kept = choice or ColumnChoice(), _KEPT.get()
     if kept is None:
         return _load(name, chosen)
@@ -175,7 +178,7 @@ _LOADERS: dict[str, Callable[[str], DataSet]] = {
 
 
 def _load_shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
-    """Columns and labels of a file that scikit-learn ships; None where it is not there."""
+    """Columns and labels of a file that scikit-learn ships; None if it is not there."""
     table = _load_table(name, ",", skiprows)
     return None if table is None else (table[:, :-1], table[:, -1].astype(int))
 
@@ -189,7 +192,7 @@ def _load_diabetes() -> tuple[Array, Array] | None:
 
 
 def _load_table(name: str, delimiter: str | None = None, skiprows: int = 0) -> Array | None:
-    """The numbers of a file that scikit-learn ships, without its import of seconds; None where it is not there.
+    """Return the numbers of a file that scikit-learn ships, without its import of seconds; None if it is not there.
 
     Raises `ImportError` without scikit-learn.
     """
@@ -235,13 +238,13 @@ def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
 
 
 def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
-    """A file with named columns."""
+    """Return a file with named columns."""
     source = ParquetSource(path) if path.suffix == SUFFIX else Delimited(path)
     return data_of(source, choice, path.name)
 
 
 def data_of(source: NamedColumns, choice: ColumnChoice, name: str) -> DataSet:
-    """The rows of a table with named columns."""
+    """Return the rows of a table with named columns."""
     rows = read_rows(source, choice)
     _require_sizes(source.header.source, rows.features, rows.outputs)
     return DataSet(
@@ -270,7 +273,7 @@ def _check(path: Path, features: Array, targets: Array, client: Array | None, ch
 
 
 def _numbers(path: Path, name: str, values: Array) -> Array:
-    """An array of finite numbers in floats; `InputError` names the first entry that is none."""
+    """Return an array of finite numbers in floats; `InputError` names the first entry that is none."""
     if values.dtype.kind not in "biuf":
         hint = ' (labels that are text are read with kind = "logistic")' if name == "y" else ""
         raise InputError(KEY, f"{path}: expected numbers in {name}, got values of type {values.dtype}{hint}")
@@ -284,7 +287,7 @@ def _numbers(path: Path, name: str, values: Array) -> Array:
 
 
 def _labels(path: Path, texts: Array) -> tuple[Array, tuple[str, ...]]:
-    """Labels as numbers, with the names of those that are text; `InputError` for missing ones."""
+    """Labels as numbers, with the names of those that are text; raise `InputError` for missing ones."""
     column = ClassColumn("y")
     places = column.numbers(np.char.decode(texts, "utf-8") if texts.dtype.kind == "S" else texts, range(len(texts)))
     if column.trouble is not None:
@@ -293,7 +296,7 @@ def _labels(path: Path, texts: Array) -> tuple[Array, tuple[str, ...]]:
 
 
 def _require_sizes(source: str, features: Array, targets: Array) -> None:
-    """Raise `InputError` where there are no rows, or numbers whose squares leave the floats."""
+    """Raise `InputError` if there are no rows, or numbers whose squares leave the floats."""
     if len(targets) == 0:
         raise InputError(KEY, f"{source}: expected at least one row, got none")
     if max(max(part.max(initial=0), -part.min(initial=0)) for part in (features, targets)) > LARGEST:

@@ -41,7 +41,7 @@ class Delimited:
 
     @cached_property
     def header(self) -> Header:
-        """The names in the first line; `InputError` where most of them are numbers."""
+        """The names in the first line; raise `InputError` if most of them are numbers."""
         with self._open_reader() as reader:
             names = tuple(cell.strip() for cell in next((row for row in reader if row), []))
         self._require_names(names)
@@ -56,7 +56,7 @@ class Delimited:
             return "," if any(has_decimal_comma(cell) for row in reader for cell in row) else "."
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        """The rows of some columns, a few thousand at once."""
+        """Yield the rows of some columns, a few thousand at once."""
         places = [self.header.names.index(name) for name in names]
         with self._open_reader() as reader:
             numbered = ((reader.line_num, row) for row in reader if row)
@@ -80,7 +80,7 @@ class Delimited:
         return Chunk(lines, [columns[place] for place in places])
 
     def _require_names(self, names: tuple[str, ...]) -> None:
-        """Raise `InputError` where most of the first line are numbers, unless these are names that count up."""
+        """Raise `InputError` if most of the first line are numbers, unless these are names that count up."""
         numbers = [name for name in names if number_of(name) is not None]
         filled = [name for name in names if not is_missing(name)]
         if not numbers or 2 * len(numbers) <= len(filled) or (len(numbers) < len(filled) and _count_up(numbers)):
@@ -108,7 +108,7 @@ class Delimited:
 
     @contextmanager
     def _text(self) -> Iterator[IO[str]]:
-        """The file as text; `InputError` where it is none."""
+        """The file as text; raise `InputError` if it is none."""
         try:
             with _open(self.path) as file:
                 yield file

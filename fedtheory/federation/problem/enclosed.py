@@ -23,7 +23,7 @@ class EnclosedProblem(Problem):
 
     @classmethod
     def around(cls, problem: Problem) -> EnclosedProblem:
-        """The problem around a rational one."""
+        """Return the problem around a rational one."""
         centred = problem.centred
         given: dict[str, Any] = {field.name: getattr(centred, field.name) for field in fields(Problem)}
         enclosed = {name: CERTIFIED.array(given[name]) for name in ("hessians", "linear", "constants", "start")}

@@ -39,7 +39,7 @@ def _smallest_size(path: Path) -> tuple[int, int]:
 
 
 def _shape_in(path: Path) -> tuple[int, ...]:
-    """The shape of the array X of an npz file."""
+    """Return the shape of the array X of an npz file."""
     with ZipFile(path) as archive, archive.open("X.npy") as member:
         version = npy.read_magic(member)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0

@@ -20,7 +20,7 @@ _GRID = 4
 
 
 def random_vector(generator: np.random.Generator, size: int, reach: int = 2) -> Array:
-    """A rational vector (size,) with coordinates in [-reach, reach], multiples of 1/4."""
+    """Return a rational vector (size,) with coordinates in [-reach, reach], multiples of 1/4."""
     vector: Array = RATIONAL.array(generator.integers(-reach * _GRID, reach * _GRID + 1, size)) / fmpq(_GRID)
     return vector
 
@@ -35,7 +35,7 @@ def cayley_rotation(skew: Array) -> Array:
 
 
 def random_rotation(generator: np.random.Generator, size: int) -> Array:
-    """A rational rotation (size, size) from a random skew matrix with small entries."""
+    """Return a rational rotation (size, size) from a random skew matrix with small entries."""
     drawn = generator.integers(-2, 3, (size, size))
     if size == 1:
         # Nothing turns a line.
@@ -46,7 +46,7 @@ def random_rotation(generator: np.random.Generator, size: int) -> Array:
 
 
 def hessian_with_spectrum(generator: np.random.Generator, spectrum: Sequence[fmpq]) -> Array:
-    """A rational symmetric matrix (d, d) with exactly the given eigenvalues and random eigenvectors."""
+    """Return a rational symmetric matrix (d, d) with exactly the given eigenvalues and random eigenvectors."""
     rotation = random_rotation(generator, len(spectrum))
     hessian: Array = rotation @ np.diag(RATIONAL.array(list(spectrum))) @ rotation.T + RATIONAL.zeros(
         len(spectrum), len(spectrum)
@@ -62,7 +62,7 @@ def random_quadratics(
     heterogeneity: fmpq,
     noise: fmpq,
 ) -> Problem:
-    """A rational problem with one client for each spectrum.
+    """Return a rational problem with one client for each spectrum.
 
     With `shared` all clients have the first client's Hessian, so that gradient
     dissimilarity is bounded on all of space.  `heterogeneity` scales the spread

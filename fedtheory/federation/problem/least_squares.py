@@ -29,7 +29,7 @@ def least_squares(
     weights: Array | None = None,
     description: str = "least squares",
 ) -> Problem:
-    """The problem of M clients with their data, from a start (d,).
+    """Return the problem of M clients with their data, from a start (d,).
 
     Without `batch` clients see full gradients; with it, mini-batches of that
     size drawn with or without replacement.  In floats, with fewer rows than
@@ -56,7 +56,7 @@ def in_all_dimensions(problem: Problem) -> Problem:
 
 
 def _problem_on(data: ClientData, start: Array, oracle: Oracle, weights: Array, description: str) -> Problem:
-    """The problem in the coordinates of its data."""
+    """Return the problem in the coordinates of its data."""
     hessians = np.stack([2 * product(x.T, x) / len(x) for x, _ in data])
     hessians = (hessians + hessians.transpose(0, 2, 1)) / 2
     hessians = hessians + data.penalties * arithmetic_of(start).identity(len(start))
@@ -104,14 +104,14 @@ def describe_columns(are_far_apart: bool, is_one_constant: bool) -> list[str]:
 
 
 def note_on_batches(problem: Problem) -> str | None:
-    """A sentence on clients with fewer rows than a batch; None where there are none."""
+    """Return a sentence on clients with fewer rows than a batch; None if there are none."""
     if problem.data is None or not isinstance(problem.oracle, MiniBatch):
         return None
     return describe_batches(problem.oracle.batch, [len(outputs) for outputs in problem.data.outputs])
 
 
 def describe_batches(batch: int, counts: Sequence[int]) -> str | None:
-    """A sentence on clients, of so many rows each, with fewer rows than a batch; None where there are none."""
+    """Return a sentence on clients, of so many rows each, with fewer rows than a batch; None if there are none."""
     small = sum(count < batch for count in counts)
     if not small:
         return None
@@ -123,7 +123,7 @@ def describe_batches(batch: int, counts: Sequence[int]) -> str | None:
 
 
 def describe_weights(problem: Problem) -> str | None:
-    """Note that clients with different numbers of rows have equal weights; None where they have not."""
+    """Note that clients with different numbers of rows have equal weights; None if they have not."""
     counts = [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
     if len(set(counts)) < 2 or (problem.weights != problem.weights[0]).any():
         return None

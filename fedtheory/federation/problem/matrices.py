@@ -17,10 +17,10 @@ def quadratic(
     weights: Array | None = None,
     noise: Array | None = None,
 ) -> Problem:
-    """A checked problem with exact gradients or isotropic noise.
+    """Return a checked problem with exact gradients or isotropic noise.
 
     Shapes as in `Problem`; `noise` holds the variances, (M,).  Missing
-    constants are zero, missing weights uniform.  Raises `InputError` where all
+    constants are zero, missing weights uniform.  Raises `InputError` if all
     clients are convex and F has no minimiser.
     """
     arithmetic = arithmetic_of(hessians)

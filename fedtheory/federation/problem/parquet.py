@@ -45,7 +45,7 @@ class ParquetSource:
             return int(file.metadata.num_rows)
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        """The rows of some columns."""
+        """Yield the rows of some columns."""
         first = 1
         with self._open_file() as file:
             for batch in file.iter_batches(batch_size=CHUNK, columns=list(dict.fromkeys(names))):
@@ -55,7 +55,7 @@ class ParquetSource:
 
     @contextmanager
     def _open_file(self) -> Iterator[ParquetFile]:
-        """Open the Parquet file; raise `InputError` where it is not readable."""
+        """Open the Parquet file; raise `InputError` if it is not readable."""
         try:
             from pyarrow.parquet import ParquetFile
         except ImportError:

@@ -166,18 +166,18 @@ class Problem(Shown):
         )
 
     def spectral_norm(self, hessian: Array) -> Number:
-        """The largest modulus of an eigenvalue of an H_i, or of an average of them."""
+        """Return the largest modulus of an eigenvalue of an H_i, or of an average of them."""
         top = self.arithmetic.largest_eigenvalue(hessian)
         return top if self.has_convex_clients else max(top, self.arithmetic.largest_eigenvalue(-hessian))
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """The smallest eigenvalue of all H_i; `Unresolved` where floats lose it."""
+        """The smallest eigenvalue of all H_i; raise `Unresolved` if floats lose it."""
         return min(self.smallest_curvatures)
 
     @cached_property
     def smallest_curvatures(self) -> Array:
-        """The smallest eigenvalue of each H_i, (M,); `Unresolved` where floats lose one."""
+        """The smallest eigenvalue of each H_i, (M,); raise `Unresolved` if floats lose one."""
         if self.rows is None or self.data is None:
             return smallest_eigenvalues(self.arithmetic, self.hessians)
         return smallest_curvatures(self.data, self.hessians)
@@ -201,7 +201,7 @@ class Problem(Shown):
 
     @cached_property
     def stationary_point(self) -> Array | None:
-        """The zero of grad F nearest to the start, (d,); None where grad F has none.
+        """The zero of grad F nearest to the start, (d,); None if grad F has none.
 
         `Unresolved` where floats would lose its printed digits.
         """
@@ -228,7 +228,10 @@ class Problem(Shown):
         return np.linalg.eigvalsh(self.hessian) if self.rows is None else self.rows.curvatures
 
     def require_digits(self, values: Array, form: Array, distances_sq: Array) -> Array:
-        """The values (N,) of a form in H at models that far from the centre; `Unresolved` where floats lose digits."""
+        """Return the values (N,) of a form in H at models that far from the centre.
+
+        Raises `Unresolved` if floats lose digits.
+        """
         if self.arithmetic is FLOAT:
             require_digits(values, np.linalg.norm(form) * distances_sq, lambda: self.curvatures)
         return values
@@ -335,7 +338,7 @@ class Problem(Shown):
 
     @cached_property
     def client_optima(self) -> Array:
-        """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
+        """A minimiser of each F_i, (M, d), the nearest to x*; raise `NotApplicable` if one has none."""
         if not self.has_convex_clients:
             raise NotApplicable("a client's objective is not convex and has no minimiser")
         at = self.optimum
@@ -348,12 +351,15 @@ class Problem(Shown):
         return optima
 
     def repeated(self, copies: int) -> Problem:
-        """The problem with every client repeated, the shares divided by the number of copies."""
+        """Return the problem with every client repeated, the shares divided by the number of copies."""
         clients = list(range(self.clients)) * copies
         return self.with_clients(clients, self.weights[clients] / copies)
 
     def with_clients(self, clients: Sequence[int], weights: Array) -> Problem:
-        """The problem of some of the clients, in that order, with other weights; a client may be named repeatedly."""
+        """Return the problem of some of the clients, in that order, with other weights.
+
+        A client may be named repeatedly.
+        """
         clients = list(clients)
         hessians = self.hessians[clients]
         return replace(

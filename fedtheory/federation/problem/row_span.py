@@ -50,23 +50,23 @@ class RowSpan:
         return product(points, self.basis.T)
 
     def of(self, clients: list[int]) -> RowSpan:
-        """The span with the data of some of the clients."""
+        """Return the span with the data of some of the clients."""
         return replace(self, data=self.data.of(clients))
 
 
 def coordinates_of(data: ClientData) -> int:
-    """The most coordinates that a problem on the data takes in floats; all features in rationals."""
+    """Return the most coordinates that a problem on the data takes in floats; all features in rationals."""
     rows, dimension = sum(map(len, data.outputs)), int(data.inputs[0].shape[1])
     return coordinates_in_floats(rows, dimension) if arithmetic_of(data.inputs[0]) is FLOAT else dimension
 
 
 def coordinates_in_floats(rows: int, dimension: int) -> int:
-    """The most coordinates that so many rows in so many dimensions take in floats."""
+    """Return the most coordinates that so many rows in so many dimensions take in floats."""
     return min(dimension, rows + MORE) if dimension >= FEWEST else dimension
 
 
 def span_of(data: ClientData, start: Array) -> RowSpan | None:
-    """The span of the data and a start (d,), in floats; None where that is no gain, or would lose digits."""
+    """Return the span of the data and a start (d,), in floats; None if that is no gain, or would lose digits."""
     dimension = len(start)
     if coordinates_of(data) == dimension:
         return None
@@ -87,7 +87,10 @@ def span_of(data: ClientData, start: Array) -> RowSpan | None:
 
 
 def _basis(rows: Array) -> Array | None:
-    """An orthonormal basis (d, r) of what rows (n, d) span; None where it is not sure how many dimensions these are."""
+    """Return an orthonormal basis (d, r) of what rows (n, d) span.
+
+    None if it is not sure how many dimensions these are.
+    """
     orthonormal, triangle = np.linalg.qr(rows.T)
     left, sizes, _ = np.linalg.svd(triangle)
     largest = sizes.max(initial=0.0)

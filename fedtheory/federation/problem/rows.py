@@ -67,7 +67,7 @@ class WeightedRows:
 
     @property
     def smallest_curvature(self) -> float:
-        """Smallest eigenvalue of the Hessian of F; `Unresolved` where the rows have too few digits."""
+        """Smallest eigenvalue of the Hessian of F; raise `Unresolved` if the rows have too few digits."""
         largest, least = (float(self.curvatures[place]) for place in (0, -1))
         if len(self.curvatures) < self.inputs.shape[1]:
             return 0.0
@@ -76,7 +76,10 @@ class WeightedRows:
         return least
 
     def nearest_minimiser(self) -> Array:
-        """The minimiser with the smallest norm, (d,); `Unresolved` where rounding may change its printed digits."""
+        """Return the minimiser with the smallest norm, (d,).
+
+        Raises `Unresolved` if rounding may change its printed digits.
+        """
         norms = np.linalg.norm(self.inputs, axis=0)
         scales = 1 / np.where(norms > 0, norms, 1.0)
         left, values, right = np.linalg.svd(self.inputs * scales, full_matrices=False)
@@ -136,7 +139,7 @@ def _upper(blocks: list[Array]) -> Array:
 
 
 def _shortest(point: Array, rows: Array) -> Array:
-    """The point without its part in the flat directions, those that `rows` (r, d) do not see."""
+    """Return the point without its part in the flat directions, those that `rows` (r, d) do not see."""
     basis = np.linalg.qr(rows.T)[0]
     found: Array = basis @ (basis.T @ point)
     return found
@@ -163,7 +166,7 @@ def client_descents(data: ClientData, point: Array) -> Array:
 
 
 def smallest_curvatures(data: ClientData, hessians: Array) -> Array:
-    """Smallest eigenvalue of each client's Hessian, (M,); `Unresolved` where even the rows have too few digits."""
+    """Smallest eigenvalue of each client's Hessian, (M,); raise `Unresolved` if even the rows have too few digits."""
     extremes = [values[[0, -1]] for values in np.linalg.eigvalsh(hessians)]
     ridge = 0.0 if data.free else float(data.ridge)
     # A penalty that is not the same for all coefficients is one more row for each of them.
@@ -188,7 +191,7 @@ def _smallest(rows: Array, ridge: float, least: float, largest: float) -> float:
 
 
 def require_digits(values: Array, sizes: Array, curvatures: Callable[[], Array]) -> None:
-    """Raise `Unresolved` where forms of a Hessian have values (N,) that are small next to the sizes of what cancels.
+    """Raise `Unresolved` if forms of a Hessian have values (N,) that are small next to the sizes of what cancels.
 
     Sums of squares do not cancel unless curvatures, the eigenvalues (d,) of the Hessian, are very unlike.
     """

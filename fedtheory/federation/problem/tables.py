@@ -38,7 +38,7 @@ class NamedColumns(Protocol):
         """The sign between the whole part of a number and the rest."""
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        """The rows of these columns; `InputError` where the source has no such rows."""
+        """Return the rows of these columns; raise `InputError` if the source has no such rows."""
 
 
 @dataclass(frozen=True, eq=False)

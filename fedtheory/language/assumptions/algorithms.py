@@ -29,7 +29,7 @@ class OfAlgorithm(Setting):
 
 @cache
 def of_algorithm(*names: str) -> OfAlgorithm:
-    """The assumption that a run's algorithm has one of these names."""
+    """Return the assumption that a run's algorithm has one of these names."""
     words = " or ".join(names)
 
     def require(run: Run) -> None:
@@ -40,7 +40,7 @@ def of_algorithm(*names: str) -> OfAlgorithm:
 
 
 def _require_of_this_folder(run: Run) -> None:
-    """Raise `NotApplicable` where the file of a run has another definition than that of the same name here."""
+    """Raise `NotApplicable` if the file of a run has another definition than that of the same name here."""
     name, defined = run.algorithm.name, run.algorithm.defined
     if defined is not None and is_user_defined(name) and Path(name.rpartition(":")[0]).is_file():
         own = find_definition(name, "algorithm.name")

@@ -34,7 +34,7 @@ class Assumption:
             return str(reason)
 
     def settled_failure(self, run: Run) -> str | None:
-        """Why the assumption fails on a run, or None, computed once; `Unresolved` where floats cannot tell."""
+        """Why the assumption fails on a run, or None, computed once; raise `Unresolved` if floats cannot tell."""
         return run.memo.compute_once(self._key, lambda: self._find_failure(run))
 
     def _find_failure(self, run: Run) -> str | None:
@@ -47,7 +47,10 @@ class Assumption:
             return str(reason)
 
     def _describe_failure(self, run: Run) -> str | None:
-        """The reason where `require` returns False instead of raising one; None where it returns anything else."""
+        """Return the reason where `require` returns False instead of raising one.
+
+        None if it returns anything else.
+        """
         with mistakes_of(self.require):
             found = run.compute_once(self.require)
         return (

@@ -7,7 +7,7 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def expect_constant_weights(run: Run) -> None:
-    """Raise `NotApplicable` where the weights of a client change from update to update."""
+    """Raise `NotApplicable` if the weights of a client change from update to update."""
     reason = run.algorithm.clock.policy.changes_weights
     expect(not reason, reason)
 

@@ -34,20 +34,20 @@ class Compiled:
     scales: tuple[Scalar | None, ...]
     """Upper estimates of the numbers that cancel in each term; rounding errors are relative to them.
 
-    None where nothing does: rounding errors are relative to the term itself.
+    None if nothing does: rounding errors are relative to the term itself.
     """
 
     def parts(self, site: Site) -> list[Array]:
-        """The value of each term, axes (rounds, steps, clients)."""
+        """Return the value of each term, axes (rounds, steps, clients)."""
         return [evaluate(site) for evaluate in self.evaluators]
 
     def __call__(self, site: Site) -> Array:
-        """The value, axes (rounds, steps, clients)."""
+        """Return the value, axes (rounds, steps, clients)."""
         value: Array = total(self.parts(site))
         return value
 
     def with_scale(self, site: Site) -> tuple[Array, Array | None]:
-        """The value and the scale of its rounding errors, which exact numbers have not."""
+        """Return the value and the scale of its rounding errors, which exact numbers have not."""
         parts = self.parts(site)
         value = total(parts)
         if site.arithmetic is not FLOAT:
@@ -57,7 +57,7 @@ class Compiled:
 
 
 def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> Compiled:
-    """Compile a scalar expression; `ValueError` for what the language does not know."""
+    """Compile a scalar expression; raise `ValueError` for what the language does not know."""
     terms = tuple(sp.Add.make_args(expression))
     values, scales = Compiler(notation), ScaleCompiler(notation)
     sizes = (None if is_product(term) else scales.scalar(term) for term in terms)

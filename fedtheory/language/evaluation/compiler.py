@@ -50,7 +50,7 @@ class Compiler:
         self.notation = notation
 
     def scalar(self, node: Expr) -> Scalar:
-        """A closure for a scalar node."""
+        """Return a closure for a scalar node."""
         if node.is_Symbol:
             return self._symbol(node, 1)
         build = next((build for kind, build in self._builders if isinstance(node, kind)), None)
@@ -158,13 +158,13 @@ class Compiler:
         )
 
     def _cache_on_frame(self, node: Expr, compute: Scalar) -> Scalar:
-        """The closure, remembering its result on the frame, which other claims about the same place share."""
+        """Return the closure, remembering its result on the frame, which other claims about the same place share."""
         return self._remember(type(self).__name__, node, compute, _memo_of_place)
 
     def _remember(
         self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], Memo]
     ) -> Callable[[Site], Any]:
-        """A closure that looks into a store first; free points and parameters are different at each site."""
+        """Return a closure that looks into a store first; free points and parameters are different at each site."""
         meaning = tuple(self.notation.get(symbol) for symbol in _symbols(node))
         if any(quantity is None or isinstance(quantity, PointQuantity) for quantity in meaning):
             return compute
@@ -232,7 +232,7 @@ class Compiler:
         return average
 
     def vector(self, node: Expr) -> Vectorial:
-        """A closure for a vector node."""
+        """Return a closure for a vector node."""
         if node.is_Symbol:
             return self._vector_symbol(node)
         return self._remember("vector", node, self._compose(node), _memo_of_place)
@@ -342,12 +342,12 @@ def _round(site: Site) -> RoundFrame:
 
 
 def _measurement(quantity: RunQuantity) -> Scalar:
-    """A quantity at a site."""
+    """Return a quantity at a site."""
     return lambda site: site.measured(quantity)
 
 
 def _raise_to(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
-    """A closure for a whole power of what numbers may cancel in."""
+    """Return a closure for a whole power of what numbers may cancel in."""
     if power == 1:
         return compute
     return lambda site: site.each(partial(whole_power, exponent=power, cancels=cancels), compute(site))
@@ -359,7 +359,7 @@ def _root(inside: Scalar, degree: int, site: Site) -> Array:
 
 @lru_cache(maxsize=2**14)
 def _symbols(node: Expr) -> tuple[sp.Symbol, ...]:
-    """The symbols in a node, in an order that is the same for the same symbols."""
+    """Return the symbols in a node, in an order that is the same for the same symbols."""
     return tuple(sorted(node.free_symbols, key=str))
 
 

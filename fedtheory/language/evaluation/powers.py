@@ -19,12 +19,12 @@ _MOST_BITS = 10**7
 
 
 def square_root(site: Site, value: Array) -> Array:
-    """The root in the arithmetic of the site's run."""
+    """Return the root in the arithmetic of the site's run."""
     return site.each(site.arithmetic.sqrt, value)
 
 
 def root_of(site: Site, value: Array, degree: int) -> Array:
-    """The root of a degree, in the arithmetic of the site's run."""
+    """Return the root of a degree, in the arithmetic of the site's run."""
     return site.each(partial(site.arithmetic.root, degree=degree), value)
 
 
@@ -38,7 +38,7 @@ def is_product(node: Expr) -> bool:
 
 
 def whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
-    """``value**exponent``; `NotApplicable` for divisions by zero and for rationals that are too long.
+    """``value**exponent``; raise `NotApplicable` for divisions by zero and for rationals that are too long.
 
     Where numbers cancel in the value, a zero of floats may be all rounding: `Unresolved`.
     """

@@ -19,12 +19,12 @@ class ScaleCompiler(Compiler):
     """Closures for the size of the numbers that cancel in an expression, instead of its value; floats only."""
 
     def scalar(self, node: Expr) -> Scalar:
-        """A closure for the scale of a scalar node."""
+        """Return a closure for the scale of a scalar node."""
         value = super().scalar(node)
         return lambda site: abs(value(site))
 
     def _power(self, node: Expr) -> Scalar:
-        """A relative error in what is raised to a power, as many times as the power says."""
+        """Return a relative error in what is raised to a power, as many times as the power says."""
         base, exponent = node.as_base_exp()
         if exponent.is_number:
             return super()._power(node)
@@ -40,13 +40,13 @@ class ScaleCompiler(Compiler):
         return scale
 
     def _exponential(self, node: Expr) -> Scalar:
-        """An error in the exponent is one relative to the exponential."""
+        """Return an error in the exponent is one relative to the exponential."""
         exponent = node.args[0] if node.args else sp.S.One
         value, size = Compiler(self.notation).scalar(node), self.scalar(exponent)
         return lambda site: value(site) * (1 + size(site))
 
     def _logarithm(self, node: Expr) -> Scalar:
-        """A relative error in the argument is one of the logarithm."""
+        """Return a relative error in the argument is one of the logarithm."""
         inside, size = Compiler(self.notation).scalar(node.args[0]), self.scalar(node.args[0])
         value = Compiler(self.notation).scalar(node)
 

@@ -37,7 +37,7 @@ class SiteOfRuns(Site):
         return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=PlaceLayout.of(sizes))
 
     def measured(self, quantity: RunQuantity) -> Array:
-        """The quantity of every run at its places, on the axes of scalars."""
+        """Return the quantity of every run at its places, on the axes of scalars."""
         return self.constants.compute_once(quantity, lambda: self._gather(self._values(quantity)))
 
     def _values(self, quantity: RunQuantity) -> list[Array]:
@@ -72,7 +72,7 @@ class SiteOfRuns(Site):
         return self._layout.of_each([run.multiplicities for run in self.runs])[:, None]
 
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:
-        """A function of values, row by row where some row refuses it."""
+        """Return a function of values, row by row where some row refuses it."""
         try:
             return np.asarray(compute(*values))
         except NotApplicable:

@@ -38,14 +38,17 @@ class Site:
     """The single choices of points and parameters, where several are taken together: at each place all of them."""
 
     def member(self, number: int) -> Site:
-        """The single site of an entry of the leading axis of values here; the site itself where it is no stack."""
+        """Return the single site of an entry of the leading axis of values here.
+
+        The site itself where it is no stack.
+        """
         frame = self.frame.members[number] if isinstance(self.frame, StackedFrame) else self.frame
         if self.choices:
             return chosen_site(self.run, frame, self.choices[number % len(self.choices)])
         return self if frame is None or frame is self.frame else Site(self.run, frame, frame.index, {}, {})
 
     def measured(self, quantity: RunQuantity) -> Array:
-        """A quantity of the run here."""
+        """Return a quantity of the run here."""
         return self.place(quantity.on(self.run))
 
     @property
@@ -54,7 +57,7 @@ class Site:
         return self.run.arithmetic
 
     def parameter(self, symbol: sp.Symbol) -> Array:
-        """A symbol under a universal quantifier, on the axes of scalars."""
+        """Return a symbol under a universal quantifier, on the axes of scalars."""
         value = self.parameters[symbol]
         return value if isinstance(value, np.ndarray) else filled(value, self.arithmetic)
 
@@ -74,11 +77,11 @@ class Site:
         return self.run.multiplicities
 
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:
-        """A function of values that some runs may refuse."""
+        """Return a function of values that some runs may refuse."""
         return np.asarray(compute(*values))
 
     def place(self, value: Number | Array) -> Array:
-        """A measured quantity as an array over (rounds, steps, clients), cut to the frame's step."""
+        """Return a measured quantity as an array over (rounds, steps, clients), cut to the frame's step."""
         if not isinstance(value, np.ndarray):
             return filled(value, self.arithmetic)
         return value if self.frame is None else self.frame.select(value)
@@ -96,14 +99,14 @@ class Site:
 
 
 def filled(value: Number, arithmetic: Arithmetic) -> Array:
-    """A number on the axes (rounds, steps, clients)."""
+    """Return a number on the axes (rounds, steps, clients)."""
     found: Array = np.empty((1, 1, 1), dtype=arithmetic.dtype)
     found[0, 0, 0] = value
     return found
 
 
 def whole_run(run: Run) -> Site:
-    """The site of statements about a run as a whole."""
+    """Return the site of statements about a run as a whole."""
     return Site(run, None, {}, {}, {})
 
 

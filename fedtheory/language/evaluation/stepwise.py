@@ -42,17 +42,17 @@ _COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def absolute(value: Array) -> Array:
-    """The absolute values."""
+    """Return the absolute values."""
     return np.asarray(np.abs(value))
 
 
 def rounded_down(value: Array) -> Array:
-    """The largest integers that are at most the values; `Unresolved` where rounding hides which."""
+    """Return the largest integers that are at most the values; raise `Unresolved` if rounding hides which."""
     return _map_entries(_floor, value)
 
 
 def rounded_up(value: Array) -> Array:
-    """The smallest integers that are at least the values; `Unresolved` where rounding hides which."""
+    """Return the smallest integers that are at least the values; raise `Unresolved` if rounding hides which."""
     return -rounded_down(-value)
 
 
@@ -82,7 +82,7 @@ def _floor_of_float(value: float) -> float:
 
 
 def _map_entries(compute: Callable[[Number], Number], value: Array) -> Array:
-    """A function of every entry, in an array of the same kind."""
+    """Return a function of every entry, in an array of the same kind."""
     found = np.empty_like(value)
     for place in np.ndindex(*value.shape):
         entry = value[place]
@@ -91,7 +91,7 @@ def _map_entries(compute: Callable[[Number], Number], value: Array) -> Array:
 
 
 def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
-    """A closure that returns at which entries a condition holds; `ValueError` for what is none."""
+    """Return a closure that returns at which entries a condition holds; raise `ValueError` for what is none."""
     if node in (sp.true, sp.false):
         holds = np.full((1, 1, 1), node == sp.true)
         return lambda _site: holds
@@ -108,14 +108,17 @@ def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
 
 
 def _decide(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> bool:
-    """Return whether a comparison holds; `Unresolved` where rounding hides it."""
+    """Return whether a comparison holds; raise `Unresolved` if rounding hides it."""
     if isinstance(left, float) and left != right and abs(left - right) <= _ROUNDING * max(abs(left), abs(right)):
         raise Unresolved("floats do not tell whether a condition holds")
     return bool(compare(left, right))
 
 
 def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Evaluator:
-    """A closure for the value of the first choice whose condition holds; values that are not chosen may not exist."""
+    """Return a closure for the value of the first choice whose condition holds.
+
+    Values that are not chosen may not exist.
+    """
 
     def value(site: Site) -> Array:
         conditions = [holds(site) for _, holds in choices]
@@ -131,7 +134,7 @@ def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Eva
 
 
 def _require(site: Site, found: Array, has_value: Array, reason: str) -> Array:
-    """The values; `NotApplicable` for a run without."""
+    """Return the values; raise `NotApplicable` for a run without."""
 
     def require(values: Array, exists: Array) -> Array:
         if not exists.all():
@@ -142,13 +145,16 @@ def _require(site: Site, found: Array, has_value: Array, reason: str) -> Array:
 
 
 def _fill_chosen(found: Array, own: Array, chosen: Array) -> Array:
-    """The values so far, with those that are chosen now."""
+    """Return the values so far, with those that are chosen now."""
     result: Array = np.where(chosen, own, found)
     return result
 
 
 def closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Expr | None:
-    """The closed form of a sum of a polynomial in its index, right where it is not empty; None for other summands."""
+    """Return the closed form of a sum of a polynomial in its index, right where it is not empty.
+
+    None for other summands.
+    """
     if summand.has(sp.Sum) or not summand.is_polynomial(index):
         return None
     polynomial = sp.Poly(summand, index)
@@ -159,7 +165,7 @@ def closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Exp
 
 
 def vanish_where_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> Evaluator:
-    """A closure for a sum with a closed form; an empty one is zero."""
+    """Return a closure for a sum with a closed form; an empty one is zero."""
 
     def value(site: Site) -> Array:
         start, end, is_whole = _bounds(site, first, last)
@@ -170,7 +176,7 @@ def vanish_where_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> 
 
 
 def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluator) -> Evaluator:
-    """A closure that adds the terms of a sum one by one, at most `MOST_TERMS`; an empty sum is zero."""
+    """Return a closure that adds the terms of a sum one by one, at most `MOST_TERMS`; an empty sum is zero."""
 
     def value(site: Site) -> Array:
         start, end, is_whole = _bounds(site, first, last)

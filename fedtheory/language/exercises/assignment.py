@@ -56,7 +56,7 @@ class Assignment:
     file: str | None = None
     """The file of an instructor's own exercise; None for those of the papers."""
     level: Level | None = None
-    """Required level of theory; None where it is not stated."""
+    """Required level of theory; None if it is not stated."""
 
     @property
     def source(self) -> str:
@@ -69,7 +69,7 @@ class Assignment:
         return self.file or self.id
 
     def copy(self, student: str) -> Copy:
-        """The copy of a student; `InputError` for an id that cannot name a file."""
+        """Return the copy of a student; raise `InputError` for an id that cannot name a file."""
         if not is_student(student):
             raise InputError("student", f"expected letters, digits, - _ . @ and blanks inside, got {student[:80]!r}")
         composed = unicodedata.normalize("NFC", student)

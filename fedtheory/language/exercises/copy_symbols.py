@@ -15,23 +15,29 @@ Names = Mapping[str, Expr]
 
 
 def tex(symbol: str) -> str:
-    """A symbol of a copy in LaTeX; a command stands in braces, as a symbol that follows would be read as part of it."""
+    """Return a symbol of a copy in LaTeX.
+
+    A command stands in braces, as a symbol that follows would be read as part of it.
+    """
     text = str(sp.latex(sp.Symbol(symbol)))
     return f"{{{text}}}" if text.startswith("\\") else text
 
 
 def without_needless_braces(text: str) -> str:
-    r"""A text without the braces of `tex` around a command, as in ``${\tau}$``; a blank parts it from a character."""
+    r"""Return a text without the braces of `tex` around a command, as in ``${\tau}$``.
+
+    A blank parts it from a character.
+    """
     return _NEEDLESS.sub(lambda found: found[1] + " " * (found[2] is not None), text)
 
 
 def rename_for_copy(names: Names) -> dict[Expr, Expr]:
-    """The symbols of a copy for those of the claim."""
+    """Return the symbols of a copy for those of the claim."""
     return {value: sp.Symbol(name, positive=True) for name, value in names.items()}
 
 
 def write_expression(expression: Expr, names: Names) -> str:
-    """An expression in Python's notation, with the symbols of a copy."""
+    """Return an expression in Python's notation, with the symbols of a copy."""
     return str(sp.sympify(expression).xreplace(rename_for_copy(names)))
 
 

@@ -18,7 +18,7 @@ class Draw:
     student: str
 
     def integer(self, name: str, low: int, high: int) -> int:
-        """A whole number from `low` to `high`, both included."""
+        """Return a whole number from `low` to `high`, both included."""
         seen = sha256("\n".join((self.assignment, self.student, name)).encode()).digest()
         return low + int.from_bytes(seen[:8], "big") % (high - low + 1)
 
@@ -27,6 +27,6 @@ class Draw:
         return options[self.integer(name, 0, len(options) - 1)]
 
     def shuffled(self, name: str, options: Sequence[_T]) -> tuple[_T, ...]:
-        """The options in another order."""
+        """Return the options in another order."""
         keys = [self.integer(f"{name}:{place}", 0, 10**9) for place in range(len(options))]
         return tuple(option for _, _, option in sorted(zip(keys, range(len(options)), options, strict=True)))

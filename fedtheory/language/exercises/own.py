@@ -37,17 +37,17 @@ Drawn = tuple[str, str, tuple[Question, ...]]
 
 
 def same_for_all(introduction: str, questions: Sequence[Question], worked: str = "") -> Callable[[Draw], Drawn]:
-    """The `draw` of an assignment whose copies are all alike."""
+    """Return the `draw` of an assignment whose copies are all alike."""
     return lambda _draw: (introduction, worked, tuple(questions))
 
 
 def letters_of(*symbols: sp.Symbol) -> Names:
-    """The symbols of a question whose names are those of its symbols."""
+    """Return the symbols of a question whose names are those of its symbols."""
     return {str(symbol): symbol for symbol in symbols}
 
 
 def exercise_of(path: Path) -> Assignment:
-    """The assignment that a file defines; `InputError` names the file, the question and what was expected."""
+    """Return the assignment that a file defines; `InputError` names the file, the question and what was expected."""
     found = [value for value in vars(load_file(path)).values() if isinstance(value, Assignment)]
     if len(found) != 1:
         expected = "expected one Assignment, of fedtheory.exercises"
@@ -75,7 +75,7 @@ def _check(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
 
 
 def _add_setting(question: Question) -> Question:
-    """A question about a bound, with the setting that its claim supposes where it names none."""
+    """Return a question about a bound, with the setting that its claim supposes where it names none."""
     return replace(question, claim=resolve(question.claim)) if isinstance(question, BoundQuestion) else question
 
 

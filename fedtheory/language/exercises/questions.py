@@ -43,7 +43,7 @@ class Question(ABC):
 
     @property
     def cases(self) -> tuple[tuple[str, ...], ...] | None:
-        """The arguments that a function is tried on; None where the answer is no function."""
+        """The arguments that a function is tried on; None if the answer is no function."""
         return None
 
     @property
@@ -79,7 +79,7 @@ class BoundQuestion(Question):
         return f"The bound has to hold for {' and '.join(conditions)}.{''.join(self._meanings())}"
 
     def _meanings(self) -> Iterator[str]:
-        """The symbols of conditions that no answer may use, and that the text need not have introduced."""
+        """Yield the symbols of conditions that no answer may use, and that the text need not have introduced."""
         used = set().union(*(condition.free_symbols for condition in self.claim.conditions))
         for symbol in sorted(used - set(self.names.values()), key=str):
             if symbol in self.claim.where:

@@ -12,7 +12,7 @@ from fedtheory.language.source import Paper
 
 
 def exhibits_for(paper: Paper, claim: Claim) -> list[Exhibit]:
-    """The exhibits that suit a claim of the paper, in the order of their declaration."""
+    """Return the exhibits that suit a claim of the paper, in the order of their declaration."""
     declared = tuple(getattr(paper.part("exhibits"), "EXHIBITS", ()))
     for number, exhibit in enumerate(declared):
         if not isinstance(exhibit, Exhibit):

@@ -18,7 +18,7 @@ from fedtheory.language.quantities.quantity import RunQuantity, constant, per_ro
 
 
 def _parameter(run: Run, key: str) -> Number:
-    """The number of a definition's parameter, by its key in run files."""
+    """Return the number of a definition's parameter, by its key in run files."""
     defined = run.algorithm.defined
     for parameter in () if defined is None else defined.algorithm.parameters:
         if parameter.key == key and defined is not None:
@@ -137,7 +137,7 @@ mixing_contraction = constant(
 
 
 def _require_kept_models(run: Run) -> Any:
-    """The trajectory of a run whose clients may keep models between rounds."""
+    """Return the trajectory of a run whose clients may keep models between rounds."""
     from fedtheory.engine.definition_runs import joint_trajectory
 
     if run.algorithm.defined is None:

@@ -70,7 +70,7 @@ def _mean_over_steps_inside(run: Run, values: Array) -> Any:
 
 
 def _curvature_drift(run: Run) -> Any:
-    """The drift in expectation over clients with p_i L_i."""
+    """Return the drift in expectation over clients with p_i L_i."""
     return _mean_over_steps_inside(run, run.trajectory.mean_drift @ (run.problem.weights * run.client_smoothness))
 
 

@@ -53,7 +53,7 @@ average_suboptimality = RunQuantity(
 
 
 def _discount(run: Run) -> Any:
-    """The mean over all local steps of which the later ones count more."""
+    """Return the mean over all local steps of which the later ones count more."""
     sizes = run.algorithm.work.step_sizes
     factor = 1 - sizes[0] * run.strong_convexity / 2
     if (sizes != sizes[0]).any() or factor <= 0:

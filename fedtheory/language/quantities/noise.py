@@ -57,7 +57,7 @@ def _relative_noise(run: Run, form: Array) -> Number:
 
 
 def _move(run: Run, form: Array, origin: Array) -> Array:
-    """A form in (1, x) as a form in (1, x - origin)."""
+    """Return a form in (1, x) as a form in (1, x - origin)."""
     shift = run.arithmetic.identity(len(form))
     shift[1:, 0] = origin
     moved: Array = shift.T @ form @ shift
@@ -65,7 +65,7 @@ def _move(run: Run, form: Array, origin: Array) -> Array:
 
 
 def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
-    """A number of each client's noise variance as a form in (1, w - w_k^o), (1, 1, M)."""
+    """Return a number of each client's noise variance as a form in (1, w - w_k^o), (1, 1, M)."""
 
     def measure(run: Run) -> Array:
         optima = run.problem.centred.client_optima

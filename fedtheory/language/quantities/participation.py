@@ -30,7 +30,7 @@ participants = constant(
 
 
 def paired_moments(run: Run) -> WeightMoments:
-    """Moments of weights that all pairs of clients share; `NotApplicable` for others."""
+    """Moments of weights that all pairs of clients share; raise `NotApplicable` for others."""
     expect_no_cycle(run)
     moments = run.algorithm.aggregation.moments(run.problem.weights)
     if moments.directions:

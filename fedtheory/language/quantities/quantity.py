@@ -133,7 +133,7 @@ class RunQuantity:
         return object()
 
     def on(self, run: Run) -> Any:
-        """The quantity of a run, measured once."""
+        """Return the quantity of a run, measured once."""
         return run.memo.compute_once(self._key, lambda: self._measured(run))
 
     def _measured(self, run: Run) -> Any:
@@ -194,7 +194,7 @@ def supremum(
     *,
     term: Term | None = None,
 ) -> RunQuantity:
-    """A constant whose square is a supremum over a region."""
+    """Return a constant whose square is a supremum over a region."""
     return RunQuantity(
         name,
         latex,
@@ -210,7 +210,7 @@ def supremum(
 
 
 def assumed(name: str, latex: str, meaning: str, assumption: Boundedness) -> RunQuantity:
-    """The constant of an assumption, whose square is what the assumption bounds."""
+    """Return the constant of an assumption, whose square is what the assumption bounds."""
     return supremum(name, latex, meaning, assumption.require, assumption)
 
 
@@ -226,7 +226,7 @@ class MeanOverRounds:
 
 
 def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
-    """The mean over all updates of a quantity that has one value for each."""
+    """Return the mean over all updates of a quantity that has one value for each."""
     term = quantity.term or Term(quantity.symbol, ((quantity.symbol, quantity),))
     return RunQuantity(
         f"mean_{quantity.name}",
@@ -250,7 +250,7 @@ class OnOtherRun:
 
 
 def on_other_run(name: str, latex: str, meaning: str, of: RunQuantity, other: Callable[[Run], Run]) -> RunQuantity:
-    """A quantity of another run, which is made of the given one."""
+    """Return a quantity of another run, which is made of the given one."""
     return RunQuantity(name, latex, meaning, OnOtherRun(of, other), primitive="process")
 
 
@@ -265,7 +265,7 @@ class QuantityFamily:
     place: Place = "run"
 
     def __call__(self, number: int) -> RunQuantity:
-        """The quantity of that number."""
+        """Return the quantity of that number."""
         return self.member(number)
 
 

@@ -20,13 +20,13 @@ _SHARED = {
 
 
 def digest_definition(claim: Claim) -> str | None:
-    """Return the digest of the user's definition that a claim is about; None where there is none."""
+    """Return the digest of the user's definition that a claim is about; None if there is none."""
     named = names_of(claim)
     return definition_of(claim).digest if len(named) == 1 and any(map(is_user_defined, named)) else None
 
 
 def symbols(claim: Claim) -> dict[str, sp.Symbol]:
-    """The symbols of certificates about the claim's algorithm, by what a document calls them."""
+    """Return the symbols of certificates about the claim's algorithm, by what a document calls them."""
     if len(names_of(claim)) != 1:
         return {}
     algorithm = definition_of(claim)

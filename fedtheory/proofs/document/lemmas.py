@@ -33,12 +33,12 @@ class Lemma:
 
 
 def lemma_id(claim: Claim, name: str) -> str:
-    """The id by which certificates of a document name one of its lemmas; no published claim has such an id."""
+    """Return the id by which certificates of a document name one of its lemmas; no published claim has such an id."""
     return f"{claim.id}#{name}"
 
 
 def lemmas_in(claim: Claim, document: Document) -> Iterator[Lemma]:
-    """The lemmas of a document about a claim, which has symbols for all quantities that the document names.
+    """Yield the lemmas of a document about a claim, which has symbols for all quantities that the document names.
 
     Each makes the assumptions of the claim, and its conditions unless it states others.  `InputError` names what was
     expected.

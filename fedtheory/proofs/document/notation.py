@@ -54,7 +54,7 @@ class Scope:
     """Names of the symbols that the certificate declares."""
 
     def name_of(self, symbol: sp.Symbol) -> str:
-        """The name of a symbol; `InputError` where it has none."""
+        """Return the name of a symbol; raise `InputError` if it has none."""
         name = self._names.get(symbol) if isinstance(symbol, sp.Symbol) else None
         if name is None:
             raise InputError("certificate", f"the symbol {symbol} has no name in the claim or its certificate")
@@ -67,12 +67,12 @@ class Scope:
 
 
 def read(text: object, scope: Scope, where: str) -> Expr:
-    """The expression that a text stands for; `InputError`, with the place, for anything outside the notation."""
+    """Return the expression that a text stands for; `InputError`, with the place, for anything outside the notation."""
     return _read(text, where, _Reader(scope, where).number)
 
 
 def read_ordering(text: object, scope: Scope, where: str) -> Expr:
-    """The ordering of two expressions that a text stands for."""
+    """Return the ordering of two expressions that a text stands for."""
     return _read(text, where, _Reader(scope, where).ordering)
 
 
@@ -150,7 +150,7 @@ class _Reader:
         return relation(self.number(node.left), self.number(node.comparators[0]), evaluate=False)
 
     def number(self, node: ast.AST) -> Expr:
-        """An expression that is no ordering."""
+        """Return an expression that is no ordering."""
         spend(NODE)
         if isinstance(node, ast.Constant) and type(node.value) is int:
             if node.value.bit_length() > _MOST_BITS:
@@ -189,7 +189,7 @@ class _Reader:
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
-    """The factors of a product that is written without brackets."""
+    """Return the factors of a product that is written without brackets."""
     found = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         found.append(node.right)
@@ -198,7 +198,7 @@ def _factors(node: ast.expr) -> list[ast.expr]:
 
 
 def _addends(node: ast.expr) -> list[tuple[int, ast.expr]]:
-    """The terms of a sum that is written without brackets, each with its sign, from the left."""
+    """Return the terms of a sum that is written without brackets, each with its sign, from the left."""
     found: list[tuple[int, ast.expr]] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         found.append((1 if isinstance(node.op, ast.Add) else -1, node.right))

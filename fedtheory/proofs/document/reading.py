@@ -61,7 +61,7 @@ _OF_TECHNIQUES = {
 
 
 def certificate_in(claim: Claim, document: object) -> Any:
-    """The certificate of a document, for a claim; `InputError` names the place and what was expected."""
+    """Return the certificate of a document, for a claim; `InputError` names the place and what was expected."""
     entries = _require_format(document)
     claim = with_quantities(claim, document)
     symbols = symbols_of(claim)
@@ -74,7 +74,7 @@ def certificate_in(claim: Claim, document: object) -> Any:
 
 
 def with_quantities(claim: Claim, document: object) -> Claim:
-    """The claim, with symbols for the quantities that a document names besides: it says the same.
+    """Return the claim, with symbols for the quantities that a document names besides: it says the same.
 
     `InputError` where one of them is no quantity of the vocabulary.
     """
@@ -100,7 +100,7 @@ _MOST_QUANTITIES = 50
 
 @cache
 def _quantities() -> dict[str, Quantity]:
-    """The quantities, vectors and objectives of the vocabulary by their names."""
+    """Return the quantities, vectors and objectives of the vocabulary by their names."""
     from fedtheory.language.vocabulary import vocabulary
 
     return {entry.quantity.name: entry.quantity for entry in vocabulary() if isinstance(entry.quantity, Quantity)}
@@ -113,7 +113,7 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def read_document(file: str | Path) -> Document:
-    """The document of a JSON file; `InputError` names the file and what was expected."""
+    """Return the document of a JSON file; `InputError` names the file and what was expected."""
     try:
         with Path(file).open(encoding="utf-8") as opened:
             text = opened.read(LONGEST + 1)
@@ -134,7 +134,7 @@ def require_short(text: str) -> None:
 
 
 def _reject_repeated_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A table; `InputError` where readers could differ on what a key says."""
+    """Return a table; raise `InputError` if readers could differ on what a key says."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -143,7 +143,7 @@ def _reject_repeated_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def find_claim_id(document: object) -> str:
-    """The id of the claim that a document is about."""
+    """Return the id of the claim that a document is about."""
     certificate = _require_format(document)["certificate"]
     name = certificate.get("claim") if isinstance(certificate, dict) else None
     if not isinstance(name, str):
@@ -164,7 +164,7 @@ def _require_format(document: object) -> Document:
 
 
 def _require_definition(claim: Claim, entries: Document) -> None:
-    """Raise `InputError` where a certificate was made for another definition than the claim's file has now."""
+    """Raise `InputError` if a certificate was made for another definition than the claim's file has now."""
     expected, given = algorithms.digest_definition(claim), entries.get(DEFINITION)
     if given != expected or (DEFINITION in entries and expected is None):
         (name, *_) = names_of(claim) or {"no algorithm"}
@@ -172,7 +172,7 @@ def _require_definition(claim: Claim, entries: Document) -> None:
 
 
 def symbols_of(claim: Claim) -> dict[str, sp.Symbol]:
-    """The symbols of a claim and of the techniques, by the names under which certificates write them."""
+    """Return the symbols of a claim and of the techniques, by the names under which certificates write them."""
     found = {quantity.name: symbol for symbol, quantity in {**claim.where, **claim.notation}.items()}
     for symbol in claim.for_all:
         found[free(f"each_{plain(symbol)}", found)] = symbol
@@ -180,18 +180,18 @@ def symbols_of(claim: Claim) -> dict[str, sp.Symbol]:
 
 
 def plain(symbol: sp.Symbol) -> str:
-    """A name for a symbol that may stand in an expression."""
+    """Return a name for a symbol that may stand in an expression."""
     name = re.sub(r"\W+", "_", symbol.name.replace("'", "_next"), flags=re.ASCII).strip("_")
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"letter_{name}"
 
 
 def free(name: str, taken: dict[str, sp.Symbol]) -> str:
-    """A name that nothing else has."""
+    """Return a name that nothing else has."""
     return name if name not in taken and name not in HEADS else free(f"{name}_", taken)
 
 
 def _read_symbol(name: str, declared: object, taken: dict[str, sp.Symbol]) -> sp.Symbol:
-    """A symbol of a certificate's own, which is no other symbol whatever its name."""
+    """Return a symbol of a certificate's own, which is no other symbol whatever its name."""
     where = f"letters.{name}"
     require_plain("letters", name)
     if not name.isidentifier() or name in taken or name in HEADS:

@@ -46,7 +46,7 @@ _OF_DEFINITION = "The SHA-256 digest of the definition, for a claim about an alg
 
 
 def schema() -> Document:
-    """The JSON schema of documents."""
+    """Return the JSON schema of documents."""
     symbol = {
         "type": "object",
         "properties": {"latex": {"type": "string"}, "is": {"enum": list(SIGNS)}},
@@ -77,7 +77,7 @@ def schema() -> Document:
 
 
 def _of_lemma() -> _Schema:
-    """The schema of a lemma; its certificate is one of any kind."""
+    """Return the schema of a lemma; its certificate is one of any kind."""
     entries = {
         "name": {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"},
         "place": {"enum": list(get_args(Place))},
@@ -90,7 +90,7 @@ def _of_lemma() -> _Schema:
 
 @singledispatch
 def schema_of(_shape: Shape) -> _Schema:
-    """The schema of a shape."""
+    """Return the schema of a shape."""
     return _TEXT
 
 

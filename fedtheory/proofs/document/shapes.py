@@ -21,7 +21,7 @@ class Shape(ABC):
 
     @abstractmethod
     def read(self, document: Json, scope: Scope, where: str) -> Any:
-        """The value of a piece of JSON; `InputError` names the place and what was expected."""
+        """Return the value of a piece of JSON; `InputError` names the place and what was expected."""
 
 
 class Text(Shape):

@@ -51,7 +51,10 @@ _SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}
 
 
 def document_of(claim: Claim, certificate: Any) -> Document:
-    """A certificate of a claim as a document; `InputError` where it has something that a document cannot say."""
+    """Return a certificate of a claim as a document.
+
+    Raises `InputError` if it has something that a document cannot say.
+    """
     symbols = symbols_of(claim)
     own = _declare(declared_symbols(certificate), symbols)
     scope = Scope(own | symbols, frozenset(own))
@@ -65,13 +68,13 @@ def document_of(claim: Claim, certificate: Any) -> Document:
 
 
 def text_of(document: Document) -> str:
-    """A document as the text of a file."""
+    """Return a document as the text of a file."""
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 @singledispatch
 def write(_shape: Shape, value: Any, _scope: Scope) -> Json:
-    """A value of a shape as JSON."""
+    """Return a value of a shape as JSON."""
     return value
 
 
@@ -174,7 +177,7 @@ def _sign(symbol: sp.Symbol) -> str:
 
 
 def write_expression(expression: Expr, scope: Scope) -> str:
-    """An expression, or an ordering of two, as text."""
+    """Return an expression, or an ordering of two, as text."""
     if not isinstance(expression, sp.Basic | int):
         raise InputError("certificate", f"expected a SymPy expression, got {expression!r:.80}")
     expression = sp.sympify(expression)
@@ -202,7 +205,7 @@ def _sum(terms: list[str]) -> str:
 
 
 def _product(expression: Expr, scope: Scope) -> str:
-    """A number, or a product with its number in front, over what it divides by."""
+    """Return a number, or a product with its number in front, over what it divides by."""
     number, rest = expression.as_coeff_Mul()
     if not number.is_Rational:
         raise InputError("certificate", f"{number} is not an exact number")

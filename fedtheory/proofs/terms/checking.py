@@ -32,9 +32,9 @@ class TermReport:
 
     claim: Claim
     document: Document | None
-    """None where no tactic writes terms for the certificate."""
+    """None if no tactic writes terms for the certificate."""
     proof: TermProof | None
-    """The terms as parsed; None where they could not be."""
+    """The terms as parsed; None if they could not be."""
     steps: tuple[Step, ...]
 
     @property
@@ -44,12 +44,12 @@ class TermReport:
 
     @property
     def digest(self) -> str | None:
-        """A name for the terms, the same for the same content; None where there are none."""
+        """A name for the terms, the same for the same content; None if there are none."""
         return None if self.document is None else digest(self.document)
 
     @property
     def refusal(self) -> str | None:
-        """The reason why the terms prove nothing; None where they prove the claim."""
+        """The reason why the terms prove nothing; None if they prove the claim."""
         return None if self.is_proved else next((step.text for step in self.steps if not step.holds), "no terms")
 
 
@@ -79,7 +79,7 @@ def check_document(claim: Claim, document: Document, prover: Prover = RECORDED) 
 
 
 def _read(claim: Claim, certificate: AnyCertificate | Document) -> tuple[Claim, AnyCertificate]:
-    """A claim in plain symbols, and its certificate as parsed from a document."""
+    """Return a claim in plain symbols, and its certificate as parsed from a document."""
     document = plain_document(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
     plain = use_plain_symbols(with_quantities(claim, document))
     return plain, decode_certificate(certificate_in(plain, document))

@@ -30,7 +30,7 @@ MOST_NESTED = 60
 
 
 def encode(claim: Claim, proof: TermProof) -> Document:
-    """Write the terms of a claim in plain symbols as data; `InputError` where a symbol has no name."""
+    """Write the terms of a claim in plain symbols as data; raise `InputError` if a symbol has no name."""
     known = _named_symbols(claim)
     own: dict[str, sp.Symbol] = {}
     for symbol in dict.fromkeys(_declare(proof)):
@@ -59,7 +59,7 @@ def decode(claim: Claim, document: object) -> TermProof:
 
 
 def schema() -> Schema:
-    """The JSON schema of documents with proof terms."""
+    """Return the JSON schema of documents with proof terms."""
     names = {"type": "object", "properties": {"latex": {"type": "string"}, "is": {"enum": list(SIGNS)}}}
     symbol = names | {"required": ["latex", "is"], "additionalProperties": False}
     text = f"An expression, or an ordering of two, in the notation of certificates, with the heads {', '.join(HEADS)}."
@@ -86,12 +86,12 @@ def _vocabulary() -> Mapping[str, sp.Symbol]:
 
 
 def _named_symbols(claim: Claim) -> dict[str, sp.Symbol]:
-    """The symbols of a claim and of techniques, then those of quantities that the claim does not name."""
+    """Return the symbols of a claim and of techniques, then those of quantities that the claim does not name."""
     return {**_vocabulary(), **symbols_of(claim)}
 
 
 def _declare(proof: TermProof) -> Iterator[sp.Symbol]:
-    """The symbols that terms declare: of roots, and of products."""
+    """Yield the symbols that terms declare: of roots, and of products."""
     for term in (rule for relation in proof.relations for rule in every_rule(relation)):
         if isinstance(term, NameRoots):
             yield from (named.symbol for named in term.roots)
@@ -104,7 +104,7 @@ def _sign(symbol: sp.Symbol) -> str:
 
 
 def _read_symbol(name: str, declared: object, taken: Mapping[str, sp.Symbol]) -> sp.Symbol:
-    """A symbol of the document's own, which is no other symbol whatever its name."""
+    """Return a symbol of the document's own, which is no other symbol whatever its name."""
     require_plain("symbols", name)
     if not name.isidentifier() or name in taken or name in HEADS:
         raise InputError(f"symbols.{name}", "expected a name that nothing else has")

@@ -45,7 +45,7 @@ class Checked(Protocol):
     """Anything that infers a conclusion in a context, as proof terms do."""
 
     def check(self, context: TermContext) -> Proved:
-        """Infer the conclusion; `Rejected` where there is none."""
+        """Infer the conclusion; raise `Rejected` if there is none."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ class TermContext:
                 raise Rejected(step.text)
 
     def require_assumed(self, needed: Sequence[Assumption], what: str) -> None:
-        """Raise `Rejected` where the claim does not make the assumptions."""
+        """Raise `Rejected` if the claim does not make the assumptions."""
         self.require([check_assumed(self.claim, needed, what)])
 
     def require_nonnegative(self, number: Expr) -> Expr:
-        """Return a number as the kernel knows it; `Rejected` where its sign is not shown."""
+        """Return a number as the kernel knows it; raise `Rejected` if its sign is not shown."""
         known = self.require_number(number)
         if not self.is_nonnegative(known):
             raise Rejected(f"({shorten(known)}) >= 0 is not shown under the conditions")
@@ -101,7 +101,7 @@ class TermContext:
         return is_nonnegative(known, self.numbers, self.conditions)
 
     def require_number(self, number: Expr) -> Expr:
-        """Return a number as the kernel knows it; `Rejected` where it is none, or may divide by zero."""
+        """Return a number as the kernel knows it; raise `Rejected` if it is none, or may divide by zero."""
         require_admitted(number)
         known = self.numbers.known(number)
         require_finite([known], self.numbers, self.conditions)
@@ -129,7 +129,7 @@ class TermContext:
         return proved
 
     def require_zero(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
-        """Raise `Rejected` where a sum of multiples does not vanish in normal form."""
+        """Raise `Rejected` if a sum of multiples does not vanish in normal form."""
         if self.vectors is None:
             self._require_zero_of_run(parts, what)
             return
@@ -149,5 +149,5 @@ class TermContext:
         self.require([found])
 
     def with_hypothesis(self, name: str, proved: Proved) -> TermContext:
-        """The context with one hypothesis more."""
+        """Return the context with one hypothesis more."""
         return replace(self, hypotheses={**self.hypotheses, name: proved})

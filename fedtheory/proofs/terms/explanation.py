@@ -49,7 +49,7 @@ def explain(claim: Claim, proof: TermProof) -> list[ExplainedStep]:
 
 
 def _with_names(value: Any, name: Callable[[sp.Symbol], sp.Symbol]) -> Any:
-    """A term, or a part of one, with other symbols in its formulas."""
+    """Return a term, or a part of one, with other symbols in its formulas."""
     if isinstance(value, tuple):
         return tuple(_with_names(one, name) for one in value)
     if is_dataclass(value) and not isinstance(value, type):
@@ -63,7 +63,7 @@ def _with_names(value: Any, name: Callable[[sp.Symbol], sp.Symbol]) -> Any:
 
 
 def _with_norms(formula: Expr) -> Expr:
-    """A formula with the squared norm of a vector for its inner product with itself."""
+    """Return a formula with the squared norm of a vector for its inner product with itself."""
 
     def is_square(part: Expr) -> bool:
         return isinstance(part, Inner) and part.args[0] == part.args[1]

@@ -55,12 +55,12 @@ def _symbol(vector: Indexed) -> sp.Dummy:
 
 
 def indexed_in(expression: Expr) -> Mapping[sp.Symbol, Indexed]:
-    """The vectors of runs in an expression, by their symbols."""
+    """Return the vectors of runs in an expression, by their symbols."""
     return {symbol: _INDEXED[symbol] for symbol in expression.free_symbols if symbol in _INDEXED}
 
 
 def vector_at(family: Family, at_round: Expr = ROUND, at_step: Expr | None = STEP) -> Expr:
-    """A vector of a family; models before the first local step are the server's."""
+    """Return a vector of a family; models before the first local step are the server's."""
     at_round, at_step = sp.expand(at_round), None if at_step is None else sp.expand(at_step)
     if family == "server" or (at_step == 0 and family != "noise"):
         return _symbol(Indexed("server", at_round, None))
@@ -68,10 +68,10 @@ def vector_at(family: Family, at_round: Expr = ROUND, at_step: Expr | None = STE
 
 
 def server(at_round: Expr = ROUND) -> Expr:
-    """The server's model at the start of a round."""
+    """Return the server's model at the start of a round."""
     return vector_at("server", at_round, None)
 
 
 def average(at_round: Expr = ROUND, at_step: Expr = STEP) -> Expr:
-    """The average of the clients' iterates."""
+    """Return the average of the clients' iterates."""
     return Average(vector_at("local", at_round, at_step))

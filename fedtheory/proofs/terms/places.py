@@ -31,27 +31,27 @@ _AFTER_STEPS = (*_AT_END, q.local_iterate)
 
 
 def index_of(claim: Claim) -> sp.Symbol:
-    """The symbol of the present local step: that of the claim, or of recursions where it is about whole runs."""
+    """Return the symbol of the present local step: that of the claim, or of recursions where it is about whole runs."""
     return k if claim.place == "run" else symbols_of(claim)(q.local_step_index)
 
 
 def context_of_numbers(claim: Claim, conditions: Sequence[Expr], prove: Prover) -> TermContext:
-    """The context of the numbers of a claim, under conditions."""
+    """Return the context of the numbers of a claim, under conditions."""
     return TermContext(claim, "run", "expectation", numbers_of(claim), tuple(conditions), prove, index_of(claim))
 
 
 def context_of_totals(claim: Claim, prove: Prover) -> TermContext:
-    """The context of numbers of a local step that are sums over the past ones."""
+    """Return the context of numbers of a local step that are sums over the past ones."""
     return replace(context_of_numbers(claim, claim.conditions, prove), place="past")
 
 
 def context_of_run(claim: Claim, prove: Prover, equations: Sequence[Expr] = ()) -> TermContext:
-    """The context of a claim about a whole run, with equations that are known."""
+    """Return the context of a claim about a whole run, with equations that are known."""
     return context_of_numbers(claim, (*conditions_of_run(claim), *equations), prove)
 
 
 def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermContext:
-    """The context of one relation between vectors."""
+    """Return the context of one relation between vectors."""
     vectors = build_link_context(claim, relation)
     numbers = vectors.numbers
     if claim.place == "step":
@@ -73,7 +73,7 @@ def _reading(claim: Claim, relation: Relation) -> Reading:
 
 
 def numbers_at_steps(context: TermContext, first: int = 0) -> Numbers:
-    """The numbers of a run with the number of a local step, which is at least a first one."""
+    """Return the numbers of a run with the number of a local step, which is at least a first one."""
     numbers, index = context.numbers, context.index
     symbols = {index, context.process.steps, context.symbols(q.max_drift)}
     return replace(
@@ -85,7 +85,7 @@ def numbers_at_steps(context: TermContext, first: int = 0) -> Numbers:
 
 
 def enter_step(context: TermContext, place: Literal["step", "path"] = "step") -> TermContext:
-    """The context of any local step of any round of a run, in expectation or on the only path."""
+    """Return the context of any local step of any round of a run, in expectation or on the only path."""
     _require_run(context)
     if place == "path":
         context.require_assumed((a.full_gradients,), "values on the only path")
@@ -102,7 +102,7 @@ def enter_step(context: TermContext, place: Literal["step", "path"] = "step") ->
 
 
 def enter_models(context: TermContext, place: Literal["models", "loop"] = "models") -> TermContext:
-    """The context of the models after any number of local steps, none to all of a round.
+    """Return the context of the models after any number of local steps, none to all of a round.
 
     In the loop with restarts they are counted from where all clients have stepped from one point.
     """
@@ -121,14 +121,14 @@ def enter_models(context: TermContext, place: Literal["models", "loop"] = "model
 
 
 def enter_end(context: TermContext) -> TermContext:
-    """The context of the server's model at the end of a run."""
+    """Return the context of the server's model at the end of a run."""
     _require_run(context)
     known = build_context(replace(context.claim, place="step"))
     return replace(context, place="end", vectors=_with_models(context, known, _AT_END))
 
 
 def _with_models(context: TermContext, known: Context, models: Sequence[q.Quantity]) -> Context:
-    """A context of the kernel that knows some models, and objectives, but no step that is taken from them."""
+    """Return a context of the kernel that knows some models, and objectives, but no step that is taken from them."""
     kept = {context.symbols(of) for of in models}
     steps = {context.symbols(q.average_iterate)} if q.local_iterate in models else set()
     return replace(
@@ -150,5 +150,5 @@ def _require_run(context: TermContext) -> None:
 
 
 def at_start(expression: Expr, index: sp.Symbol) -> Expr:
-    """An expression at the first local step."""
+    """Return an expression at the first local step."""
     return sp.sympify(expression).xreplace({index: sp.S.Zero})

@@ -38,7 +38,7 @@ from fedtheory.proofs.terms.indexed import (
 
 @cache
 def vocabulary_symbols() -> Mapping[sp.Symbol, Quantity]:
-    """The symbols of quantities that a claim does not name, with these."""
+    """Return the symbols of quantities that a claim does not name, with these."""
     table = SymbolTable({})
     every = (entry.quantity for entry in vocabulary() if isinstance(entry.quantity, Quantity))
     return {table(quantity): quantity for quantity in every}
@@ -71,12 +71,12 @@ class Process:
         return self.is_full or self.is_sampled
 
     def require_steps(self) -> None:
-        """Raise `Rejected` where rounds may start or end elsewhere."""
+        """Raise `Rejected` if rounds may start or end elsewhere."""
         if not self.has_steps:
             raise Rejected("rounds from the server's model to an average need the same local work of all clients")
 
     def quantity_of(self, symbol: sp.Symbol) -> Quantity | None:
-        """The quantity that a symbol stands for; None for one under a quantifier, and for one of a technique."""
+        """Return the quantity that a symbol stands for; None for one under a quantifier, and for one of a technique."""
         return self.symbols.quantity(symbol) or vocabulary_symbols().get(symbol)
 
     @cached_property
@@ -91,7 +91,7 @@ class Process:
         return self.symbols(q.iterations) / self.steps if counts_steps else self.symbols(q.rounds)
 
     def end_of(self, index: sp.Symbol) -> Expr:
-        """The number of values of an index."""
+        """Return the number of values of an index."""
         return self.rounds if index == ROUND else self.steps
 
     # Dependence on an index.
@@ -116,7 +116,10 @@ class Process:
     # Values of an index.
 
     def at(self, expression: Expr, index: sp.Symbol, value: Expr) -> Expr:
-        """An expression at a value of an index; `Rejected` where a quantity in it has no other value to name."""
+        """Return an expression at a value of an index.
+
+        Raises `Rejected` if a quantity in it has no other value to name.
+        """
         if any(self._varies(symbol, index) for symbol in expression.free_symbols):
             raise Rejected(f"{expression} has quantities that are known at the present round or step alone")
         moved = {}
@@ -126,7 +129,7 @@ class Process:
         return self.end_rounds(expression.xreplace(moved).xreplace({index: value}))
 
     def end_rounds(self, expression: Expr) -> Expr:
-        """An expression in which models after the last step of a round are the next server model."""
+        """Return an expression in which models after the last step of a round are the next server model."""
         ends: dict[Expr, Expr] = {}
         for symbol, one in indexed_in(expression).items():
             if one.step is not None and sp.expand(one.step - self.steps) == 0:
@@ -159,7 +162,7 @@ class Process:
         }
 
     def in_symbols(self, quantity: RunQuantity, expression: Expr) -> Expr:
-        """A part of a quantity's term in the symbols of the present step's vectors."""
+        """Return a part of a quantity's term in the symbols of the present step's vectors."""
         assert quantity.term is not None
         if not has_plain_vectors(expression):
             raise Rejected(f"{quantity.name} has expectations of vectors, or gradients of one draw at several points")
@@ -168,7 +171,10 @@ class Process:
         return found
 
     def write_indexed(self, expression: Expr, index: sp.Symbol) -> Expr:
-        """An expression about the present step with vectors by their round and step; `Rejected` for unknown ones."""
+        """Return an expression about the present step with vectors by their round and step.
+
+        Raises `Rejected` for unknown ones.
+        """
         known = {self.symbols(of): vector for of, vector in self._vectors.items()} | {index: STEP}
         written: Expr = expression.xreplace(known)
         for symbol in written.free_symbols - indexed_in(written).keys() - {STEP}:
@@ -180,7 +186,7 @@ class Process:
         return written
 
     def unfold(self, expression: Expr) -> Expr:
-        """An expression with quantities as what their terms say of the run."""
+        """Return an expression with quantities as what their terms say of the run."""
         found: Expr = expression
         for symbol in sorted(expression.free_symbols, key=str):
             quantity = self.quantity_of(symbol)
@@ -192,7 +198,7 @@ class Process:
         return found
 
     def _measure(self, quantity: RunQuantity) -> Expr | None:
-        """The expression that a quantity is by its term; None where it has none in vectors of full rounds."""
+        """Return the expression that a quantity is by its term; None if it has none in vectors of full rounds."""
         if not self.has_steps or quantity.term is None or not is_defined_by_term(quantity):
             return None
         if not quantity.term.over or parts_of(quantity.term.expression, sp.Max):
@@ -207,7 +213,10 @@ class Process:
         return sp.sqrt(written) if quantity.root else written
 
     def _in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr | None:
-        """A part of a quantity's term by round and step; None where it has vectors that full rounds do not define."""
+        """Return a part of a quantity's term by round and step.
+
+        None if it has vectors that full rounds do not define.
+        """
         assert quantity.term is not None
         if not has_plain_vectors(expression):
             return None
@@ -220,7 +229,7 @@ class Process:
         return found
 
     def in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr:
-        """A part of a quantity's term by round and step; `Rejected` where it has other vectors."""
+        """Return a part of a quantity's term by round and step; raise `Rejected` if it has other vectors."""
         found = self._in_vectors(quantity, expression) if self.has_steps else None
         if found is None:
             raise Rejected(f"{quantity.name} has vectors that rounds of all clients do not define")
@@ -230,7 +239,7 @@ class Process:
         return isinstance(quantity, RunQuantity) and not quantity.per_round and not quantity.per_step
 
     def _reduce(self, values: Expr, over: Over) -> Expr | None:
-        """A sum or mean over an index, or the first or last of the values."""
+        """Return a sum or mean over an index, or the first or last of the values."""
         index = {"steps": STEP, "rounds": ROUND}.get(over.index)
         if index is None or over.weights is not None:
             return None
@@ -271,7 +280,7 @@ class Process:
         )
 
     def context_of(self, *expressions: Expr) -> Context:
-        """The kernel's context of the vectors in expressions, of which no more is known than what they are."""
+        """Return the kernel's context of the vectors in expressions, of which no more is known than what they are."""
         vectors = {symbol: one for expression in expressions for symbol, one in indexed_in(expression).items()}
         own = frozenset(symbol for symbol, one in vectors.items() if one.family in OF_CLIENTS)
         return replace(

@@ -61,7 +61,7 @@ def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]
 
 
 def context_of(claim: Claim, relation: Relation, prove: Prover, equations: list[Expr]) -> TermContext:
-    """The context in which a term proves a relation of a claim."""
+    """Return the context in which a term proves a relation of a claim."""
     try:
         for side in write_out(claim, relation).sides if claim.place != "run" else relation.sides:
             require_meaning(side, claim.place)
@@ -93,7 +93,7 @@ def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -
 
 
 def _require_whole_sides(relation: Relation, context: TermContext) -> None:
-    """Raise `Rejected` where a symbol that cancels between the sides stands for nothing that the context knows."""
+    """Raise `Rejected` if a symbol that cancels between the sides stands for nothing that the context knows."""
     known = relation.left.free_symbols | relation.right.free_symbols
     if context.vectors is None or known <= relation.slack.free_symbols:
         return

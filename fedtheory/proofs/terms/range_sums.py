@@ -25,7 +25,10 @@ def sum_over_range(number: Quotient, index: sp.Symbol, first: Expr, end: Expr) -
 
 
 def powers_of(number: Quotient, index: sp.Symbol) -> dict[int, Quotient]:
-    """The coefficients of the powers of an index in a number; `Rejected` where it is no polynomial in the index."""
+    """Return the coefficients of the powers of an index in a number.
+
+    Raises `Rejected` if it is no polynomial in the index.
+    """
     if not number.expression.has(index):
         return {0: number}
     below = number.written(number.denominator)
@@ -40,7 +43,7 @@ def powers_of(number: Quotient, index: sp.Symbol) -> dict[int, Quotient]:
 
 
 def _sum_up_to(number: Quotient, index: sp.Symbol, end: Expr) -> Quotient:
-    """The sum over 0, 1, .. end - 1."""
+    """Return the sum over 0, 1, .. end - 1."""
     parts = powers_of(number, index).items()
     return sum((constant * _sum_of_powers(power, quotient(end)) for power, constant in parts), ZERO)
 

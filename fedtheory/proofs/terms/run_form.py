@@ -38,7 +38,7 @@ class RunForm:
         return Step(text if left else what, not left)
 
     def form(self, expression: Expr) -> Form:
-        """The coefficients of an expression by its monomials."""
+        """Return the coefficients of an expression by its monomials."""
         spend(NODE)
         if isinstance(expression, sp.Add):
             return added(self.form(part) for part in expression.args)
@@ -133,7 +133,7 @@ class RunForm:
         return added([plain, *self._ends_of(monomial, number, index, (first, end))])
 
     def _ends_of(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> list[Form]:
-        """The members by which a sum differs from that over the whole range."""
+        """Return the members by which a sum differs from that over the whole range."""
         first, whole = ends[0], self.process.end_of(index)
         more = sp.expand(ends[1] - whole)
         if not (first.is_Integer and more.is_Integer and 0 <= first <= _MOST_SHIFTED and abs(more) <= _MOST_SHIFTED):

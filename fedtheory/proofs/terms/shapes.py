@@ -28,15 +28,15 @@ class Shape(ABC):
 
     @abstractmethod
     def read(self, data: Json, scope: Scope, where: str) -> Any:
-        """The value of a piece of JSON; `InputError` names the place and what was expected."""
+        """Return the value of a piece of JSON; `InputError` names the place and what was expected."""
 
     def write(self, value: Any, _scope: Scope) -> Json:
-        """A value as JSON."""
+        """Return a value as JSON."""
         return value
 
     @abstractmethod
     def schema(self) -> Schema:
-        """The JSON schema."""
+        """Return the JSON schema."""
 
 
 class _Formula(Shape):
@@ -217,12 +217,12 @@ class _AnyTerm(Shape):
 
 @cache
 def record_of(made: type) -> Record:
-    """The shape of a class of terms, or of the records in them."""
+    """Return the shape of a class of terms, or of the records in them."""
     return Record(made, getattr(made, "rule", None))
 
 
 def shape_of(hint: Any) -> Shape:
-    """The shape of the values of a type."""
+    """Return the shape of the values of a type."""
     origin = get_origin(hint)
     if origin is None:
         return _shape_of_class(hint)

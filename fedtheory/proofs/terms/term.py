@@ -30,7 +30,7 @@ class ProofTerm(ABC):
 
     @abstractmethod
     def check(self, context: TermContext) -> Proved:
-        """Infer what the term proves in a context; `Rejected` where it proves nothing."""
+        """Infer what the term proves in a context; raise `Rejected` if it proves nothing."""
 
     @abstractmethod
     def explain(self) -> str:
@@ -66,7 +66,7 @@ def _terms_in(value: object) -> Iterator[ProofTerm]:
 
 
 def every_rule(term: ProofTerm) -> Iterator[ProofTerm]:
-    """A term and all that it is made of."""
+    """Yield a term and all that it is made of."""
     left = [term]
     while left:
         one = left.pop()

@@ -27,14 +27,14 @@ def place_on_rounds_and_clients(values: Array) -> Array:
 
 
 def require_common_steps(run: Run, values: Array) -> Array:
-    """An array over local steps, once all clients are known to take the same number."""
+    """Return an array over local steps, once all clients are known to take the same number."""
     if run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps: there is no averaged iterate")
     return values
 
 
 def mean_over_updates(values: Array) -> Any:
-    """Average numbers of updates; `NotApplicable` where there is none."""
+    """Average numbers of updates; raise `NotApplicable` if there is none."""
     if len(values) == 0:
         raise NotApplicable("the run has fewer than two updates")
     return values.sum() / len(values)

@@ -97,7 +97,7 @@ def _weigh(over: Over, weights: Weights, run: Run, values: Array) -> Array:
 
 
 def _evaluate(weights: Weights, run: Run, numbers: Array) -> Array:
-    """The weights of numbered entries, on their axes."""
+    """Return the weights of numbered entries, on their axes."""
     # Evaluation knows all quantities: it is loaded when the first run is measured.
     from fedtheory.language.evaluation import compile_expression, whole_run
 
@@ -108,13 +108,13 @@ def _evaluate(weights: Weights, run: Run, numbers: Array) -> Array:
 
 
 def _add(run: Run, counted: Array) -> Array:
-    """The sum of entries, zero where there are none."""
+    """Return the sum of entries, zero where there are none."""
     nothing = run.arithmetic.zeros(1, *counted.shape[1:])
     return np.asarray(counted.sum(axis=0, keepdims=True)) if len(counted) else nothing
 
 
 def _extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Array], Array]:
-    """The largest or the smallest entry, whatever arithmetic, by halves: 100,000 clients take 17 comparisons."""
+    """Return the largest or the smallest entry, whatever arithmetic, by halves: 100,000 clients take 17 comparisons."""
 
     def chosen(_run: Run, counted: Array) -> Array:
         while len(counted) > 1:

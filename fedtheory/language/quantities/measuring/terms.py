@@ -30,7 +30,7 @@ class ValueAtStep:
 
     @cached_property
     def compiled(self) -> Callable[[Frame], Array]:
-        """The expression, ready for frames; `ValueError` for what the language does not know."""
+        """The expression, ready for frames; raise `ValueError` for what the language does not know."""
         # Evaluation knows all quantities, these among them: it is loaded when the first run is measured.
         from fedtheory.language.evaluation import Site, compile_expression
 
@@ -50,7 +50,7 @@ class InNumbers:
 
     @cached_property
     def compiled(self) -> Callable[[Site], Array]:
-        """The expression, ready for sites; `ValueError` for what the language does not know."""
+        """The expression, ready for sites; raise `ValueError` for what the language does not know."""
         # Evaluation knows all quantities, these among them: it is loaded when the first run is measured.
         from fedtheory.language.evaluation import compile_expression
 
@@ -116,12 +116,12 @@ def _pair_used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbo
 
 
 def define(name: str, notation: str, meaning: str, term: Term) -> RunQuantity:
-    """A quantity which its term defines and computes."""
+    """Return a quantity which its term defines and computes."""
     return place_by_term(RunQuantity(name, notation, meaning, evaluator_of(term)), term)
 
 
 def place_by_term(quantity: RunQuantity, term: Term) -> RunQuantity:
-    """A quantity with a term, and with values at the rounds and local steps that the term does not run over."""
+    """Return a quantity with a term, and with values at the rounds and local steps that the term does not run over."""
     per_round, per_step = place_of(term)
     return replace(quantity, term=term, per_round=per_round, per_step=per_step)
 
@@ -151,5 +151,5 @@ def define_in_numbers(
 
 
 def reduce_entries(name: str, notation: str, meaning: str, of: RunQuantity, *over: Over) -> RunQuantity:
-    """A quantity that is made of the entries of another one, over its clients, local steps or rounds."""
+    """Return a quantity that is made of the entries of another one, over its clients, local steps or rounds."""
     return define_in_numbers(name, notation, meaning, of.symbol, *over, of=[of])

@@ -55,7 +55,7 @@ class Axiom(ProofTerm):
 
 
 def _require_subjects(axiom: Axiom) -> None:
-    """Raise `Rejected` where an inequality is about another number of things, or about things of another kind."""
+    """Raise `Rejected` if an inequality is about another number of things, or about things of another kind."""
     expected = subjects(axiom.kind)
     is_open = any(one.kind is one.VAR_POSITIONAL for one in expected)
     if not is_open and len(expected) != len(axiom.about):

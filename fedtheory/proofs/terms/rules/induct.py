@@ -108,7 +108,7 @@ class InductDrift(ProofTerm):
         return Proved(self._conclude(context, measure))
 
     def _require_bound(self, context: TermContext) -> None:
-        """Raise `Rejected` where the bound is no number that all clients and rounds share."""
+        """Raise `Rejected` if the bound is no number that all clients and rounds share."""
         numbers = numbers_at_steps(context)
         number = numbers.plain(self.bound)
         context.require_expression(self.bound)
@@ -145,13 +145,13 @@ def _context_of(context: TermContext, measure: Measure, first: int) -> TermConte
 
 
 def _starting(context: TermContext, measure: Measure) -> TermContext:
-    """The context where all clients are at the server's model."""
+    """Return the context where all clients are at the server's model."""
     here = _context_of(context, measure, 0)
     assert here.vectors is not None
     return replace(here, place="start", vectors=measure.together(context.claim, here.vectors))
 
 
 def _stepping(context: TermContext, measure: Measure, first: int) -> TermContext:
-    """The context of a step after a number of others."""
+    """Return the context of a step after a number of others."""
     here = _context_of(context, measure, first)
     return replace(here, conditions=(*here.conditions, context.index + 1 <= context.process.steps))

@@ -83,7 +83,7 @@ class InductSteps(ProofTerm):
 
 
 def _starting(context: TermContext, course: Course) -> TermContext:
-    """The context where all clients are at the server's model."""
+    """Return the context where all clients are at the server's model."""
     assert context.vectors is not None
     vectors = restrict_to_start(context.claim, context.vectors, course)
     return replace(
@@ -92,7 +92,7 @@ def _starting(context: TermContext, course: Course) -> TermContext:
 
 
 def _counting(context: TermContext, course: Course, start: int) -> TermContext:
-    """The context of a step after a number of others."""
+    """Return the context of a step after a number of others."""
     assert context.vectors is not None
     vectors: Context = count_from(course, context.vectors, start)
     conditions = (*context.conditions, *conditions_at_step(course, start))

@@ -73,7 +73,7 @@ class BelowMaximum(ProofTerm):
 
 
 def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list[Expr]]:
-    """A quantity that is a maximum over clients, steps and rounds, and the values at a step that it compares."""
+    """Return a quantity that is a maximum over clients, steps and rounds, and the values at a step that it compares."""
     quantity = process.quantity_of(maximum) if maximum.is_Symbol else None
     term = quantity.term if isinstance(quantity, RunQuantity) else None
     if term is None or not isinstance(quantity, RunQuantity) or not is_defined_by_term(quantity):
@@ -89,7 +89,7 @@ def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list
 
 
 def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
-    """The values of which a quantity is the largest, by round and step."""
+    """Return the values of which a quantity is the largest, by round and step."""
     if process.quantity_of(maximum) is LOOP_PAIR.largest:
         return [norm_sq(vector_at("local") - average())]
     quantity, values = _term_of_maximum(process, maximum)
@@ -97,7 +97,7 @@ def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
 
 
 def _value_at_step(process: Process, maximum: Expr) -> Expr:
-    """The value before a step, in symbols of its vectors."""
+    """Return the value before a step, in symbols of its vectors."""
     quantity, values = _term_of_maximum(process, maximum)
     written = [process.in_symbols(quantity, value) for value in values]
     later = {process.symbols(of) for of in (q.next_local_iterate, q.next_average_iterate)}

@@ -63,7 +63,7 @@ def check_named(named: NamedRoot, roots: Sequence[Root], context: TermContext) -
 
 
 def context_with_roots(context: TermContext, roots: Sequence[Root]) -> TermContext:
-    """A context in whose numbers and conditions symbols stand for roots."""
+    """Return a context in whose numbers and conditions symbols stand for roots."""
     if not roots:
         return context
     numbers: Numbers = numbers_with(roots, context.numbers)

@@ -70,7 +70,7 @@ class Multiply(ProofTerm):
         return Proved(self.goal)
 
     def _meanings(self, context: TermContext) -> dict[sp.Symbol, Expr]:
-        """The meanings of the symbols; `Rejected` where one stands for something else, or has a sign."""
+        """Return the meanings of the symbols; raise `Rejected` if one stands for something else, or has a sign."""
         known = context.numbers.symbols | context.numbers.of_clients | context.numbers.definitions.keys()
         taken = set(known).union(*(one.meaning.free_symbols for one in self.scalars))
         for one in self.scalars:

@@ -79,7 +79,7 @@ class SumOver(ProofTerm):
 
 
 def _require_any_step(context: TermContext) -> None:
-    """Raise `Rejected` where something is known of the present step that other steps of a client need not have."""
+    """Raise `Rejected` if something is known of the present step that other steps of a client need not have."""
     first = context.numbers.at_least.get(context.index, 0)
     if context.place in ("induction", "start") or context.hypotheses or first != 0:
         raise Rejected("the steps of a client are summed over where something is known of the present one alone")

@@ -49,7 +49,7 @@ class Use(ProofTerm):
 
 
 def require_relation(proof: Proof, link: int) -> Relation:
-    """One relation of a proved claim; `Rejected` where it has not so many."""
+    """One relation of a proved claim; raise `Rejected` if it has not so many."""
     relations = proof.statement.relations
     if link >= len(relations):
         raise Rejected(f"{proof.statement.id} has no relation number {link + 1}")
@@ -69,7 +69,7 @@ _USABLE_AT: dict[str, tuple[str, ...]] = {
 
 
 def _require_place(premise: Claim, relation: Relation, context: TermContext) -> None:
-    """Raise `Rejected` where a claim is about another place, or is read in another way."""
+    """Raise `Rejected` if a claim is about another place, or is read in another way."""
     known = _USABLE_AT.get(context.place, ())
     is_induction = context.place in ("induction", "start")
     if premise.place not in known or (is_induction and premise.place != context.claim.place):
@@ -87,7 +87,7 @@ def _require_place(premise: Claim, relation: Relation, context: TermContext) -> 
 
 
 def write_in_symbols(context: TermContext, premise: Claim, slack: Expr) -> Expr:
-    """A slack in the symbols of the context; `Rejected` for what neither it nor the vocabulary knows."""
+    """Return a slack in the symbols of the context; raise `Rejected` for what neither it nor the vocabulary knows."""
     theirs, change = symbols_of(premise), {}
     for symbol in slack.free_symbols:
         quantity = theirs.quantity(symbol)

@@ -29,7 +29,7 @@ _TACTICS: Mapping[type, Callable[[Claim, Any, Prover], TermProof]] = {
 
 
 def write_terms(claim: Claim, certificate: AnyCertificate, prove: Prover) -> TermProof:
-    """Write a certificate of a claim in plain symbols as proof terms; `Rejected` where there is no tactic for it."""
+    """Write a certificate of a claim in plain symbols as proof terms; raise `Rejected` if there is no tactic for it."""
     tactic = _TACTICS.get(type(certificate))
     if tactic is None:
         raise Rejected(f"a {type(certificate).__name__} has no proof term yet")

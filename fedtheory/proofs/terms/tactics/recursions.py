@@ -68,7 +68,7 @@ def _largest(claim: Claim, certificate: Recursion, prove: Prover) -> ProofTerm:
 
 
 def _sign(number: Expr, index: sp.Symbol) -> ProofTerm:
-    """The sign of a number before the first step and after each."""
+    """Return the sign of a number before the first step and after each."""
     return FirstAndLater(Sign(number.xreplace({index: ZERO})), Sign(number))
 
 

@@ -71,7 +71,7 @@ class SumTactic:
         return Axiom(kind, tuple(about))
 
     def _assumption(self, name: str) -> ProofTerm:
-        """An assumption of the claim, or the lemma that goes by its name."""
+        """Return an assumption of the claim, or the lemma that goes by its name."""
         for lemma in self.lemmas:
             if name == lemma:
                 return self._drift(lemma)
@@ -80,7 +80,7 @@ class SumTactic:
         return Axiom("assumption", (name,))
 
     def _drift(self, lemma: str) -> ProofTerm:
-        """A bound on the largest drift of a run, for a client at a local step."""
+        """Return a bound on the largest drift of a run, for a client at a local step."""
         symbol = symbols_of(self.claim)
         found = self.prove(lemma).rename_for(self.claim).statement.relations[0]
         if self.claim.place != "step" or found.left != symbol(q.max_drift):
