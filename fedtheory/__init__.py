@@ -1,7 +1,7 @@
 """fedtheory: checks theorems of federated optimisation by exact simulation, counterexamples and certificates.
 
-The public names below load on first use, so that importing the package costs
-next to nothing.
+The public names below are imported on first use, so that `import fedtheory` is
+fast.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _HOMES = {
     "runfile": ("parse_run", "read_run"),
 }
 _MODULES = ("assumptions", "exercises", "quantities")
-"""Modules of the language that are public as they are."""
+"""Modules of the language that are public as whole modules."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -131,15 +131,14 @@ __all__ = [
 
 _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED = _PACKAGE / "_floors"
-"""Folder of `verify` and `report` in a wheel, which takes no other distribution's names; see ``pyproject.toml``."""
+"""Folder of `verify` and `report` in an installed wheel; ``pyproject.toml`` puts them there."""
 
 
 def find_floors_first() -> None:
-    """Let this process find `verify` and `report` at their own home, whatever else goes by these names.
+    """Put the folder that contains `verify` and `report` first on the import path.
 
-    Both names are generic: another distribution may have them, or a file of
-    the user.  The home goes to the front of the import path, which loses
-    nothing; local worker processes inherit the path.
+    Both names are generic: another distribution, or a file of the user, may be
+    called so too.  Worker processes on the same machine inherit the path.
     """
     home = str(_INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent)
     sys.path[:] = [home, *(entry for entry in sys.path if entry != home)]

@@ -1,4 +1,4 @@
-"""The front door: `fedtheory` and `python -m fedtheory`."""
+"""Entry point of `fedtheory` and `python -m fedtheory`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def main() -> None:
 
 
 def one_thread_each() -> None:
-    """Let linear algebra use one thread, unless the environment says how many.
+    """Limit linear algebra to one thread, unless the environment sets the number of threads.
 
-    The matrices of a run are small: a second thread saves nothing on cores that are free, and waits on cores that are
-    not.  Commands with much to do use several processes.
+    The matrices of a run are small: further threads save nothing on idle cores and slow down busy ones.
+    Commands with much to do use several processes instead.
     """
     for name in LINEAR_ALGEBRA:
         os.environ.setdefault(name, "1")

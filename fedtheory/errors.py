@@ -1,21 +1,21 @@
-"""The mistakes a user can make, one class for each kind, each a sentence."""
+"""Exceptions for the mistakes of users, one class for each kind; each message is one sentence."""
 
 from __future__ import annotations
 
 
 class FedtheoryError(Exception):
-    """Anything that the command line answers with one line instead of a traceback."""
+    """Base of all errors that the command line reports in one line instead of a traceback."""
 
 
 class InputError(FedtheoryError):
-    """A value that was given is not what was expected.
+    """A given value differs from what was expected.
 
-    `key` names the place in dotted form (``problem.hessians[0]``); the reader of
-    a file adds the file's name in front with `in_file`.
+    `key` is the dotted path of the value (``problem.hessians[0]``); the reader of
+    a file adds the name of the file with `in_file`.
     """
 
     def __init__(self, key: str, message: str, file: str | None = None) -> None:
-        # All arguments go to the base class, so that the error survives the way back from a worker process.
+        # All arguments go to the base class, so that the error can be unpickled when a worker process raises it.
         super().__init__(key, message, file)
         self.key, self.message, self.file = key, message, file
 
@@ -23,26 +23,26 @@ class InputError(FedtheoryError):
         return ": ".join(part for part in (self.file, self.key, self.message) if part)
 
     def in_file(self, file: str) -> InputError:
-        """Return the error with the file that contains it; a file that it names already is nearer to the cause."""
+        """Return the error with the name of a file; an error that has a file already keeps it."""
         return type(self)(self.key, self.message, self.file or file)
 
 
 class CodeError(InputError):
-    """The code of a user's file raises an exception."""
+    """The code of a user's Python file raised an exception."""
 
 
 class TooLarge(InputError):
-    """A run exceeds a limit by its keys and the header of its data file: further mistakes are not looked for."""
+    """A run exceeds a limit, which its keys and the header of its data file show: no further mistakes are reported."""
 
 
 class Misplaced(FedtheoryError):
-    """A quantity of a claim has no value at the claim's place."""
+    """A quantity of a claim is undefined at the point (round or local step) that the claim is about."""
 
 
 class NotApplicable(FedtheoryError):
-    """A claim says nothing about a run, because one of its assumptions fails there or a quantity has no value.
+    """A claim does not apply to a run: an assumption fails there, or a quantity is undefined.
 
-    `name` is that of the quantity, where it is one.
+    `name` is the name of the undefined quantity, if there is one.
     """
 
     def __init__(self, reason: str = "", name: str = "") -> None:
@@ -53,32 +53,32 @@ class NotApplicable(FedtheoryError):
         return f"{self.name} has no value: {self.reason}" if self.name else self.reason
 
     def about(self, name: str) -> NotApplicable:
-        """Return the reason for the quantity of that name, which depends on a value that does not exist."""
+        """Return this error for the quantity `name`, which depends on the undefined value."""
         return type(self)(self.reason, name)
 
 
 class NoMinimiser(NotApplicable):
-    """Something is measured from a minimiser, and the objective has none."""
+    """A quantity refers to a minimiser, and the objective has none."""
 
 
 class Unresolved(NotApplicable):
-    """Floats cannot tell whether an assumption holds; rationals can."""
+    """Floats cannot decide whether an assumption holds; rationals can."""
 
     def about(self, _name: str) -> NotApplicable:
-        """Return the error unchanged: rationals may find a value."""
+        """Return the error unchanged, because the quantity may be defined in rationals."""
         return self
 
 
 class Diverging(FedtheoryError):
-    """The run leaves the range of the arithmetic: its step size is too large."""
+    """The iterates exceed the range of the arithmetic: the step size is too large."""
 
 
 class WorkersLost(FedtheoryError):
-    """The processes that did the work are gone; what they had finished is kept."""
+    """The worker processes have ended early; the results that they had finished are kept."""
 
 
 class Interrupted(FedtheoryError):
-    """The user stopped the work; the message says what is kept."""
+    """The user interrupted the work; the message lists the results that are kept."""
 
 
 class MissingExtra(FedtheoryError):

@@ -1,4 +1,4 @@
-"""Names that readers can distinguish, and texts without invisible or confusable characters."""
+"""Checks that names have no confusable characters and that texts have no invisible ones."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import unicodedata
 from fedtheory.errors import InputError
 
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-"""Categories of characters that print nothing, or that turn the order of others around."""
+"""Unicode categories of characters that are invisible, or that change the direction of writing."""
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Symbols and marks that print nothing."""
+"""Further invisible characters."""
 _ALIKE = ("ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "FULLWIDTH", "LISU")
 """Alphabets with characters that look like a to z."""
 _ALIKE_GREEK = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοϲϳ")
-"""Greek letters that look like a to z; the others are distinguished from them."""
+"""Greek letters that look like a to z; other Greek letters are allowed."""
 
 
 def require_plain(field: str, name: str) -> None:
-    """Raise `InputError`, with the first character that is not printable ASCII and its name, if there is one."""
+    """Raise `InputError` if a name has characters other than printable ASCII; the message names the first of them."""
     _require_text(field, name)
     for character in name:
         if not character.isascii() or not character.isprintable():
@@ -27,9 +27,9 @@ def require_plain(field: str, name: str) -> None:
 
 
 def require_readable(field: str, text: str) -> None:
-    """Raise `InputError` where a text for people has characters that they cannot see, or words of mixed alphabets.
+    """Raise `InputError` if a text has invisible characters, or words of mixed alphabets.
 
-    Symbols of all alphabets are fine, but not within a word with symbols a to z.
+    Characters of all alphabets are allowed, but not within a word that also has letters a to z.
     """
     _require_text(field, text)
     for character in text:
@@ -55,7 +55,7 @@ def _is_invisible(character: str) -> bool:
 
 
 def _looks_like_other(symbol: str) -> bool:
-    """Return whether a symbol looks like one of another alphabet, or is a variant of another one."""
+    """Return whether a character looks like one of another alphabet, or is a variant of another character."""
     return symbol in _ALIKE_GREEK or unicodedata.name(symbol, "").startswith(_ALIKE)
 
 

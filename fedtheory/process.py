@@ -15,25 +15,25 @@ Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 _ALLOCATIONS = 100_000
-"""Objects that are made before Python looks for garbage among them."""
+"""Number of allocations between two runs of the garbage collector."""
 
 
 def collect_rarely() -> None:
-    """Raise the thresholds of the garbage collector: loading creates many objects that stay."""
+    """Raise the thresholds of the garbage collector: imports allocate many objects that are never freed."""
     gc.set_threshold(_ALLOCATIONS)
 
 
 def run_in_one_thread(command: Callable[Given, Found]) -> Callable[Given, Found]:
-    """Run the command with one thread for linear algebra, unless the environment sets their number.
+    """Return the command limited to one thread of linear algebra, unless the environment sets the number of threads.
 
-    The matrices of a run are small: threads that wait for each other take several times as long for them.
+    The matrices of a run are small, and several threads that wait for each other are several times as slow.
     """
 
     @wraps(command)
     def limited(*given: Given.args, **named: Given.kwargs) -> Found:
         if any(name in os.environ for name in LINEAR_ALGEBRA):
             return command(*given, **named)
-        import numpy as np  # noqa: F401 - only what is loaded can be limited
+        import numpy as np  # noqa: F401 - only libraries that are loaded can be limited
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1, "blas"):

@@ -1,6 +1,6 @@
-"""Display of objects: one line in a terminal, a small card in a notebook.
+"""Display of objects: one line in a terminal, a card (a small block of HTML) in a notebook.
 
-A class says what it is in a `Card`, which is data; the HTML is written here, once.
+A class describes itself by a `Card`, which is data; this module writes the HTML.
 Text in a card may hold formulas, as LaTeX between ``\\(`` and ``\\)``.
 """
 
@@ -19,24 +19,24 @@ from fedtheory.errors import MissingExtra
 
 @dataclass(frozen=True)
 class Card:
-    """Card of an object in a notebook."""
+    """Content of an object's card in a notebook."""
 
     title: str
     formula: str | None = None
-    """LaTeX of what the object states."""
+    """LaTeX of the object's main formula."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """Names and their values."""
+    """Names of attributes and their values."""
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
-    """A table: its heads, and its rows."""
+    """Column heads and rows of a table."""
     figure: str | None = None
-    """An SVG."""
+    """A figure, as the source of an SVG."""
     code: str | None = None
-    """Text to copy, such as a run file."""
+    """Text for users to copy, such as a run file."""
 
     @property
     def html(self) -> str:
-        """The card as HTML without scripts."""
+        """Return the card as HTML without scripts."""
         parts = [f"<p><strong>{escape(self.title)}</strong></p>"]
         if self.formula:
             parts.append(f"<div>\\[{escape(self.formula)}\\]</div>")
@@ -53,11 +53,11 @@ class Card:
 
 
 PICTURES: dict[str, Callable[[Any], str | None]] = {}
-"""Functions that draw an object as an SVG, by the name of its class: registered by the packages above that can draw."""
+"""Functions that draw an object as an SVG, by the name of its class; `fedtheory.api` registers them."""
 
 
 class Shown(ABC):
-    """An object with a card; dataclasses that are shown take ``repr=False``."""
+    """Base of objects that are displayed as cards; dataclasses that derive from it need ``repr=False``."""
 
     @abstractmethod
     def summary(self) -> str:
@@ -68,14 +68,14 @@ class Shown(ABC):
         """Return the card for a notebook."""
 
     def __repr__(self) -> str:
-        """The class and the summary, on one line."""
+        """Return the name of the class and the summary, on one line."""
         return f"<{type(self).__name__} {self.summary()}>"
 
     def _repr_html_(self) -> str:
         return replace(self.card(), figure=self._picture()).html
 
     def _picture(self) -> str | None:
-        """A small figure; None without Matplotlib, or where there is nothing to draw."""
+        """Return a small figure as an SVG; None without Matplotlib, or if there is nothing to draw."""
         draw = PICTURES.get(type(self).__name__)
         return None if draw is None or find_spec("matplotlib") is None else draw(self)
 
@@ -85,12 +85,12 @@ class Shown(ABC):
 
 
 def inline(latex: str) -> str:
-    """LaTeX as a formula inside a card's text."""
+    """Return LaTeX as a formula inside the text of a card."""
     return rf"\({latex}\)"
 
 
 def number(value: object) -> str:
-    """A number in a few characters: short exact ones unchanged, others with five digits."""
+    """Return a number as short text: short exact numbers in full, others with five digits."""
     text = str(value)
     if value is None or isinstance(value, str | int) or (not isinstance(value, float) and len(text) <= 12):
         return "" if value is None else text
@@ -100,7 +100,7 @@ def number(value: object) -> str:
 
 
 def short(value: object) -> str:
-    """A number for a terminal or a page: six digits, exact fractions where they are short, a dash for none."""
+    """Return a number as text for a terminal or a page: six digits, short fractions exactly, a dash for None."""
     if value is None:
         return "-"
     text = str(value)
@@ -112,7 +112,7 @@ def short(value: object) -> str:
 
 
 def short_below(value: float) -> str:
-    """A number with six digits, rounded down: a step size that is copied from it does not pass a limit."""
+    """Return a number with six digits, rounded down, so that a step size copied from it stays below its limit."""
     from decimal import ROUND_FLOOR, Context
 
     if float(short(value)) <= value:
@@ -121,7 +121,10 @@ def short_below(value: float) -> str:
 
 
 def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:
-    """A pandas data frame of columns of equal length, one of them its index; `MissingExtra` without pandas."""
+    """Return a pandas data frame of columns of equal length, one of them its index.
+
+    Raises `MissingExtra` without pandas.
+    """
     try:
         import pandas as pd
     except ImportError:
@@ -136,12 +139,12 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell of a table: text on the left, where notebooks would put it on the right."""
+    """Return a cell of a table, aligned left: notebooks align right by default."""
     return f'<td style="text-align:left">{escape(text)}</td>'
 
 
 def _image(svg: str, title: str) -> str:
-    """A figure as an image, which a notebook shows before its code is trusted; inline SVG it would cut out."""
+    """Return a figure as an image element: a notebook that is not trusted removes inline SVG."""
     data = b64encode(svg.encode()).decode()
     source = f"data:image/svg+xml;base64,{data}"
     return f'<div style="max-width:30em"><img style="width:100%" alt="{escape(title)}" src="{source}"/></div>'

@@ -1,4 +1,4 @@
-"""Run independent tasks in this process and in worker processes besides it, by concurrent.futures."""
+"""Runs independent tasks in this process and in worker processes, with concurrent.futures."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """A pool of worker processes, which start with the first tasks and stay for the next ones."""
+    """A pool of worker processes, which start with the first tasks and are reused for later ones."""
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.is_open = True
-        # Spawned and not forked: libraries of linear algebra have threads, which a fork loses.
+        # Workers are spawned, because the threads of linear algebra libraries do not survive a fork.
         self._pool = ProcessPoolExecutor(count, get_context("spawn"), _prepare_worker)
         self._processes: set[BaseProcess] = set()
         self._unfinished: set[Future[Any]] = set()
@@ -37,25 +37,25 @@ class Workers:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a task has been begun whose result is not there yet."""
+        """Whether a submitted task has no result yet."""
         return bool(self._unfinished)
 
     @property
     def has_lost_one(self) -> bool:
-        """Whether a worker was killed from outside, after which the pool takes no more tasks."""
-        # A process whose end the pool's own thread is just asking for counts as alive for a moment.
+        """Whether a worker was killed from outside; the pool takes no more tasks then."""
+        # While another thread waits for a process to end, the process counts as alive for a moment.
         return self._is_broken or any(not process.is_alive() for process in self._processes)
 
     def submit(self, work: Callable[..., Result], *arguments: Any) -> Future[Result]:
-        """Begin a task in a worker.
+        """Submit a task to a worker, and return its future.
 
-        Its arguments are pickled at once: the pool's own thread would read them while this process changes their
-        cached values.  Raises `BrokenProcessPool` where a worker was killed.
+        The arguments are pickled at once: the pool's own thread would pickle them while this process changes their
+        cached values.  Raises `BrokenProcessPool` if a worker was killed.
         """
         return self.submit_packed(pickle.dumps((work, arguments)))
 
     def submit_packed(self, packed: bytes) -> Future[Any]:
-        """Begin a task whose function and arguments are pickled already."""
+        """Submit a task whose function and arguments are pickled already."""
         others = set(active_children()) - self._processes
         try:
             future: Future[Any] = self._pool.submit(_call, packed)
@@ -73,10 +73,10 @@ class Workers:
             self._is_broken = True
 
     def run(self, work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Result]]:
-        """Yield the number and the result of each task as it is ready.
+        """Yield the number and the result of each task, in the order in which they finish.
 
-        While no result is, this process takes the next task.  Workers are stopped where the results are not asked for
-        to the end.
+        While no result is ready, this process runs the next task itself.  If the caller stops iterating early, the
+        workers are stopped.
         """
         shared = _Tasks(self, [(number, work, task) for number, task in enumerate(tasks)])
         for _ in range(_AHEAD * self.count):
@@ -95,7 +95,7 @@ class Workers:
                 self.stop()
 
     def stop(self) -> None:
-        """End the workers, whatever they do; what they have begun has no result."""
+        """End the workers at once; tasks that are running have no result."""
         if not self.is_open:
             return
         self.is_open = False
@@ -106,7 +106,7 @@ class Workers:
             last = self._pool.submit(int)
             closing = Thread(target=self._pool.shutdown, kwargs={"cancel_futures": True})
             closing.start()
-            # Until the pool has dropped what is cancelled: Python 3.11 fails at such tasks where it loses a worker.
+            # Wait for the pool to drop cancelled tasks: Python 3.11 fails on them when a worker is killed.
             while not (last.done() or last.running()):
                 sleep(0.001)
             self._terminate()
@@ -115,52 +115,52 @@ class Workers:
 
     def _terminate(self) -> None:
         for process in self._processes:
-            with suppress(ValueError):  # The pool has closed it already.
+            with suppress(ValueError):  # The pool has closed the process already.
                 process.terminate()
 
 
 _AHEAD = 2
-"""Tasks that each worker has at a time, so that it need not wait for the next one."""
+"""Tasks submitted per worker at a time, so that a worker need not wait for its next task."""
 
 
 class _Tasks:
-    """Tasks that this process shares with its workers."""
+    """Tasks that are shared between this process and its workers."""
 
     def __init__(self, workers: Workers, tasks: list[tuple[int, Callable[..., Any], tuple[Any, ...]]]) -> None:
         self.missing = len(tasks)
-        """Results that are still to be asked for."""
+        """Number of results that have not been received yet."""
         self.finished = SimpleQueue[tuple[int, Future[Any]]]()
         self._workers = workers
         self._waiting = deque((*task, pickle.dumps(task[1:])) for task in tasks)
 
     def take(self) -> Callable[[], tuple[int, Any]] | None:
-        """Take the next task for this process; None where all have been taken."""
+        """Take the next task for this process; None if all have been taken."""
         with suppress(IndexError):
             number, work, arguments, _ = self._waiting.popleft()
             return lambda: (number, work(*arguments))
         return None
 
     def receive(self) -> tuple[int, Any]:
-        """Wait for the next result of a worker; raises the error of its task."""
+        """Wait for the next result of a worker; raise the error of its task, if it failed."""
         number, future = self.finished.get()
         return number, future.result()
 
     def submit_task(self) -> None:
-        """Give the next task to a worker, if one is left."""
+        """Submit the next task to a worker, if one is left."""
         with suppress(IndexError):
             number, _, _, packed = self._waiting.popleft()
-            # The future knows the tasks weakly: they go with results that are no longer wanted.
+            # The callback holds a weak reference to the tasks, so that abandoned tasks are freed.
             self._workers.submit_packed(packed).add_done_callback(partial(_finish, ref(self), number))
 
     def finish(self, number: int, future: Future[Any]) -> None:
-        """Hand over a result, and give the worker another task; the pool's own thread calls this."""
+        """Store a result, and submit another task to the worker; the pool's own thread calls this."""
         if future.cancelled():
             return
         if future.exception() is None:
             try:
                 self.submit_task()
             except RuntimeError as error:
-                # The pool has just been lost: those who wait are informed.
+                # The pool has just broken: store the error for the process that waits.
                 future = Future()
                 future.set_exception(error)
         self.finished.put((number, future))
@@ -173,11 +173,14 @@ def _finish(tasks: ref[_Tasks], number: int, future: Future[Any]) -> None:
 
 
 _POOLS: list[Workers] = []
-"""The workers of this process, if any: to start them takes as long as many tasks do."""
+"""The worker pool of this process, if any: it is reused, because starting workers takes as long as many tasks."""
 
 
 def workers(count: int) -> Workers:
-    """Return the workers of this process: `count` of them, unless others are busy; new ones where one was killed."""
+    """Return the worker pool of this process, of size `count` unless the present pool is busy.
+
+    A broken one is replaced.
+    """
     last = _POOLS[0] if _POOLS else None
     if last is not None and (not last.is_open or last.has_lost_one or (last.count != count and not last.is_busy)):
         stop_workers()
@@ -187,7 +190,7 @@ def workers(count: int) -> Workers:
 
 
 def stop_workers() -> None:
-    """End the workers of this process."""
+    """Stop the worker pool of this process."""
     while _POOLS:
         _POOLS.pop().stop()
 
@@ -199,5 +202,5 @@ def _call(packed: bytes) -> Any:
 
 def _prepare_worker() -> None:
     collect_rarely()
-    # Ctrl-C goes to all processes of a terminal; a worker is ended by the process that waits for it.
+    # Ctrl-C reaches all processes of a terminal; the parent process ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

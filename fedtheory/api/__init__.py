@@ -1,10 +1,10 @@
-"""The commands as functions, for notebooks and scripts: they take and give Python objects.
+"""The commands as functions, for notebooks and scripts: they take and return Python objects.
 
-`fedtheory.simulate`, `check`, `verify`, `falsify`, `prove` and `plan` do what the commands of these names do, with
-`run_on` and `problem_from` to make a run from arrays, data frames or a table.  Results show themselves in a notebook.
+`fedtheory.simulate`, `check`, `verify`, `falsify`, `prove` and `plan` do what the commands of these names do;
+`run_on` and `problem_from` make a run from arrays, data frames or a table.  Results display themselves in a notebook.
 `check_answers` is for notebooks of courses.
 `error_figure` and `bound_figure` draw a run, and a claim on a run, for a paper.
-Like the command line this chapter knows all three floors; nothing heavy is imported before a function is called.
+Like the command line, this package may import `verify` and `report`; it does so only when a function is called.
 
 Uses `planner`, `proofs`, `language`, `runfile`, `engine`, `federation`, `arithmetic`.
 """

@@ -1,4 +1,4 @@
-"""The small figures on the cards of a notebook; nothing is imported before one is drawn."""
+"""Draws the small figures on the cards of a notebook; the drawing code is imported when the first one is drawn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _svg(figure: Figure | None) -> str | None:
 
 
 def _simulation(found: Simulation) -> str | None:
-    """The suboptimality over rounds or clock time; none for a run of one round, or without a minimiser."""
+    """Draw the suboptimality over rounds or clock time; None for a run of one round, or without a minimiser."""
     from report.figures.errors import draw_errors
 
     if found.suboptimality is None or len(found.times) <= 2:
@@ -30,36 +30,36 @@ def _simulation(found: Simulation) -> str | None:
 
 
 def _check(found: Check) -> str | None:
-    """Both sides, the right one in its terms."""
+    """Draw the left side, and the right side with its terms."""
     from report.figures.sides import sides_of_check
 
     return _svg(sides_of_check(found))
 
 
 def _evidence(found: ClaimVerdict) -> str | None:
-    """Both sides on the instance that a verdict rests on, the right one in its terms."""
+    """Draw both sides on the instance that is the evidence of a verdict."""
     return None if found.evidence is None else _check(found.evidence)
 
 
 def _verdicts(found: Verdicts) -> str | None:
-    """Return the verdict of the only one."""
+    """Draw the evidence if there is a single verdict."""
     return _evidence(found[0]) if len(found) == 1 else None
 
 
 def _finding(found: Finding) -> str | None:
-    """Both sides on the run that was found."""
+    """Draw both sides on the run that a search found."""
     return None if found.found is None else _check(found.found)
 
 
 def _proof(found: Proof) -> str | None:
-    """The claims that the proof uses."""
+    """Draw the graph of the claims that the proof uses."""
     from report.figures.premises import premises_of_proof
 
     return _svg(premises_of_proof(found))
 
 
 def _describe_plan(found: Plan) -> str | None:
-    """The exact error over the rounds, as planned and as answered."""
+    """Draw the exact error over the rounds, for the given and for the recommended step sizes."""
     from report.figures.plans import errors_of_plan
 
     return None if found.answer is None else errors_of_plan(found.answer).svg
@@ -74,4 +74,4 @@ BY_CLASS: dict[str, Callable[[Any], str | None]] = {
     "Proof": _proof,
     "Plan": _describe_plan,
 }
-"""Drawings of the commands' results, by the name of the class."""
+"""Functions that draw the commands' results, by the name of the result's class."""

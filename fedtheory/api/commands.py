@@ -26,11 +26,11 @@ PICTURES.update(BY_CLASS)
 
 @run_in_one_thread
 def simulate(run: RunLike, *, arithmetic: str | None = None, schedules: int = 100, seed: int = 0) -> Simulation:
-    """Run an algorithm exactly: expectations over all noise and all draws of clients, no sampling error.
+    """Compute expectations of a run exactly, over all noise and all sampling of clients, without sampling error.
 
     `run` is a `Run`, the name of a run file, or its content as a dictionary; `arithmetic` is "float" or "rational",
-    that of the run unless given.  Where update times are random, `schedules` of them are sampled.
-    Raises `InputError` where the run is none, and `NotApplicable` where it has too many outcomes to follow.
+    by default that of the run.  If client times are random, `schedules` of them are sampled with `seed`.
+    Raises `InputError` if `run` is invalid, and `NotApplicable` if it has too many outcomes to enumerate.
 
     >>> import fedtheory as ft
     >>> problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
@@ -47,8 +47,8 @@ def simulate(run: RunLike, *, arithmetic: str | None = None, schedules: int = 10
 def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> Check:
     """Check a claim on a run: its conditions with their slack, both sides, each term, and whether it holds.
 
-    `claim` is a `Claim`, an id, or ``"file.py:NAME"``; `run` as for `simulate`.  What floats leave open is decided in
-    rationals where the run is short enough.
+    `claim` is a `Claim`, an id, or ``"file.py:NAME"``; `run` as for `simulate`.  Checks that floats cannot decide are
+    repeated in rationals if the run is short enough.
 
     >>> import fedtheory as ft
     >>> problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
@@ -63,11 +63,11 @@ def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> C
 
 @run_in_one_thread
 def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
-    """Try claims on families of exact instances, and give each its verdict.
+    """Check claims on families of exact instances, and return the verdict of each.
 
-    What a target can be on the command line it can be here: an id, a pattern, a source, a folder, ``"file.py"``, and
-    a `Claim`, which is tried in this process.  Your own claim that stands is searched for a violation, for `search`
-    seconds.  Raises `InputError` without claims.
+    A target may be all that it may be on the command line: an id, a pattern, a source, a folder, ``"file.py"``; and a
+    `Claim`, which is checked in this process.  If a user-defined claim passes, a search for a violation follows, for
+    `search` seconds.  Raises `InputError` without claims.
     """
     from fedtheory.api.inputs import targets_of
     from fedtheory.api.progress import progress
@@ -80,11 +80,12 @@ def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
 
 @run_in_one_thread
 def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
-    """Search for a violation of a claim for `budget` seconds; a refutation is exact, and shrunk for readers.
+    """Search for a violation of a claim for `budget` seconds.
 
-    `claim` is a `Claim`, an id, or ``"file.py:NAME"``; another `seed` searches in another order.  What comes back has
-    the `verdict`, "refuted", "not refuted" or "not applicable" with its `reason`, the `run` as a table, and `found`,
-    what the claim says of it.  Raises `InputError` where a claim says nothing that could be false.
+    A refutation is exact, and its run is made as simple as possible.
+    `claim` is a `Claim`, an id, or ``"file.py:NAME"``; another `seed` searches in another order.  The result has
+    the `verdict` ("refuted", "not refuted" or "not applicable" with its `reason`), the `run` as a table, and `found`,
+    the check of the claim on that run.  Raises `InputError` if the claim has no relation that could be violated.
 
     >>> import fedtheory as ft
     >>> found = ft.falsify("renard2022:property-2.4", budget=8)
@@ -100,7 +101,7 @@ def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
 
 
 def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:
-    """Check the certificate of a claim by the kernel: the recorded one, or that of a JSON file.
+    """Check the certificate of a claim with the kernel: the recorded one, or that in a JSON file.
 
     >>> import fedtheory as ft
     >>> ft.prove("liu2022:thm-1")
@@ -124,12 +125,12 @@ def plan(
     error: str = "final",
     margin: float = 0.1,
 ) -> Plan:
-    """Recommend step sizes and rounds to a target for a run, or for constants alone, with the dominating terms.
+    """Recommend step sizes and rounds that reach a target, for a run or for constants alone, with the dominating terms.
 
     `run` as for `simulate`, or numbers by the symbols of the bounds, such as ``{"L": 1, "M": 10, "tau": 5, "T": 100}``.
-    `target` is the accuracy to reach for good; `claims` are the bounds to ask, all that are true unless given; `error`
-    says which exact error is to be small, that of the last model ("final"), which is deployed, or the average over the
-    path ("average"). Step sizes keep a `margin` from the edge of divergence, a part of it.
+    `target` is the accuracy that is reached and kept; `claims` are the bounds to use, by default all true ones; `error`
+    selects the exact error, that of the last iterate ("final"), or the average over the path ("average").
+    `margin` is the relative distance of the step sizes from the edge of divergence.
 
     >>> import fedtheory as ft
     >>> numbers = {"L": 1, "M": 10, "tau": 5, "T": 100, "D": 2, "sigma": 1, "zeta": 0.5}
@@ -149,7 +150,7 @@ def plan(
 
 
 def _numbers(given: RunLike | Mapping[str, Any]) -> dict[str, float] | None:
-    """Constants as floats; None where the table is that of a run file."""
+    """Return constants as floats; None if the table is a run file's."""
     from fedtheory.arithmetic import FLOAT
 
     if not isinstance(given, Mapping) or "problem" in given:

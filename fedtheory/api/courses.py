@@ -1,4 +1,4 @@
-"""For students: whether the answers of a notebook can be read."""
+"""Lets students check that the answers in a notebook can be parsed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ def check_answers(
     answers: Mapping[str, Any],
     symbols: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Print how each answer is read, and whether its units are right; nothing about its truth.
+    """Print how each answer is parsed, and whether its units are consistent; nothing about its correctness.
 
-    `answers` are the variables of the notebook, `globals()`.  `symbols` are those of each question, for an exercise
-    whose file only the instructor has; units are not checked then.
+    `answers` are the variables of the notebook, `globals()`.  `symbols` lists the symbols of each question, for an
+    exercise whose file only the instructor has; units are not checked then.
     """
     from verify.grade.in_notebook import read_answers
 

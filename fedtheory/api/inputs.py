@@ -1,4 +1,4 @@
-"""Inputs of this chapter's functions: runs and claims, as objects, names or tables."""
+"""Converts the arguments of the API's functions: runs and claims, given as objects, names or tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def run_of(given: RunLike, arithmetic: str | None) -> Run:
-    """The run, in the named arithmetic; without a name in its own, and in floats where it is read."""
+    """Return the run, in the named arithmetic.
+
+    By default a `Run` keeps its own, and files and tables are read in floats.
+    """
     from fedtheory.arithmetic import FLOAT, select_arithmetic
     from fedtheory.engine.run import Run
     from fedtheory.runfile import parse_run, read_or_list, read_run
@@ -33,7 +36,7 @@ def run_of(given: RunLike, arithmetic: str | None) -> Run:
 
 
 def exact_run_of(given: RunLike) -> Run:
-    """The run in rationals; a float is read as the decimal that prints it."""
+    """Return the run in rationals; a float is read as the decimal number that Python prints for it."""
     from fedtheory.arithmetic import FLOAT, RATIONAL
     from fedtheory.engine.run import Run
     from fedtheory.runfile import parse_run, read_run, run_table
@@ -46,13 +49,13 @@ def exact_run_of(given: RunLike) -> Run:
 
 
 def _file_of(given: str | PathLike[str]) -> str:
-    """The name of a run file; `InputError` for what is neither a run nor a name."""
+    """Return the name of a run file; raise `InputError` if the argument is neither a run nor a name."""
     from fedtheory.errors import InputError
     from fedtheory.federation.problem import Problem
 
     if isinstance(given, Problem):
         way_out = "ft.run_on(problem, local_step_size=0.1, local_steps=5, rounds=100) is one"
-        raise InputError("run", f"expected a run, got a problem alone, which does not say what is run on it: {way_out}")
+        raise InputError("run", f"expected a run, got a problem without an algorithm: {way_out}")
     try:
         return fspath(given)
     except TypeError:
@@ -64,14 +67,14 @@ def _file_of(given: str | PathLike[str]) -> str:
 
 
 def claim_of(given: ClaimLike) -> Claim:
-    """The claim; `InputError` where a name has none, or the claim is not well formed."""
+    """Return the claim; raise `InputError` if the name is unknown, or the claim is not well formed."""
     from fedtheory.language.targets import resolve
 
     return resolve(given)
 
 
 def targets_of(given: Sequence[ClaimLike]) -> list[ClaimLike]:
-    """Targets of one claim each; `InputError` where there are none."""
+    """Return targets of one claim each; raise `InputError` if there are none."""
     from fedtheory.errors import InputError
 
     if not given:

@@ -1,4 +1,4 @@
-"""Figures of Matplotlib as wide as a column of a paper, of a run and of a claim on a run."""
+"""Matplotlib figures of a run, and of a claim on a run, with the width of a paper's column."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def error_figure(run: RunLike, *, schedules: int = 100, seed: int = 0) -> Figure:
-    """The exact error E F(x^n) - F* over rounds, or over clock time where the server does not wait for all clients.
+    """Draw the exact error E F(x^n) - F* over rounds, or over clock time if the server does not wait for all clients.
 
-    `run` as for `simulate`; of random update times so many `schedules` are sampled.  `figure.savefig` writes it, and
-    `report.save_figure` in the style of the project.
+    `run` as for `simulate`; if client times are random, `schedules` of them are sampled.  `figure.savefig` writes the
+    figure, and `report.save_figure` writes it in the style of the project.
     """
     from report.pictures import error_figure as drawn
 
@@ -24,9 +24,10 @@ def error_figure(run: RunLike, *, schedules: int = 100, seed: int = 0) -> Figure
 
 
 def bound_figure(claim: ClaimLike, run: RunLike) -> Figure:
-    """The bound of a claim with its terms, and the exact left side, over the rounds of a run; of a rate its ladder.
+    """Draw the bound of a claim with its terms, and the exact left side, over the rounds of a run.
 
-    `claim` and `run` as for `check`.  Raises `NotApplicable` where the claim says nothing about the run.
+    A rate is drawn over its sequence of runs instead.  `claim` and `run` as for `check`.
+    Raises `NotApplicable` if the claim says nothing about the run.
     """
     from report.pictures import bound_figure as drawn
 

@@ -1,4 +1,4 @@
-"""Problems and runs in one call."""
+"""Builds problems and runs in one call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def run_on(problem: Problem, **keys: Any) -> Run:
-    """An algorithm on a problem; `keys` are those of ``[algorithm]`` in a run file, numbers or rational strings.
+    """Return the run of an algorithm on a problem; `keys` are those of ``[algorithm]`` in a run file.
 
     >>> import fedtheory as ft
     >>> problem = ft.problem_from([[1.0], [2.0]], [1.0, 0.0], client=["a", "b"])
@@ -36,19 +36,20 @@ def problem_from(
     start: Any = "zeros",
     **keys: Any,
 ) -> Problem:
-    """Least squares on data, ``F_i(w) = (1/n_i) sum_j (w'x_ij - y_ij)^2``, split over clients.
+    """Return least squares on data, ``F_i(w) = (1/n_i) sum_j (w'x_ij - y_ij)^2``, split over clients.
 
-    `inputs` are (n, d): an array, a data frame, a tensor, or what scikit-learn's loaders return, which brings its
-    outputs.  `outputs` are (n,), or the name of a column.  `client` says whose each row is, (n,), or names a column;
+    `inputs` are (n, d): an array, a data frame, a tensor, or the result of a scikit-learn loader, which includes the
+    outputs.  `outputs` are (n,), or the name of a column.  `client` is the client of each row, (n,), or names a column;
     without it the rows are split over `clients`: "iid", or "dirichlet" with a `concentration`, by the `seed`.
-    `features` names the columns of a data frame to use, all others unless given.  Further `keys` are those of a
+    `features` names the columns of a data frame to use, by default all others.  Further `keys` are those of a
     least-squares problem in a run file: ``standardize``, ``intercept``, ``shares``, ``ridge``, ``batch``, ...
 
-    A data frame whose column is named as `outputs` is prepared as `fedtheory data` and `fedtheory plan` prepare a
-    file: features are standardised where their scales are far apart, a column of ones is added, and clients weigh by
-    their rows.  Arrays are taken unchanged, as the formula says, and clients count alike.  Keys overrule both. Raises
-    `InputError` with the row and the column of what is no number, where the shapes do not fit, or where rows have no
-    client.
+    If `outputs` names a column of a data frame, the data are prepared as `fedtheory data` and `fedtheory plan` prepare
+    a
+    file: features of very different scales are standardised, a column of ones is added, and client weights are
+    proportional to the numbers of rows.  Arrays are used as given, and all clients have equal weight.  Keys overrule
+    both defaults.  Raises `InputError` with the row and the column of a value that is no number, if the shapes do not
+    match, or if a row has no client.
 
     >>> import fedtheory as ft
     >>> ft.problem_from([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 2.0, 5.0], clients=2)
@@ -66,7 +67,7 @@ def problem_from(
     if client is not None and clients is not None:
         raise InputError("clients", "expected either client or clients, got both")
     if client is None and clients is None:
-        raise InputError("client", "expected whose each row is, or a number of clients")
+        raise InputError("client", "expected the client of each row, or a number of clients")
     usual = USUAL if is_frame(inputs) and isinstance(outputs, str) else {}
     table: dict[str, Any] = {**usual, **keys}
     if "weights" in keys and "shares" not in keys:

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar in a terminal or a notebook, otherwise a line every few seconds."""
+"""Reports the progress of long work: a bar in a terminal or a notebook, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from typing import Any
 
 _IN_A_CELL = "JPY_PARENT_PID"
-"""Set for what a cell of a notebook starts: it has a terminal, but one in which nothing is ever drawn over."""
+"""Set in cells of a notebook, whose standard error counts as a terminal but cannot redraw a line."""
 
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error or in a notebook, otherwise occasional lines; yields a callback (done, all)."""
+    """Show progress as a bar on standard error or in a notebook, else as occasional lines.
+
+    Yield a callback (done, all).
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -36,10 +39,10 @@ _PATIENCE = 10.0
 
 
 def _lines(label: str) -> Callable[[int, int], None]:
-    """Report (done, all) as a line on standard error, every few seconds, and at the end where there was one before.
+    """Return a callback that prints (done, all) as a line on standard error every few seconds, and at the end.
 
-    Where all the work is not known from the start, its part that is done is reported instead, and never falls.  A line
-    is not repeated while nothing changes.
+    If the total grows during the work, the fraction done is printed instead, and never decreases.  Equal lines are
+    not repeated.  Work that ends before the first line prints nothing.
     """
     from time import perf_counter
 
@@ -61,7 +64,7 @@ def _lines(label: str) -> Callable[[int, int], None]:
 
 
 def _notebook_bar(label: str) -> Callable[[int, int], None]:
-    """Show (done, all) as a bar below the cell."""
+    """Return a callback that shows (done, all) as a bar below the cell."""
     from html import escape
     from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Several verdicts at once."""
+"""A sequence of verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from verify.verdict import ClaimVerdict
 
 
 class Verdicts(Shown, Sequence[ClaimVerdict]):
-    """Verdicts in the order of their claims; one alone is shown as itself."""
+    """Verdicts in the order of their claims; a single verdict is displayed like a `ClaimVerdict`."""
 
     def __init__(self, verdicts: Iterable[ClaimVerdict]) -> None:
         self._verdicts = tuple(verdicts)
@@ -29,18 +29,18 @@ class Verdicts(Shown, Sequence[ClaimVerdict]):
         return iter(self._verdicts)
 
     def summary(self) -> str:
-        """Each claim with its verdict."""
+        """Return each claim with its verdict."""
         return "; ".join(f"{found.claim.id}: {found.verdict}" for found in self[:8]) + ("; ..." if self[8:] else "")
 
     def card(self) -> Card:
-        """A table of the verdicts; a single verdict has its own card."""
+        """Return a table of the verdicts; a single verdict has its own card."""
         if len(self) == 1:
             return self[0].card()
         rows = [[v.claim.id, v.verdict, str(v.instances), number(v.worst_ratio)] for v in self]
         return Card("verdicts", columns=("claim", "verdict", "instances", "largest ratio"), rows=rows)
 
     def to_frame(self) -> Any:
-        """A pandas data frame with a row for each claim."""
+        """Return a pandas data frame with a row for each claim."""
         columns = ("verdict", "instances", "violations", "undecided", "worst_ratio", "seconds")
         table = {name: [getattr(found, name) for found in self] for name in columns}
         return frame({"id": [found.claim.id for found in self]} | table, "id")

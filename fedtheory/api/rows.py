@@ -1,4 +1,4 @@
-"""Rows of data from whatever holds them: arrays, data frames, tensors, what scikit-learn's loaders return."""
+"""Reads rows of data from arrays, data frames, tensors and the results of scikit-learn's loaders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OUTPUTS, _CLIENT = "outputs", "client"
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns by their places, with a name and a label for each row."""
+    """Columns by position, with names, and a label for each row."""
 
     header: Header
     columns: Sequence[Any]
@@ -27,13 +27,16 @@ class Columns:
     decimal: str = "."
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        """Return all rows at once, in memory."""
+        """Yield all rows at once, as one chunk in memory."""
         places = [self.header.names.index(name) for name in names]
         yield Chunk(self.rows, [_cells(self.columns[place]) for place in places])
 
 
 def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str] | None) -> DataSet:
-    """Describe the rows that a function received; `InputError` names the row and the column of what is no number."""
+    """Describe the rows that a function received.
+
+    Raises `InputError`, with row and column, for a value that is no number.
+    """
     if outputs is None and hasattr(inputs, "data") and hasattr(inputs, "target"):
         inputs, outputs = inputs.data, inputs.target
     if outputs is None:
@@ -50,7 +53,7 @@ def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str
     chosen = None if features is None else tuple(map(str, features))
     choice = ColumnChoice(roles[_OUTPUTS], roles.get(_CLIENT), chosen)
     if client is None:
-        # A column that happens to be called client is a feature unless it is named.
+        # A column that happens to be called client is a feature unless `client` names it.
         choice = ColumnChoice(roles[_OUTPUTS], None, chosen or tuple(name for name in names if name != roles[_OUTPUTS]))
     try:
         return data_of(Columns(Header("inputs", tuple(names)), columns, rows), choice, "given rows")
@@ -59,12 +62,12 @@ def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str
 
 
 def is_frame(inputs: Any) -> bool:
-    """Return whether columns have names."""
+    """Return whether the columns have names."""
     return hasattr(inputs, "columns")
 
 
 def _columns(inputs: Any) -> tuple[list[str], list[Any], Sequence[object]]:
-    """Names, columns and labels of the rows."""
+    """Return names, columns and labels of the rows."""
     if is_frame(inputs):
         names = [str(name) for name in inputs.columns]
         Header("inputs", tuple(names)).require_distinct()
@@ -86,7 +89,7 @@ def _array(values: Any, key: str) -> Any:
 
 
 def _require_one_per_row(given: Any, rows: int, key: str) -> Any:
-    """Return values of which there is one for each row; raise `InputError` for another number of them."""
+    """Return an array with one value for each row; raise `InputError` for any other number of values."""
     values = _array(given, key)
     if values.shape != (rows,):
         one = "client" if key == _CLIENT else "number"
@@ -109,6 +112,6 @@ def _unused(name: str, names: Sequence[str]) -> str:
 
 
 def _cells(column: Any) -> Cells:
-    """Numbers as an array, anything else as Python's values."""
+    """Return numbers as an array, anything else as Python objects."""
     values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
     return values if values.dtype.kind in "biuf" else list(values.tolist())

@@ -15,14 +15,14 @@ from fedtheory.errors import NoMinimiser
 from fedtheory.shown import Card, Shown, frame, number
 
 _SHOWN = 8
-"""Rounds in the table of a card, about evenly spread."""
+"""Number of rounds in the table of a card, about evenly spaced."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation(Shown):
     """Exact expectations of the server's model x^n at the server updates n = 0 .. T, in the arithmetic of the run.
 
-    Where update times are random these are means over sampled schedules.
+    If client times are random, these are averages over sampled schedules.
     """
 
     run: Run
@@ -31,23 +31,23 @@ class Simulation(Shown):
     mean: Array
     """E x^n, (T+1, d)."""
     suboptimality: Array | None
-    """E F(x^n) - F*, (T+1,); None where F has no minimiser."""
+    """E F(x^n) - F*, (T+1,); None if F has no minimiser."""
     distance_sq: Array | None
-    """E|x^n - x*|^2, (T+1,); None where F has no minimiser."""
+    """E|x^n - x*|^2, (T+1,); None if F has no minimiser."""
     gradient_sq: Array
     """E|grad F(x^n)|^2, (T+1,)."""
     diverges: str | None = None
-    """Why the rounds end early; None where they do not."""
+    """Reason why the run ends before its last round; None if it does not."""
 
     def summary(self) -> str:
-        """The run, and the error at its end."""
+        """Return the summary of the run, and the error at its end."""
         name, errors = "E F - F*", self.suboptimality
         if errors is None:
             name, errors = "E|grad F|^2", self.gradient_sq
         return f"{self.run.summary()}; {name} = {number(errors[-1])} at the end"
 
     def card(self) -> Card:
-        """The errors at some of the rounds."""
+        """Return the errors at some of the rounds."""
         last = len(self.times) - 1
         shown = sorted({round(last * part / (_SHOWN - 1)) for part in range(_SHOWN)})
         heads = (r"\(E F(x)-F^*\)", r"\(E|x-x^*|^2\)", r"\(E|\nabla F(x)|^2\)")
@@ -58,23 +58,23 @@ class Simulation(Shown):
         return Card(self.run.summary(), facts=facts, columns=("round", "time", *columns), rows=rows)
 
     def to_numpy(self) -> Array:
-        """Times, suboptimality, squared distance and squared gradient as floats, (T+1, 4).
+        """Return times, suboptimality, squared distance and squared gradient norm as floats, (T+1, 4).
 
-        NaN stands for what does not exist because F has no minimiser.
+        Entries are NaN where F has no minimiser.
         """
         unknown = np.full(len(self.times), np.nan)
         columns = (self.times, self.suboptimality, self.distance_sq, self.gradient_sq)
         return np.stack([unknown if column is None else plain_floats(column) for column in columns], axis=1)
 
     def to_frame(self) -> Any:
-        """The columns of `to_numpy` as a pandas data frame, with the round as its index."""
+        """Return the columns of `to_numpy` as a pandas data frame, with the round as its index."""
         names = ("time", "suboptimality", "distance_sq", "gradient_sq")
         columns = dict(zip(names, self.to_numpy().T, strict=True))
         return frame({"round": range(len(self.times))} | columns, "round")
 
 
 def simulation_of(run: Run, schedules: int, seed: int) -> Simulation:
-    """The expectations of a run; `schedules` are sampled where its update times are random."""
+    """Return the expectations of a run; `schedules` are sampled if its client times are random."""
     from fedtheory.arithmetic.enclosures import precise_enclosures
 
     bits = run.precisions[0]
@@ -98,7 +98,7 @@ def _exact(run: Run) -> Simulation:
 
 
 def _from_optimum(trajectory: Trajectory) -> tuple[Array, Array] | tuple[None, None]:
-    """E F(x^n) - F* and E|x^n - x*|^2; nothing where F has no minimiser."""
+    """Return E F(x^n) - F* and E|x^n - x*|^2; None twice if F has no minimiser."""
     try:
         return trajectory.server_suboptimality, trajectory.server_distance_sq
     except NoMinimiser:

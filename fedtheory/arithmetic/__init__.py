@@ -1,12 +1,12 @@
-"""Three arithmetics behind one set of names: machine floats, exact rationals, and enclosures of what is irrational.
+"""Three arithmetics with one interface: machine floats, exact rationals, and enclosures (intervals) of real numbers.
 
-The mathematics elsewhere is written once, on NumPy arrays.  Their element type decides: ``float64`` for sweeps, or
-``object`` arrays of python-flint's `fmpq` for certificates.  Where a problem has no rational values the same arrays
-hold a `Enclosure` next to each rational.  What the arithmetics cannot share (solving, eigenvalues, roots, parsing and
-printing) is in objects with the same methods (`operations`).  Mixing a float with an exact number raises `TypeError`,
-so none is ever rounded in silence.
+The mathematics elsewhere is written once, on NumPy arrays.  Their element type selects the arithmetic: ``float64``
+for sweeps, or ``object`` arrays of python-flint's `fmpq` for exact results.  If a problem has irrational values, the
+same arrays hold an `Enclosure` next to each rational.  Operations that differ (solving, eigenvalues, roots, parsing
+and printing) are methods of one class for each arithmetic (`operations`).  Mixing a float with an exact number raises
+`TypeError`, so that no exact number is rounded silently.
 
-Uses no other chapter.
+Imports no other package of fedtheory.
 """
 
 from functools import cache
@@ -59,11 +59,11 @@ __all__ = [
 ]
 
 NEAR_TIE = 1e-9
-"""Relative distance below which floats do not decide an inequality."""
+"""Relative distance of two floats below which an inequality between them is undecided."""
 
 
 def arithmetic_of(array: Array) -> Arithmetic:
-    """The arithmetic that an array's element type stands for."""
+    """Return the arithmetic of an array's element type."""
     given: object = array
     if isinstance(given, MidpointRadius):
         return CERTIFIED
@@ -80,5 +80,8 @@ def select_arithmetic(name: str) -> Arithmetic:
 
 
 def unanswered(arithmetic: Arithmetic, reason: str) -> NotApplicable:
-    """The error for a question about rank or contraction whose answer is no: in floats rounding may have given it."""
+    """Return the error for a failed test of rank or contraction.
+
+    In floats the error is `Unresolved`, because rounding may be the cause.
+    """
     return NotApplicable(reason) if arithmetic.is_rigorous else Unresolved(reason)

@@ -1,4 +1,4 @@
-"""Entries of arrays that are alike: what is the same for many clients is computed for one of them."""
+"""Groups equal entries of arrays, so that each distinct one is computed once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Found = TypeVar("Found")
 
 
 def map_equal_rows(function: Callable[..., Found], *parts: Array) -> list[Found]:
-    """Map a function over the rows of arrays (M, ...); rows that are equal share one call."""
+    """Map a function over the rows of arrays (M, ...); equal rows share one call."""
     first, kinds = group_equal_rows(*parts)
     found = [function(*(part[row] for part in parts)) for row in first]
     return [found[kind] for kind in kinds]
@@ -23,7 +23,7 @@ def map_equal_rows(function: Callable[..., Found], *parts: Array) -> list[Found]
 def group_equal_rows(*parts: Array) -> tuple[list[int], list[int]]:
     """Return the first row of each group of equal rows (G,), and the group of each row (M,), of arrays (M, ...).
 
-    Rows are of one kind where all parts have the same floats or the same rationals there.
+    Two rows are equal if all parts have the same floats or the same rationals there.
     """
     known: dict[Hashable, int] = {}
     first: list[int] = []
@@ -37,14 +37,14 @@ def group_equal_rows(*parts: Array) -> tuple[list[int], list[int]]:
 
 
 def _keys(part: Array) -> list[Hashable]:
-    """Compute for each row a key that equal rows share."""
+    """Return for each row a key that equal rows share."""
     given: object = part
     if not isinstance(given, np.ndarray):
-        # Nothing is known of numbers inside of intervals.
+        # Two intervals are never known to hold equal numbers.
         return list(range(len(part)))
     if part.dtype != object:
-        # Zeros of both signs are one number.
+        # Adding zero maps -0.0 to 0.0: they are one number.
         return [row.tobytes() for row in part + 0]
     rows = part.reshape(len(part), -1).tolist()
-    # Enclosures that look alike may stand for different numbers.
+    # Two equal enclosures may stand for different numbers.
     return [tuple(entry if type(entry) is fmpq else id(entry) for entry in row) for row in rows]

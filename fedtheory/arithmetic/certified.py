@@ -1,4 +1,4 @@
-"""The arithmetic of floats with certified errors."""
+"""Floats with certified error bounds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fedtheory.arithmetic.rationals import RationalArithmetic
 
 
 class CertifiedArithmetic(RationalArithmetic):
-    """Arrays of midpoints and radii around what is rational; single numbers stay rational, and so do all questions.
+    """Rational input data, with arrays of midpoints and radii for results; single numbers stay rational.
 
-    For expectations of runs whose rationals would be too long.  Whether a matrix is semidefinite or a system has a
+    Used for expectations of runs whose rationals would be too long.  Whether a matrix is semidefinite or a system has a
     solution is decided in rationals.
     """
 

@@ -1,4 +1,4 @@
-"""The arithmetic of problems whose data are rational and whose values are not."""
+"""Arithmetic of problems with rational data and irrational values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fedtheory.arithmetic.rationals import RationalArithmetic
 
 
 class EnclosureArithmetic(RationalArithmetic):
-    """Rationals, and enclosures around what has no rational value; users select it like rationals."""
+    """Rationals, with enclosures for irrational values; users select it as "rational"."""
 
     kind = "enclosure"
     numbers = "enclosures"
@@ -29,7 +29,7 @@ class EnclosureArithmetic(RationalArithmetic):
         return self._enclose("log", value)
 
     def _enclose(self, function: str, value: Number, *further: int) -> Number:
-        """A function of a rational, an enclosure, or each entry of an array."""
+        """Return a function of a rational, an enclosure, or each entry of an array."""
         if isinstance(value, np.ndarray):
             return np.vectorize(lambda entry: self._enclose(function, entry, *further), otypes=[object])(value)
         if isinstance(value, Enclosure):
@@ -39,4 +39,4 @@ class EnclosureArithmetic(RationalArithmetic):
 
 
 ENCLOSED = EnclosureArithmetic()
-"""Arithmetic of problems without rational values where rationals are requested."""
+"""Arithmetic that replaces rationals for problems with irrational values."""

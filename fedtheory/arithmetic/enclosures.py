@@ -1,8 +1,7 @@
-"""Enclosures: real numbers known to lie in an interval, for what exact rationals cannot express.
+"""Enclosures: intervals that contain a real number, for values that are not rational.
 
 An `Enclosure` takes part in arrays next to rationals.  Every operation encloses the true result; every comparison is
-either certain or raises `Unresolved`, so that no branch is ever taken on a guess.  Radii follow the working
-precision.
+either certain or raises `Unresolved`, so that no branch depends on a guess.  Radii follow the working precision.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ ENCLOSURE_BITS = 256
 
 
 def precise_enclosures(bits: int = ENCLOSURE_BITS) -> Any:
-    """A context in which enclosures have at least so many bits; an outer one with more keeps its own."""
+    """Return a context manager in which enclosures have at least `bits` bits; a larger outer precision is kept."""
     return ctx.workprec(max(ctx.prec, bits))
 
 
 class Enclosure:
-    """A real number inside an `arb` enclosure; mixes with whole numbers and rationals, never with floats."""
+    """A real number inside an `arb` interval; combines with whole numbers and rationals, never with floats."""
 
     __slots__ = ("interval",)
 
@@ -40,7 +39,7 @@ class Enclosure:
         return f"Enclosure({self.interval.str(15)})"
 
     def plain(self) -> Any:
-        """Return the interval itself, which decides nothing that it is too wide for."""
+        """Return the `arb` interval itself, whose comparisons are False if the intervals overlap."""
         return self.interval
 
     def __add__(self, other: object) -> Enclosure:
@@ -49,7 +48,7 @@ class Enclosure:
     __radd__ = __add__
 
     def __sub__(self, other: object) -> Enclosure:
-        # A number less itself is zero, however wide its enclosure is.
+        # A number minus itself is zero, however wide its enclosure is.
         return Enclosure(arb(0)) if self is other else self._combine(other, lambda mine, theirs: mine - theirs)
 
     def __rsub__(self, other: object) -> Enclosure:
@@ -114,40 +113,43 @@ class Enclosure:
         raise Unresolved(f"enclosures of {ctx.prec} bits do not tell two numbers apart")
 
     def sqrt(self) -> Enclosure:
-        """The root of a number that is certain not to be negative."""
+        """Return the square root; raise `Unresolved` unless the number is certainly non-negative."""
         _ = self >= 0
         return Enclosure(self.interval.sqrt())
 
     def root(self, degree: int) -> Enclosure:
-        """The root of a number that is certain not to be negative."""
+        """Return the root of the given degree; raise `Unresolved` unless the number is certainly non-negative."""
         _ = self >= 0
         return Enclosure(self.interval.root(degree))
 
     def exp(self) -> Enclosure:
-        """The exponential; NumPy finds this and the next by their names."""
+        """Return the exponential; NumPy calls this method and `log` by name."""
         return Enclosure(self.interval.exp())
 
     def log(self) -> Enclosure:
-        """The logarithm of a number that is certain to be positive."""
+        """Return the natural logarithm; raise an error unless the number is certainly positive."""
         if not self > 0:
             raise NotApplicable("the claim has the logarithm of a number that is not positive on this run")
         return Enclosure(self.interval.log())
 
     def expm1(self) -> Enclosure:
-        """``exp(x) - 1``."""
+        """Return ``exp(x) - 1``."""
         return Enclosure(self.interval.expm1())
 
     def log1p(self) -> Enclosure:
-        """``log(1 + x)``."""
+        """Return ``log(1 + x)``."""
         return Enclosure(self.interval.log1p())
 
     def tanh(self) -> Enclosure:
-        """The hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         return Enclosure(self.interval.tanh())
 
 
 def _power(base: arb, exponent: int) -> arb:
-    """Whole powers by squaring; flint's own takes logarithms, which an enclosure around zero does not have."""
+    """Return a whole power by repeated squaring.
+
+    Flint uses logarithms, which fail for an interval that contains zero.
+    """
     if exponent < 0:
         return 1 / _power(base, -exponent)
     half = _power(base, exponent // 2) if exponent > 1 else arb(1)
@@ -163,28 +165,28 @@ def _operand(other: object) -> arb | fmpq | int | None:
 
 
 def enclosure(value: Any) -> Enclosure:
-    """A number of exact arithmetic as an enclosure."""
+    """Return a number of exact arithmetic as an enclosure."""
     return value if isinstance(value, Enclosure) else Enclosure(arb(value))
 
 
 def bare(value: Any) -> Any:
-    """A number without its class: the `arb` itself, which decides nothing that it is too wide for."""
+    """Return the plain `arb` of an enclosure, whose comparisons are False if the intervals overlap."""
     return value.interval if isinstance(value, Enclosure) else value
 
 
 def is_enclosed(value: Any) -> bool:
-    """Return whether a number has no rational value at hand, only an interval around it."""
+    """Return whether a number is known only by an interval around it."""
     return isinstance(bare(value), arb)
 
 
 def convert_inexact(values: Any) -> Any:
-    """Every enclosure of an array as its interval, unless it is known exactly."""
+    """Replace each enclosure of an array by its interval, unless the number is known exactly."""
     is_enclosed = values.dtype == object and any(issubclass(kind, Enclosure) for kind in set(map(type, values.flat)))
     return _PLAIN(values) if is_enclosed else values
 
 
 def plain(value: Any) -> Any:
-    """An enclosure as its interval, unless it is known exactly; other numbers unchanged."""
+    """Return an enclosure as its interval, unless the number is known exactly; return other numbers unchanged."""
     return value.plain() if isinstance(value, Enclosure) else value
 
 
@@ -192,7 +194,7 @@ _PLAIN = np.frompyfunc(plain, 1, 1)
 
 
 def balls(values: Any) -> Any:
-    """An array of exact numbers as plain `arb` balls of the working precision, for arithmetic that compares nothing."""
+    """Return an array of exact numbers as plain `arb` intervals, for arithmetic without comparisons."""
     return _BALLS(values)
 
 
@@ -200,7 +202,7 @@ _BALLS = np.frompyfunc(arb, 1, 1)
 
 
 def enclosed(values: Any) -> Any:
-    """An array of exact numbers as enclosures; floats stay unchanged."""
+    """Return an array of exact numbers as enclosures; floats stay floats."""
     given = np.asarray(values)
     return _ENCLOSED(given) if given.dtype == object else values
 
@@ -209,8 +211,8 @@ _ENCLOSED = np.frompyfunc(enclosure, 1, 1)
 
 
 def largest(values: Sequence[Any] | Array) -> Any:
-    """The largest number, whatever arithmetic; of intervals that overlap an enclosure of it."""
-    # Midpoints and radii have their own maximum, and need not become as many enclosures.
+    """Return the largest of numbers of any arithmetic; an enclosure of it if intervals overlap."""
+    # Arrays of midpoints and radii have a faster maximum.
     given: Any = values if hasattr(values, "enclosures") else np.asarray(values)
     if not isinstance(given, np.ndarray):
         return given.max()
@@ -218,18 +220,18 @@ def largest(values: Sequence[Any] | Array) -> Any:
 
 
 def smallest(values: Sequence[Any] | Array) -> Any:
-    """The smallest number; of intervals that overlap an enclosure of it."""
+    """Return the smallest of numbers of any arithmetic; an enclosure of it if intervals overlap."""
     given = np.asarray(values)
     return reduce(_smaller, given.ravel()) if given.dtype == object else given.min()
 
 
 def maximum(left: Any, right: Any) -> Any:
-    """The larger of two arrays, entry by entry."""
+    """Return the larger of two arrays, entry by entry."""
     return np.maximum(left, right) if left.dtype != object else np.frompyfunc(_larger, 2, 1)(left, right)
 
 
 def minimum(left: Any, right: Any) -> Any:
-    """The smaller of two arrays, entry by entry."""
+    """Return the smaller of two arrays, entry by entry."""
     return np.minimum(left, right) if left.dtype != object else np.frompyfunc(_smaller, 2, 1)(left, right)
 
 
@@ -248,7 +250,7 @@ def _smaller(one: Any, other: Any) -> Any:
 
 
 def _is_at_least(one: Any, other: Any) -> bool | None:
-    """Return whether a number is at least another one; None where their intervals overlap."""
+    """Return whether a number is at least another one; None if their intervals overlap."""
     try:
         if one >= other:
             return True

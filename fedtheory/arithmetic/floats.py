@@ -1,4 +1,4 @@
-"""Machine floats."""
+"""Machine floats (IEEE double precision)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fedtheory.arithmetic.reading import abridged, fraction_of
 from fedtheory.errors import InputError, Unresolved
 
 _REACH = 1e60
-"""Largest number accepted in floats: products of a few such numbers still fit."""
+"""Largest number accepted in floats: products of a few such numbers do not overflow."""
 _LEAST = 1e-60
-"""Smallest number accepted in floats where it has to be positive."""
+"""Smallest positive number accepted in floats."""
 _FLAT, _FAINT = 1e-12, 1e-9
-"""Parts of the largest singular value below which others count as zero, and below which they lose digits."""
+"""Singular values, relative to the largest, below which others count as zero, and below which they lose digits."""
 _NUMBERS = (float, fmpq, Enclosure, np.floating)
 _FEW_ROUNDINGS = 16 * float(np.finfo(float).eps)
 
@@ -48,21 +48,21 @@ class FloatArithmetic(Arithmetic):
         return number
 
     def positive(self, value: object, key: str) -> float:
-        """A number above zero; one that is too small for floats is refused as well."""
+        """Read a positive number; raise `InputError` if it is too small for floats."""
         number = self.number(value, key)
         if not number >= _LEAST:
             raise InputError(key, f"expected at least {_LEAST:g} in floats, got {abridged(str(value))}")
         return number
 
     def array(self, values: object) -> Array:
-        # A finite float has been read already, or computed; only what is read has to keep to a range.
+        # The range is checked only for numbers that are read; here they may be computed.
         given = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
         if given.dtype.kind in "fiu" or all(isinstance(v, float) and math.isfinite(v) for v in given.ravel()):
             return given.astype(float)
         return super().array(values)
 
     def zeros(self, *shape: int) -> Array:
-        # The allocator hands out zeros for nothing.
+        # The allocator returns zeroed memory at no cost.
         return np.zeros(shape)
 
     def identity(self, size: int) -> Array:
@@ -92,9 +92,9 @@ class FloatArithmetic(Arithmetic):
         return float(self.largest_eigenvalues(matrix[None])[0])
 
     def largest_eigenvalues(self, matrices: Array) -> Array:
-        """The largest eigenvalue of each of the matrices (N, d, d), (N,)."""
+        """Return the largest eigenvalue of each of the matrices (N, d, d), (N,)."""
         values = _eigenvalues(matrices)
-        # A value within rounding of zero is zero: singular matrices are common here.
+        # Rounding may return a tiny eigenvalue instead of zero: singular matrices are common here.
         rounding = 8 * values.shape[-1] * np.finfo(float).eps * np.abs(values).max(axis=-1, initial=0.0)
         return np.where(np.abs(values[..., -1]) > rounding, values[..., -1], 0.0)
 
@@ -103,7 +103,7 @@ class FloatArithmetic(Arithmetic):
         return np.asarray(_eigenvalues(matrices)[:, 0] >= -1e-10 * scales)
 
     def sqrt(self, value: Number) -> Number:
-        # A negative number has no root, NaN, with which no comparison is decided.
+        # The root of a negative number is NaN, which makes every comparison undecided.
         with np.errstate(invalid="ignore"):
             return np.sqrt(value)
 
@@ -112,12 +112,12 @@ class FloatArithmetic(Arithmetic):
             return np.sqrt(value) if degree == 2 else np.power(value, 1 / degree)
 
     def exp(self, value: Number) -> Number:
-        # One that is too large is infinite, with which a check says that it is outside the range of floats.
+        # A large exponent gives infinity; a check then reports that the value is outside the range of floats.
         with np.errstate(over="ignore"):
             return np.exp(value)
 
     def log(self, value: Number) -> Number:
-        # What is not positive has no logarithm, NaN or an infinity, with which no comparison is decided.
+        # The logarithm of a number that is not positive is NaN or infinite, which makes every comparison undecided.
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.log(value)
 
@@ -127,13 +127,16 @@ class FloatArithmetic(Arithmetic):
 
 def _eigenvalues(matrices: Array) -> Array:
     """Compute the eigenvalues of symmetric matrices (..., d, d), in rising order, (..., d)."""
-    # To ask LAPACK takes longer than one number is worth.
+    # A call of LAPACK takes longer than a 1x1 matrix needs.
     values: Array = matrices[..., 0] if matrices.shape[-1] == 1 else np.linalg.eigvalsh(matrices)
     return values
 
 
 def _solve(matrix: Array, right: Array) -> tuple[Array, Array]:
-    """The least-norm solution of a system, and the singular values of its matrix; `InputError` if there is none."""
+    """Return the least-norm solution of a system, and the singular values of its matrix.
+
+    Raises `InputError` if there is none.
+    """
     solution, _, _, values = np.linalg.lstsq(matrix, right, rcond=_FLAT)
     scale = np.abs(right).max(initial=0.0) + np.abs(matrix).max(initial=0.0) * np.abs(solution).max(initial=0.0)
     if np.abs(matrix @ solution - right).max(initial=0.0) > 1e-8 * scale:
@@ -142,7 +145,7 @@ def _solve(matrix: Array, right: Array) -> tuple[Array, Array]:
 
 
 def _solve_scaled(matrix: Array, right: Array) -> Array:
-    """The solution of a symmetric system whose unknowns have very different scales; `Unresolved` without digits."""
+    """Solve a symmetric system with scaled unknowns; raise `Unresolved` if the result has no correct digits."""
     scales = 1 / np.sqrt(np.where(np.diag(matrix) > 0, np.diag(matrix), 1.0))
     scaled, _, _, values = np.linalg.lstsq(scales[:, None] * matrix * scales, scales * right, rcond=_FLAT)
     if values.min() < _FAINT * values.max():
@@ -152,5 +155,5 @@ def _solve_scaled(matrix: Array, right: Array) -> Array:
 
 
 FLOAT = FloatArithmetic()
-# A copy in another process is the one of that process: it is compared by identity.
+# Arithmetics are compared by identity, so unpickling must return this object.
 copyreg.pickle(FloatArithmetic, lambda _one: "FLOAT")

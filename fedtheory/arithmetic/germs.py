@@ -1,8 +1,8 @@
-"""Rational functions of h > 0, compared as h tends to zero: the ordered field Q(h) with h a positive infinitesimal.
+"""Rational functions of h > 0, compared in the limit h -> 0: the ordered field Q(h) with h a positive infinitesimal.
 
-Whatever is computed from rationals by sums, products, quotients and comparisons can be computed from these as well:
-a step size that tends to zero is h, a number of rounds that grows is 1/h, and the result says how it behaves in the
-limit, exactly.  What rounds to floats on the way raises `TypeError`: a germ has none.
+Any computation with rationals by sums, products, quotients and comparisons also works with these functions: a step
+size that tends to zero is h, a number of rounds that grows is 1/h, and the result is exact in the limit.  A
+conversion to floats raises `TypeError`: a germ has no float value.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _LIKE = (int, fmpq)
 
 @total_ordering
 class Germ:
-    """A rational function of h near h = 0, from the right."""
+    """A rational function of h near h = 0, for h > 0."""
 
     __slots__ = ("bottom", "top")
 
     def __init__(self, top: Any, bottom: Any = _ONE) -> None:
-        """The quotient of two polynomials in h, the second of which is not zero."""
+        """Divide two polynomials in h, of which the second is not zero."""
         if bottom == 0:
             raise ZeroDivisionError("division by a rational function that is zero")
         if top == 0:
@@ -37,18 +37,18 @@ class Germ:
 
     @property
     def power(self) -> int:
-        """The v for which the function behaves like a multiple of h^v; `ValueError` for zero."""
+        """The exponent v for which the function behaves like a multiple of h^v; raise `ValueError` for zero."""
         return _lowest(self.top) - _lowest(self.bottom)
 
     @property
     def leading(self) -> fmpq:
-        """The c, not zero, for which it behaves like c h^v."""
+        """The non-zero coefficient c for which the function behaves like c h^v."""
         found: fmpq = self.top[_lowest(self.top)] / self.bottom[_lowest(self.bottom)]
         return found
 
     @property
     def is_monomial(self) -> bool:
-        """Whether it is c h^v for all h, c not zero."""
+        """Whether the function equals c h^v for all h, with c not zero."""
         return self.top != 0 and all(_lowest(part) == part.degree() for part in (self.top, self.bottom))
 
     def __add__(self, other: Any) -> Germ:
@@ -115,11 +115,11 @@ class Germ:
 
 
 INFINITESIMAL = Germ(fmpq_poly([0, 1]))
-"""h itself."""
+"""The germ h."""
 
 
 def _lowest(polynomial: Any) -> int:
-    """The lowest power with a coefficient that is not zero; `ValueError` for zero."""
+    """Return the lowest power with a non-zero coefficient; raise `ValueError` for zero."""
     for power in range(polynomial.degree() + 1):
         if polynomial[power] != 0:
             return power

@@ -1,12 +1,12 @@
-"""Arrays of floats with a radius for each: enclosures at the speed of matrix products (Rump 1999, INTLAB).
+"""Arrays of intervals, stored as floats with radii, at the speed of matrix products (Rump 1999, INTLAB).
 
-A `MidpointRadius` stands for every array within its radii of its midpoints.  It takes part in NumPy expressions next
-to rationals and whole numbers, and each result contains all that exact arithmetic could have found.  The radius of a
-result bounds what the radii of the operands make of it, and what floats round: for sums of n products at most ``n u /
-(1 - n u)`` of the sum of their sizes, in whatever order they are added, u the unit roundoff (Higham 2002, section
-3.1). Radii are sums of positive numbers, computed in floats as well and made larger by what that can lose.
+A `MidpointRadius` contains every array whose entries differ from its midpoints by at most its radii.  It takes part
+in NumPy expressions next to rationals and whole numbers, and each result contains the exact result.  The radius of a
+result bounds the errors inherited from the operands and the rounding: for sums of n products at most ``n u /
+(1 - n u)`` times the sum of their absolute values, in any order of addition, u the unit roundoff (Higham 2002,
+section 3.1). Radii are computed in floats too, and enlarged by a bound on their own rounding error.
 
-NumPy functions without a rule here raise `Unresolved`: nothing passes unenclosed.
+NumPy functions without a rule here raise `Unresolved`, so that every result is enclosed.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ Floats = NDArray[np.float64]
 _UNIT = 2.0**-53
 """Unit roundoff of double precision."""
 _TINY = 2.0**-1000
-"""More than all that underflow takes off the result of one operation."""
+"""Upper bound on the loss by underflow in one operation."""
 
 
 def _gamma(roundings: int) -> float:
-    """More than the relative error of so many roundings after one another."""
+    """Return an upper bound on the relative error of this number of successive roundings."""
     return 2 * (roundings + 4) * _UNIT
 
 
 def _outward(radii: Floats, roundings: int = 8) -> Floats:
-    """Radii that were computed with so many roundings, never too small."""
+    """Return upper bounds of radii that were computed with this number of roundings."""
     return radii * (1 + _gamma(roundings)) + _TINY
 
 
 class MidpointRadius(NDArrayOperatorsMixin):
-    """Numbers within `radius` of `middle`, entry by entry; both have the shape of the array."""
+    """Intervals with centres `middle` and radii `radius`, two float arrays of equal shape."""
 
     __slots__ = ("middle", "radius")
 
     dtype = np.dtype(object)
-    """As of arrays of exact numbers: these are no floats that anything may be compared with."""
+    """Element type `object`, as for arrays of exact numbers, because comparisons with floats are not allowed."""
 
     def __init__(self, middle: Floats, radius: Floats) -> None:
-        """Two arrays of one shape; radii are not negative."""
+        """Store two arrays of one shape; radii are not negative."""
         self.middle, self.radius = middle, radius
 
     @classmethod
     def of(cls, values: Any) -> MidpointRadius:
-        """Rationals, enclosures or whole numbers, of any shape; floats are taken as the exact numbers that they are."""
+        """Enclose rationals, enclosures or whole numbers, of any shape; a float is taken as an exact number."""
         if isinstance(values, cls):
             return values
         given = np.asarray(values)
@@ -68,11 +68,11 @@ class MidpointRadius(NDArrayOperatorsMixin):
 
     @property
     def bounds(self) -> Floats:
-        """Compute for each entry an upper bound of its absolute value."""
+        """Return for each entry an upper bound of its absolute value."""
         return _outward(np.abs(self.middle) + self.radius)
 
     def enclosures(self) -> NDArray[Any]:
-        """Return these numbers as `Enclosure`s."""
+        """Return the entries as `Enclosure`s."""
         found = np.empty(self.shape, dtype=object)
         for place in np.ndindex(self.shape):
             found[place] = Enclosure(_interval(float(self.middle[place]), float(self.radius[place])))
@@ -81,7 +81,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self.enclosures()
 
-    # Shapes and places: the same for midpoints and radii.
+    # Shapes and indexing: midpoints and radii are treated alike.
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -134,11 +134,11 @@ class MidpointRadius(NDArrayOperatorsMixin):
         return self._rearrange_parts(lambda part: part.diagonal(axis1=axis1, axis2=axis2))
 
     def _rearrange_parts(self, rearranged: Callable[[Floats], Floats]) -> MidpointRadius:
-        """Rearrange the midpoints and the radii in the same way."""
+        """Apply a rearrangement to midpoints and radii."""
         return MidpointRadius(rearranged(self.middle), rearranged(self.radius))
 
     def __getattr__(self, name: str) -> Any:
-        # What NumPy itself looks for may be missing.
+        # NumPy looks up attributes that may be missing.
         if name.startswith("__"):
             raise AttributeError(name)
         raise _unknown(name)
@@ -168,13 +168,13 @@ class MidpointRadius(NDArrayOperatorsMixin):
         terms = self.size
         return MidpointRadius(np.asarray(middle), np.asarray(_outward(radii + _gamma(terms) * sizes, terms)))
 
-    # What NumPy asks for.
+    # Methods of NumPy's protocol.
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         rule = _UFUNCS.get(ufunc.__name__) if method == "__call__" else None
         if rule is None or set(options) - {"out"}:
             raise _unknown(ufunc.__name__)
-        # What overflows has an infinite radius, or none, and decides nothing.
+        # An entry that overflows has an infinite or NaN radius, with which every comparison is undecided.
         with np.errstate(over="ignore", invalid="ignore"):
             found = _single(rule(*map(MidpointRadius.of, inputs)))
         for target in options.get("out", ()):
@@ -190,7 +190,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
 
 
 def _single(found: Any) -> Any:
-    """An array unchanged, and a single number as an `Enclosure`, as arrays of NumPy do."""
+    """Return an array unchanged, and a single number as an `Enclosure`, as NumPy returns a scalar."""
     return found.enclosures()[()] if isinstance(found, MidpointRadius) and not found.ndim else found
 
 
@@ -199,7 +199,7 @@ def _unknown(name: str) -> Unresolved:
 
 
 def _enclosing(value: Any) -> tuple[float, float]:
-    """Midpoint and radius of an interval around one exact number."""
+    """Return midpoint and radius of an interval around one exact number."""
     if isinstance(value, Enclosure):
         return _split_interval(value.interval)
     if isinstance(value, arb):
@@ -245,21 +245,21 @@ def _divide(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
     if not (least > 0).all():
         raise Unresolved("an enclosure that is divided by contains zero")
     middle = left.middle / right.middle
-    # What underflow takes off would count for more after the division.
+    # A loss by underflow in the numerator would grow with the division.
     missed = _outward(left.radius + np.abs(middle) * (1 + 2 * _UNIT) * right.radius + 2 * _TINY * right.radius)
     return _round(middle, missed / least)
 
 
 def _round(middle: Any, radius: Any) -> MidpointRadius:
-    """A result with what one rounding adds to its radius."""
+    """Return a result whose radius includes one rounding error."""
     return MidpointRadius(np.asarray(middle), np.asarray(_outward(radius + 2 * _UNIT * np.abs(middle))))
 
 
 def _matmul(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
     terms = left.shape[-1]
-    # What underflow takes off may be multiplied by a large number.
+    # A loss by underflow may be multiplied by a large number.
     rounding = _gamma(terms) * np.abs(right.middle) + right.radius + _TINY
-    # Radii of zero are frequent, and cost no product.
+    # Radii of zero are frequent, and their products are skipped.
     radius = np.abs(left.middle) @ rounding
     if left.radius.any():
         radius = radius + left.radius @ (np.abs(right.middle) + right.radius)
@@ -287,7 +287,7 @@ def _power(values: MidpointRadius, exponents: MidpointRadius) -> MidpointRadius:
 
 
 def _comparison(holds: Callable[[Any], Any]) -> Callable[[MidpointRadius, MidpointRadius], NDArray[np.bool_]]:
-    """Compare each entry by the sign of the difference; raises `Unresolved` where one is not certain."""
+    """Compare each entry by the sign of the difference; raise `Unresolved` if one is not certain."""
 
     def rule(left: MidpointRadius, right: MidpointRadius) -> NDArray[np.bool_]:
         gap = _subtract(left, right)
@@ -319,7 +319,7 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
 
 
 def _join(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
-    """A function of a sequence of arrays, of midpoints and of radii alike."""
+    """Apply a function of a sequence of arrays to midpoints and to radii."""
 
     def rule(arrays: Sequence[Any], *inputs: Any, **options: Any) -> MidpointRadius:
         given = [MidpointRadius.of(array) for array in arrays]
@@ -330,7 +330,7 @@ def _join(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
 
 
 def _rearrange(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
-    """A function of one array that only moves or repeats entries."""
+    """Apply a function of one array that only moves or repeats entries."""
 
     def rule(array: MidpointRadius, *inputs: Any, **options: Any) -> MidpointRadius:
         return MidpointRadius(function(array.middle, *inputs, **options), function(array.radius, *inputs, **options))
@@ -370,7 +370,7 @@ def _tensordot(left: Any, right: Any, axes: Any) -> Any:
 
 
 def _empty_like(array: Any) -> MidpointRadius:
-    # Zeros: what is left unfilled is a definite number, too.
+    # The array is filled with zeros, so that unassigned entries have definite values.
     return MidpointRadius(np.zeros(np.shape(array)), np.zeros(np.shape(array)))
 
 

@@ -1,4 +1,4 @@
-"""From one kind of number to another: floats near rationals, and rationals near or above anything."""
+"""Conversions between kinds of numbers: floats near rationals, rationals near or above any number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fedtheory.arithmetic.operations import Array, Number
 
 
 def plain_float(value: Number) -> float:
-    """A float near any number of any arithmetic, for ordering and display."""
+    """Return a float near a number of any arithmetic, for ordering and display."""
     if isinstance(value, fmpq):
         try:
             return float(value)
@@ -26,7 +26,7 @@ def plain_float(value: Number) -> float:
 
 
 def plain_floats(values: Array) -> Array:
-    """`plain_float` of every entry."""
+    """Apply `plain_float` to every entry."""
     if values.dtype != object:
         return values
     if _are_rationals(values):
@@ -41,11 +41,11 @@ def _are_rationals(values: Array) -> bool:
 
 
 def floats_of_same_sign(values: Array) -> Array:
-    """Floats with the signs of rationals, which are much quicker to compare; other numbers unchanged."""
+    """Return floats with the signs of rationals, which are faster to compare; other numbers unchanged."""
     if not _are_rationals(values):
         return values
     signed = plain_floats(values)
-    # Floats of what is too small are zero.
+    # Very small rationals would be rounded to zero.
     hidden = (signed == 0) & values.astype(bool)
     signed[hidden] = [1 if value > 0 else -1 for value in values[hidden]]
     return signed
@@ -55,7 +55,7 @@ _PLAIN_FLOATS = np.frompyfunc(plain_float, 1, 1)
 
 
 def nearest_float(numerator: int, denominator: int) -> float:
-    """The float nearest to a fraction; infinite where there is none."""
+    """Return the float nearest to a fraction; infinite if the fraction exceeds the range of floats."""
     try:
         return numerator / denominator
     except OverflowError:
@@ -63,7 +63,7 @@ def nearest_float(numerator: int, denominator: int) -> float:
 
 
 def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
-    """The rational of smallest denominator (by powers of ten) within a relative distance of a float."""
+    """Return the simplest rational within a relative distance of a float: its denominator bound is a power of ten."""
     exact, distance = (fmpq(*number.as_integer_ratio()) for number in (value, relative * abs(value)))
     return next((near for near in _approximations(exact) if abs(near - exact) <= distance), exact)
 
@@ -78,9 +78,9 @@ def simplest_between(low: fmpq, high: fmpq) -> fmpq:
 
 
 def _approximations(exact: fmpq) -> Iterator[fmpq]:
-    """The rationals closest to a number with denominators up to 1, 10, 100, ..., 10^15, by its continued fraction.
+    """Yield the best approximations with denominators up to 1, 10, 100, ..., 10^15, by continued fractions.
 
-    Each is the last convergent that is allowed, or the last fraction on the way to the next one, whichever is closer.
+    Each is the last admissible convergent, or the last intermediate fraction after it, whichever is closer.
     """
     (before, parts), (last, of) = (0, 1), (1, 0)
     numerator, denominator = int(exact.p), int(exact.q)
@@ -100,18 +100,18 @@ _POWERS_OF_TEN = tuple(10**power for power in range(16))
 
 
 def rational_near(value: Number) -> fmpq:
-    """An exact number itself if it is rational, else a simple rational next to it."""
+    """Return a number itself if it is rational, else a simple rational close to it."""
     return value if isinstance(value, fmpq) else simplest_near(plain_float(value))
 
 
 def rational_above(value: Number) -> fmpq:
-    """A positive exact number itself if it is rational, else a short rational slightly above it."""
+    """Return a positive number itself if it is rational, else a short rational slightly above it."""
     known = bare(value)
     return round_up(known.upper().fmpq()) if isinstance(known, arb) else known
 
 
 def round_up(value: fmpq, significant: int = 10_000) -> fmpq:
-    """A rational with a short denominator, at most a part in `significant` above the value (which is positive)."""
+    """Round a positive rational up to one with a short denominator, by at most the fraction 1/`significant`."""
     shift = 1
     while value * shift < significant:
         shift *= 10

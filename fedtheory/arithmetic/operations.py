@@ -1,4 +1,4 @@
-"""Operations of every arithmetic."""
+"""Abstract interface of the arithmetics."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Number = Any
-"""A float, a rational (`fmpq`), or a rigorous enclosure of what is irrational (`arb`, or an `Enclosure`, of which a
-`RootSum` is known exactly)."""
+"""A float, a rational (`fmpq`), an interval (`arb`), or an `Enclosure`; the subclass `RootSum` of `Enclosure` is
+known exactly."""
 
 
 class Arithmetic(ABC):
-    """The operations in which arithmetics differ."""
+    """The operations that each arithmetic implements in its own way."""
 
     name: str
     """Name on the command line."""
     kind: str
     """Kind: float, rational or enclosure."""
     numbers: str
-    """Word for its numbers."""
+    """Word for its numbers in messages."""
     dtype: type
     is_rigorous: bool
-    """Whether a decided comparison is proved; in floats it is not."""
+    """Whether comparisons are exact; in floats they are not."""
 
     @abstractmethod
     def number(self, value: object, key: str) -> Number:
@@ -34,23 +34,26 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def text(self, value: Number) -> Any:
-        """The value as JSON carries it: a number, or the string ``"p/q"``."""
+        """Return the value for JSON: a number, or the string ``"p/q"``."""
 
     @abstractmethod
     def solve(self, matrix: Array, right: Array) -> Array:
-        """Least-norm solution of ``matrix @ x = right``, `matrix` (d, d) symmetric; `InputError` if there is none."""
+        """Return the least-norm solution of ``matrix @ x = right``, `matrix` (d, d) symmetric.
+
+        Raises `InputError` if there is none.
+        """
 
     def solve_to_digits(self, matrix: Array, right: Array) -> Array:
-        """Solve as `solve` does; `Unresolved` where printed digits may be lost."""
+        """Solve as `solve` does; raise `Unresolved` if printed digits may be wrong."""
         return self.solve(matrix, right)
 
     @abstractmethod
     def solve_regular(self, matrix: Array, right: Array) -> Array:
-        """The solution of ``matrix @ x = right`` for a regular (d, d) matrix."""
+        """Return the solution of ``matrix @ x = right`` for an invertible (d, d) matrix."""
 
     @abstractmethod
     def largest_eigenvalue(self, matrix: Array) -> Number:
-        """Largest eigenvalue of a symmetric (d, d) matrix; in rationals never too small (see `is_psd`)."""
+        """Return the largest eigenvalue of a symmetric (d, d) matrix; in rationals an upper bound (see `is_psd`)."""
 
     @abstractmethod
     def are_psd(self, matrices: Array) -> Array:
@@ -62,47 +65,50 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def sqrt(self, value: Number) -> Number:
-        """The non-negative root; in rationals a `RootSum` where it is irrational."""
+        """Return the non-negative root; in rationals a `RootSum` if it is irrational."""
 
     @abstractmethod
     def root(self, value: Number, degree: int) -> Number:
-        """The non-negative root of a degree; in rationals a `RootSum` where it is irrational."""
+        """Return the non-negative root of a degree; in rationals a `RootSum` if it is irrational."""
 
     @abstractmethod
     def exp(self, value: Number) -> Number:
-        """The exponential; in rationals an `arb` enclosure where it is irrational."""
+        """Return the exponential; in rationals an `arb` interval if it is irrational."""
 
     @abstractmethod
     def log(self, value: Number) -> Number:
-        """The natural logarithm of a positive number; in rationals an `arb` enclosure where it is irrational."""
+        """Return the natural logarithm of a positive number; in rationals an `arb` interval if it is irrational."""
 
     @abstractmethod
     def upper_sqrt(self, value: Number) -> Number:
-        """A number of this arithmetic that is at least the root, and equal to it where possible."""
+        """Return an upper bound of the square root in this arithmetic, equal to the root if possible."""
 
     def array(self, values: object) -> Array:
-        """An array of this arithmetic from nested lists, rationals, integers or floats."""
+        """Return an array of this arithmetic from nested lists, rationals, integers or floats."""
         given = np.asarray(values, dtype=object)
         flat = [self.number(value, "value") for value in given.ravel()]
         return self._fill(flat, given.shape)
 
     def zeros(self, *shape: int) -> Array:
-        """An array of zeros."""
+        """Return an array of zeros."""
         return np.full(shape, self.number(0, "zero"), dtype=self.dtype)
 
     def identity(self, size: int) -> Array:
-        """The (size, size) identity matrix."""
+        """Return the (size, size) identity matrix."""
         identity = self.zeros(size, size)
         np.fill_diagonal(identity, self.number(1, "one"))
         return identity
 
     def difference(self, left: Array, right: Array, _size: Callable[[], Array]) -> Array:
-        """``left - right``, sums of numbers up to `_size()`; in floats what rounding alone explains is zero."""
+        """Return ``left - right`` for sums of terms up to `_size()`.
+
+        In floats, a difference within rounding error is zero.
+        """
         difference: Array = left - right
         return difference
 
     def smallest_eigenvalue(self, matrix: Array) -> Number:
-        """Smallest eigenvalue of a symmetric matrix; in rationals never too large."""
+        """Return the smallest eigenvalue of a symmetric matrix; in rationals a lower bound."""
         return 0 - self.largest_eigenvalue(-matrix)
 
     def _fill(self, flat: list[Number], shape: tuple[int, ...]) -> Array:

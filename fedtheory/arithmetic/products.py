@@ -1,4 +1,4 @@
-"""Products of matrices: those of many rationals or balls by python-flint, whose loops are in C."""
+"""Matrix products; large ones of rationals or intervals use python-flint, whose loops are in C."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 from fedtheory.arithmetic.operations import Array
 
 _FEWEST = 8
-"""Terms of an inner product below which arrays of numbers are as quick."""
+"""Length of an inner product below which NumPy's object arrays are as fast."""
 
 
 def product(left: Array, right: Array) -> Array:
-    """``left @ right``, as NumPy defines it for vectors, matrices and stacks of them."""
+    """Return ``left @ right``, as NumPy defines it for vectors, matrices and stacks of them."""
     many = left.dtype == object and left.ndim + right.ndim >= 3 and max(left.shape[-2:]) >= _FEWEST
     types = _types(left) | _types(right) if many else set()
     if not types or not types <= {fmpq, arb}:
@@ -28,13 +28,13 @@ def product(left: Array, right: Array) -> Array:
 
 
 def _types(array: Any) -> set[type]:
-    """The types of an array's numbers; that of what is no array of objects."""
+    """Return the types of an array's entries; the one type of an array that is not of objects."""
     is_array = isinstance(array, np.ndarray) and array.dtype == object
     return set(map(type, array.flat)) if is_array else {type(array)}
 
 
 def _multiply_stacks(left: Array, right: Array, kind: type[fmpq_mat] | type[arb_mat]) -> Array:
-    """Products of matrices (..., m, n) and (..., n, p)."""
+    """Return the products of matrices (..., m, n) and (..., n, p)."""
     lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     pairs = zip(_matrices(left, lead, kind).flat, _matrices(right, lead, kind).flat, strict=True)
     entries = [entry for one, other in pairs for entry in (one * other).entries()]
@@ -44,7 +44,7 @@ def _multiply_stacks(left: Array, right: Array, kind: type[fmpq_mat] | type[arb_
 
 
 def _matrices(stack: Array, lead: tuple[int, ...], kind: type[fmpq_mat] | type[arb_mat]) -> Array:
-    """Each matrix of a stack for flint, an array of them with the leading axes `lead`."""
+    """Convert each matrix of a stack to a flint matrix; the result has the leading axes `lead`."""
     rows, columns = stack.shape[-2:]
     single = [kind(rows, columns, one.ravel().tolist()) for one in stack.reshape(-1, rows, columns)]
     matrices: Array = np.empty(len(single), dtype=object)

@@ -24,7 +24,7 @@ _ZERO = fmpq(0)
 
 
 class RationalArithmetic(Arithmetic):
-    """Exact rationals; eigenvalues and roots are rational bounds on the safe side, equal where they can be."""
+    """Exact rationals; irrational eigenvalues and roots are replaced by rational bounds on the safe side."""
 
     name = "rational"
     kind = "rational"
@@ -46,7 +46,7 @@ class RationalArithmetic(Arithmetic):
 
     def array(self, values: object) -> Array:
         given = np.asarray(values, dtype=object)
-        # Most of what arrays are made of are rationals already.
+        # Most entries of arrays are rationals already.
         if all(type(value) is fmpq for value in given.flat):
             return given.copy() if given is values else given
         return super().array(given)
@@ -144,7 +144,7 @@ class RationalArithmetic(Arithmetic):
 
 
 _LARGEST_EXPONENT = 10**6
-"""Largest exponent of an exponential in rationals: beyond, enclosures are wider than any bound."""
+"""Largest exponent of an exponential in rationals: above it, enclosures would be too wide to be useful."""
 
 
 def _require_moderate(value: Number) -> None:
@@ -160,5 +160,5 @@ def _is_psd(matrix: fmpq_mat) -> bool:
 
 
 RATIONAL = RationalArithmetic()
-# A copy in another process is the one of that process: it is compared by identity.
+# Arithmetics are compared by identity, so unpickling must return this object.
 copyreg.pickle(RationalArithmetic, lambda _one: "RATIONAL")

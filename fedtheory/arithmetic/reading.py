@@ -13,7 +13,7 @@ from fedtheory.errors import InputError
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\s*/\s*\d+)?|\d*\.?\d+(e[+-]?\d{1,3})?|\d+\.(e[+-]?\d{1,3})?)\s*", re.IGNORECASE)
 _LONGEST_NUMBER = 4000
-"""Characters of a number in a run file."""
+"""Largest number of characters of a number in a run file."""
 
 
 def is_number(text: str) -> bool:
@@ -22,7 +22,7 @@ def is_number(text: str) -> bool:
 
 
 def fraction_of(value: object, key: str) -> Fraction:
-    """The fraction that a whole number or a text stands for; `key` names it in errors."""
+    """Return the fraction that a whole number or a text stands for; `key` names it in errors."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):
         raise _no_number(value, key)
     try:
@@ -35,7 +35,7 @@ def fraction_of(value: object, key: str) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def _fraction_of_text(text: str) -> Fraction:
-    """The fraction that a text stands for, kept: files name the same few numbers for all clients."""
+    """Return the fraction of a text, cached: files repeat few numbers for many clients."""
     if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         raise ValueError(text)
     return Fraction(text)
@@ -46,7 +46,7 @@ def _no_number(value: object, key: str) -> InputError:
 
 
 def abridged(value: object) -> str:
-    """A value as an error shows it."""
+    """Return a value as text, shortened for error messages."""
     shown = (
         f"an integer of {value.bit_length()} bits" if isinstance(value, int) and abs(value) > 10**60 else repr(value)
     )

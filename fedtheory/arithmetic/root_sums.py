@@ -1,8 +1,8 @@
 """Sums of rational multiples of real roots, such as ``1 + sqrt(2)/3``: added, multiplied and compared exactly.
 
-Enclosures cannot tell equal numbers from close ones.  For these numbers a theorem can: positive real roots of
+Intervals cannot distinguish equal numbers from close ones.  For sums of roots a theorem can: positive real roots of
 rationals, no two of which have a rational quotient, are linearly independent over the rationals (Besicovitch 1940;
-Mordell 1953; Siegel 1972).  A sum of such roots is zero only where all its coefficients are.
+Mordell 1953; Siegel 1972).  Hence a sum of such roots is zero only if all its coefficients are zero.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from flint import arb, fmpq, fmpq_mat, fmpz
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, Enclosure, precise_enclosures
 
 _MOST_TERMS, _MOST_BITS, _MOST_DEGREE = 32, 2**17, 64
-"""Size of sums that are kept exact: terms, bits of a number in them, and degree of their roots."""
+"""Limits of exact sums: number of terms, bits of a number in them, and degree of their roots."""
 _LONGEST = 24
-"""Characters of a sum that is written with its roots; a longer one is written as an interval."""
+"""Length in characters up to which a sum is printed with its roots; a longer one is printed as an interval."""
 
 
 @dataclass(frozen=True)
 class Root:
-    """A positive root of a positive rational; that of degree 1 of 1 is the number 1."""
+    """A positive root of a positive rational; the root of degree 1 of 1 is the number 1."""
 
     radicand: fmpq
     degree: int
 
     def over(self, other: Root) -> fmpq | None:
-        """Return the quotient of two roots where it is rational."""
+        """Return the quotient of two roots if it is rational, else None."""
         degree = math.lcm(self.degree, other.degree)
         return exact_root(self.raised_to(degree) / other.raised_to(degree), degree)
 
     def raised_to(self, degree: int) -> fmpq:
-        """The power to a multiple of its degree."""
+        """Return the root raised to a multiple of its degree."""
         return self.radicand ** (degree // self.degree)
 
 
@@ -47,10 +47,10 @@ _ONE = Root(fmpq(1), 1)
 
 
 class RootSum(Enclosure):
-    """An irrational sum of roots, no two of them with a rational quotient, together with an interval around it.
+    """An irrational sum of roots, no two of them with a rational quotient, together with an interval that contains it.
 
-    With rationals and its own kind it makes rationals and sums of roots, with other enclosures it makes enclosures; so
-    it does where a sum would get too large.
+    Operations with rationals and other sums of roots give rationals or sums of roots; operations with other enclosures,
+    and results that exceed the limits, give enclosures.
     """
 
     __slots__ = ("terms",)
@@ -117,7 +117,7 @@ class RootSum(Enclosure):
         return root_of(root.radicand * coefficient**root.degree, root.degree * degree)
 
     def sign(self) -> int:
-        """The sign, by an interval that is as narrow as it takes: the number is not zero."""
+        """Return the sign, with an interval refined until it excludes zero; the number is not zero."""
         bits, found = ENCLOSURE_BITS, self.interval
         while not (found > 0 or found < 0):
             bits *= 2
@@ -132,7 +132,7 @@ class RootSum(Enclosure):
     def _exactly(
         self, other: object, operation: Callable[[Terms, Terms], Terms | None], enclosed: Callable[[object], Any]
     ) -> Any:
-        """The result of an operation, or an enclosure of it."""
+        """Return the exact result of an operation, or an enclosure if the exact result would be too large."""
         theirs = _terms(other)
         found = None if theirs is None else operation(self.terms, theirs)
         return enclosed(other) if found is None else _number(found)
@@ -145,14 +145,14 @@ class RootSum(Enclosure):
 
 
 def exact_root(value: fmpq, degree: int) -> fmpq | None:
-    """The root of a rational that is not negative, where it is rational."""
+    """Return the root of a non-negative rational if it is rational, else None."""
     numerator, denominator = fmpz(value.p).root(degree), fmpz(value.q).root(degree)
     is_exact = numerator**degree == value.p and denominator**degree == value.q
     return fmpq(numerator, denominator) if is_exact else None
 
 
 def root_of(value: fmpq, degree: int) -> fmpq | Enclosure:
-    """The root of a rational that is not negative."""
+    """Return the root of a non-negative rational, as a rational, a `RootSum` or an enclosure."""
     exact = exact_root(value, degree)
     if exact is not None:
         return exact
@@ -168,7 +168,7 @@ def _enclose(terms: Terms) -> arb:
 
 
 def _text(coefficient: fmpq, root: Root) -> str:
-    """A term as SymPy reads it."""
+    """Return a term in SymPy's notation."""
     rational = root.over(_ONE)
     if rational is not None:
         return str(coefficient * rational)
@@ -179,7 +179,7 @@ def _text(coefficient: fmpq, root: Root) -> str:
 
 
 def _terms(value: object) -> Terms | None:
-    """The terms of a rational, of a whole number or of a sum of roots; None for what is none of these."""
+    """Return the terms of a rational, a whole number or a sum of roots; None for any other value."""
     if isinstance(value, RootSum):
         return value.terms
     if isinstance(value, fmpq):
@@ -188,7 +188,7 @@ def _terms(value: object) -> Terms | None:
 
 
 def _number(terms: Terms) -> Any:
-    """The number of collected terms: a rational where no root is left."""
+    """Return the number with the given terms: a rational if no root is left."""
     if not terms:
         return fmpq(0)
     (coefficient, root), *others = terms
@@ -197,7 +197,7 @@ def _number(terms: Terms) -> Any:
 
 
 def _collect(terms: Iterable[Term]) -> Terms | None:
-    """Terms of which no two roots have a rational quotient; None where they are many or long."""
+    """Merge terms whose roots have a rational quotient; return None if the result exceeds the limits."""
     found: list[Term] = []
     for coefficient, root in terms:
         for place, (known, other) in enumerate(found):
@@ -234,7 +234,7 @@ def _product(mine: Terms, theirs: Terms) -> Terms | None:
 
 
 def _multiply_terms(one: Term, other: Term) -> Term:
-    """The product of two terms, with what is common to two square roots in front of their root."""
+    """Multiply two terms; a common factor of two square roots becomes rational."""
     (a, x), (b, y) = one, other
     if x.degree == y.degree == 2:
         common = fmpq(x.radicand.p.gcd(y.radicand.p), x.radicand.q.gcd(y.radicand.q))
@@ -251,7 +251,7 @@ def _quotient(mine: Terms, theirs: Terms) -> Terms | None:
 
 
 def _inverse(terms: Terms) -> Terms | None:
-    """The terms of one over a number; None where these are many or long."""
+    """Return the terms of the reciprocal of a number; None if these exceed the limits."""
     (coefficient, root), *others = terms
     if not others:
         # 1 / (c r^(1/k)) = r^((k-1)/k) / (c r)
@@ -262,7 +262,10 @@ def _inverse(terms: Terms) -> Terms | None:
 
 
 def _close_under_products(terms: Terms) -> list[Root] | None:
-    """Roots whose products with those of the terms are rational multiples of them; None where these are many."""
+    """Return roots that are closed under products with the given ones, up to rational factors.
+
+    Returns None if there are too many.
+    """
     basis, number = [_ONE], 0
     while number < len(basis):
         for _, root in terms:
@@ -276,7 +279,7 @@ def _close_under_products(terms: Terms) -> list[Root] | None:
 
 
 def _solve(terms: Terms, basis: Sequence[Root]) -> Terms | None:
-    """The terms of the inverse, from the linear system that says that its product with the number is one."""
+    """Compute the terms of the reciprocal, by the linear system that says that its product with the number is one."""
     size = len(basis)
     matrix = fmpq_mat(size, size)
     for column, factor in enumerate(basis):
@@ -289,6 +292,6 @@ def _solve(terms: Terms, basis: Sequence[Root]) -> Terms | None:
 
 
 def _locate_root(root: Root, basis: Sequence[Root]) -> tuple[int, fmpq]:
-    """The place of the root of which another is a rational multiple, and the factor."""
+    """Return the index of the basis root of which `root` is a rational multiple, and the factor."""
     quotients = ((place, root.over(other)) for place, other in enumerate(basis))
     return next((place, quotient) for place, quotient in quotients if quotient is not None)

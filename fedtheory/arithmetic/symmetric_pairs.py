@@ -16,27 +16,27 @@ def count_pairs(size: int) -> int:
 
 @lru_cache(maxsize=64)
 def places_of_pairs(size: int) -> tuple[Array, Array]:
-    """Rows and columns of the entries on and above the diagonal, (s,) each."""
+    """Return rows and columns of the entries on and above the diagonal, (s,) each."""
     rows, columns = np.triu_indices(size)
     return rows, columns
 
 
 @lru_cache(maxsize=64)
 def multiplicities_of_pairs(size: int) -> Array:
-    """Number of times that each pair occurs in a symmetric matrix, (s,)."""
+    """Return the number of times that each pair occurs in a symmetric matrix, (s,)."""
     rows, columns = places_of_pairs(size)
     return np.where(rows == columns, 1.0, 2.0)
 
 
 def select_pairs(symmetric: Array) -> Array:
-    """The entries (..., s) of symmetric matrices (..., size, size)."""
+    """Return the entries (..., s) on and above the diagonal of symmetric matrices (..., size, size)."""
     rows, columns = places_of_pairs(symmetric.shape[-1])
     found: Array = symmetric[..., rows, columns]
     return found
 
 
 def fill_symmetric(pairs: Array, size: int) -> Array:
-    """The symmetric matrices (..., size, size) with the entries `pairs` (..., s)."""
+    """Return the symmetric matrices (..., size, size) with the entries `pairs` (..., s)."""
     rows, columns = places_of_pairs(size)
     found: Array = np.empty((*pairs.shape[:-1], size, size))
     found[..., rows, columns] = found[..., columns, rows] = pairs
@@ -44,7 +44,7 @@ def fill_symmetric(pairs: Array, size: int) -> Array:
 
 
 def map_pairs(maps: Array) -> Array:
-    """The matrices (..., s_a, s_b) of ``S -> A S A'`` for maps A (..., a, b)."""
+    """Return the matrices (..., s_a, s_b) of ``S -> A S A'`` for maps A (..., a, b)."""
     rows, columns = places_of_pairs(maps.shape[-2])
     first, second = places_of_pairs(maps.shape[-1])
     above, below = maps[..., rows, :], maps[..., columns, :]

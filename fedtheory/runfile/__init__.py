@@ -1,4 +1,4 @@
-"""Run files: from TOML to a `Run`, and back.
+"""Run files: reads a `Run` from TOML, and writes it back.
 
 Uses `engine`, `federation`, `arithmetic`.
 """
@@ -36,7 +36,7 @@ __all__ = ["RunReader", "parse_run", "read_or_list", "read_run", "read_toml", "r
 
 
 def read_run(file: str | Path, arithmetic: Arithmetic) -> Run:
-    """The run of a TOML file; `InputError` names the file, the key and what was expected."""
+    """Return the run of a TOML file; an `InputError` names the file, the key and what was expected."""
     content = read_toml(file)
     try:
         return read_or_list(content, lambda tables: parse_run(tables, arithmetic, Path(file).parent))
@@ -45,7 +45,7 @@ def read_run(file: str | Path, arithmetic: Arithmetic) -> Run:
 
 
 def read_toml(file: str | Path) -> dict[str, Any]:
-    """The tables of a TOML file; `InputError` names the file and what is wrong with it."""
+    """Return the tables of a TOML file; an `InputError` names the file and the mistake."""
     if str(file).endswith(FILES) and Path(file).is_file():
         way_out = f"`fedtheory data {file} --save run.toml` writes a run file that reads it"
         raise InputError("", f"expected a run file (TOML), got a file of data: {way_out}", str(file))
@@ -60,7 +60,7 @@ def read_toml(file: str | Path) -> dict[str, Any]:
 
 
 class RunReader:
-    """Reads runs one after the other; a problem that the next one shares with the last is read once."""
+    """Reads several runs in succession; a problem equal to the previous run's is not read again."""
 
     def __init__(self, arithmetic: Arithmetic, folder: Path) -> None:
         self.arithmetic, self.folder = arithmetic, folder
@@ -68,7 +68,7 @@ class RunReader:
         self._files: DataFiles = {}
 
     def read(self, content: dict[str, Any]) -> Run:
-        """The run of an already parsed run file."""
+        """Return the run of a parsed run file."""
         document = TomlTable(content, "", self.arithmetic)
         given = document.take("problem")
         if self._last is None or self._last[0] != given:
@@ -81,14 +81,14 @@ class RunReader:
 
 
 def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
-    """The run of an already parsed run file; data files are looked up from `folder`."""
+    """Return the run of a parsed run file; the paths of data files are relative to `folder`."""
     document = TomlTable(content, "", arithmetic)
     require_possible(content, arithmetic, folder)
     return _read_rest(document, read_any_problem(document.table("problem"), folder), folder)
 
 
 def _read_rest(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
-    """The run, by types where these say all of it; else every client is written out."""
+    """Return the run with one client of each type if this suffices, else with every client."""
     given = document.take("algorithm")
     document.finish()
     in_types = read_algorithm_in_types(TomlTable(given, "algorithm", document.arithmetic), types, folder)
@@ -99,7 +99,7 @@ def _read_rest(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
 
 
 def run_with(problem: Problem, keys: dict[str, Any]) -> Run:
-    """The run of a problem and the keys of an `[algorithm]` table."""
+    """Return the run of a problem and the keys of an `[algorithm]` table."""
     return _affordable(problem, read_algorithm(TomlTable(keys, "algorithm", problem.arithmetic), problem))
 
 

@@ -1,4 +1,4 @@
-"""The `[algorithm]` table of a run file."""
+"""Reads the `[algorithm]` table of a run file."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def read_algorithm(
     folder: Path = Path(),
     adapt: Callable[[Participation], Participation] = lambda law: law,
 ) -> Algorithm:
-    """The algorithm of an `[algorithm]` table, for a problem; a user's definition is looked up from `folder`.
+    """Return the algorithm of an `[algorithm]` table, for a problem.
 
-    The law of participation is adapted where the problem's clients are types.
+    `folder` is where a user's definition is looked up; `adapt` converts the participation law if clients are types.
     """
     name, schedule = table.text("name", "fedavg"), _schedule(table)
     defined = read_defined(table, name, schedule is not None, folder)
@@ -55,7 +55,7 @@ def read_algorithm(
     law = _participation(_participation_table(table))
     clock = _clock(table, problem, law if isinstance(law, Cyclic) else None)
     participation = adapt(Full() if isinstance(law, Cyclic) else law)
-    # A law that does not fit the problem is found when its moments are asked for.
+    # A participation law that does not fit the problem raises its error when its moments are computed.
     participation.moments(problem.weights)
     algorithm = setting(
         problem,
@@ -74,7 +74,7 @@ def read_algorithm(
 
 
 def _schedule(table: TomlTable) -> StepSchedule | None:
-    """The formula of the step sizes, where they are not numbers."""
+    """Return the formula of the step sizes; None if they are numbers."""
     value = table.peek("local_step_size")
     if not isinstance(value, str) or is_number(value):
         return None
@@ -115,7 +115,7 @@ def _participation(table: TomlTable) -> Participation | Cyclic:
     if table.peek("kind") == "power-of-choice":
         raise InputError(
             table.path("kind"),
-            "expected participants sampled independently of the models; selection by loss depends on them",
+            "expected participants sampled independently of the iterates; selection by loss depends on them",
         )
     kind = table.choice("kind", ("full", "uniform", "multinomial", "fixed", "bernoulli", "cyclic"), "full")
     participation: Participation | Cyclic
@@ -135,7 +135,7 @@ def _participation(table: TomlTable) -> Participation | Cyclic:
 
 
 def _sampled(table: TomlTable, kind: str) -> Participation | Cyclic:
-    """Clients drawn without replacement, by coins or in turn, with unbiased or normalised weights."""
+    """Read sampling without replacement, independent (Bernoulli) sampling or cyclic participation."""
     if kind == "cyclic":
         selected = table.integer("clients")
         return Cyclic(selected, table.choice("weights", ("unbiased", "normalised"), "unbiased") == "normalised")
@@ -148,7 +148,7 @@ def _sampled(table: TomlTable, kind: str) -> Participation | Cyclic:
 
 
 def _clock(table: TomlTable, problem: Problem, cycle: Cyclic | None) -> Clock:
-    """The clock; its times are rationals in every arithmetic, so that ties are ties and updates counted exactly."""
+    """Read the clock; its times are rationals in every arithmetic, so that ties and numbers of updates are exact."""
     clock = TomlTable(table.take("clock", {"policy": "sync"}), table.path("clock"), RATIONAL)
     policy = _POLICIES[clock.choice("policy", tuple(_POLICIES), "sync")](clock)
     if cycle is not None:
@@ -181,7 +181,7 @@ _POLICIES: dict[str, Callable[[TomlTable], Policy]] = {
 
 
 def _aggregation(table: TomlTable, clock: Clock, problem: Problem) -> Array | None:
-    """The weights d_i, (M,); None for the client weights."""
+    """Return the aggregation weights d_i, (M,); None for the client weights."""
     given, key = table.take("aggregation", "importance"), table.path("aggregation")
     if given == "importance":
         return None
@@ -198,7 +198,10 @@ def _aggregation(table: TomlTable, clock: Clock, problem: Problem) -> Array | No
 
 
 def _rounds(table: TomlTable, clock: Clock, participation: Participation, problem: Problem) -> int:
-    """The number of server updates, given or as many as a time budget allows (in expectation, for sampled clients)."""
+    """Return the number of server updates.
+
+    The number is given, or as large as the time budget allows (in expectation if clients are sampled).
+    """
     if not table.has("time"):
         return table.integer("rounds")
     if table.has("rounds"):

@@ -1,4 +1,4 @@
-"""Clients in types: each client of a `[problem]` table stands for as many equal ones as its `count` says."""
+"""Client types: each client that a `[problem]` table lists stands for `count` equal clients."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from fedtheory.runfile.table import TomlTable, whole_number
 Counts = tuple[int, ...]
 
 MOST_WRITTEN_OUT = 2 * 10**7
-"""Entries of the Hessians of all clients, one by one."""
+"""Limit on the entries of all Hessians, if every client is represented."""
 MOST_CLIENTS = 10**8
-"""Clients in types, whose weights alone are listed."""
+"""Limit on the number of clients, if only client types are represented."""
 
 
 def read_counts(table: TomlTable, entries: int) -> Counts:
-    """Return the number of clients of each entry: one number for all entries or one for each; one by default."""
+    """Return the number of clients of each type: one number for all types or one for each; one by default."""
     given = table.take("count", 1)
     listed = given if isinstance(given, list) else [given] * entries
     if len(listed) != entries:
@@ -36,7 +36,10 @@ def read_counts(table: TomlTable, entries: int) -> Counts:
 
 
 def entry_weights(weights: Array | None, counts: Counts, arithmetic: Arithmetic) -> Array | None:
-    """Weights of the entries (E,), from those of entries or of single clients; in proportion to counts without any."""
+    """Return the weights of the types (E,), from weights of types or of single clients.
+
+    By default weights are proportional to counts.
+    """
     if weights is None:
         shares: Array = arithmetic.array(counts) / arithmetic.number(sum(counts), "clients")
         return shares
@@ -47,13 +50,13 @@ def entry_weights(weights: Array | None, counts: Counts, arithmetic: Arithmetic)
 
 @dataclass(frozen=True, eq=False)
 class ProblemInTypes:
-    """A problem whose clients are types, and how many clients each type has."""
+    """A problem with one client for each type, and the number of clients of each type."""
 
     problem: Problem
-    """With the weights of all clients of a type together."""
+    """The weight of a type is the sum of its clients' weights."""
     counts: Counts
     given: Array | None = None
-    """Weights of types (E,), which their clients share evenly, or of single clients (M,); without any all are equal."""
+    """Weights of types (E,), divided equally among their clients, or of single clients (M,); None if all are equal."""
 
     @property
     def _weights(self) -> Array:
@@ -64,7 +67,7 @@ class ProblemInTypes:
 
     @property
     def is_alike(self) -> bool:
-        """Whether the clients of each type have the same weight."""
+        """Whether all clients of a type have equal weight."""
         first = np.cumsum((0, *self.counts[:-1]))
         if self.given is None or len(self.given) == len(self.counts):
             return True
@@ -72,14 +75,14 @@ class ProblemInTypes:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all clients count alike."""
+        """Whether all clients have equal weight."""
         if self.given is None:
             return True
         weights = self._weights
         return bool((weights == weights[0]).all())
 
     def follow_all_clients(self) -> Problem:
-        """The problem with every client; `InputError` where these would not fit into memory."""
+        """Return the problem with every client; raise `InputError` if the clients would not fit into memory."""
         if set(self.counts) == {1}:
             return self.problem
         problem, clients = self.problem, sum(self.counts)

@@ -1,4 +1,4 @@
-"""Algorithms that are definitions, by name or from a user's file, with the keys that they add to `[algorithm]`."""
+"""Algorithms given by a definition, built in or in a user's file, with the keys that they add to `[algorithm]`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def read_defined(table: TomlTable, name: str, has_schedule: bool, folder: Path) -> Defined | None:
-    """The definition of a name with its own keys; None where the three policies say everything."""
+    """Return the definition of a name with its own keys.
+
+    Returns None if participation, clock and step sizes define the algorithm.
+    """
     if name in SETTINGS and not (name == "fedavg" and has_schedule):
         if has_schedule:
             raise InputError(table.path("local_step_size"), f"expected numbers with {name}: formulas go with fedavg")
@@ -28,12 +31,12 @@ def read_defined(table: TomlTable, name: str, has_schedule: bool, folder: Path) 
 
 
 def is_user_defined(name: str) -> bool:
-    """Return whether an algorithm is called by a file of the user's and its name there."""
+    """Return whether an algorithm is named as ``file.py:NAME``."""
     return name.rpartition(":")[0].endswith(".py")
 
 
 def find_definition(name: str, key: str, folder: Path = Path()) -> FederatedAlgorithm:
-    """The definition of that name, or of ``file.py:NAME`` from a folder; `InputError` names the key."""
+    """Return the definition of that name, or of ``file.py:NAME`` in a folder; an `InputError` names the key."""
     file, _, attribute = name.rpartition(":")
     if is_user_defined(name):
         return _from_file(folder / file, attribute)
@@ -64,7 +67,7 @@ def _with_numbers(table: TomlTable, found: FederatedAlgorithm) -> Defined:
 
 
 def _value(table: TomlTable, parameter: Parameter) -> Number:
-    """The number of a parameter, in the table's arithmetic."""
+    """Return the value of a parameter, in the table's arithmetic."""
     key = table.path(parameter.key)
     if parameter.is_flag:
         return table.arithmetic.number(int(table.flag(parameter.key, bool(parameter.default))), key)

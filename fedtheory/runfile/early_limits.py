@@ -1,4 +1,7 @@
-"""Limits that a run exceeds whatever the numbers of its data file are: it is refused before these are read."""
+"""Limits that do not depend on the numbers in a data file.
+
+A run that exceeds them is refused before the file is read.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ from fedtheory.runfile.model_limits import require_listable_models, require_work
 
 
 def require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder: Path) -> None:
-    """Raise `TooLarge` for a run on a data file that exceeds limits by its header and its keys alone.
+    """Raise `TooLarge` if a run on a data file exceeds limits by its header and its keys alone.
 
-    Keys that are wrong are reported where they are read.
+    Invalid keys are ignored here; they are reported when they are read.
     """
     try:
         _require_possible(content, arithmetic, folder)
@@ -56,6 +59,6 @@ def _table(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _largest(given: object) -> int:
-    """A whole number, or the largest of a list; 0 for anything else."""
+    """Return a whole number, or the largest of a list; 0 for anything else."""
     numbers = given if isinstance(given, list) else [given]
     return max((number for number in numbers if type(number) is int), default=0)

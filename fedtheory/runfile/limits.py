@@ -1,4 +1,4 @@
-"""Limits on the size of a run: one that needs days or all memory is refused when it is read, with advice."""
+"""Limits on the size of a run: a run that needs days or all memory is refused with advice when it is read."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from fedtheory.federation.definition.run import Defined
 
 MOST_ROUNDS = 10**7
-"""Server updates of any run."""
+"""Largest number of server updates of any run."""
 MOST_LOCAL_STEPS = 10**5
-"""Local steps of a client in a round."""
+"""Largest number of local steps of a client in a round."""
 MOST_STEPS = 10**6
-"""Rounds times local steps, where every round has to be gone through and kept."""
+"""Largest product of rounds and local steps, if every round is computed and stored."""
 MOST_NUMBERS = 5 * 10**7
-"""Numbers that are kept of all those rounds together."""
+"""Largest total of numbers that are stored for these rounds."""
 MOST_OPERATIONS = 10**12
-"""Multiplications, set-up included: minutes or hours."""
+"""Largest number of multiplications, set-up included: minutes to hours of work."""
 
 MOST_ENTRIES = 10**8
-"""Entries of the Hessians of all clients."""
+"""Largest number of entries in the Hessians of all clients."""
 MOST_EXACT_NUMBERS = 5 * 10**5
-"""Numbers of the rows of a data set in rationals, which take a second to read."""
+"""Largest number of values of a data set in rationals; reading them takes about a second."""
 
 
 def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
-    """Raise `InputError`, with the limit and a way out, for a run that could not be computed in hours."""
+    """Raise `InputError`, with the limit and advice, for a run that could not be computed in hours."""
     rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
     require_countable(rounds, local_steps)
-    # Expectations on quadratics can be enclosed in floats: rationals are refused where they are asked for.
+    # Float intervals can enclose expectations on quadratics; commands that need rationals refuse long runs themselves.
     if problem.arithmetic.is_rigorous and isinstance(problem, LossProblem):
         require_steps(problem, algorithm)
     passed = _count_local_steps(problem, algorithm)
@@ -50,18 +50,18 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
 
 
 def require_countable(rounds: int, local_steps: int) -> None:
-    """Raise `InputError` for more rounds or local steps than any run may have."""
+    """Raise `InputError` for more rounds or local steps than the limits allow."""
     _expect("rounds", rounds, MOST_ROUNDS, "use fewer rounds")
     _expect("local_steps", local_steps, MOST_LOCAL_STEPS, "use fewer local steps and more rounds")
 
 
 def require_passable(steps: int) -> None:
-    """Raise `InputError` for more rounds times local steps than are gone through one by one."""
+    """Raise `InputError` for a product of rounds and local steps above the limit, if steps are computed one by one."""
     _expect("rounds", steps, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")
 
 
 def require_fitting(clients: int, columns: int) -> None:
-    """Raise `InputError` where the clients' Hessians would not fit into memory."""
+    """Raise `InputError` if the clients' Hessians would not fit into memory."""
     if clients * columns * columns > MOST_ENTRIES:
         expected = f"expected at most {MOST_ENTRIES} entries in all Hessians (clients x columns x columns)"
         raise InputError("problem.data", f"{expected}, got {clients} x {columns} x {columns}: use fewer")
@@ -76,28 +76,31 @@ def require_few_numbers(rows: int, columns: int) -> None:
 
 
 def _keeps_local_steps(problem: Problem, algorithm: Algorithm) -> bool:
-    """Whether moments of all local steps of all rounds are kept: not where they are forms in the round's model."""
+    """Return whether moments of all local steps are stored.
+
+    False if they are quadratic forms in the round's first model.
+    """
     if algorithm.defined is not None:
         return False
     return isinstance(problem, LossProblem) or not algorithm.clock.is_synchronous
 
 
 def _operations(problem: Problem, algorithm: Algorithm, passed: int) -> int:
-    """Multiplications of a run that goes through so many local steps, those of its set-up included."""
+    """Return the number of multiplications of a run with `passed` local steps, set-up included."""
     size = problem.dimension + 1
     if isinstance(problem.oracle, MiniBatch):
-        # What a step costs by the rows, or by fourth moments where these are fewer.
+        # Cost of a step, by the rows, or by fourth moments if these are fewer.
         rows = [min(len(outputs), size * size // 4) for outputs in problem.oracle.data.outputs]
         return 2 * passed * (sum(rows) + problem.clients * size) * size * size
     each = 2 * problem.clients * size**3
     if algorithm.defined is None and not isinstance(problem, LossProblem) and algorithm.clock.is_synchronous:
-        # Maps of clients are found once; sampled rounds go over clients or a map of second moments.
+        # Clients' maps are computed once; a sampled round costs a pass over the clients or a map of second moments.
         return max(algorithm.work.steps) * each + algorithm.rounds * min(each, size**4)
     return passed * each
 
 
 def _count_local_steps(problem: Problem, algorithm: Algorithm) -> int:
-    """The local steps of all rounds that are gone through: those of one round where it says what those of all do."""
+    """Return the number of local steps that are computed one by one: those of one round if all rounds are alike."""
     rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
     if algorithm.defined is not None:
         is_noise_the_same = not problem.oracle.depends_on_model and _has_stateless_clients(algorithm.defined)
@@ -110,7 +113,7 @@ def _rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
 
 
 def _has_stateless_clients(defined: Defined) -> bool:
-    """Return whether clients keep no vectors, and send what they have."""
+    """Return whether clients keep no state between rounds."""
     from fedtheory.federation.definition import Compressed
 
     return not defined.algorithm.client and not defined.algorithm.uses(Compressed)
@@ -123,5 +126,5 @@ def _expect(key: str, given: int, most: int, way_out: str, what: str = "") -> No
 
 
 def _short(count: int) -> str:
-    """A whole number, or how long it is: numbers of thousands of digits cannot even be written."""
+    """Return a whole number as text, or its length in bits: Python refuses to print numbers of thousands of digits."""
     return str(count) if count < 10**15 else f"a number of {count.bit_length()} bits"

@@ -1,4 +1,4 @@
-"""Linear models on data in a run file: two classes for logistic regression, numbers for the other losses."""
+"""Reads linear models on data from a run file: logistic regression for two classes, other losses for numbers."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from fedtheory.runfile.shared import read_start
 from fedtheory.runfile.table import TomlTable
 
 LOGISTIC = "logistic"
-"""The kind of a problem with two classes: log(1 + exp(-s x'w)) with labels s = -1 and 1."""
+"""Kind of a problem with two classes: log(1 + exp(-s x'w)) with labels s = -1 and 1."""
 REGRESSIONS = tuple(name for name, kind in KINDS.items() if kind.is_convex)
-"""Kinds whose loss, convex and smooth, is taken of x'w - y on data."""
+"""Kinds whose loss is a convex smooth function of the residual x'w - y."""
 
 
 def read_any_problem(table: TomlTable, folder: Path) -> ProblemInTypes:
-    """The problem of a `[problem]` table: a linear model on data, whose clients are written out, or any other kind."""
+    """Return the problem of a `[problem]` table of any kind; a linear model on data has every client."""
     if not is_linear_model(table):
         return read_types(table, folder)
     problem = _linear_model(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)
@@ -44,13 +44,13 @@ def read_any_problem(table: TomlTable, folder: Path) -> ProblemInTypes:
 
 
 def is_linear_model(table: TomlTable) -> bool:
-    """Return whether a `[problem]` table is of a linear model on data."""
+    """Return whether a `[problem]` table describes a linear model on data."""
     kind, is_on_data = table.peek("kind"), any(table.peek(key) is not None for key in ("data", "inputs"))
     return kind == LOGISTIC or (isinstance(kind, str) and kind in KINDS and is_on_data)
 
 
 def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProblem:
-    """The problem of a table of kind `logistic`, or of another loss on data."""
+    """Return the problem of a table of kind `logistic`, or of another loss on data."""
     if table.arithmetic is not FLOAT:
         expected = "has no rational values on data; expected --arithmetic float, which is the default"
         raise InputError(table.path("kind"), f"{kind!r} {expected}")
@@ -85,7 +85,7 @@ def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProbl
 
 
 def _repeat_rows(table: TomlTable, data: ClientData, counts: Counts) -> ClientData:
-    """The rows of every client, of equal ones again and again; `InputError` where these are too many."""
+    """Repeat the rows of each client by its count; raise `InputError` if there are too many."""
     if set(counts) == {1}:
         return data
     rows = sum(count * len(outputs) for count, outputs in zip(counts, data.outputs, strict=True))
@@ -113,7 +113,7 @@ def _ridge(table: TomlTable) -> float:
 
 
 def _with_labels(table: TomlTable, data: ClientData, names: tuple[str, ...]) -> tuple[ClientData, tuple[str, str]]:
-    """The rows with labels -1 and 1 for the smaller and the larger of two classes, and what these are called."""
+    """Return the rows with label -1 for the smaller and 1 for the larger class, and the names of the two classes."""
     labels = np.unique(np.concatenate(data.outputs))
     called = [names[int(label)] if names else f"{label:g}" for label in labels]
     key = table.path("target" if table.has("target") else "data")
@@ -129,7 +129,7 @@ def _with_labels(table: TomlTable, data: ClientData, names: tuple[str, ...]) -> 
 
 
 _MANY = 50
-"""Whole numbers up to which labels are taken for classes, not for measurements."""
+"""Largest number of distinct whole-number labels that are taken for classes, not for measurements."""
 
 
 def _require_clients(table: TomlTable, counts: Array, weights: Array) -> None:

@@ -1,8 +1,8 @@
-"""A user's Python file or folder, executed: its output goes to standard error, its mistakes become one line.
+"""Executes a user's Python file or folder: output goes to standard error, an error becomes one line.
 
-Both are executed with all the rights of the user: only name what you trust.
-`refusing_code` refuses both before they are opened, whether they are named by a user,
-a run file, a sweep.
+Both run with all the rights of the user: name only files that you trust.
+`refusing_code` refuses both before they are opened, whether a user, a run file or
+a sweep names them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from fedtheory.errors import CodeError, FedtheoryError, InputError, NotApplicabl
 
 _UNEXPECTED = re.compile(r"(?:\w+\.)*?(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument")
 _REFUSED = "FEDTHEORY_NO_CODE"
-"""A variable of the environment, so that processes that are started later refuse as well."""
+"""Environment variable by which worker processes also refuse to execute code."""
 
 
 @contextlib.contextmanager
 def refusing_code() -> Iterator[None]:
-    """Refuse to execute any Python file or folder that is named, by `InputError`, in this process and its children."""
+    """Refuse by `InputError` to execute any named Python file or folder, in this process and its children."""
     before = os.environ.get(_REFUSED)
     os.environ[_REFUSED] = "1"
     try:
@@ -48,7 +48,10 @@ def _require_code_allowed(path: Path) -> None:
 
 
 def load_file(path: Path) -> ModuleType:
-    """The module of a Python file, as it is now; `InputError` names the file, the line and the mistake."""
+    """Return the module of a Python file, in its present state.
+
+    An `InputError` names the file, the line and the mistake.
+    """
     _require_code_allowed(path)
     if not path.is_file():
         raise InputError("", "no such file", str(path))
@@ -61,7 +64,7 @@ def _load(path: Path, _content: bytes) -> ModuleType:
 
 
 def load_folder(folder: Path) -> ModuleType:
-    """The package of a folder, which need not be on the import path; inside it imports are relative."""
+    """Return the package of a folder, which need not be on the import path; imports inside it are relative."""
     _require_code_allowed(folder)
     return _load_folder(folder)
 
@@ -95,9 +98,12 @@ def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
 
 @contextlib.contextmanager
 def _search_folder(folder: Path) -> Iterator[None]:
-    """Modules next to a file can be imported by it; other files have modules of the same names next to them."""
+    """Let a file import the modules next to it, and forget them afterwards.
+
+    Other folders have modules of the same names.
+    """
     known = set(sys.modules)
-    # What is installed goes first: a file called random.py next to a claim would break what the claim imports.
+    # Installed modules go first: a file called random.py next to a claim would break the imports of SymPy.
     sys.path.append(str(folder))
     try:
         yield
@@ -111,7 +117,7 @@ def _search_folder(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _from_source() -> Iterator[None]:
-    """No bytecode is left behind: Python would take it for a file that is changed within the same second."""
+    """Write no bytecode: Python would use it for a file that changes again within the same second."""
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield
@@ -135,14 +141,14 @@ def one_line(home: Path) -> Iterator[None]:
 
 
 def mistakes_of(function: Callable[..., object]) -> contextlib.AbstractContextManager[None]:
-    """Mistakes of a user's function as an `InputError` with file and line; those of this package pass unchanged."""
+    """Turn errors in a user's function into an `InputError` with file and line; errors of fedtheory pass through."""
     code = getattr(function, "__code__", None)
     is_own = str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
     return contextlib.nullcontext() if code is None or is_own else one_line(Path(code.co_filename))
 
 
 def _message(error: BaseException) -> str:
-    """Describe an error; for an unknown name with the nearest known one."""
+    """Return the text of an error; for an unknown name, with the closest known one."""
     if isinstance(error, AttributeError) and error.name is not None:
         near = get_close_matches(error.name, dir(error.obj), n=1)
         return f"{error}{f'; is {near[0]!r} meant?' if near else ''}"
@@ -154,7 +160,10 @@ def _message(error: BaseException) -> str:
 
 
 def _arguments(error: BaseException, name: str) -> str:
-    """The arguments of a class or function, found by its name where the error was raised; empty without one."""
+    """Return the parameters of a class or function, looked up by name where the error was raised.
+
+    The text is empty if none is found.
+    """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     space = {**frames[-1].f_globals, **frames[-1].f_locals} if frames else {}
     modules = [value for value in space.values() if isinstance(value, ModuleType)]
@@ -165,11 +174,11 @@ def _arguments(error: BaseException, name: str) -> str:
 
 
 def _locate_error(error: BaseException, home: Path) -> tuple[str | Path, int | None]:
-    """The last line of the user's own code that was being executed."""
+    """Return the last executed line that belongs to the user's own code."""
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno
     frames = traceback.extract_tb(error.__traceback__)
-    # Python names a file by its whole path, however the user wrote it.
+    # Python names a file by its absolute path, whichever path the user gave.
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(home.absolute())]
     if not own:
         return home, None

@@ -1,4 +1,4 @@
-"""Problems of scalar losses in a run file: for each client a list of terms."""
+"""Reads problems of scalar losses from a run file: for each client a list of terms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Term:
 
 
 def read_losses(table: TomlTable, kind: LossFamily) -> ProblemInTypes:
-    """The problem of a table of one of these kinds; exact data of all but Huber losses give enclosures."""
+    """Return the problem of a table of one of these kinds; in rationals, only Huber losses stay rational."""
     given, key = table.take("terms"), table.path("terms")
     if not isinstance(given, list) or not given:
         raise InputError(key, "expected a list of terms for each client")

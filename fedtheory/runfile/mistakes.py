@@ -1,4 +1,4 @@
-"""All mistakes of a run file at once: each that is found is mended, and the file is read again for the next."""
+"""Collects all mistakes of a run file: each one is repaired, and the file is read again to find the next."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _Read = TypeVar("_Read")
 
 _MOST = 20
 _STAND_INS: dict[str, Any] = {"local_step_size": 1, "rounds": 1}
-"""Values of keys that have no default, so that others can be read."""
+"""Placeholders for missing keys without default, so that reading can go on."""
 _ONE_CLIENT = {"kind": "quadratic", "hessians": [[[1]]], "linear": [[0]], "start": [0]}
 _OF_ANY_PROBLEM = ("unknown key", "is missing")
-"""Beginnings of messages on an algorithm that do not depend on the problem."""
+"""Beginnings of messages about an algorithm that do not depend on the problem."""
 
 
 def read_or_list(content: dict[str, Any], read: Callable[[dict[str, Any]], _Read]) -> _Read:
-    """Read the tables of a run file by `read`; raises one `InputError` that names all mistakes."""
+    """Read the tables of a run file by `read`; raise one `InputError` that names all mistakes."""
     with keeping_files({}):
         try:
             return read(content)
@@ -35,7 +35,7 @@ def read_or_list(content: dict[str, Any], read: Callable[[dict[str, Any]], _Read
 
 
 def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object]) -> list[InputError]:
-    """The mistakes of tables, which are mended on the way."""
+    """Return the mistakes of tables, repairing the tables in the process."""
     found: list[InputError] = []
     has_problem, is_cut = True, False
     for _ in range(_MOST):
@@ -44,7 +44,7 @@ def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object])
         except CodeError:
             break
         except InputError as mistake:
-            # What is missing from a problem may be so because of what was removed.
+            # A key may be missing only because an earlier repair removed it.
             is_cut_off = is_cut and mistake.key.startswith("problem") and mistake.message.startswith("is missing")
             is_new = not is_cut_off and not any(_is_repeated(mistake, earlier) for earlier in found)
             if is_new and (has_problem or mistake.message.startswith(_OF_ANY_PROBLEM)) and not _follows(mistake, found):
@@ -53,7 +53,7 @@ def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object])
             if not (is_new and _mend(content, mistake)):
                 if not has_problem or not mistake.key.startswith("problem") or "algorithm" not in content:
                     break
-                # What is wrong with the problem cannot be mended: the algorithm is read next to another one.
+                # The problem cannot be repaired: the algorithm is read with a placeholder problem.
                 content["problem"], has_problem = dict(_ONE_CLIENT), False
         else:
             break
@@ -61,21 +61,21 @@ def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object])
 
 
 def _is_repeated(mistake: InputError, earlier: InputError) -> bool:
-    """Whether both are about one key; one that was missing has the value of another name now, which may be wrong."""
+    """Return whether both mistakes are about one key; a missing key may have got the value of a misspelt one."""
     was_missing = earlier.message.startswith("is missing") and not mistake.message.startswith("is missing")
     return mistake.key == earlier.key and not was_missing
 
 
 def _follows(mistake: InputError, found: list[InputError]) -> bool:
-    """Return whether a mistake may come from what an earlier one was mended to: it mentions its key."""
+    """Return whether a mistake may result from an earlier repair: its message mentions the repaired key."""
     names = [_last(earlier.key) for earlier in found]
     return any(re.search(rf"\b{re.escape(name)}\b", mistake.message) for name in names)
 
 
 def _mend(content: dict[str, Any], mistake: InputError) -> bool:
-    """Rename, remove or fill in the key of a mistake; False where nothing helps."""
+    """Rename, remove or fill in the key of a mistake; return False if none of these helps."""
     if mistake.file:
-        # It is in another file, such as that of an algorithm.
+        # The mistake is in another file, such as that of an algorithm.
         return False
     *tables, name = [part.partition("[")[0] for part in mistake.key.split(".")]
     inside: Any = content
@@ -84,7 +84,7 @@ def _mend(content: dict[str, Any], mistake: InputError) -> bool:
             return False
         inside = inside[table]
     if not isinstance(inside, dict):
-        # The key of a table that is none is its own name.
+        # The mistake is that the value is no table: its key is the table's own name.
         return False
     if name not in inside:
         return _fill_in(content, inside, tables, name, mistake.message)
@@ -98,7 +98,7 @@ def _mend(content: dict[str, Any], mistake: InputError) -> bool:
 
 
 def _fill_in(content: dict[str, Any], inside: dict[str, Any], tables: list[str], name: str, message: str) -> bool:
-    """Give a missing key a value; a table inside of another one is removed instead."""
+    """Give a missing key a value; remove a table inside another one instead."""
     named = [given for given in inside if re.search(rf"(?<!\w){re.escape(given)}(?!\w)", message)]
     if named:
         inside[name] = inside.pop(named[0])

@@ -1,4 +1,4 @@
-"""Limits on runs of linear models: one that would take hours is refused when it is read, with advice."""
+"""Limits on runs of linear models: a run that would take hours is refused with advice when it is read."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.runfile.limits import MOST_NUMBERS
 
 MOST_MULTIPLICATIONS = 10**13
-"""Largest number of multiplications of all replicas together: about an hour."""
+"""Largest number of multiplications of all replicas together: about an hour of work."""
 
 
 def require_affordable_models(problem: LinearModelProblem, algorithm: Algorithm) -> None:
-    """Raise `InputError`, with the limit and a way out, for a run that would take more than an hour."""
+    """Raise `InputError`, with the limit and advice, for a run that would take more than an hour."""
     require_listable_models(algorithm.rounds, problem.dimension, GROUPS if is_random(problem, algorithm) else 1)
     work = multiplications(problem, algorithm) * algorithm.rounds * replicas_for(problem, algorithm)
     require_work(work)
 
 
 def require_listable_models(rounds: int, dimension: int, groups: int = 1) -> None:
-    """Raise `InputError` where the models of all rounds, in so many groups of replicas, would not fit into memory."""
+    """Raise `InputError` if the models of all rounds, for `groups` groups of replicas, would not fit into memory."""
     numbers = (rounds + 1) * (dimension + 1) * groups
     if numbers > MOST_NUMBERS:
         of_groups = "" if groups == 1 else f" x {groups} groups of replicas"
@@ -29,7 +29,7 @@ def require_listable_models(rounds: int, dimension: int, groups: int = 1) -> Non
 
 
 def require_work(work: int, at_least: str = "") -> None:
-    """Raise `InputError` for more multiplications than an hour has."""
+    """Raise `InputError` for more multiplications than fit into an hour."""
     if work > MOST_MULTIPLICATIONS:
         expected = (
             f"expected at most {MOST_MULTIPLICATIONS:.0e} multiplications (replicas x local steps x rows x features)"

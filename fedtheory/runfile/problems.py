@@ -1,4 +1,4 @@
-"""The `[problem]` table of a run file."""
+"""Reads the `[problem]` table of a run file."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from fedtheory.runfile.table import TomlTable
 
 
 def read_problem(table: TomlTable, folder: Path) -> Problem:
-    """The problem of a `[problem]` table; data files are looked up from `folder`."""
+    """Return the problem of a `[problem]` table; the paths of data files are relative to `folder`."""
     return read_types(table, folder).follow_all_clients()
 
 
 def read_types(table: TomlTable, folder: Path) -> ProblemInTypes:
-    """The problem of a `[problem]` table with each listed client once, and how many of it there are."""
+    """Return the problem of a `[problem]` table with one client for each type, and the size of each type."""
     kind = table.choice("kind", ("quadratic", "least-squares", "logistic", *KINDS))
     if kind in KINDS:
         found = read_losses(table, KINDS[kind])
@@ -57,12 +57,12 @@ def _quadratic(table: TomlTable) -> ProblemInTypes:
 
 
 def read_rows(table: TomlTable, folder: Path) -> tuple[ClientData, str]:
-    """The rows of each client, written into the table or of a data set, and what they are called."""
+    """Return the rows of each client, listed in the table or from a data set, and the name of the data."""
     return _inline_data(table) if table.has("inputs") else _split_rows(table, _load_data_set(table, folder))
 
 
 def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple[str, ...]]:
-    """Rows of each client with labels as outputs, and the names of labels that are text: outputs are their places."""
+    """Return the rows of each client with class labels as outputs; text labels become indices of their names."""
     if table.has("inputs"):
         return *_inline_data(table), ()
     data = _load_data_set(table, folder, has_classes=True)
@@ -70,12 +70,12 @@ def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple
 
 
 def problem_on(table: TomlTable, data: DataSet) -> Problem:
-    """Least squares on a data set, by the keys of a `[problem]` table that say how."""
+    """Return least squares on a data set, with the options of a `[problem]` table."""
     return _build_on_rows(table, *_split_rows(table, data)).follow_all_clients()
 
 
 def _split_rows(table: TomlTable, data: DataSet) -> tuple[ClientData, str]:
-    """The rows of a data set as the keys say, split over clients, and its name."""
+    """Return the rows of a data set, split over clients by the table's keys, and its name."""
     prepared = data.prepared(_choice(table, "standardize", False), _choice(table, "intercept", data.intercept))
     return split_data(prepared, _rows_of_clients(table, data), table.arithmetic), data.name
 
@@ -87,7 +87,7 @@ USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC, "shares": "samples"}
 
 
 def _choice(table: TomlTable, name: str, default: bool) -> bool | None:
-    """true or false; None for "auto"."""
+    """Return true or false; None for "auto"."""
     value = table.take(name, default)
     if value != AUTOMATIC and not isinstance(value, bool):
         raise InputError(table.path(name), f'expected true, false or "auto", got {value!r}')
@@ -109,7 +109,7 @@ def _build_on_rows(table: TomlTable, data: ClientData, name: str) -> ProblemInTy
 
 
 def is_intercept_free(table: TomlTable, data: ClientData) -> bool:
-    """Return whether the ridge leaves the intercept out; `InputError` where the last column is none."""
+    """Return whether the ridge leaves the intercept out; raise `InputError` if the last column is no intercept."""
     if table.flag("penalize_intercept", True):
         return False
     if not all((inputs[:, -1] == 1).all() for inputs in data.inputs):
@@ -121,9 +121,9 @@ def is_intercept_free(table: TomlTable, data: ClientData) -> bool:
 
 
 def read_shares(table: TomlTable, data: ClientData, counts: Counts = ()) -> Array | None:
-    """The clients' importance, (M,): as given, or in proportion to their rows; None where all count alike.
+    """Return the client weights, (M,): as given, or proportional to numbers of rows; None if all are equal.
 
-    Of clients with counts it is that of all equal ones together.
+    With `counts`, the weight of a type is the sum of its clients' weights.
     """
     given = table.optional_array("weights", 1)
     if not table.has("shares"):
@@ -142,16 +142,16 @@ def read_shares(table: TomlTable, data: ClientData, counts: Counts = ()) -> Arra
 
 
 def read_batches(table: TomlTable) -> dict[str, Any]:
-    """Size of the mini-batches and how they are drawn; none without `batch`."""
+    """Return size and sampling of the mini-batches; empty without `batch`."""
     if table.has("batch"):
         return {"batch": table.integer("batch"), "replacement": table.flag("replacement", True)}
     if table.has("replacement"):
-        raise InputError(table.path("replacement"), "expected only beside batch")
+        raise InputError(table.path("replacement"), "expected only together with batch")
     return {}
 
 
 def _inline_data(table: TomlTable) -> tuple[ClientData, str]:
-    """Data written into the run file: for each client a list of inputs and a list of outputs."""
+    """Read data listed in the run file: for each client a list of inputs and a list of outputs."""
     clients = {name: table.take(name) for name in ("inputs", "outputs")}
     for name, given in clients.items():
         if not isinstance(given, list) or not given or len(given) != len(clients["inputs"]):
@@ -167,13 +167,13 @@ def _inline_data(table: TomlTable) -> tuple[ClientData, str]:
 
 
 def _load_data_set(table: TomlTable, folder: Path, *, has_classes: bool = False) -> DataSet:
-    """A data set by its name, or a file of the user's."""
+    """Return a data set by its name, or from a user's file."""
     name, choice = table.text("data"), replace(_columns(table), has_classes=has_classes)
     return load(str(folder / name) if name.endswith(FILES) else name, choice)
 
 
 def _columns(table: TomlTable) -> ColumnChoice:
-    """The columns that are named as target, client and features."""
+    """Return the columns that are named as target, client and features."""
     if table.has("client") and (split := [key for key in _SPLIT if table.has(key)]):
         raise InputError(
             table.path(split[0]), "expected either client, a column with the client of each row, or a split"
@@ -190,7 +190,7 @@ def _are_texts(given: object) -> bool:
 
 
 def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> ClientData:
-    """The rows of each client, in an arithmetic; `InputError` where they are too many for rationals."""
+    """Return the rows of each client, in an arithmetic; raise `InputError` if they are too many for rationals."""
     if arithmetic.is_rigorous:
         require_few_numbers(len(data.features), data.features.shape[1] + int(data.intercept))
     return ClientData(
@@ -202,30 +202,30 @@ def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> Clie
 
 
 def _names_of_clients(data: DataSet, rows: list[Array]) -> tuple[str, ...]:
-    """The label of each client in the file; none where rows are dealt out."""
+    """Return the label of each client in the file; none if rows are assigned by a split."""
     return data.clients.labels if data.clients is not None and rows is data.clients.rows else ()
 
 
 _SPLIT = ("clients", "split", "concentration", "seed")
-"""Keys that deal the rows out, whatever the file says of clients."""
+"""Keys that split the rows over clients, whether or not the file has a client column."""
 
 
 def _rows_of_clients(table: TomlTable, data: DataSet) -> list[Array]:
-    """Row numbers for each client: by the file's client column, or by a split."""
+    """Return row numbers for each client: by the file's client column, or by a split."""
     given = [key for key in _SPLIT if table.has(key)]
     if data.clients is not None and not given:
         return data.clients.rows
     clients, seed = table.integer("clients"), table.integer("seed", 0, least=0)
     if table.choice("split", ("iid", "dirichlet"), "iid") == "iid":
         if "concentration" in given:
-            raise InputError(table.path("concentration"), 'expected only beside split = "dirichlet"')
+            raise InputError(table.path("concentration"), 'expected only together with split = "dirichlet"')
         return iid_split(len(data.outputs), clients, seed)
     concentration = float(table.number("concentration", "1/10"))
     return dirichlet_split(_labels(data), clients, concentration, seed)
 
 
 def _labels(data: DataSet) -> Array:
-    """Class labels for the Dirichlet split; a regression's outputs are cut at their quartiles."""
+    """Return class labels for the Dirichlet split; outputs of a regression are binned by their quartiles."""
     if data.two_classes:
         return data.outputs
     return np.digitize(data.outputs, np.quantile(data.outputs, [0.25, 0.5, 0.75]))

@@ -1,4 +1,4 @@
-"""Keys of a `[problem]` table that every kind of problem has."""
+"""Reads keys of a `[problem]` table that all kinds of problems have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fedtheory.runfile.table import TomlTable
 
 
 def read_noise(table: TomlTable, clients: int) -> Array:
-    """The noise of each client's gradients, (M,), from one number or a list."""
+    """Return the noise of each client's gradients, (M,), from one number or a list."""
     given = table.take("noise", 0)
     if isinstance(given, list):
         return table.rectangular(given, "noise", 1)
@@ -16,7 +16,7 @@ def read_noise(table: TomlTable, clients: int) -> Array:
 
 
 def read_start(table: TomlTable, dimension: int) -> Array:
-    """x^0, (d,); zeros by default."""
+    """Return x^0, (d,); zeros by default."""
     given = table.take("start", "zeros")
     if given == "zeros":
         return table.arithmetic.zeros(dimension)

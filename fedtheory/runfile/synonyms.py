@@ -1,4 +1,4 @@
-"""Names that other tools have for keys of a run file."""
+"""Names of other tools for the keys of a run file."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _KEYS = {name: key for key, names in _SYNONYMS.items() for name in names.split()
 
 
 def key_for(name: str, known: Collection[str]) -> str | None:
-    """The key that a name of another tool stands for, if it is one of those that are known."""
+    """Return the key of `known` that a name of another tool stands for; None if there is none."""
     key = _KEYS.get(name) or _KEYS.get(name.lower())
     return key if key in known else None
 
 
 def describe_key(name: str, key: str) -> str:
-    """A sentence on what a name is called here."""
+    """Return a sentence that translates another tool's name into the key of a run file."""
     remark = _REMARKS.get(name)
     return f"{name} is called {key} here" + (f" ({remark})" if remark else "")

@@ -1,4 +1,4 @@
-"""Reading a table of a run file key by key: every mistake names its key and what was expected."""
+"""Reads a table of a run file key by key: an error names the key and what was expected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MISSING = object()
 
 
 class TomlTable:
-    """A TOML table whose keys are taken one by one; `finish` complains about the rest."""
+    """A TOML table whose keys are read one by one; `finish` raises an error for unknown keys."""
 
     def __init__(self, content: object, key: str, arithmetic: Arithmetic) -> None:
         if not isinstance(content, dict):
@@ -25,7 +25,7 @@ class TomlTable:
         self.arithmetic = arithmetic
 
     def path(self, name: str) -> str:
-        """Dotted name of a key."""
+        """Return the dotted name of a key."""
         return f"{self.key}.{name}" if self.key else name
 
     def has(self, name: str) -> bool:
@@ -34,7 +34,7 @@ class TomlTable:
         return name in self._left
 
     def take(self, name: str, default: object = _MISSING) -> Any:
-        """The raw value; `InputError` when it is missing and has no default."""
+        """Return the raw value; raise `InputError` if it is missing and has no default."""
         if not self.has(name):
             if default is _MISSING:
                 raise InputError(self.path(name), "is missing" + self._typing_error(name))
@@ -50,52 +50,52 @@ class TomlTable:
         return f"; is {near[0]!r} a typing error for it?" if near else ""
 
     def peek(self, name: str) -> Any:
-        """The raw value, which is left to be taken; None where the key is not given."""
+        """Return the raw value without marking it as read; None if the key is missing."""
         return self._left.get(name)
 
     def table(self, name: str, default: object = _MISSING) -> TomlTable:
-        """A table inside this one."""
+        """Return a table inside this one."""
         return TomlTable(self.take(name, default), self.path(name), self.arithmetic)
 
     def text(self, name: str, default: object = _MISSING) -> str:
-        """A string."""
+        """Return a string."""
         value = self.take(name, default)
         if not isinstance(value, str):
             raise InputError(self.path(name), f"expected a string, got {value!r}")
         return value
 
     def choice(self, name: str, options: Sequence[str], default: object = _MISSING) -> str:
-        """One of the given strings."""
+        """Return one of the given strings."""
         value = self.take(name, default)
         if value not in options:
             raise InputError(self.path(name), f"expected one of {', '.join(options)}, got {value!r}")
         return str(value)
 
     def flag(self, name: str, default: bool) -> bool:
-        """true or false."""
+        """Return true or false."""
         value = self.take(name, default)
         if not isinstance(value, bool):
             raise InputError(self.path(name), f"expected true or false, got {value!r}")
         return value
 
     def integer(self, name: str, default: object = _MISSING, least: int = 1) -> int:
-        """A whole number."""
+        """Return a whole number."""
         return whole_number(self.take(name, default), self.path(name), least)
 
     def number(self, name: str, default: object = _MISSING) -> Number:
-        """A number of the table's arithmetic."""
+        """Return a number of the table's arithmetic."""
         return self.arithmetic.number(self.take(name, default), self.path(name))
 
     def array(self, name: str, depth: int) -> Array:
-        """A rectangular array of numbers from lists nested `depth` deep; ragged lists are errors."""
+        """Return a rectangular array of numbers from lists nested `depth` deep; raise `InputError` for ragged lists."""
         return self.rectangular(self.take(name), name, depth)
 
     def optional_array(self, name: str, depth: int) -> Array | None:
-        """A rectangular array of numbers from lists nested `depth` deep; None where the key is not given."""
+        """Return an array as `array` does; None if the key is missing."""
         return self.array(name, depth) if self.has(name) else None
 
     def rectangular(self, value: object, name: str, depth: int) -> Array:
-        """The given nested lists as an array."""
+        """Return the given nested lists as an array."""
         return _rectangular(value, self.path(name), depth, self.arithmetic)
 
     def finish(self) -> None:
@@ -109,7 +109,7 @@ class TomlTable:
 
 
 def whole_number(value: object, key: str, least: int) -> int:
-    """The value if it is a whole number of at least `least`."""
+    """Return the value if it is a whole number of at least `least`; raise `InputError` otherwise."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(key, f"expected a whole number of at least {least}, got {value!r}")
     return value
@@ -124,8 +124,8 @@ _Known = dict[tuple[int, int], _Nested]
 
 
 def _nest(value: object, key: str, depth: int, arithmetic: Arithmetic, known: _Known) -> _Nested:
-    """The numbers of nested lists, and their shape; `known` has those of lists that have been read."""
-    # Tables that programs make often have one list for many clients.
+    """Return the numbers of nested lists, and their shape; `known` caches lists that have been read."""
+    # Generated tables often repeat one list for many clients.
     place = id(value), depth
     if place not in known:
         known[place] = _read_nested(value, key, depth, arithmetic, known)

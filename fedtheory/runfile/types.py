@@ -1,4 +1,4 @@
-"""Runs of client types: one of several equal clients is simulated, where the server treats them equally."""
+"""Reads runs of client types: one client of each type is simulated if the server treats equal clients equally."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_CLIENTS = ("local_step_size", "local_steps", "aggregation")
 
 
 def read_algorithm_in_types(table: TomlTable, types: ProblemInTypes, folder: Path = Path()) -> Algorithm | None:
-    """The algorithm of an `[algorithm]` table for clients in types; None where single clients are to be followed."""
+    """Return the algorithm of an `[algorithm]` table for client types; None if every client must be simulated."""
     if set(types.counts) == {1} or not types.is_alike or not _treats_clients_alike(table):
         return None
     try:
@@ -32,7 +32,7 @@ def read_algorithm_in_types(table: TomlTable, types: ProblemInTypes, folder: Pat
 
 
 def _treats_clients_alike(table: TomlTable) -> bool:
-    """Return whether rounds wait for all participants, and no key says of single clients what they do."""
+    """Return whether rounds wait for all participants, and no key lists values of single clients."""
     kind: Any = table.peek("participation") or {}
     is_synchronous = table.peek("clock") is None and isinstance(kind, dict) and kind.get("kind") != "cyclic"
     has_lists = any(isinstance(table.peek(key), list) for key in _OF_CLIENTS) or table.peek("mixing") is not None
@@ -40,7 +40,7 @@ def _treats_clients_alike(table: TomlTable) -> bool:
 
 
 def _follows_types(types: ProblemInTypes, algorithm: Algorithm) -> bool:
-    """Whether the engine needs one client of each type: always where moments close, else where nothing is random."""
+    """Return whether one client of each type suffices: always if moments close, else if nothing is random."""
     problem = types.problem
     if not isinstance(problem, LossProblem):
         return True

@@ -1,4 +1,4 @@
-"""A run as the table of a run file, so that any instance can be run again."""
+"""Writes a run as the table of a run file, so that any instance can be run again."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from fedtheory.federation.step_sizes import StepSchedule
 
 
 def run_table(run: Run) -> dict[str, Any]:
-    """The run file, as nested dictionaries and lists; rational numbers are strings.
+    """Return the run file, as nested dictionaries and lists; rational numbers are strings.
 
-    Data of a least-squares problem is written out, as the keys `inputs` and `outputs`.
+    The data of a least-squares problem are listed under the keys `inputs` and `outputs`.
     """
     problem = _problem(run.problem)
     if run.is_in_types:
-        # Without weights single clients count alike, not the types.
+        # Without weights, single clients have equal weight, not the types.
         problem |= {"count": list(run.counts), "weights": _numbers(run.problem.weights, run.problem)}
     return {"problem": problem, "algorithm": _algorithm(run.algorithm, run.problem)}
 
@@ -101,7 +101,7 @@ def _losses(problem: LossProblem) -> dict[str, Any]:
 
 
 def _terms(problem: LossProblem, client: int) -> list[dict[str, Any]]:
-    """The terms of a client; a negative width stands for a reflected loss."""
+    """Return the terms of a client; a negative width stands for a reflected loss."""
     own, text = problem.terms.of([client]), problem.arithmetic.text
     columns = zip(own.coordinates.tolist(), own.weights, own.centres, own.widths, strict=True)
     return [
@@ -143,13 +143,13 @@ def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
 
 
 def _formula(schedule: StepSchedule, first: Number, problem: Problem) -> str:
-    """The formula of the step sizes, multiplied where they have been."""
+    """Return the formula of the step sizes, with the factor by which they have been multiplied."""
     factor = first / problem.arithmetic.number(schedule.exactly(0, 0), "local_step_size")
     return schedule.formula if factor == 1 else f"{problem.arithmetic.text(factor)}*({schedule.formula})"
 
 
 def _parameters(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
-    """The keys of a definition's own."""
+    """Return the keys of a definition's own parameters."""
     if algorithm.defined is None:
         return {}
     table: dict[str, Any] = {}
@@ -200,7 +200,7 @@ def _numbers(array: Array, problem: Problem) -> Any:
 
 
 def run_toml(table: dict[str, Any]) -> str:
-    """The text of a run file from its table, one line for each key."""
+    """Return the text of a run file from its table, one line for each key."""
     lines: list[str] = []
     for name, section in table.items():
         plain = {key: value for key, value in section.items() if not isinstance(value, dict)}
@@ -212,7 +212,7 @@ def run_toml(table: dict[str, Any]) -> str:
 
 
 def _toml(value: Any) -> str:
-    """A value inside a section; tables in lists are written in one line."""
+    """Return a value inside a section; tables in lists are written in one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):

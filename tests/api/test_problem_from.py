@@ -158,7 +158,7 @@ def test_splits() -> None:
     [
         ((X,), "outputs: expected numbers"),
         ((X, Y[:2]), "expected one number for each of 4 rows"),
-        ((X, Y), "expected whose each row is"),
+        ((X, Y), "expected the client of each row"),
         ((X[0], Y), "expected rows and columns"),
         ((X, "y"), "a data frame"),
         ((X * np.nan, Y, CLIENT), "row 0, column 'x0': missing value"),

@@ -180,7 +180,7 @@ def _solve(hessian: Array, gradient: Array) -> Array:
 def _descend(
     at: _Coordinates, z: Array, value: float, gradient: Array, step: Array
 ) -> tuple[Array, float, Array] | None:
-    """A point along a step that is better, with value and gradient there; None if rounding has used up the step.
+    """Return a point along a step that is better, with value and gradient there; None if rounding has used up the step.
 
     Values decide, and near the minimum, where rounding hides their change, the norms of the gradients.
     """
