@@ -1,8 +1,7 @@
 """Cache of results in a folder, kept between commands and shared by processes.
 
-The folder is `FEDTHEORY_CACHE`, else the platform's own for caches; an empty
-`FEDTHEORY_CACHE` keeps nothing.  A cache that cannot be read or written, such
-as one on a full disk, is no cache, and no error.
+The folder is `FEDTHEORY_CACHE`, else the user cache folder of the platform; an empty `FEDTHEORY_CACHE` switches the
+cache off. If the cache cannot be read or written, as on a full disk, results are computed again without an error.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 
 VARIABLE = "FEDTHEORY_CACHE"
 LIMIT = 2**30
-"""Bytes; beyond them the oldest entries go."""
+"""Size of the cache in bytes; above this size the oldest entries are removed."""
 
 _UNUSABLE = (OSError, sqlite3.Error, PickleError, EOFError, AttributeError, ImportError)
-"""Exceptions that a missing folder, a full disk, a broken entry or one of another version raise."""
+"""Exceptions raised by a missing folder, a full disk, a broken entry, or an entry of another version."""
 
 
 def folder() -> Path | None:
-    """Return the folder of the cache; None where results are not kept."""
+    """Return the folder of the cache; None where results are not cached."""
     named = os.environ.get(VARIABLE)
     if named is None:
         from platformdirs import user_cache_path
@@ -36,7 +35,7 @@ def folder() -> Path | None:
 
 
 def ignore() -> None:
-    """Neither read nor write anything, in this process and those that it starts."""
+    """Switch the cache off in this process and in the processes that it starts."""
     os.environ[VARIABLE] = ""
 
 
@@ -50,7 +49,7 @@ def kept(*key: str) -> Any:
 
 
 def keep(value: Any, *key: str) -> None:
-    """Keep a value, which is not None, under a key."""
+    """Store a value, which must not be None, under a key."""
     store = _store(folder())
     try:
         if store is not None:
@@ -60,13 +59,13 @@ def keep(value: Any, *key: str) -> None:
 
 
 def size() -> tuple[int, int]:
-    """Return the number of entries and their bytes."""
+    """Return the number of entries and their total size in bytes."""
     store = _store(folder())
     return (0, 0) if store is None else (len(store), store.volume())
 
 
 def clear() -> int:
-    """Forget everything; how many entries there were."""
+    """Remove all entries and return their number."""
     store = _store(folder())
     return 0 if store is None else store.clear()
 

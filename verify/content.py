@@ -1,7 +1,7 @@
 """Digests of the inputs of a result: code, a paper's files, and the statement of a claim.
 
-The digest of a claim is of its content, not of its place in a file: an edit of one claim leaves those next to it
-unchanged.
+The digest of a claim depends on its content, not on its position in a file. An edit of one claim leaves the digests of
+all other claims unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fedtheory.proofs.recorded import recorded_for
 
 _SOURCES = Path(fedtheory.__path__[0]) / "sources"
 STATEMENTS, CERTIFICATES = "statements", "certificates"
-"""The parts of a paper that mention its claims one by one."""
+"""The subfolders of a paper that mention its claims one by one."""
 _LIBRARIES = (
     "numpy",
     "python-flint",
@@ -48,7 +48,9 @@ _LIBRARIES = (
 
 
 def digest_code(*folders: Path) -> str:
-    """Digest of the theory and of what verifies it, without papers' claims; of further folders, and libraries."""
+    """Return a digest of the core, the checkers and the libraries, without the claims of papers; `folders` are
+    added.
+    """
     return _digest_code(tuple(folders))
 
 
@@ -71,7 +73,9 @@ def _versions() -> str:
 
 
 def digest_paper(key: str, *without: str) -> str:
-    """Digest of the folder of a paper, without some of its parts; the empty one where none has that key."""
+    """Return a digest of a paper's folder, without the subfolders `without`; the digest of no files for an unknown
+    key.
+    """
     paper = paper_with(key)
     return "" if paper is None else _digest_folder(paper.folder, without)
 
@@ -86,7 +90,9 @@ def _digest_folder(folder: Path, without: Sequence[str]) -> str:
 
 @cache
 def digest_target(target: str) -> str:
-    """Digest of what a target says: the content of its claim, with whole files of claims and algorithms of yours."""
+    """Return a digest of a target: the content of its claim, and the whole file for user-defined claims and
+    algorithms.
+    """
     claim = resolve(target)
     algorithms = (name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names)
     homes = dict.fromkeys(Path(name.rpartition(":")[0]) for name in (target, *algorithms))
@@ -96,12 +102,12 @@ def digest_target(target: str) -> str:
 
 
 def digest_trials(target: str) -> tuple[str, ...]:
-    """Digest the inputs of a claim's outcomes on instances."""
+    """Return the digests of all inputs of a claim's outcomes on instances."""
     return digest_code(), digest_paper(resolve(target).source, STATEMENTS, CERTIFICATES), digest_target(target)
 
 
 def digest_verdict(target: str) -> tuple[str, ...]:
-    """Digest the inputs of a verdict; a proof may use the other statements of a paper."""
+    """Return the digests of all inputs of a verdict; a proof may use other claims of the same paper."""
     claim = resolve(target)
     others = "" if recorded_for(claim.id) is None else digest_paper(claim.source)
     return *digest_trials(target), others
@@ -109,12 +115,12 @@ def digest_verdict(target: str) -> tuple[str, ...]:
 
 @cache
 def digest_claim(claim: Claim) -> str:
-    """Digest of a claim's content."""
+    """Return a digest of a claim's content."""
     return _Claims().of(claim)
 
 
 def _files(root: Path, without: Path | None = None) -> Iterator[Path]:
-    """The files of a folder and of those in it, without one of these, and without what Python compiles."""
+    """Yield the files below a folder, except the subfolders `without` and compiled Python files."""
     for home, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name != "__pycache__" and Path(home, name) != without]
         yield from (Path(home, name) for name in names)
@@ -130,13 +136,13 @@ def _digest(*parts: str) -> str:
 
 @cache
 def _digest_module(module: ModuleType) -> str:
-    """Digest of a module's file; its name, where it has none."""
+    """Return a digest of a module's file, or of its name if it has no file."""
     file = getattr(module, "__file__", None)
     return module.__name__ if file is None else _digest_files([Path(file)])
 
 
 class _Content:
-    """Digests of nested data, and of the functions in it; a repeated object is represented by its first position."""
+    """Digest nested data and the functions in it; a repeated object is represented by its first position."""
 
     def __init__(self) -> None:
         self._met: dict[int, tuple[str, Any]] = {}
@@ -181,7 +187,7 @@ class _Content:
         return iter((thing.__module__, thing.__qualname__, "" if home is None else self.of(home)))
 
     def _function(self, thing: FunctionType) -> Iterator[str]:
-        """Its name and what it closes over; of a function of a paper, or of your own, also what it does."""
+        """Yield a function's name and closure; for a function of a paper or of a user, also its code."""
         yield f"{thing.__module__}:{thing.__qualname__}"
         yield from (self.of(cell.cell_contents) for cell in thing.__closure__ or ())
         yield self.of(thing.__defaults__)
@@ -211,7 +217,7 @@ _KINDS: Sequence[tuple[type | tuple[type, ...], Callable[[_Content, Any], Iterat
 
 @cache
 def _is_code(module: str) -> bool:
-    """Whether a module is not of a paper's claims and not of a user: then all of it is in the digest of the code."""
+    """Return whether a module is neither part of a paper nor user-defined, so that the digest of the code covers it."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:
         return True
@@ -229,7 +235,7 @@ def _libraries() -> tuple[Path, ...]:
 
 
 class _Claims(_Content):
-    """Content of claims; the digest of a quantity is made once for all claims about it."""
+    """Compute the content of claims; the digest of each quantity is computed once for all claims."""
 
     def of(self, thing: Any) -> str:
         return _digest_quantity(thing) if isinstance(thing, RunQuantity) else super().of(thing)
@@ -237,14 +243,14 @@ class _Claims(_Content):
 
 @cache
 def _digest_quantity(quantity: RunQuantity) -> str:
-    # Quantities may mention each other: inside of one the others count by their place.
+    # Quantities may refer to each other; inside a quantity, the others are identified by their position.
     return _Content().of(quantity)
 
 
 @cache
 def _digest_expression(expression: sp.Basic) -> str:
     if isinstance(expression, sp.Symbol):
-        # Of two symbols that are equal SymPy may have written what one of them implies, and takes either for the other.
+        # SymPy identifies equal symbols, so the implied assumptions of a symbol may come from either of them.
         return _digest(expression.name, repr(sorted(expression.assumptions0.items())))
     if not expression.args:
         return str(sp.srepr(expression))

@@ -1,7 +1,7 @@
-"""Decide claims without instances: by a stored counterexample, a proof, or as definitions.
+"""Decide claims without instances: by a stored counterexample, by a proof, or because they are definitions.
 
-Such a claim is tried on a sample of its families, which shows how tight it is and that it means what it should: the
-identity of a definition that fails on some runs fails on nearly all.  Evidence is gathered for the other claims.
+A decided claim is then checked on a sample of its families only. The sample shows how tight the bound is, and detects
+encoding errors: a wrong definition fails on nearly all runs. All other claims are checked on full families.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from verify.slack import WHOLE, RunTable, witness_file
 from verify.witness import Witness, exact_run
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
-"""Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
+"""Kinds of claims that define something; their verdict is "definition" while their identity holds."""
 Deciding = Literal["proved", "refuted", "definition"]
 DECIDED: tuple[Deciding, ...] = get_args(Deciding)
-"""Verdicts that rest on no number of instances."""
+"""Verdicts that do not depend on the number of instances."""
 _MOST = 128
-"""Claims of a task: with fewer more is proved twice, with more there are too few tasks for many processes."""
+"""Number of claims per task. Smaller tasks prove shared lemmas twice, larger ones leave processes idle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +44,21 @@ class Stored:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Evidence that decides a claim, if there is any."""
+    """Evidence that decides a claim; all fields are None where there is none."""
 
     verdict: Deciding | None = None
     stored: Stored | None = None
-    """On the counterexample; of a proved bound, where one is stored, on the run that needs most of it."""
+    """Outcome on the stored counterexample; for a proved bound, on the stored run with the largest attained ratio."""
 
 
 def load(*, all_papers: bool) -> None:
-    """Load what it takes to try claims, of which this module is a part, and perhaps the claims of all papers."""
+    """Import the modules that check claims, and the claims of all papers if `all_papers` is set."""
     if all_papers:
         all_claims()
 
 
 def decisions_on(targets: Sequence[Target], jobs: int) -> Iterator[tuple[Target, Decision]]:
-    """Decide claims; one process takes many of a paper, since proofs rely on each other."""
+    """Decide claims in parallel; claims of one paper are decided together, since their proofs use each other."""
     of_papers: dict[str, list[Target]] = {}
     for target in targets:
         of_papers.setdefault(resolve(target).source, []).append(target)

@@ -1,7 +1,7 @@
-"""A clock of work: what has been spent on checks, the same on every machine and at every load.
+"""A clock that counts work: the cost of checks, equal on every machine and at every load.
 
-Each check counts with what runs of its size take on an ordinary machine, so that a budget in these seconds is about as
-long on the clock; what is found within it does not depend on the clock.
+Each check costs the seconds that a run of its size takes on an ordinary machine. A budget in these seconds lasts about
+as long in real time, but the results do not depend on real time.
 """
 
 from __future__ import annotations
@@ -18,35 +18,33 @@ if TYPE_CHECKING:
     from fedtheory.engine.run import Run
 
 _CHECK = 0.003
-"""Seconds of any check: reading the run, its constants, the sides."""
+"""Seconds of every check: reading the run, its constants and both sides."""
 _TRY = 2e-4
 """Seconds of a changed run file."""
 _IN_FLOATS, _EXACT = 2e-8, 4e-7
-"""Seconds of a multiplication in floats, and of one of short rationals."""
+"""Seconds of one multiplication in floats, and of one of short rationals."""
 _PER_ROUND = 1e-4
-"""Seconds of a round that is simulated by itself in floats."""
+"""Seconds of a simulated round in floats."""
 _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
 _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
-"""Seconds of what a claim asks for at each local step, and of a local step from models of several ages, in floats.
-
-Each client adds the last to the latter.
+"""Seconds, in floats, of the quantities that a claim uses at each local step, of a local step with stale models, and
+the additional seconds of such a step per client.
 """
 _PER_FRAME, _IN_FRAMES, _IN_EXACT_FRAMES = 1e-4, 2e-8, 4e-7
-"""Seconds of a local step at which a claim mentions vectors, and of each number of a vector there.
-
-The latter in floats, and in short rationals.
+"""Seconds of a local step at which a claim uses vectors, and of each entry of such a vector in floats and in
+rationals.
 """
 _WITH_COINS, _EXACT_WITH_COINS = 2.5e-4, 8e-4
-"""Seconds of a round whose coins are tossed for all clients at once, in floats and in rationals."""
+"""Seconds of a round with randomised decisions of all clients, in floats and in rationals."""
 _ENCLOSED = 30
-"""Times as much that enclosures take as floats."""
+"""Cost of enclosures relative to floats."""
 _LONGER = 32
-"""Local steps after which rationals have become twice as long."""
+"""Number of local steps after which the size of rationals has doubled."""
 
 
 class _Work:
-    """Work of this process since its beginning."""
+    """Total work of this process."""
 
     def __init__(self) -> None:
         self.total = 0.0
@@ -56,23 +54,23 @@ _WORK = _Work()
 
 
 def measure_work() -> float:
-    """Return the seconds of work so far: only differences mean something."""
+    """Return the seconds of work so far; only differences have a meaning."""
     return _WORK.total
 
 
 def spend_a_try() -> None:
-    """Count a change of a run that may turn out to be none, so that every search ends."""
+    """Count a changed run that may be invalid, so that every search ends."""
     _WORK.total += _TRY
 
 
 def spend(run: Run, place: str = "run") -> None:
-    """Count a check of a run that is done, at the places of a claim; constants alone have simulated nothing."""
+    """Count a completed check of a run at the positions that a claim uses; a run of constants needs no simulation."""
     simulated = simulation(run) + _estimate_step_work(run) + _in_frames(run, place) if _is_simulated(run) else 0.0
     _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulated
 
 
 def _estimate_step_work(run: Run) -> float:
-    """Seconds of work that values at each local step took, where a check in floats asked for them."""
+    """Estimate the seconds of work for values at each local step in a float check."""
     if run.arithmetic is not FLOAT:
         return 0.0
     places = run.algorithm.rounds, max(run.algorithm.work.steps)
@@ -84,7 +82,7 @@ def _estimate_step_work(run: Run) -> float:
 
 
 def _in_frames(run: Run, place: str) -> float:
-    """Seconds of work that vectors at each local step took, of a check in floats or in rationals."""
+    """Estimate the seconds of work for vectors at each local step, in floats or in rationals."""
     if run.arithmetic is ENCLOSED or place not in ("step", "path"):
         return 0.0
     places = run.algorithm.rounds * max(run.algorithm.work.steps)
@@ -93,12 +91,12 @@ def _in_frames(run: Run, place: str) -> float:
 
 
 def _is_simulated(run: Run) -> bool:
-    """Return whether the expectations of a run are known; enclosures are computed on refined copies of it."""
+    """Return whether the moments of a run are known; enclosures compute them on refined copies of it."""
     return run.arithmetic is ENCLOSED or not vars(run).keys().isdisjoint(("attempted_trajectory", "trajectory"))
 
 
 def simulation(run: Run) -> float:
-    """Seconds of work that the expectations of a run take, about."""
+    """Estimate the seconds of work for the moments of a run."""
     steps, rounds = max(run.algorithm.work.steps), run.algorithm.rounds
     of_a_step, has_coins = _multiplications(run), _has_coins(run)
     if run.arithmetic is RATIONAL:
@@ -111,13 +109,15 @@ def simulation(run: Run) -> float:
 
 
 def _has_coins(run: Run) -> bool:
-    """Return whether a definition tosses coins, so that joint moments of all outcomes are added up."""
+    """Return whether an algorithm has randomised decisions, so that joint moments of all outcomes are added."""
     defined = run.algorithm.defined
     return defined is not None and bool(defined.algorithm.coins)
 
 
 def _multiplications(run: Run) -> int:
-    """Count the multiplications of a local step of all clients; on a graph all models have joint moments."""
+    """Count the multiplications of a local step of all clients; on a graph, the models of all clients have joint
+    moments.
+    """
     clients, dimension, defined = run.problem.clients, run.problem.dimension, run.algorithm.defined
     if defined is not None and defined.mixing is not None:
         return int((clients * dimension + 1) ** 3)
@@ -125,6 +125,6 @@ def _multiplications(run: Run) -> int:
 
 
 def are_doubled(run: Run) -> bool:
-    """Return whether equal rounds are done many at once."""
+    """Return whether equal rounds are computed by repeated squaring."""
     algorithm = run.algorithm
     return algorithm.defined is None and algorithm.clock.is_synchronous and not algorithm.clock.is_random

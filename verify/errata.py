@@ -1,7 +1,7 @@
-"""The errata ledger: what is printed and false, why, how it is repaired, and a run that shows it.
+"""The errata ledger: false statements of papers, the error, a correction, and a counterexample for each.
 
-Every claim that is recorded as refuted has an entry.  Each counterexample is
-checked again, in rationals, whenever the ledger is drawn up.
+Every claim that is recorded as refuted has an entry. Each counterexample is checked again, in rationals, each time the
+ledger is built.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Erratum:
     """One entry of the ledger."""
 
     claim: Claim
-    """The claim as printed."""
+    """The claim as published."""
     repairs: tuple[Claim, ...]
-    """The claims that take its place, the plainest first; empty where none is known."""
+    """The corrected claims, the simplest first; empty where none is known."""
     run: dict[str, Any]
-    """The counterexample, as the table of a run file."""
+    """The counterexample as the table of a run file."""
     check: Check
-    """The exact check of the counterexample, which fails."""
+    """The exact check of the counterexample, in which the claim fails."""
     sides: tuple[Number, Number] | None
-    """Left and right side on the counterexample; of a rate, measured and promised."""
+    """Left and right side on the counterexample; for a rate, the measured order and the claimed one."""
 
     @property
     def fault(self) -> Fault:
@@ -54,9 +54,9 @@ class Erratum:
 
 
 def errata(claims: Iterable[Claim]) -> list[Erratum]:
-    """The entries of those among the claims that are recorded as refuted, in their order.
+    """Return the errata of those claims that are recorded as refuted, in the given order.
 
-    `InputError` names a claim whose counterexample is missing or does not violate it.
+    Raises `InputError` if a counterexample is missing or does not violate its claim.
     """
     return [_entry(claim) for claim in claims if claim.verdict == "refuted"]
 
@@ -74,7 +74,7 @@ def _entry(claim: Claim) -> Erratum:
 
 
 def _sides(found: Check, run: Run) -> tuple[Number, Number] | None:
-    """The two sides where the claim fails; a rate fails in the limit, or on the first rung above its constant."""
+    """Return both sides where the claim fails; a rate fails in the limit, or on the first rung above its constant."""
     if found.rate is None:
         return None if found.worst is None else (found.worst.lhs, found.worst.rhs)
     growth = found.rate.growth

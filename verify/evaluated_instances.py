@@ -1,4 +1,4 @@
-"""Many claims on many instances, over local processes."""
+"""Check many claims on many instances, in several processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from verify.instances import FAMILIES, Complexity, Instance, complexity, familie
 from verify.processes import in_order
 
 _CHUNK = 48
-"""Instances per task, at most: enough to be evaluated together, few enough for even work and smooth progress."""
+"""Largest number of instances per task: enough for joint evaluation, few enough to balance processes."""
 
 
 @dataclass(frozen=True)
@@ -36,23 +36,23 @@ class Outcome:
     instance: Instance
     applicable: bool
     everywhere: bool
-    """Whether all constants that the claim uses hold on all of space, not only on a ball."""
+    """Whether all constants that the claim uses hold on the whole space, not only on a ball."""
     holds: bool | None
     exact: bool
-    """Whether rationals or enclosures decided."""
+    """Whether the check was decided in rationals or enclosures."""
     ratio: float | None
     complexity: Complexity
     seconds: float
     is_trivial: bool = False
-    """Whether a rate holds because its quantity is zero."""
+    """Whether a rate holds only because its quantity is zero."""
     kind: InstanceKind | None = None
-    """The kind of the instance, for a claim of no paper: it is tried on enough of every kind."""
+    """The kind of the instance; a user-defined claim needs enough instances of every kind."""
     excluded: str = ""
-    """Name of the assumption, condition or quantity that excludes an instance to which the claim does not apply."""
+    """Name of the assumption, condition or quantity because of which the claim does not apply to the instance."""
 
 
 def require_processes(jobs: int) -> None:
-    """Raise `InputError` for no processes at all."""
+    """Raise `InputError` if the number of processes is zero."""
     if jobs == 0:
         raise InputError("jobs", "expected a number of processes, or -1 for all cores, got 0")
 
@@ -60,7 +60,7 @@ def require_processes(jobs: int) -> None:
 def require_testable(target: Target) -> None:
     """Raise `InputError`, with the line of the user's file, for a claim that cannot be checked on any run.
 
-    Claims of the package are not compiled to see that.
+    Claims of the package are testable, so they are not compiled here.
     """
     try:
         claim = resolve(target)
@@ -82,9 +82,8 @@ def try_claims(
 ) -> list[Outcome]:
     """Check claims, named as on the command line, on a part of the instances of their families.
 
-    `jobs` is the number of processes (-1 for all cores); `on_progress` receives
-    how many tries of a claim on an instance are done, and of how many.  What was tried before, by the
-    same code, is not tried again.
+    `jobs` is the number of processes (-1 for all cores). `on_progress` receives the number of finished checks and the
+    number of all checks. Cached outcomes of the same code are used again.
     """
     require_processes(jobs)
     outcomes, open_ones = _split_known(targets, part)
@@ -105,7 +104,7 @@ def try_claims(
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Some instances of a family, with the claims that are tried on them."""
+    """Some instances of a family and the claims that are checked on them."""
 
     family: str
     targets: Sequence[Target]
@@ -119,13 +118,13 @@ class _Chunk:
 
 
 def count_tries(targets: Sequence[Target], part: int) -> int:
-    """Count the checks of some claims on all instances, if no result is known."""
+    """Count the checks of claims on all instances, without the cache."""
     pairs = ((family, target) for target in targets for family in families_for(resolve(target)))
     return sum(chunk.tries for chunk in _chunks(_group_by_family(pairs), part))
 
 
 def _group_by_family(pairs: Iterable[tuple[str, Target]]) -> dict[str, list[Target]]:
-    """The targets of each family, in the order in which families are listed."""
+    """Group targets by family, in the order in which families are registered."""
     targets: dict[str, list[Target]] = {name: [] for name in FAMILIES}
     for family, target in pairs:
         targets.setdefault(family, []).append(target)
@@ -141,7 +140,7 @@ def _chunks(open_ones: Mapping[str, Sequence[Target]], part: int) -> Iterator[_C
 
 
 def _split_known(targets: Sequence[Target], part: int) -> tuple[list[Outcome], dict[str, list[Target]]]:
-    """Return the known outcomes, and by family the targets without them."""
+    """Return the cached outcomes, and the targets without one, grouped by family."""
     outcomes: list[Outcome] = []
     unknown: list[tuple[str, Target]] = []
     for target in targets:
@@ -168,7 +167,7 @@ def _key(target: str, family: str, part: int) -> tuple[str, ...]:
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
-    # Claims come first: some define their own families.
+    # Load claims first, because some define their own families.
     tried = [_Tried.of(target) for target in targets]
     members = [_Member.of(instance) for instance in instances]
     together = _Together.of([each.claim for each in tried], members)
@@ -177,16 +176,16 @@ def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> li
 
 @dataclass(frozen=True)
 class _Tried:
-    """A claim that is tried."""
+    """A claim under test."""
 
     target: Target
     claim: Claim
     is_own: bool
-    """Whether it is a claim of no paper."""
+    """Whether the claim is user-defined."""
 
     @classmethod
     def of(cls, target: Target) -> _Tried:
-        """The claim of a target."""
+        """Load the claim of a target."""
         claim = resolve(target)
         families_for(claim)
         return cls(target, claim, published_by(claim) is None)
@@ -194,24 +193,24 @@ class _Tried:
 
 @dataclass(frozen=True, eq=False)
 class _Member:
-    """An instance, made."""
+    """An instance with its runs."""
 
     instance: Instance
     exact: Run
     floats: Run | None
-    """The instance in floats, in families that are evaluated in floats first."""
+    """The instance in floats, for families that are evaluated in floats first."""
     complexity: Complexity
 
     @classmethod
     def of(cls, instance: Instance) -> _Member:
-        """The member of an instance."""
+        """Build the runs of an instance."""
         exact = instance.run()
         floats = exact.as_floats() if FAMILIES[instance.family].in_floats else None
         return cls(instance, exact, floats, complexity(instance, exact))
 
     @cached_property
     def kind(self) -> InstanceKind:
-        """Its kind."""
+        """Return the kind of the instance."""
         return classify_run(self.exact)
 
     @property
@@ -220,7 +219,7 @@ class _Member:
         return self.exact if self.floats is None else self.floats
 
     def outcomes(self, tried: Sequence[_Tried], together: _Together) -> Iterator[Outcome]:
-        """Return the outcomes of claims on the instance: from a joint evaluation, else from a separate check."""
+        """Yield the outcomes of claims on the instance: from the joint evaluation, else from a separate check."""
         for each in tried:
             answer = together.answer(each.claim, self)
             if answer is not None:
@@ -254,11 +253,11 @@ class _Together:
 
     answers: Mapping[Claim, Mapping[_Member, CheckResult]]
     seconds: float
-    """Seconds for each answer."""
+    """Seconds per outcome."""
 
     @classmethod
     def of(cls, claims: Sequence[Claim], members: Sequence[_Member]) -> _Together:
-        """Try claims on as many of the instances as can be evaluated together."""
+        """Evaluate claims on as many of the instances as possible in one computation."""
         begin = perf_counter()
         found = RunsTogether([member.run for member in members]).answers(claims)
         count = sum(len(answers) for answers in found.values())
@@ -266,10 +265,10 @@ class _Together:
         return cls(by_member, (perf_counter() - begin) / max(count, 1))
 
     def answer(self, claim: Claim, member: _Member) -> CheckResult | None:
-        """Return the outcome of a claim on an instance, if it was found."""
+        """Return the joint outcome of a claim on an instance; None where there is none."""
         return self.answers.get(claim, {}).get(member)
 
 
 def counts(found: Check) -> bool:
-    """Return whether a check is evidence: the claim applies, and its sides are not just too close for enclosures."""
+    """Return whether a check is evidence: the claim applies, and enclosures separate its sides."""
     return found.applicable and (found.holds is not None or found.arithmetic is not ENCLOSED)

@@ -14,19 +14,21 @@ from verify.instances import PARTS
 
 
 def exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """Count the instances that each premise excluded, most first; an instance counts for the first that excludes it."""
+    """Count the instances that each premise excludes, in descending order; only the first failed premise of an instance
+    counts.
+    """
     counts = Counter(outcome.excluded for outcome in outcomes if not outcome.applicable and outcome.excluded)
     return dict(counts.most_common())
 
 
 def explain_no_instance(claim: Claim) -> str | None:
-    """Name the premise that excludes all instances of a part; None where the claim applies to some of them."""
+    """Name the premise that excludes all instances; None where the claim applies to some of them."""
     outcomes = try_claims([claim], PARTS[0])
     return None if any(outcome.applicable for outcome in outcomes) else describe_exclusions(claim, exclusions(outcomes))
 
 
 def explain(finding: Finding) -> Finding:
-    """The outcome of a search; "not applicable" with its reason where no run is one of the claim's."""
+    """Return the outcome of a search; if the claim applied to no run, "not applicable" with the reason."""
     if finding.applicable or finding.verdict == "refuted":
         return finding
     reason = explain_no_instance(finding.claim)
@@ -34,7 +36,7 @@ def explain(finding: Finding) -> Finding:
 
 
 def describe_exclusions(claim: Claim, excluded: Mapping[str, int]) -> str:
-    """Describe the premises that exclude runs from a claim, each with the number of runs."""
+    """Name the premises that exclude runs from a claim, each with the number of excluded runs."""
     if not excluded:
         return "no run was found to which it applies"
     assumptions = {assumption.name for assumption in premises(claim)}

@@ -1,4 +1,4 @@
-"""A printed proof, step by step: which steps are proved, which are refuted, and which one fails first."""
+"""Check a published proof step by step: proved steps, refuted steps, and the first one that fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ StepVerdict = Literal["proved", "fails", "not certified"]
 
 @dataclass(frozen=True)
 class PrintedStep:
-    """One step as the source prints it."""
+    """One step of the proof as published."""
 
     claim: Claim
     verdict: StepVerdict
@@ -32,15 +32,15 @@ class PrintedStep:
 
 
 def check_published_proof(claim: Claim) -> list[PrintedStep]:
-    """Check the steps of the published proof of a claim; empty where the source has none.
+    """Check the steps of the published proof of a claim; the list is empty where the source has no proof.
 
-    A step fails where its stored counterexample violates it, in rationals.
+    A step fails if its stored counterexample violates it in rationals.
     """
     return [PrintedStep(step, _verdict(step)) for step in map(find, list_printed_steps(claim.id))]
 
 
 def first_failure(steps: list[PrintedStep]) -> PrintedStep | None:
-    """The first step that fails; None where none does."""
+    """Return the first step that fails; None where none fails."""
     return next((step for step in steps if step.verdict == "fails"), None)
 
 

@@ -1,4 +1,4 @@
-"""Run independent tasks in this process and in workers besides it, or all of them here."""
+"""Run independent tasks in this process and in worker processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
     """Yield what `work` returns for the arguments of each task, in the order of the tasks; `jobs` is -1 for all cores.
 
-    Workers begin at once, this process works while results are requested.
+    Workers start at once. This process works as well while the caller waits for results.
     """
     return _restore_order(_number(work, tasks, jobs))
 
@@ -24,7 +24,7 @@ def run_unordered(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]],
 
 
 def prepare(work: Callable[[], object], jobs: int) -> None:
-    """Let each worker begin with work that all tasks need, such as loading modules."""
+    """Start a common preparation, such as imports, in each worker."""
     count = _worker_count(jobs)
     for _ in range(count):
         workers(count).submit(work)

@@ -12,25 +12,25 @@ from fedtheory.language.setting import setting_line
 from fedtheory.search import Found, find_proof
 
 EFFORT = 3 * 10**7
-"""Units of work, some seconds; `fedtheory prove` may take more."""
+"""Units of work, which take a few seconds; `fedtheory prove` may use more."""
 
 
 @dataclass(frozen=True)
 class FoundProof:
-    """A certificate that a search found, as plain data: it travels between processes and lasts in files."""
+    """A certificate from a search, as plain data, so that it can be sent between processes and cached."""
 
     uses: tuple[str, ...]
-    """The proved claims and facts that it rests on."""
+    """The proved claims and facts that the certificate uses."""
     supposed: tuple[str, ...]
-    """Names of the assumptions that it needs and the claim does not make."""
+    """Names of assumptions that the certificate needs and the claim does not make."""
     setting: str
-    """The argument with which the claim states all its assumptions and these."""
+    """The argument that states all assumptions of the claim and the additional ones."""
 
 
 def search_proof(claim: Claim) -> tuple[FoundProof | None, Claim]:
-    """Look for a certificate; the returned claim mentions the runs that it does not cover.
+    """Search for a certificate; return it with a claim restricted to the runs that it does not cover.
 
-    These are the runs on which an assumption fails that the certificate needs and the claim does not make.
+    These are the runs on which an additional assumption of the certificate fails.
     """
     found = find_proof(claim, EFFORT)
     if not isinstance(found, Found):
@@ -41,7 +41,7 @@ def search_proof(claim: Claim) -> tuple[FoundProof | None, Claim]:
 
 
 def find_premises(claim: Claim) -> tuple[str, ...] | None:
-    """The proved claims and facts that a claim follows from as it stands; None where a search finds no certificate."""
+    """Return the proved claims and facts that imply a claim without further assumptions; None if the search fails."""
     proof, _ = search_proof(claim)
     return None if proof is None or proof.supposed else proof.uses
 

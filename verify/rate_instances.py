@@ -1,4 +1,4 @@
-"""Ladders made for a rate: from runs of all kinds that its assumptions and conditions allow, until there are enough."""
+"""Generate ladders for a rate: sequences of runs of all kinds that its assumptions and conditions allow."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from verify.instances import Given, complexity
 from verify.processes import in_order
 
 LADDERS = 100
-"""Instances of a rate that are enough: each is a ladder of several runs."""
+"""Number of ladders that are enough for a rate; each ladder has several runs."""
 _IN_VAIN = 12
-"""Runs of a kind, one after the other, without a new ladder, after which the kind is given up."""
+"""Number of consecutive runs of a kind without a new ladder after which the kind is given up."""
 
 _CHANGING = ("algorithm.clock", "algorithm.participation", "problem.batch")
-"""Keys of runs whose expectations are found round by round."""
+"""Keys of run files whose moments are computed round by round."""
 
 
 def add_ladders(
     outcomes: Mapping[Target, Sequence[Outcome]], jobs: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Outcome]:
-    """Outcomes on ladders that are made for rates of no paper, which stand so far on fewer than are enough."""
+    """Yield outcomes on generated ladders for user-defined rates that have fewer than `LADDERS`."""
     wanted = [(target, LADDERS - len(known)) for target, known in _select_standing(outcomes) if len(known) < LADDERS]
     for done, digest_target in enumerate(in_order(make_ladders, wanted, jobs), start=1):
         on_progress(done, len(wanted))
@@ -47,7 +47,7 @@ def add_ladders(
 
 
 def _select_standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[Target, list[Outcome]]]:
-    """Rates of no paper that hold on all instances to which they apply, with these."""
+    """Yield user-defined rates that hold on all applicable instances, with their outcomes."""
     for target, known in outcomes.items():
         claim, applicable = resolve(target), [outcome for outcome in known if outcome.applicable]
         is_own_rate = claim.rate is not None and published_by(claim) is None
@@ -56,9 +56,9 @@ def _select_standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[t
 
 
 def make_ladders(target: Target, count: int) -> list[Outcome]:
-    """Check a rate on `count` runs generated for it, of all kinds in turn, or on as many as can be generated.
+    """Check a rate on `count` generated runs of all kinds in turn, or on as many as can be generated.
 
-    A quantity that is zero along a ladder does not test a rate, so such ladders do not count.
+    A ladder along which the quantity is zero does not test a rate, so it does not count.
     """
     found: list[Outcome] = []
     for outcome in _check_ladders(target):
@@ -101,7 +101,9 @@ def _is_conclusive(found: Check) -> bool:
 
 
 def _vanishes(claim: Claim, run: Run) -> bool:
-    """Whether the quantity is exactly zero on the run that a ladder begins with: floats climb along rounding there."""
+    """Return whether the quantity is exactly zero on the first run of a ladder, where floats show rounding errors
+    only.
+    """
     assert claim.rate is not None
     try:
         value = compile_expression(claim.rate.measured, {**claim.notation, **claim.where})(whole_run(run))
@@ -111,7 +113,7 @@ def _vanishes(claim: Claim, run: Run) -> bool:
 
 
 def _pools(bases: Bases) -> Iterator[Bases]:
-    """Runs to begin with, one choice after the other: those whose rounds are all alike, which long ladders take."""
+    """Yield sets of start runs; the first set has runs with identical rounds, which long ladders need."""
     alike = [table for table in bases.tables if not any(get(table, key) for key in _CHANGING)]
     if alike:
         yield Bases(alike)
@@ -122,7 +124,8 @@ def _pools(bases: Bases) -> Iterator[Bases]:
 
 
 def keep_premises(claim: Claim) -> Claim:
-    """A claim with the premises of a rate that holds wherever both sides have values: ladders begin on such runs.
+    """Return a claim with the premises of a rate that holds wherever both sides have values; ladders begin on such
+    runs.
 
     Conditions on a variable of the rate are left to the rungs.
     """
@@ -139,7 +142,7 @@ def keep_premises(claim: Claim) -> Claim:
 def _new_run(
     claim: Claim, bases: Bases, kind: InstanceKind, generator: np.random.Generator, seen: set[str]
 ) -> Run | None:
-    """A run that is made for a claim, unless it has been made before or has no stationary limit."""
+    """Generate a run for a claim; None if it was generated before or has no stationary limit."""
     fitting = generate_run(claim, bases, kind, 1, generator)
     text = None if fitting is None else run_toml(run_table(fitting[0]))
     if fitting is None or text is None or text in seen or not _has_limit(fitting[0]):

@@ -1,4 +1,4 @@
-"""Ratios of two sides over many instances."""
+"""Compare ratios of two sides over many instances."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from verify.evaluated_instances import Outcome
 from verify.witness import Witness
 
 _NEARLY = 0.01
-"""Part of the largest ratio within which the simplest instance is shown."""
+"""Fraction of the largest ratio above which a simpler instance is preferred for display."""
 
 
 def largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
-    """The largest ratio of two sides of all instances; None without any."""
+    """Return the largest ratio of the sides over all instances; None without instances."""
     return max((outcome.ratio for outcome in outcomes if outcome.ratio is not None), default=None)
 
 
 def combine_ratios(witness: Witness | None, largest: float | None) -> float | None:
-    """The largest ratio of the instances and of the counterexample, which alone may round to another last digit."""
+    """Return the largest ratio over the instances and the counterexample; only its last digit may depend on the
+    latter.
+    """
     shown = None if witness is None else witness.ratio
     return max((ratio for ratio in (shown, largest) if ratio is not None), default=None)
 

@@ -1,4 +1,4 @@
-"""Search for a proof of a user-defined claim, then for a violation where the proof does not reach."""
+"""Search for a proof of a user-defined claim, then for a violation on the runs that the proof does not cover."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ class Searches:
 
     proof: FoundProof | None = None
     violation: QuickSearch | None = None
-    """None where a proof that supposes nothing leaves no run to search."""
+    """Result of the second search; None where an unconditional proof leaves no run to search."""
 
 
 def search_proof_and_violation(target: Target, seconds: float) -> Searches:
-    """Search for a proof, then for a violation with so many seconds of counted work; a recorded proof needs neither."""
+    """Search for a proof, then for a violation within `seconds` of counted work; a stored proof makes both
+    unnecessary.
+    """
     claim = resolve(target)
     if prove(claim).verdict == "proved":
         return Searches()

@@ -1,4 +1,4 @@
-"""Points for the display of a violation that a reader can check by hand, where a claim leaves its points free."""
+"""Choose points at which a reader can check a violation by hand, for claims about free points."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ from verify.check.comparison import Comparison, compare
 from verify.check.outcome import unclearness
 
 _MULTIPLES = (1, 2, -1, 0, 3, -2)
-"""Multiples of the first unit vector, the simplest first; other points are sums and differences of two unit vectors."""
+"""Multiples of the first unit vector, the simplest first; further points are sums and differences of two unit
+vectors.
+"""
 _MOST_DIMENSIONS, _MOST = 3, 500
-"""Dimensions in which vectors are read at a glance, and choices of points that are tried."""
+"""Largest dimension in which vectors are displayed, and number of choices of points that are tried."""
 
 
 def choose_place(found: Check) -> Comparison | None:
     """Choose the comparison that users see: a violation at simple points, if it exists, else the worst one.
 
-    Simple points are tried for user-defined claims that exact numbers refute, with constants that hold on all of
-    space. Published counterexamples stay unchanged on their pages.
+    Simple points are tried for user-defined claims that exact arithmetic refutes with constants that hold on the whole
+    space. The pages of sources show their stored counterexamples.
     """
     worst = found.worst
     if worst is None or not worst.points or worst.holds is not False:
@@ -58,12 +60,12 @@ def has_only_free_vectors(claim: Claim) -> bool:
 
 
 def describe_points(claim: Claim, shown: Comparison) -> str:
-    """Points of a comparison such as ``x = 1, y = (1, 0)``; empty without any."""
+    """Return the points of a comparison as text, such as ``x = 1, y = (1, 0)``; empty without free points."""
     return ", ".join(f"{name_of_point(claim, name, shown)} = {_vector(point)}" for name, point in shown.points.items())
 
 
 def name_of_point(claim: Claim, name: str, shown: Comparison) -> str:
-    """The meaning of the numbers of a free point: a vector, or how far the point is from where coordinates begin."""
+    """Name what the coordinates of a free point mean: a vector, or its displacement from the origin."""
     return name if has_only_free_vectors(claim) else f"{name} {_from_origin(shown)}"
 
 
@@ -81,7 +83,7 @@ def _from_origin(shown: Comparison) -> str:
 
 
 def points_as_comment(found: Check) -> str:
-    """A line of a run file that says at which points the claim is evaluated; empty where none are free."""
+    """Return a comment for a run file with the points at which the claim is evaluated; empty without free points."""
     shown = choose_place(found)
     if shown is None or not shown.points:
         return ""

@@ -1,4 +1,4 @@
-"""Progress through stages whose sizes are known one after the other."""
+"""Report progress through stages whose sizes become known one after the other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 
 class Stages:
-    """Tells of work that is done, and of all work: what was, what is under way, and what is expected after it."""
+    """Report the finished work and all work: past stages, the present stage, and the expected size of later stages."""
 
     def __init__(self, tell: Callable[[int, int], None]) -> None:
         self._tell, self._before, self._whole, self._ahead = tell, 0, 0, 0
 
     def begin(self, ahead: int) -> None:
-        """The next stage begins; so much is expected after it."""
+        """Begin the next stage; `ahead` is the expected size of the stages after it."""
         self._before, self._whole, self._ahead = self._before + self._whole, 0, ahead
 
     def __call__(self, done: int, whole: int) -> None:

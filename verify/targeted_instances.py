@@ -1,7 +1,7 @@
-"""Instances made for a claim: until there are enough of every kind that its assumptions and conditions leave.
+"""Generate instances for a claim until there are enough of every kind that its premises allow.
 
-The families are drawn without a claim in mind, and of some claims only a few members are instances.  Here
-`falsify.made` changes them.  What a claim excludes cannot be made, and is said.
+The families do not depend on the claim, so few of their members may satisfy its premises. Here `falsify.made` changes
+such members. Kinds that the premises exclude are reported.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from verify.processes import in_order
 from verify.rate_instances import LADDERS, add_ladders
 
 ENOUGH = 200
-"""Instances of each kind, and of all kinds together, without which a user-defined claim is not supported."""
+"""Number of instances, of each kind and in total, that a user-defined claim needs to be supported."""
 _TRIES = 4
-"""Changed runs that are tried for each instance that is missing."""
+"""Number of changed runs that are tried per missing instance."""
 _IN_VAIN = 18
-"""Changed runs without an instance among them after which a kind is given up."""
+"""Number of changed runs without a new instance after which a kind is given up."""
 _SOME = 3
-"""Instances of a kind that are more than chance."""
+"""Number of instances of a kind that is unlikely to be chance."""
 _LARGEST = 8
 """Largest factor on the clients and rounds of a changed run."""
 
@@ -42,14 +42,14 @@ _LARGEST = 8
 def add_targeted_instances(
     outcomes: Mapping[Target, Sequence[Outcome]], jobs: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Outcome]:
-    """Outcomes on instances that are made for those claims of no paper that stand on all instances so far.
+    """Yield outcomes on instances generated for the user-defined claims that hold on all instances so far.
 
-    Claims with the same premises share them.
+    Claims with the same premises share instances.
     """
     groups: dict[Hashable, _Group] = {}
     for target in (target for target, known in outcomes.items() if _needs_more(resolve(target), known)):
         groups.setdefault(_premises(resolve(target)), _Group()).known[target] = list(outcomes[target])
-    # The first turn shows which kinds the claims leave; the second one makes more of these.
+    # The first turn shows which kinds the premises allow; the second turn generates more of these.
     for turn, kinds in enumerate((_all_kinds, _list_kinds)):
         tasks = [(*task, turn) for group in groups.values() for task in group.tasks(kinds)]
         for done, of_task in enumerate(in_order(tailor, tasks, jobs), start=1):
@@ -62,7 +62,7 @@ def add_targeted_instances(
 
 def _needs_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
     is_own = claim.is_testable and claim.rate is None and published_by(claim) is None
-    # A violation that only floats see may be one of rounding, and is looked at later.
+    # A violation seen only in floats may be rounding; it is checked later.
     return is_own and not any(outcome.holds is False and outcome.exact for outcome in outcomes)
 
 
@@ -72,13 +72,13 @@ def enough_for(claim: Claim) -> int:
 
 
 def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
-    """Return whether a claim that applies to these instances needs no others, of any kind if it is of no paper."""
+    """Return whether a claim has enough applicable instances, for a user-defined claim of every kind."""
     has_all_kinds = claim.rate is not None or published_by(claim) is not None or not count_missing_aspects(applicable)
     return len(applicable) >= enough_for(claim) and has_all_kinds
 
 
 def _premises(claim: Claim) -> Hashable:
-    """Return the key of a claim's premises: its families, assumptions and conditions by their meaning."""
+    """Return a key of a claim's premises: its families, and the content of its assumptions and conditions."""
     meant = {(symbol, claim.notation[symbol]) for condition in claim.conditions for symbol in condition.free_symbols}
     return families_for(claim), tuple(claim.assumptions), tuple(claim.conditions), frozenset(meant)
 
@@ -88,21 +88,21 @@ def _all_kinds(_found: Sequence[InstanceKind]) -> Sequence[InstanceKind]:
 
 
 def _list_kinds(found: Sequence[InstanceKind]) -> Sequence[InstanceKind]:
-    """The kinds of which instances can be made; those that were met by chance where there are no others."""
+    """Return the kinds that can be generated; if there are none, those that occurred by chance."""
     count = Counter(found)
     return [kind for kind in KINDS if count[kind] >= _SOME] or [kind for kind in KINDS if count[kind]]
 
 
 @dataclass(eq=False)
 class _Group:
-    """Claims with the same premises, with what is known of them."""
+    """Claims with the same premises, and their outcomes so far."""
 
     known: dict[Target, list[Outcome]] = field(default_factory=dict)
 
     def tasks(
         self, kinds: Callable[[Sequence[InstanceKind]], Sequence[InstanceKind]]
     ) -> Iterator[tuple[list[Target], InstanceKind, int, Bases]]:
-        """The kinds that the claims need, among the requested ones, and how many instances of each."""
+        """Yield tasks for the requested kinds: claims, kind, number of missing instances, and start runs."""
         wanted: dict[InstanceKind, int] = {}
         targets = [target for target, known in self.known.items() if _needs_more(resolve(target), known)]
         for found in (list_kinds(self.known[target]) for target in targets):
@@ -119,25 +119,25 @@ class _Group:
 
 
 def list_kinds(outcomes: Sequence[Outcome]) -> list[InstanceKind]:
-    """The kinds of the instances to which a claim applies."""
+    """Return the kinds of the instances to which a claim applies."""
     return [outcome.kind for outcome in outcomes if outcome.applicable and outcome.kind is not None]
 
 
 def count_missing_aspects(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """The aspects of which there are not enough instances, and how many there are."""
+    """Return the aspects with too few instances, and their numbers of instances."""
     count = Counter(word for kind in list_kinds(outcomes) for word in kind.words)
     return {aspect: count[aspect] for aspect in ASPECTS if count[aspect] < ENOUGH}
 
 
 def excluded(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """The aspects of which there is no instance at all, each with its zero."""
+    """Return the aspects without any instance, each with a zero."""
     return {aspect: count for aspect, count in count_missing_aspects(outcomes).items() if count == 0}
 
 
 def count_missing(
     found: Sequence[InstanceKind], kinds: Sequence[InstanceKind] = KINDS
 ) -> list[tuple[InstanceKind, int]]:
-    """Count the instances of each kind that are missing until each aspect has enough."""
+    """Count for each kind the instances that are missing until each aspect has enough."""
     have, wanted = Counter(found), []
     for kind in kinds:
         share = max(-(-ENOUGH // sum(word in other.words for other in kinds)) for word in kind.words)
@@ -147,10 +147,10 @@ def count_missing(
 
 
 def tailor(targets: Sequence[Target], kind: InstanceKind, count: int, bases: Bases, turn: int = 0) -> list[Outcome]:
-    """Check claims on instances of a kind generated for the first: `count` of them, or as many as can be generated.
+    """Check claims on generated instances of a kind: on `count` of them, or as many as can be generated.
 
-    Each turn makes other ones.  Instances that satisfy its premises by chance, a draw of one client of one, may be the
-    wrong ones to begin with.
+    Each turn generates different instances. Instances that satisfy the premises by chance, such as one client that
+    samples itself, may be poor start runs.
     """
     found = _evaluate_generated(bases, targets, kind, count, turn)
     if len(found) < count and bases.others:
@@ -161,12 +161,12 @@ def tailor(targets: Sequence[Target], kind: InstanceKind, count: int, bases: Bas
 def _evaluate_generated(
     bases: Bases, targets: Sequence[Target], kind: InstanceKind, count: int, turn: int
 ) -> list[list[Outcome]]:
-    """The outcomes on each instance."""
+    """Return the outcomes of all claims on each generated instance."""
     first, generator = resolve(targets[0]), np.random.default_rng([7, KINDS.index(kind), turn])
     found: list[list[Outcome]] = []
     for number in range(_TRIES * count):
         begin = perf_counter()
-        # Where nothing is found, the conditions may ask for more clients or rounds.
+        # If no instance is found, the conditions may need more clients or rounds.
         size = 1 if found else min(1 + number // 2, _LARGEST)
         fitting = generate_run(first, bases, kind, size, generator)
         if fitting is not None:
@@ -188,7 +188,7 @@ def _outcomes(
     kind: InstanceKind,
     seconds: float,
 ) -> Iterator[Outcome]:
-    """Collect the outcomes of the claims that apply to an instance, each with its share of the time."""
+    """Yield the outcomes of the claims that apply to an instance, each with its part of the time."""
     size = complexity(instance, run)
     for target, found in zip(targets, checks, strict=True):
         if found is not None and found.applicable and found.holds is not None:

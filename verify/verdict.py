@@ -1,4 +1,4 @@
-"""From outcomes on many instances to one verdict for each claim."""
+"""Combine outcomes on many instances into one verdict per claim."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from verify.witness import PrintedSides, Witness
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
 """Verdicts that a violation would change."""
 _FEW_LADDERS = 5
-"""Ladders of floats that are climbed again in rationals, which takes seconds each."""
+"""Number of float ladders that are checked again in rationals, which takes seconds each."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClaimVerdict(Shown):
-    """The verdict on one claim, as plain data: it travels between processes and lasts in files."""
+    """The verdict on one claim, as plain data that can be sent between processes and cached."""
 
     given: Target
     """Target given by the user: an id, ``file.py:NAME``, or a claim itself."""
     verdict: Verdict
     instances: int
-    """Instances on which the claim was applicable."""
+    """Number of instances to which the claim applied."""
     exact_instances: int
-    """Number of these that were decided in exact arithmetic; the others in floats, away from near ties."""
+    """Number of these that were decided in exact arithmetic; the others were decided in floats, away from near ties."""
     violations: int
     """Number of these on which it fails: the witness exactly, the others in the arithmetic of their family."""
     undecided: int
@@ -64,18 +64,18 @@ class ClaimVerdict(Shown):
     run: dict[str, Any] | None
     """The run file of the witness, as a table: the simplest counterexample, or the instance of the worst ratio."""
     sides: PrintedSides | None
-    """Those of the witness."""
+    """Both sides on that run."""
     seconds: float
     searched: int = 0
-    """Runs that a search for a violation tried, besides the instances."""
+    """Number of runs that a search for a violation tried in addition to the instances."""
     regimes: tuple[Regime, ...] = ()
-    """Kinds of runs that the search tried, with the largest ratio of each."""
+    """Kinds of runs that the search tried, each with the largest ratio."""
     pairs: Pairs = NO_PAIRS
-    """Number of pairs of these kinds that it tried together."""
+    """Number of pairs of these kinds that the search combined."""
     left_open: int = 0
-    """Runs of the search that floats see as violations and nothing decides."""
+    """Number of runs that violate the claim in floats and that no exact check decides."""
     lacking: Mapping[str, int] = field(default_factory=dict)
-    """For a user-defined claim: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
+    """For a user-defined claim: the kinds of runs, such as noisy ones, with too few instances, and their numbers."""
     reason: str | None = None
     """For a rate: the exact limit that refutes it, or how the ratio to its order rises on the run that is shown."""
     found_proof: FoundProof | None = None
@@ -84,11 +84,11 @@ class ClaimVerdict(Shown):
     """Instances excluded by each assumption, condition or quantity without a value, most first."""
 
     def summary(self) -> str:
-        """The claim, the verdict, and on how many instances."""
+        """Return the claim, the verdict and the number of instances as one line."""
         return f"{self.claim.id}: {self.verdict} on {self.instances} instances"
 
     def card(self) -> Card:
-        """The statement, the evidence, and the run that decides."""
+        """Return the statement, the evidence, and the run that decides, for display."""
         shown = None if self.evidence is None else choose_place(self.evidence)
         facts = {"violations": str(self.violations), "largest ratio": number(self.worst_ratio)}
         if shown is not None:
@@ -99,7 +99,7 @@ class ClaimVerdict(Shown):
 
     @property
     def claim(self) -> Claim:
-        """The claim itself."""
+        """Return the claim."""
         return resolve(self.given)
 
     @property
@@ -109,12 +109,12 @@ class ClaimVerdict(Shown):
 
     @property
     def is_own(self) -> bool:
-        """Whether the claim is of no paper, but the user's own."""
+        """Return whether the claim is user-defined."""
         return published_by(self.claim) is None
 
     @property
     def is_thin(self) -> bool:
-        """Whether the instances, on which the verdict rests, are too few to say much."""
+        """Return whether the verdict rests on too few instances."""
         return self.claim.is_testable and self.verdict not in DECIDED and self.instances < self.enough
 
     @property
@@ -124,26 +124,26 @@ class ClaimVerdict(Shown):
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict is the recorded one."""
+        """Return whether the verdict is the recorded one."""
         return self.claim.verdict in (None, self.verdict)
 
     @cached_property
     def witness(self) -> Run | None:
-        """The run of the witness, exact."""
+        """Return the run of the witness, in exact arithmetic."""
         return None if self.run is None else decidable(parse_run(self.run, RATIONAL))
 
     @cached_property
     def evidence(self) -> Check | None:
-        """The exact check of the witness."""
+        """Return the exact check of the witness."""
         return None if self.witness is None else check(self.claim, self.witness)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The data alone: a witness and its check are made again where they are needed."""
+        """Return the plain data only; the witness and its check are computed again on demand."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def run_file(self) -> str | None:
-        """The witness as the text of a run file."""
+        """Return the witness as the text of a run file."""
         return None if self.run is None else run_toml(self.run)
 
 
@@ -155,16 +155,17 @@ def verify(
     in_full: bool = False,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[ClaimVerdict]:
-    """Try claims, named by id or ``file.py:NAME``, on their families of instances.
+    """Try claims, given as ids, as ``file.py:NAME`` or as objects, on their families of instances.
 
-    Claims can be given themselves as well; they do not travel, so that all is then done in this process.
+    Claims that are given as objects cannot be sent to other processes, so all work is then done in this process.
 
-    A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap. For a claim of
-    no paper that stands instances are made until there are enough of every kind, and it is searched for a violation,
-    for at most `search` seconds.  With few instances it is left undecided. What a proof or a stored counterexample
-    decides is tried on a sample, or `in_full` on as many instances as all else; claims of no paper always are.
-    `InputError` where one of them is no claim, or one that cannot be checked on any run. What was found before, by
-    the same code for the same claims, is not looked for again.
+    A violation counts only if rationals or disjoint enclosures confirm it. A user-defined claim that holds so far gets
+    instances until there are enough of every kind, and is searched for a violation for at most `search` seconds of
+    counted work. With too few instances it stays undecided. Claims decided by a proof or a stored counterexample are
+    tried on a sample, or with `in_full` on full families; user-defined claims always use full families. Cached verdicts
+    of the same code and claims are used again.
+
+    Raises `InputError` if a target is no claim, or a claim that cannot be checked on any run.
     """
     if not search >= 0:
         raise InputError("search", f"expected a number of seconds that is not negative, got {search}")
@@ -192,7 +193,7 @@ def _list_targets(targets: Sequence[Target] | Target) -> list[Target]:
 
 
 def _read_cached(target: Target, search: float, in_full: bool) -> ClaimVerdict | None:
-    """Return the cached verdict; None for a target that is no claim, which is reported later."""
+    """Return the cached verdict; None without one, and for invalid targets, which are reported later."""
     if not isinstance(target, str):
         return None
     try:
@@ -207,7 +208,7 @@ def _key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
 
 
 def _is_user_defined(target: Target) -> bool:
-    """Return whether a claim is of no paper: pages and verdicts of such a claim share all that was found."""
+    """Return whether a claim is user-defined; its pages and its verdict share all outcomes."""
     return published_by(resolve(target)) is None
 
 

@@ -1,4 +1,4 @@
-"""The run on which a verdict rests, and what a claim comes to there, as plain data."""
+"""The run on which a verdict rests, and both sides of the claim on it, as plain data."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from verify.shown_place import choose_place
 
 
 def exact_run(table: dict[str, Any]) -> Run:
-    """The run of a run file's table, in rationals or, where these would be too long, in certified enclosures.
+    """Return the run of a run file's table, in rationals or, if these are too long, in certified enclosures.
 
-    Kept for a while: claims that follow from each other share a counterexample.
+    The last runs are cached, since claims that follow from each other share a counterexample.
     """
     return _exact_run(run_toml(table))
 
@@ -33,14 +33,14 @@ def _exact_run(run_file: str) -> Run:
 
 _MOST_CLIENTS, _MOST_DIMENSIONS, _MOST_DIGITS = 3, 2, 4
 _READABLE = 24
-"""Characters up to which a side is read at a glance: a short fraction, or an enclosure."""
+"""Number of characters up to which a side is easy to read: a short fraction or an enclosure."""
 
 
 def explain_size(table: dict[str, Any], sides: PrintedSides | None) -> list[str]:
-    """Reasons why a run is too large to be checked by hand: clients, dimensions, digits of its numbers or of its sides.
+    """Return the reasons why a run is too large to be checked by hand: clients, dimensions, digits of numbers or sides.
 
-    Empty for at most 3 clients, 2 dimensions, numbers of at most 4 digits, and sides that are short fractions or
-    enclosures.
+    The list is empty for at most 3 clients, 2 dimensions, numbers of at most 4 digits, and sides that are short
+    fractions or enclosures.
     """
     problem = exact_run(table).problem
     digits = max(map(len, re.findall(r"\d+", run_toml(table))))
@@ -59,13 +59,13 @@ def explain_size(table: dict[str, Any], sides: PrintedSides | None) -> list[str]
 
 @dataclass(frozen=True)
 class PrintedSides:
-    """The two sides where a witness decides, as exact numbers or enclosures in print."""
+    """Both sides on the run of a witness, formatted as exact numbers or enclosures."""
 
     lhs: str
     rhs: str
     ratio: str | None
     points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Free points there, measured from `origin_in_words`."""
+    """Free points of the comparison, measured from `origin_in_words`."""
 
     @classmethod
     def of(cls, evidence: Check) -> PrintedSides | None:
@@ -79,14 +79,14 @@ class PrintedSides:
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """A run, as the table of a run file, and the sides there."""
+    """A run, as the table of a run file, and both sides on it."""
 
     table: dict[str, Any]
     sides: PrintedSides | None
     ratio: float | None = None
-    """Ratio of the worst comparison, in floats."""
+    """Ratio of the worst comparison as a float."""
     reason: str | None = None
-    """For a rate: the exact limit that refutes it, or how the ratio to its order rises."""
+    """For a rate: the exact limit that refutes it, or the growth of the ratio of quantity to order."""
 
     @classmethod
     def of_table(cls, claim: Claim, table: dict[str, Any]) -> Witness:

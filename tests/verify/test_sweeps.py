@@ -119,9 +119,9 @@ MISTAKES = {
     ),
     "random.problem.noise.low: is missing": '[random]\nproblem.noise = {law = "integers", high = 1}',
     "random.problem.noise.values: expected a list": '[random]\nproblem.noise = {law = "choice", values = 1}',
-    "random.count: expected keys to draw beside it": "[random]\ncount = 3",
+    "random.count: expected further keys with random values next to it": "[random]\ncount = 3",
     "random.count: expected a whole number of at least 1, got 0": "[random]\ncount = 0",
-    "algorithm.clock.policy: is swept together with algorithm.clock": (
+    "algorithm.clock.policy: overlaps with algorithm.clock": (
         '[grid]\n"algorithm.clock" = [{policy = "async"}]\n"algorithm.clock.policy" = ["sync"]'
     ),
     "grids: unknown key": "[grids]\nproblem.noise = [1]",

@@ -1,4 +1,4 @@
-"""Whether a claim applies to a run: its assumptions with their reasons, its conditions with their slack."""
+"""Check whether a claim applies to a run: its assumptions with reasons, its conditions with their slack."""
 
 from __future__ import annotations
 
@@ -22,35 +22,34 @@ from verify.check.links import CompiledRelation, condition_links
 
 @dataclass(frozen=True)
 class ConditionCheck:
-    """One condition on one run; `slack` is how far it is from failing, in the units of its sides."""
+    """One condition on one run; `slack` is its distance from failing, in the units of its sides."""
 
     expression: Expr
     holds: bool | None
-    """None where floats are too close to decide: the claim is evaluated there, and what follows is confirmed
-    in rationals, where the condition is decided as well."""
+    """None where floats are too close to decide; the claim is then evaluated, and rationals confirm its condition."""
     slack: Number
     sides: tuple[Number, Number]
-    """Both sides at the client or step where it is closest to failing."""
+    """Both sides at the client or step with the smallest slack."""
 
     @property
     def latex(self) -> str:
-        """The condition, typeset."""
+        """Return the condition as LaTeX."""
         return latex(self.expression)
 
 
 @dataclass(frozen=True)
 class Applicability:
-    """Whether a claim applies to a run, and why not."""
+    """Whether a claim applies to a run, with reasons if not."""
 
     failures: tuple[Exclusion, ...]
-    """Each assumption that fails, with its reason, and each condition that does not hold or has no value."""
+    """Each failed assumption with its reason, and each condition that fails or has no value."""
     conditions: tuple[ConditionCheck, ...]
     is_steady: bool
-    """Whether nearby runs agree."""
+    """Whether the perturbed runs give the same answer."""
 
 
 def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicability:
-    """Check every assumption and every condition; `Unresolved` where floats cannot tell."""
+    """Check all assumptions and conditions; raises `Unresolved` where floats cannot decide."""
     failures = failed_premises(claim, run)
     agree = all(bool(failed_premises(claim, near)) == bool(failures) for near in nearby)
     try:
@@ -68,7 +67,7 @@ def _failed(condition: str) -> Exclusion:
 
 
 def exclusion_of(claim: Claim, reason: NotApplicable) -> Exclusion:
-    """Name the quantity without a value on a run, or the claim's first vector, where nothing else is known to fail."""
+    """Name the quantity without a value on a run; if no such quantity is known, the first vector of the claim."""
     vectors = (
         quantity.name for quantity in claim.notation.values() if isinstance(quantity, VectorQuantity | ScalarQuantity)
     )
@@ -77,7 +76,7 @@ def exclusion_of(claim: Claim, reason: NotApplicable) -> Exclusion:
 
 
 def explain_exclusion(claim: Claim, excluded: Sequence[Exclusion]) -> str:
-    """Explain why a claim does not apply to a run; conditions that hold by themselves have another text."""
+    """Explain why a claim does not apply to a run; failed implied assumptions are worded differently."""
     names = {assumption.name for assumption in claim.supposed}
     unsaid = [one.reason for one in excluded if one.is_assumption and one.name in names]
     reasons = [str(one) for one in excluded if not (one.is_assumption and one.name in names)]
@@ -106,7 +105,7 @@ def _check_conditions(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> lis
 
 
 def _condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
-    """A condition on a run; claims that share it share what is found, unless nearby runs have a say."""
+    """Check a condition on a run; the result is shared by claims unless perturbed runs matter."""
     if nearby:
         return _compare(condition, link, run, nearby)
     return run.memo.compute_once(link, lambda: _compare(condition, link, run, ()))
@@ -122,5 +121,5 @@ def _list_whole_run(run: Run) -> list[Site]:
 
 
 def restricts_rungs(claim: Claim, condition: Expr) -> bool:
-    """Return whether a condition restricts a variable of a rate: it is checked on each rung, not on the run."""
+    """Return whether a condition restricts a variable of a rate; it is then checked on each rung, not on the run."""
     return claim.rate is not None and not condition.free_symbols.isdisjoint(ladders_of(claim))

@@ -1,4 +1,4 @@
-"""One claim at the places of many runs, its sides evaluated once: local steps, rounds, free points."""
+"""Check one claim at the places of many runs (local steps, rounds, free points) in one evaluation of its sides."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from verify.check.dependencies import collect_in_relations
 from verify.check.links import links_of
 
 _MOST = 2**15
-"""Numbers of one vector at the places of several runs: a proof has dozens of vectors, and rationals take space."""
+"""Largest number of entries of one vector over several runs; a proof uses dozens of vectors, and rationals need
+memory.
+"""
 
 
 class RunsAtPlaces:
-    """Runs, and what claims about one kind of place say of them."""
+    """Runs on which claims about one kind of place are evaluated jointly."""
 
     def __init__(self, runs: Sequence[Run], place: str) -> None:
         self._runs, self._place = runs, place
@@ -29,13 +31,15 @@ class RunsAtPlaces:
         self._places: dict[Hashable, Places] = {}
 
     def kind(self, claim: Claim, row: int) -> Hashable:
-        """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that stands alone."""
+        """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that is evaluated
+        alone.
+        """
         run, frames = self._runs[row], self._frames_of(row)
         for quantity in collect_in_relations(claim).quantities:
             quantity.on(run)
         is_quadratic = isinstance(run.client_objectives, QuadraticObjectives)
         if not is_quadratic or not frames or any(frame.alike is None for frame in frames):
-            raise NotApplicable("the run has no places that could be taken together with those of others")
+            raise NotApplicable("the places of the run cannot be evaluated together with those of other runs")
         return run.problem.clients, run.problem.dimension
 
     def _frames_of(self, row: int) -> Sequence[Frame]:
@@ -44,7 +48,7 @@ class RunsAtPlaces:
         return self._frames[row]
 
     def parts(self, claim: Claim, rows: Rows) -> Iterator[Rows]:
-        """The runs, as many together as memory has room for."""
+        """Split runs into parts that fit into memory."""
         part, total = list[int](), 0
         for row in rows:
             numbers = sum(frame.numbers for frame in self._frames_of(row)) * self._choices(claim, row)
@@ -66,7 +70,7 @@ class RunsAtPlaces:
         return self._probes[row]
 
     def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
-        """Both sides of each relation, and whether it holds, (runs, entries)."""
+        """Return both sides of each relation and its decision, arrays of shape (runs, entries)."""
         sites = self._places_of(claim, rows).sites(claim)
         return [compare_by_run(link, sites, len(rows)) for link in links_of(claim)]
 

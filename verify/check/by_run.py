@@ -1,4 +1,4 @@
-"""Both sides of a relation at the places of many runs, run by run."""
+"""Evaluate both sides of a relation at the places of many runs, run by run."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from verify.check.links import CompiledRelation
 from verify.check.sides import Values, existing_entries, values_at
 
 Rows = tuple[int, ...]
-"""Numbers of runs."""
+"""Indices of runs."""
 Decided = tuple[Values, Array]
-"""Both sides of a relation on several runs, and whether it holds, (runs, entries)."""
+"""Both sides of a relation on several runs and its decision, each of shape (runs, entries)."""
 
 _NONE = HOLDS + 1
-"""For entries that a run has not: no decision is better."""
+"""Padding for missing entries of a run; it never counts as a violation."""
 
 
 def compare_by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: int) -> Decided:
-    """Both sides of a link and whether it holds, run by run; those with fewer entries are filled up."""
+    """Return both sides of a link and its decision, run by run; runs with fewer entries are padded."""
     parts = [_entries(link, site) for site in sites]
     owner, *sides = map(np.concatenate, zip(*parts, strict=True))
     order, counts = np.argsort(owner, kind="stable"), np.bincount(owner, minlength=runs)
@@ -34,7 +34,7 @@ def compare_by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: in
 
 
 def _entries(link: CompiledRelation, site: SiteOfRuns) -> tuple[Array, ...]:
-    """The run's number and the sides at each entry of the arrays at a site."""
+    """Return, for each entry of the arrays at a site, the index of its run and both sides."""
     lead = site.owners.reshape(-1, *[1] * (len(site.axes) - 1))
     each = np.broadcast_arrays(lead, *values_at(link, site))
     existing = existing_entries(site, each[0])

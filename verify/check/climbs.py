@@ -1,4 +1,4 @@
-"""Result of an O(.) statement on a run: the rungs of each ladder, their slopes and their largest ratio."""
+"""Result of an O(.) statement on a run: the rungs of each ladder, their slopes and the largest ratio."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fedtheory.arithmetic import Number, plain_float
 from verify.check.growth import Growth
 
 RISING = 0.1
-"""Slope of log(quantity / order) over log(variable), towards its limit, above which a rate is not supported."""
+"""Slope of log(quantity / order) over log(variable), towards the limit, above which a rate is not supported."""
 
 
 @dataclass(frozen=True)
@@ -25,62 +25,65 @@ class Rung:
     measured: Number
     order: Number
     others: tuple[Number, ...] = ()
-    """The values of the further variables of the rate, in their order."""
+    """The values of the further variables of the rate, in order."""
 
     @property
     def values(self) -> tuple[Number, ...]:
-        """The values of all variables."""
+        """Return the values of all variables."""
         return self.variable, *self.others
 
 
 @dataclass(frozen=True)
 class Climb:
-    """A ladder of one variable, with the others held; or of all variables together."""
+    """A ladder of one variable, with the others fixed, or of all variables together."""
 
     variables: tuple[sp.Symbol, ...]
-    """The variables that change along it."""
+    """The variables that change along the ladder."""
     rungs: tuple[Rung, ...]
     positions: tuple[float, ...]
-    """At each rung the variable; on a joint ladder the factor by which each variable is closer to its limit."""
+    """The variable at each rung; on a joint ladder, the factor by which all variables are closer to their limits."""
     grows: bool
-    """Whether positions grow towards the limit; step sizes shrink."""
+    """Whether positions grow towards the limit; step sizes decrease."""
     rise: float | None = None
-    """Fitted slope of the ratio to the order over the last half of the rungs that are clear of rounding, towards the
-    limit: above zero the quantity is of a larger order.  None where a stated constant decides."""
+    """Fitted slope of the ratio to the order, towards the limit, over the last half of the rungs without rounding
+    errors.
+
+    If it is positive, the quantity is of a larger order than claimed. None where a stated constant decides.
+    """
 
     @property
     def is_joint(self) -> bool:
-        """Whether several variables change together."""
+        """Return whether several variables change together."""
         return len(self.variables) > 1
 
     @property
     def is_rising(self) -> bool:
-        """Whether the ratio to the order rises, which is evidence against a rate."""
+        """Return whether the ratio to the order rises, which is evidence against a rate."""
         return self.rise is not None and self.rise > RISING
 
     @cached_property
     def scale(self) -> float:
-        """The largest absolute value of the quantity."""
+        """Return the largest absolute value of the quantity."""
         return max(abs(plain_float(rung.measured)) for rung in self.rungs)
 
     @cached_property
     def ratios(self) -> tuple[float, ...]:
-        """Absolute values of the quantity over the order."""
+        """Return the absolute values of the quantity over the order."""
         return tuple(abs(plain_float(rung.measured / rung.order)) for rung in self.rungs)
 
     @cached_property
     def slope(self) -> float | None:
-        """Fitted slope of log(measured) over the log of the position on the last half; None where a value is zero."""
+        """Return the slope of log(measured) over log(position) on the last half; None where a value is zero."""
         values = [abs(plain_float(rung.measured)) for rung in self.rungs]
         return _fit(self.positions, values) if min(values) > 0 else None
 
     def fit_rise(self, places: Sequence[int]) -> float:
-        """Fit the slope, towards the limit, of the ratio to the order over the last half of some of the rungs."""
+        """Fit the slope, towards the limit, of the ratio to the order over the last half of the given rungs."""
         fitted = _fit([self.positions[place] for place in places], [self.ratios[place] for place in places])
         return fitted if self.grows else -fitted
 
     def describe_rise(self, in_words: Callable[[sp.Expr], str]) -> str:
-        """Describe how the ratio to the order rises, on a ladder where it does."""
+        """Describe the growth of the ratio to the order on a ladder on which it rises."""
         assert self.rise is not None
         names = [in_words(variable) for variable in self.variables]
         if self.is_joint:
@@ -92,7 +95,7 @@ class Climb:
 
 @dataclass(frozen=True)
 class RateCheck:
-    """The ladders of one run, and what they say."""
+    """All ladders of one run, and the limits that decide."""
 
     holds: bool | None
     rungs: tuple[Rung, ...]
@@ -100,20 +103,20 @@ class RateCheck:
     constant: float | None
     """Largest measured / order on all ladders."""
     limit: Number | None
-    """Exact limit of the quantity for ever more rounds at constant step size, if it exists."""
+    """Exact limit of the quantity as rounds tend to infinity at constant step size, if it exists."""
     climbs: tuple[Climb, ...] = ()
-    """One for each variable; with several variables another one of all together, where the conditions hold on it."""
+    """One ladder for each variable; with several variables also a joint ladder, if the conditions hold on it."""
     growth: Growth | None = None
-    """The exact limit that decides about the rate, if it exists."""
+    """The exact limit that decides the rate, if it exists."""
 
     @cached_property
     def slope(self) -> float | None:
-        """Fitted slope of log(measured) over the log of the first variable on the last half of its ladder."""
+        """Return the slope of log(measured) over log(first variable) on the last half of its ladder."""
         return Climb((), self.rungs, tuple(plain_float(rung.variable) for rung in self.rungs), grows=True).slope
 
     @property
     def all_rungs(self) -> tuple[Rung, ...]:
-        """The rungs of all ladders, each once: in exact numbers where one ladder has them."""
+        """Return the rungs of all ladders without repetition; exact values take precedence over floats."""
         rungs = [*self.rungs, *(rung for climb in self.climbs for rung in climb.rungs)]
         found: dict[tuple[float, ...], Rung] = {}
         for rung in rungs:
@@ -121,9 +124,9 @@ class RateCheck:
         return tuple(found.values())
 
     def reason(self, in_words: Callable[[sp.Expr], str]) -> str | None:
-        """Describe the evidence that decides about the rate or contradicts it, with the claim's names of variables.
+        """Describe the evidence that decides the rate or contradicts it, with the claim's names of variables.
 
-        An exact limit decides; a ratio to the order that rises is evidence against it.
+        An exact limit decides; a rising ratio to the order is evidence against the rate.
         """
         if self.growth is not None:
             return self.growth.words(in_words)
@@ -136,12 +139,12 @@ class RateCheck:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the quantity is zero on all ladders, which is O of everything."""
+        """Return whether the quantity is zero on all ladders, so that every rate holds."""
         return all(rung.measured == 0 for rung in self.all_rungs)
 
 
 def _fit(positions: Sequence[float], values: Sequence[float]) -> float:
-    """Least-squares slope of log(value) over log(position) on the last half of the ladder."""
+    """Fit by least squares the slope of log(value) over log(position) on the last half of the ladder."""
     half = len(values) // 2
     logs = np.log(np.maximum(values[half:], 1e-300))
     return float(np.polyfit(np.log(positions[half:]), logs, 1)[0])

@@ -1,4 +1,4 @@
-"""A relation on a run: does it hold, where is it tightest, and by how much."""
+"""Compare both sides of a relation on a run: find the place where it is tightest, or violated most."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from verify.check.sides import Place, Sides, SideTerm, Values, sides_of
 
 @dataclass(frozen=True)
 class Comparison:
-    """The two sides of a relation where it is tightest, or where it is violated most."""
+    """Both sides of a relation at the place where it is tightest, or violated most."""
 
     link: CompiledRelation
     lhs: Number
@@ -29,9 +29,9 @@ class Comparison:
     holds: bool | None
     """None where floats are too close to decide, or an enclosure is too wide."""
     ratio: Number | None
-    """The side claimed to be smaller over the other; None for equations, and where the other is not positive."""
+    """The smaller side, as claimed, over the larger one; None for equations, and if the larger is not positive."""
     place: Place
-    """The place of the comparison, for the terms of the sides."""
+    """The place of the comparison, at which terms of the sides have values."""
 
     @property
     def relation(self) -> Relation:
@@ -40,32 +40,31 @@ class Comparison:
 
     @property
     def index(self) -> Index:
-        """Round, step, client or points of that place."""
+        """Return the round, step, client or points of that place."""
         return self.place.site.index | dict(self.place.along)
 
     @property
     def points(self) -> Mapping[str, Array]:
-        """Free points there, measured from the centre of the problem, (d,) each."""
+        """Return the free points at that place, measured from the centre of the problem, each of shape (d,)."""
         return {symbol.name: point for symbol, point in self.place.site.points.items()}
 
     @cached_property
     def terms(self) -> tuple[SideTerm, ...]:
-        """The terms of the right side there."""
+        """Return the terms of the right side at that place."""
         return self.place.terms(self.link.right)
 
     @cached_property
     def left_terms(self) -> tuple[SideTerm, ...]:
-        """The terms of the left side there."""
+        """Return the terms of the left side at that place."""
         return self.place.terms(self.link.left)
 
 
 def compare(
     links: Sequence[CompiledRelation], sites_of: Callable[[Run], Iterable[Site]], run: Run, nearby: Sequence[Run] = ()
 ) -> list[Comparison]:
-    """Every link over all sites of a run, each reported at its worst place: a violation, else where it is tightest.
+    """Compare every link over all sites of a run and report its worst place: a violation, else the tightest one.
 
-    What is not much larger than its change at the same places of the `nearby`
-    runs is left undecided.
+    A gap that is not much larger than its change between the `nearby` runs is left undecided.
     """
     own, *around = (sides_of(links, partial(sites_of, each)) for each in (run, *nearby))
     return [_worst(sides, near) for sides, *near in zip(own, *around, strict=True)]
@@ -81,7 +80,9 @@ def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
 
 
 def ratio_of(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
-    """The side claimed to be smaller over the other; None for equations, and where the other is not positive."""
+    """Return the smaller side, as claimed, over the larger one; None for equations, and if the larger is not
+    positive.
+    """
     smaller, larger = link.relation.in_order(lhs, rhs)
     return plain(smaller / larger) if link.relation.operator != "==" and larger > 0 else None
 
@@ -89,8 +90,8 @@ def ratio_of(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
 def tightest_places(sides: Values, decided: Array) -> Array:
     """Find the place along the last axis where a relation is violated most, else most undecided, else tightest.
 
-    That is where the relative gap is smallest; where both sides are zero nothing is tight.  Nothing is tighter than
-    equal numbers, next to which no other gap is looked at: exact quotients take time.
+    Tightness is measured by the relative gap; places where both sides are zero count last. Where both sides are equal
+    the search stops, because exact quotients are slow.
     """
     asked = decided == decided.min(axis=-1, keepdims=True)
     is_equal = asked & (decided == HOLDS)
@@ -100,7 +101,7 @@ def tightest_places(sides: Values, decided: Array) -> Array:
     order = np.where(asked, _NOTHING, -np.inf)
     order[is_equal] = 0.0
     order[is_near] = _round_tightness(sides, is_near)
-    # Among places that rounding does not distinguish, exact numbers do.
+    # Exact numbers decide between places that rounding does not distinguish.
     tightest = order.max(axis=-1, keepdims=True)
     is_close = is_near & (order > tightest - _LEAST_DIFFERENCE)
     is_open = is_close & (is_close & (order < tightest)).any(axis=-1, keepdims=True)
@@ -110,15 +111,15 @@ def tightest_places(sides: Values, decided: Array) -> Array:
 
 
 _NOTHING = -2.0
-"""Tightness of a place where both sides are zero: less than any other."""
+"""Tightness of a place where both sides are zero, below every other."""
 _LEAST_DIFFERENCE = 1e-12
-"""Required distance between relative gaps of rounded sides."""
+"""Least difference between relative gaps of rounded sides that are compared in floats."""
 _FAITHFUL = 1e-250, 1e250
-"""Sizes that floats of exact numbers have, with room for rounding."""
+"""Range of exact numbers that floats represent without overflow or underflow."""
 
 
 def _round_tightness(sides: Values, at: Array) -> Array:
-    """The tightness at some places, up to rounding where numbers are exact: exact quotients take time."""
+    """Return the tightness at some places, rounded to floats for exact numbers, because exact quotients are slow."""
     if sides.scale is not None:
         return _tightness(sides, at)
     sizes = np.abs(plain_floats(sides.lhs[at])) + np.abs(plain_floats(sides.rhs[at]))
@@ -133,7 +134,9 @@ def _round_tightness(sides: Values, at: Array) -> Array:
 
 
 def _tightness(sides: Values, at: Array) -> Array:
-    """Minus the relative gap, or how far the sides of an equation are apart, at some places; there may be none."""
+    """Return minus the relative gap, or for equations the absolute difference, at the given places, which may be
+    empty.
+    """
     if not at.any():
         return np.empty(0)
     sizes = sides.size(at)
@@ -143,5 +146,5 @@ def _tightness(sides: Values, at: Array) -> Array:
 
 
 def _tight(sides: Values, relative: Array) -> Array:
-    """Rate the tightness of relative gaps."""
+    """Return the tightness for given relative gaps."""
     return abs(relative) if sides.link.relation.operator == "==" else -relative

@@ -1,4 +1,4 @@
-"""Whether the sides of a link are as claimed, entry by entry: certain, or left open where rounding has a say."""
+"""Decide for each entry whether the sides of a link are as claimed: certainly true, certainly false, or left open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEADY = 100
 
 
 def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:
-    """`HOLDS`, `OPEN` or `FAILS` for each entry; an identity holds where that would be left open."""
+    """Return `HOLDS`, `OPEN` or `FAILS` for each entry; open entries of an identity hold."""
     decided = decide_by_values(sides, nearby)
     if OPEN in decided and sides.link.relation.operator in ("<=", "==", ">=") and sides.link.is_identity:
         decided[:] = HOLDS
@@ -24,17 +24,17 @@ def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:
 
 
 def decide_by_values(sides: Values, nearby: Sequence[Sides] = ()) -> Array:
-    """Decide by the values of both sides alone; entries that move too much at `nearby` runs are left open."""
+    """Decide by the values of both sides; entries that change too much between `nearby` runs are left open."""
     operator, gap = sides.link.relation.operator, sides.signs
     fits, fails = _TESTS[operator]
     decided = np.asarray(fits(gap)).astype(int)
-    # An enclosure that contains zero is on neither side.
+    # The sign of an enclosure that contains zero is unknown.
     rest = decided == OPEN
     decided[rest] = FAILS * np.asarray(fails(gap[rest])).astype(int)
     if sides.slack.dtype != object:
         decided[_is_near_tie(sides, nearby)] = OPEN
     if operator == "==" and nearby:
-        # What cancels in an equation can be all rounding, at any size: only rationals find it to be wrong.
+        # Cancellation can make any residual rounding error, so a float check never refutes an equation.
         decided[decided == FAILS] = OPEN
     return decided
 
@@ -44,12 +44,12 @@ _TESTS: Mapping[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] 
     **dict.fromkeys(("<", ">"), (lambda gap: gap > 0, lambda gap: gap <= 0)),
     "==": (lambda gap: gap == 0, lambda gap: gap != 0),
 }
-"""Tests of a gap by operator: as claimed, and not as claimed."""
+"""Tests of a gap by operator: the claimed sign, and the opposite one."""
 
 
 def _is_near_tie(sides: Values, nearby: Sequence[Sides]) -> Array:
     assert sides.scale is not None
-    # Written so that NaN, which no comparison holds for, is a near tie.
+    # This form also counts NaN, for which every comparison is false, as a near tie.
     is_near_tie: Array = ~(abs(sides.slack) > NEAR_TIE * sides.scale) & (sides.scale != 0)
     for unsteadiness in _unsteadiness(sides, nearby):
         is_near_tie |= ~(abs(sides.slack) > _STEADY * unsteadiness) & ((sides.scale != 0) | (unsteadiness > 0))
@@ -57,7 +57,7 @@ def _is_near_tie(sides: Values, nearby: Sequence[Sides]) -> Array:
 
 
 def _unsteadiness(sides: Values, nearby: Sequence[Sides]) -> Iterator[Array]:
-    """Compute the change of the sides' difference at each perturbed run, by entry; infinite without a counterpart."""
+    """Yield the change of the sides' difference at each perturbed run, by entry; infinite for missing entries."""
     for near in nearby:
         has_counterpart = near.slack.shape == sides.slack.shape
         yield abs(near.slack - sides.slack) if has_counterpart else np.full(sides.slack.shape, np.inf)

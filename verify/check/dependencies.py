@@ -1,4 +1,4 @@
-"""Values of a run that the expressions of a claim require."""
+"""Collect the values of a run that the expressions of a claim require."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fedtheory.language.quantities import RunQuantity
 
 @dataclass(frozen=True, eq=False)
 class Dependencies:
-    """Values that expressions require of a run."""
+    """Values of a run that expressions require."""
 
     quantities: tuple[RunQuantity, ...]
     counts_clients: bool
-    """Whether means or sums over clients are taken."""
+    """Whether the expressions contain means or sums over clients."""
 
     @classmethod
     def by(cls, expressions: Sequence[Expr], claim: Claim) -> Dependencies:
@@ -31,17 +31,17 @@ class Dependencies:
         return cls(tuple(quantity for quantity in quantities if isinstance(quantity, RunQuantity)), counts_clients)
 
     def kind(self, run: Run) -> Hashable:
-        """Return the key of runs of one computation; raises `FedtheoryError` where a quantity has no value."""
+        """Return the key of runs with a joint computation; raises `FedtheoryError` where a quantity has no value."""
         _, widths = self._shapes(run)
         return widths, run.problem.clients if self.counts_clients else None
 
     def size(self, run: Run) -> tuple[int, int]:
-        """Count the rounds and local steps of a run that have their own values."""
+        """Count the rounds and local steps of a run that have different values."""
         size, _ = self._shapes(run)
         return size
 
     def _shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
-        """The most rounds and steps of a quantity, and how many clients each has values for."""
+        """Return the largest numbers of rounds and steps of the quantities, and their numbers of clients."""
         return run.memo.compute_once(self, lambda: self._list_shapes(run))
 
     def _list_shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Decide in rationals, or in enclosures, the checks that floats leave open."""
+"""Decide in rationals or enclosures the checks that floats leave open."""
 
 from __future__ import annotations
 
@@ -22,35 +22,38 @@ from verify.check.perturbed_runs import perturbed_runs
 from verify.check.rates import look_closer
 
 _BUDGET = 2_000_000
-"""Multiplications of short rationals up to which a run is repeated exactly."""
+"""Largest number of multiplications of short rationals for which a run is repeated exactly."""
 _MOST_PRODUCTS, _MOST_OF_CONSTANTS = 2 * 10**10, 2 * 10**9
-"""Multiplications of floats up to which expectations are enclosed, and of rationals for a problem's constants: about a
-minute for either."""
+"""Largest numbers of float multiplications for which moments are enclosed, and of rational multiplications for the
+constants of a problem.
+
+Either takes about a minute.
+"""
 _OF_DEFINITIONS = 10
-"""Times as much that enclosing a round of a definition takes."""
+"""Cost of enclosing a round of a user-defined algorithm, relative to FedAvg."""
 _MANY, _MOST_STEPS = 16, 50_000_000
-"""Dimensions, and multiplications as in `_BUDGET`, from which rationals are not even tried."""
+"""Dimensions, and multiplications as in `_BUDGET`, from which rationals are not tried."""
 _FARTHEST = 256
-"""Rounds of the last rung of ladders in rationals."""
+"""Number of rounds of the last rung of rational ladders."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
 _LONGER = 16
-"""Local steps after which rationals have become twice as long."""
+"""Number of local steps after which the size of rationals has doubled."""
 
 
 def check_decided(claim: Claim, exact: Run, floats: Run | None) -> Check:
-    """The check in floats where they decide, else in exact arithmetic; the caller confirms a violation."""
+    """Return the check in floats where it decides, else the exact check; the caller must confirm a violation."""
     if floats is not None:
         found = check(claim, floats)
         if not found.applicable or found.holds is not None:
             return found
-        # A slope that the ladder leaves open stays open in exact numbers, unless an exact limit decides.
+        # A slope that a float ladder leaves open stays open in exact numbers, unless an exact limit decides.
         if found.rate is not None and claim.rate is not None and claim.rate.constant is None:
             return _with_closer_rate(found, exact)
     return check(claim, exact)
 
 
 def _with_closer_rate(found: Check, exact: Run) -> Check:
-    """A rate that the ladders of floats leave open, with what is known in rationals."""
+    """Return a rate that float ladders leave open with the results in rationals."""
     assert found.rate is not None
     closer = look_closer(found.claim, exact, found.rate)
     return found if closer is found.rate else replace(found, rate=closer, arithmetic=exact.arithmetic)
@@ -59,10 +62,10 @@ def _with_closer_rate(found: Check, exact: Run) -> Check:
 def check_and_escalate(
     claim: Claim, given: Run, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT
 ) -> Check:
-    """Check a claim on a given run: steady under small changes, and decided wherever that can be afforded.
+    """Check a claim on a given run so that small changes of the run do not matter, and decide it where affordable.
 
-    `exactly` reads the same run in rationals; `on_progress` receives the rounds done and all rounds.  A run in
-    rationals whose numbers would take hours, in many dimensions or after many rounds, is enclosed in floats.
+    `exactly` reads the same run in rationals; `on_progress` receives the finished rounds and all rounds. If rationals
+    would take hours, with many dimensions or rounds, the run is enclosed in floats instead.
     """
     if given.arithmetic is RATIONAL and _takes_hours(given):
         given = certified(given, on_progress)
@@ -71,7 +74,7 @@ def check_and_escalate(
 
 
 def decidable(run: Run) -> Run:
-    """A rational run unchanged, or with expectations in certified enclosures where its rationals would be too long."""
+    """Return a rational run, or its copy with enclosed moments if its rationals would be too long."""
     is_long = run.arithmetic is RATIONAL and _cost(run) > _BUDGET and _is_affordable(run)
     return certified(run) if is_long else run
 
@@ -79,11 +82,9 @@ def decidable(run: Run) -> Run:
 def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT) -> Check:
     """Decide a check that floats leave open by repeating the run exactly, where that is affordable.
 
-    Near ties, violations, and assumptions that floats cannot decide.  Where
-    rationals would be too long, a near tie is settled by the claim's proof, and
-    all else by expectations that are enclosed in floats.  Sides that floats have
-    found keep their floats; the settlement says what decided.
-    `exactly` reads the same run in rationals.
+    Open are near ties, violations, and assumptions that floats cannot decide. Where rationals would be too long, the
+    claim's proof decides near ties, and enclosed moments decide all else. Sides keep their float values;
+    `final_decision` names the method. `exactly` reads the same run in rationals.
     """
     if found.arithmetic is not FLOAT or found.is_decided:
         return found
@@ -104,7 +105,7 @@ def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[in
 
 
 def _escalate_rate(found: Check, exactly: Callable[[], Run]) -> Check:
-    """Decide a rate that floats leave open or see fail: by an exact limit, or on ladders in rationals."""
+    """Decide a rate that floats leave open or refute: by an exact limit, or on rational ladders."""
     if found.rate is None or not found.is_steady:
         return found
     with suppress(InputError, NotApplicable, Diverging):
@@ -120,7 +121,7 @@ def _escalate_rate(found: Check, exactly: Callable[[], Run]) -> Check:
 
 
 def _settle_by_proof(found: Check, run: Run) -> Check | None:
-    """A near tie of a claim that is proved, if it certainly applies."""
+    """Decide a near tie of a proved claim that certainly applies; None otherwise."""
     if not found.comparisons or found.holds is not None or not _is_proved(found.claim):
         return None
     conditions = _check_conditions_exactly(found.claim, run)
@@ -141,7 +142,7 @@ def _merge_decision(found: Check, exact: Check, seen: str) -> Check:
 
 
 def _check_conditions_exactly(claim: Claim, run: Run) -> tuple[ConditionCheck, ...] | None:
-    """Check whether the conditions and all assumptions hold for certain: floats may see unequal numbers as equal."""
+    """Return the conditions if they and all assumptions certainly hold; floats may take unequal numbers for equal."""
     try:
         with precise_enclosures():
             asked = applicability(claim, run, ())
@@ -152,44 +153,44 @@ def _check_conditions_exactly(claim: Claim, run: Run) -> tuple[ConditionCheck, .
 
 @cache
 def _is_proved(claim: Claim) -> bool:
-    """Return whether the kernel accepts a proof of a claim: then it holds on every run to which it applies."""
+    """Return whether the kernel accepts a proof of a claim, so that it holds on every run to which it applies."""
     return prove(claim).verdict == "proved"
 
 
 def _leave_undecided(found: Check, reason: str) -> Check:
-    """Return the check without a verdict; a reason that it has already is kept."""
+    """Return the check without a verdict; an existing reason is kept."""
     return replace(found, final_decision=FinalDecision(None, reason), reason=found.reason or reason)
 
 
 def _cost(run: Run) -> int:
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
-    # The bits of enclosures are no more than about the number of steps.
+    # The number of bits of enclosures is at most about the number of steps.
     longer = 0 if run.arithmetic is ENCLOSED else steps / _LONGER
     products = run.problem.clients * (run.problem.dimension + 1) ** 3 + run.problem.oracle.sample_products
     return int(steps * (1 + longer) * products)
 
 
 def is_short(run: Run) -> bool:
-    """Return whether a run can be read and repeated in rationals in no time."""
+    """Return whether reading and repeating a run in rationals takes no noticeable time."""
     data = run.problem.data
     entries = 0 if data is None else sum(inputs.size for inputs in data.inputs)
     return _cost(run) <= _BUDGET and entries * (run.problem.dimension + 1) <= _BUDGET
 
 
 def _takes_hours(run: Run) -> bool:
-    """Whether rationals, which are long from the start in many dimensions, are too long for what has to be done."""
+    """Return whether rationals are too long for a check, as they are in many dimensions."""
     is_wide = run.problem.dimension >= _MANY and _cost(run) > _MOST_STEPS
     return (is_wide or is_too_long_for_rationals(run.problem, run.algorithm)) and _is_affordable(run)
 
 
 def _is_affordable(run: Run) -> bool:
-    """Whether expectations can be enclosed in a minute or two, with the constants of the problem in rationals."""
-    # Rounds that are all alike are enclosed together.
+    """Return whether moments can be enclosed within a minute or two, with the constants of the problem in rationals."""
+    # Identical rounds are enclosed together.
     rounds = 1 if rounds_repeat(run.problem, run.algorithm) else run.algorithm.rounds
     steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
     data = run.problem.data
     rows = 0 if data is None else sum(map(len, data.outputs))
-    # Definitions have more vectors than one, and are asked more often what a round makes of them.
+    # User-defined algorithms have several vectors, and their round map is evaluated more often.
     vectors = 1 if run.algorithm.defined is None else _OF_DEFINITIONS
     products = vectors * steps * (run.problem.clients * size + rows) * size**2
     return products <= _MOST_PRODUCTS and run.problem.clients * size**4 <= _MOST_OF_CONSTANTS

@@ -1,7 +1,7 @@
-"""A claim on a run whose expectations are averages over replicas: an interval next to the sides, and never a violation.
+"""Check a claim on a run with Monte-Carlo moments: the result has a confidence interval, and is never a violation.
 
-Both sides are found for every independent group of replicas as well.  Where they do not change from group to group
-nothing was estimated, and floats decide as on any other run.
+Both sides are also computed for each independent group of replicas. If they agree between groups, nothing was
+estimated, and floats decide as on any other run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from verify.check.sides import Sides, sides_of
 
 @dataclass(frozen=True)
 class Estimated:
-    """The left side of a relation at its worst place, estimated, and what the replicas say of the relation."""
+    """The left side of a relation at its worst place, estimated, with the decision of the replicas."""
 
     left: EstimatedSide
     final_decision: FinalDecision
@@ -35,7 +35,7 @@ class Estimated:
 def estimated(
     links: Sequence[CompiledRelation], sites_of: Callable[[Run], Iterable[Site]], run: Run
 ) -> Estimated | None:
-    """The relation that the replicas of a run support least; None where nothing that the claim compares is random."""
+    """Return the relation that the replicas support least; None where the compared values are not random."""
     own, *groups = (sides_of(links, partial(sites_of, each)) for each in (run, *run.groups))
     found = [_estimate(whole, parts, run) for whole, *parts in zip(own, *groups, strict=True)]
     random = [one for one in found if one is not None]
@@ -65,7 +65,9 @@ _ROUNDING = 1e-12
 
 
 def _interval(of_groups: Array, whole: float) -> tuple[float, float]:
-    """The ends of an interval about the value of all replicas together, as wide as groups differ."""
+    """Return a confidence interval around the value of all replicas; its width comes from the variation between
+    groups.
+    """
     spread = estimate_of(of_groups[None], CONFIDENCE)
     reach = float(spread.high[0] - spread.mean[0])
     return float(whole) - reach, float(whole) + reach

@@ -1,8 +1,8 @@
-"""Exact limits that decide about an O(.) statement, by the power of a variable that each side is like.
+"""Exact limits that decide an O(.) statement, by the power of the variable to which each side is asymptotic.
 
-On a rational run with infinitesimal steps, or with rounds without an end, both sides are rational functions of an
-infinitesimal, or of the order of a power of it.  Where the measured side divided by a power of the variable tends to
-a positive number, and the order so divided to zero, no constant serves for all values.
+On a rational run in the small-step-size limit, or as rounds tend to infinity, both sides are rational functions of an
+infinitesimal, or of the order of a power of it. If the measured side divided by a power of the variable tends to a
+positive number, and the order divided by the same power to zero, then no constant suffices for all values.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ from verify.check.orders import BEYOND_GERMS, as_germ, germ_of, order_of
 from verify.check.stationary_orders import find_leading_term
 
 _MOST = 10**7
-"""Products of coefficients up to which a run is looked at."""
+"""Largest number of products of coefficients for which a limit is computed."""
 _SHORT = 22
-"""Characters up to which a fraction is printed whole."""
+"""Number of characters up to which a fraction is printed in full."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """The measured side divided by a power of a variable tends to a positive number, and what the order does then."""
+    """Limit of the measured side over a power of a variable, which is positive, and the behaviour of the order."""
 
     variable: sp.Symbol
     limit: Expr
     """Limit of the variable: infinity or zero."""
     power: Fraction | None
-    """None where the measured side tends to zero faster than all powers."""
+    """The power; None where the measured side tends to zero faster than every power."""
     coefficient: Number | None
-    """The positive number; None where it is not rational, or there is none."""
+    """The limit; None where it is not rational, or does not exist."""
     exceeds: bool = True
-    """Whether the order so divided tends to zero; else measured / order stays bounded."""
+    """Whether the order over the same power tends to zero; otherwise measured / order stays bounded."""
 
     @property
     def goes_to_infinity(self) -> bool:
-        """Whether the variable grows; step sizes tend to zero."""
+        """Return whether the variable tends to infinity; step sizes tend to zero."""
         return self.limit is sp.oo
 
     def words(self, in_words: Callable[[Expr], str]) -> str:
-        """The statement, with the names that a claim has for its variable."""
+        """Return the result as a sentence with the claim's name of the variable."""
         name = in_words(self.variable)
         goes = f"as {name} {'grows' if self.goes_to_infinity else 'tends to 0'}"
         if not self.exceeds:
@@ -67,12 +67,12 @@ class Growth:
 
 
 def _format_number(number: Number) -> str:
-    """Format a rational: as it is where it is short, else with some of its digits."""
+    """Format a rational: in full if it is short, else as a decimal."""
     return str(number) if isinstance(number, fmpq) and len(str(number)) <= _SHORT else decimal(number, 6)
 
 
 def _format_power(name: str, power: Fraction) -> str:
-    """Format a factor, a power of a variable."""
+    """Format a power of a variable as a factor."""
     if power == 0:
         return ""
     size = abs(power)
@@ -81,10 +81,10 @@ def _format_power(name: str, power: Fraction) -> str:
 
 
 def growth_of(claim: Claim, run: Run) -> Growth | None:
-    """Find the growth on a rational run that refutes a rate in one variable, or bounds it in its only one.
+    """Return the growth on a rational run that refutes a rate in one variable, or bounds it in its only one.
 
-    The other variables keep their values; rates that set step sizes or local steps, or state a constant, are left to
-    their ladders.
+    The other variables keep their values. Rates that set step sizes or local steps, or state a constant, are checked on
+    ladders only.
     """
     rate = claim.rate
     assert rate is not None
@@ -107,13 +107,13 @@ def _growth_in(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> Gro
 
 
 def _effort(run: Run) -> int:
-    """Products of coefficients that polynomials in the step size take."""
+    """Count the products of coefficients for polynomials in the step size."""
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
     return int(run.problem.clients * (run.problem.dimension + 1) ** 3 * steps**2)
 
 
 def _check_premises(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
-    """Check whether the assumptions hold at the limit; where rational functions do not suffice, on the runs."""
+    """Check whether the assumptions hold at the limit, or on the ladder where rational functions do not suffice."""
     try:
         return not failed_premises(claim, at)
     except BEYOND_GERMS:
@@ -121,18 +121,18 @@ def _check_premises(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
 
 
 def _compare(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
-    """Return whether what is measured is of a larger order than the rate says; None where that is not known."""
+    """Return the growth in one variable if it refutes the rate or bounds it; None where neither is known."""
     assert claim.rate is not None
     measured, order = _find_leading_term(claim, at), order_of(claim, claim.rate.order, at)
     if measured is None and variable.power > 0:
-        # Stationary errors solve equations that have no germs; of a variable that vanishes they are series in the step.
+        # Stationary errors solve equations without germs; in a vanishing variable they are series in the step size.
         measured = find_leading_term(claim, run)
     if measured is None or order is None:
         return None
     leading, power = measured
     if not (power < order.power or order.is_exact):
         return None
-    # The variable is v h or v / h: with h as a power of it, c h^p is c v^-sp times its power sp.
+    # The variable is v h or v / h. With h as a power of it, c h^p is c v^-sp times its power sp.
     sign = variable.power
     coefficient = None if leading is None else leading * variable.leading ** int(-sign * power)
     own_power = None if power == math.inf else Fraction(sign * power)
@@ -140,7 +140,7 @@ def _compare(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ)
 
 
 def _find_leading_term(claim: Claim, at: Run) -> tuple[fmpq | None, Fraction | float] | None:
-    """Find c and p such that the measured side behaves like c h^p, c > 0; the largest of several places counts."""
+    """Find c > 0 and p such that the measured side behaves like c h^p; the largest of several places counts."""
     assert claim.rate is not None
     try:
         compiled = compile_side(claim, claim.rate.measured, claim.place)

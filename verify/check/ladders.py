@@ -1,9 +1,8 @@
-"""Ladders: how each variable that an O(.) statement names is driven to its limit on a run.
+"""Ladders: sequences of runs along which the variables of an O(.) statement tend to their limits.
 
-The quantity that a variable stands for decides its ladder: rounds, iterations,
-clients and local steps grow, step sizes shrink.  Steps are powers of four, so
-that square roots of the variable stay rational.  While one variable climbs, the
-others are held: horizons near their limit, all else at the run's own value.
+The ladder depends on the quantity of the variable: rounds, iterations, clients and local steps increase, step sizes
+decrease. The rungs differ by powers of four, so that square roots of the variable stay rational. While one variable
+changes, the others are fixed: horizons near their limit, all others at the value of the run.
 """
 
 from __future__ import annotations
@@ -21,50 +20,52 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Rate
 
 _JOINT = 3
-"""Rungs of the ladder on which all variables climb together."""
+"""Rungs of the ladder on which all variables change together."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Rungs towards a limit."""
+    """Factors by which a variable is changed towards its limit."""
 
     limit: sp.Expr
     """Limit of the variable: infinity or zero."""
     rungs: tuple[int, ...]
     longer: tuple[int, ...]
-    """Further rungs where the first ones do not decide."""
+    """Additional rungs, used if the first ones do not decide."""
     at: Callable[[Run, int], Run]
-    """The run at a rung."""
+    """Function that returns the run at a rung."""
     held: int = 1
-    """The rung at which the variable stays while another one climbs; 1 leaves the run's own value."""
+    """The rung at which the variable is fixed while another one changes; 1 keeps the value of the run."""
     beside: tuple[int, ...] = (1, 4, 16)
-    """Rungs of a count next to the ladder of a first variable; each has four times as many clients or local steps."""
+    """Rungs of a count after the ladder of a first variable; each has four times as many clients or local steps."""
     longer_beside: tuple[int, ...] = (1, 4, 16)
-    """Rungs where the first ones do not decide; horizons are longer then."""
+    """The same rungs with longer horizons, used if the first ones do not decide."""
     place: int = 0
-    """Place among the ladders in the order in which a run is changed."""
+    """Rank of the ladder in the order in which changes are applied to a run."""
     climbs_jointly: bool = True
-    """Whether the variable also climbs together with others."""
+    """Whether the variable also changes together with others."""
     at_limit: Callable[[Run], Run] | None = None
-    """The run at the limit, where that is known: its quantities are rational functions of an infinitesimal."""
+    """The run at the limit, where it is known: its quantities are rational functions of an infinitesimal."""
 
     @property
     def is_count(self) -> bool:
-        """Whether rungs are multiples of a count of the run."""
+        """Return whether rungs are multiples of a count of the run."""
         return self.limit is sp.oo and self.held == 1
 
     def steps(self, is_first: bool, is_longer: bool) -> tuple[int, ...]:
-        """The rungs to climb: the first ladder of a rate is climbed further than those of other counts."""
+        """Return the rungs; the ladder of the first variable of a rate has more of them."""
         if self.is_count and not is_first:
             return self.longer_beside if is_longer else self.beside
         return (*self.rungs, *self.longer) if is_longer else self.rungs
 
     def start_rung(self, is_longer: bool) -> int:
-        """Return the rung while another variable climbs: further out where the first rungs do not decide."""
+        """Return the rung at which the variable is fixed; it is further towards the limit if the first rungs do not
+        decide.
+        """
         return self.longer[-1] if is_longer and self.held > 1 else self.held
 
     def jointly(self, is_longer: bool) -> tuple[int, ...]:
-        """The rungs while all variables climb together; horizons are held at their last rung."""
+        """Return the rungs of the joint ladder; horizons stay at their last rung."""
         last = 4 ** (_JOINT - 1) if self.held == 1 else self.start_rung(is_longer)
         return tuple(last // 4**number for number in reversed(range(_JOINT)))
 
@@ -82,7 +83,7 @@ def _multiply_local_steps(run: Run, factor: int) -> Run:
 
 
 def _longer_rounds(run: Run, factor: int) -> Run:
-    """The run with more local steps in fewer rounds, so that the number of iterations stays."""
+    """Return the run with more local steps in fewer rounds, with the same number of iterations."""
     return _multiply_local_steps(run, factor).with_rounds(max(run.algorithm.rounds // factor, 1))
 
 
@@ -93,7 +94,7 @@ _STEP_SIZES = Ladder(
 _OF_ROUNDS: Any = {"at": Run.with_rounds, "place": 2, "at_limit": with_endless_rounds}
 _ROUNDS = Ladder(sp.oo, (1, 4, 16, 64, 256), (1024, 4096), held=256, **_OF_ROUNDS)
 _ITERATIONS = Ladder(sp.oo, (16, 64, 256, 1024), (4096, 16384, 65536), held=1024, **_OF_ROUNDS)
-# Orders such as K/N compare local steps with the horizon: they have no limit where both grow alike.
+# Orders such as K/N compare local steps with the horizon; they have no limit if both grow equally fast.
 _OF_STEPS: Any = {
     "beside": (1, 4, 16, 64),
     "longer_beside": (1, 4, 16, 64, 256, 1024),
@@ -115,11 +116,10 @@ LADDERS = {
 
 @cache
 def ladders_of(claim: Claim) -> dict[sp.Symbol, Ladder]:
-    """The variables of a claim's rate with their ladders; `InputError` where one stands for nothing that can be driven.
+    """Return the variables of a claim's rate with their ladders; raises `InputError` for a variable without a ladder.
 
-    A rate with a single variable climbs in all others that its order names as
-    well, unless the rate sets them, or states the constant: then nothing is
-    hidden, and instances differ in the others.  A tuple of variables is complete.
+    A rate with a single variable gets ladders for all other variables in its order as well, unless the rate sets them
+    or states its constant; then the instances vary them. A tuple of variables is complete.
     """
     assert claim.rate is not None
     found = {variable: ladder_of(claim, variable) for variable in claim.rate.variables}
@@ -139,7 +139,7 @@ def ladders_of(claim: Claim) -> dict[sp.Symbol, Ladder]:
 
 
 def ladder_of(claim: Claim, variable: sp.Symbol | None = None) -> Ladder:
-    """The ladder of a variable, or of the first one of a claim's rate; `InputError` where there is none."""
+    """Return the ladder of a variable, by default the first one of the rate; raises `InputError` if it has none."""
     assert claim.rate is not None
     variable = claim.rate.variables[0] if variable is None else variable
     quantity = claim.notation.get(variable)
@@ -152,6 +152,6 @@ def ladder_of(claim: Claim, variable: sp.Symbol | None = None) -> Ladder:
 
 
 def _is_set(rate: Rate, name: str) -> bool:
-    """Return whether a rate itself says how a quantity depends on its variables."""
+    """Return whether the rate itself fixes a quantity as a function of its variables."""
     setting = rate.local_steps if name == "local_steps" else rate.step_size if name.endswith("step_size") else None
     return setting is not None

@@ -1,4 +1,4 @@
-"""The relations and conditions of a claim, compiled: ready for any run, or an error in the claim."""
+"""Compile the relations and conditions of a claim into functions of a run, or raise an error in the claim."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class CompiledRelation:
 
     @cached_property
     def is_identity(self) -> bool:
-        """Whether SymPy finds both sides to be the same number for all values of their symbols."""
+        """Return whether SymPy proves both sides equal for all values of their symbols."""
         sides = self.relation.left - self.relation.right
         return not sides.atoms(Inner, Value, Average) and not _differs_somewhere(sides) and sp.simplify(sides) == 0
 
     def slack(self, lhs: Any, rhs: Any) -> Any:
-        """Compute the slack of an inequality from the values of both sides; of an equation the difference."""
+        """Return the slack of an inequality, or the difference of the sides of an equation, from their values."""
         smaller, larger = self.relation.in_order(lhs, rhs)
         return larger - smaller
 
 
 def _differs_somewhere(sides: Expr) -> bool:
-    """Return whether a difference is clearly not zero at certain rationals, for one client: much quicker to see."""
+    """Return whether a difference is clearly non-zero at certain rationals for one client; this test is fast."""
     of_one_client = sides.replace(ClientSum, lambda summand: summand)
     symbols = enumerate(sorted(of_one_client.free_symbols, key=str))
     numbers = {symbol: sp.Rational(2 * n + 3, 1 if symbol.is_integer else n + 2) for n, symbol in symbols}
@@ -53,13 +53,13 @@ _DIGITS, _CLEARLY = 30, 1e-9
 
 @cache
 def links_of(claim: Claim) -> list[CompiledRelation]:
-    """The relations of a claim, ready for runs; `InputError` where a side is outside the language."""
+    """Return the relations of a claim, compiled; raises `InputError` where a side is outside the language."""
     return [_link(claim, relation, claim.place) for relation in claim.relations]
 
 
 @cache
 def condition_links(claim: Claim) -> list[CompiledRelation]:
-    """The conditions of a claim, ready for runs; claims that share a condition share its link."""
+    """Return the conditions of a claim, compiled; claims that share a condition share the result."""
     return [_compile_shared(claim, condition) for condition in claim.conditions]
 
 
@@ -88,7 +88,7 @@ def _link(claim: Claim, relation: Relation, place: str) -> CompiledRelation:
 def compile_side(
     claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symbol, Quantity] | None = None
 ) -> Compiled:
-    """An expression of a claim, compiled in its notation or another; `InputError` where it has no meaning."""
+    """Compile an expression of a claim in its notation or another; raises `InputError` where it has no meaning."""
     unbound = claim.unbound_symbols
     if unbound:
         raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")

@@ -1,4 +1,4 @@
-"""One claim on one run, in the run's arithmetic: every step from its links to the outcome."""
+"""Check one claim on one run in the arithmetic of the run: from its links to the outcome."""
 
 from __future__ import annotations
 
@@ -32,27 +32,25 @@ from verify.effort import spend
 def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     """Check a claim on a run, in the run's arithmetic.
 
-    A failed assumption or condition makes the claim not applicable, never false.
-    What the `nearby` runs of a float run disagree about is left undecided.
-    Enclosures that do not decide are repeated with more bits; so many rounds that rationals would be too long are
-    enclosed in floats.
-    Raises `InputError` for a claim that cannot be evaluated.
+    A failed assumption or condition makes the claim not applicable, never false. A float check on whose result the
+    `nearby` runs disagree is left undecided. Enclosures that do not decide are repeated with more bits. Runs with too
+    many rounds for rationals are enclosed in floats. Raises `InputError` for a claim that cannot be evaluated.
     """
     found = _check_unmerged(claim, run, nearby)
     if found.applicable or not run.is_in_types or run.clients * run.problem.dimension > _MOST_WRITTEN_OUT:
         return found
-    # Statements about single clients need them one by one.
+    # Statements about single clients need each client separately.
     return check(
         claim, run.compute_once(Run.follow_all_clients), [near.compute_once(Run.follow_all_clients) for near in nearby]
     )
 
 
 _MOST_WRITTEN_OUT = 2_000
-"""Coordinates of all clients together up to which clients in types are written out for a claim."""
+"""Largest number of coordinates of all clients for which repeated clients are expanded for a claim."""
 
 
 def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
-    """Check a claim on a run unchanged, without merging equal clients."""
+    """Check a claim on a run without merging equal clients."""
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
         run = certified(run)
     found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guard(claim, run, nearby)
@@ -71,7 +69,7 @@ def _check_in_enclosures(claim: Claim, run: Run) -> Check:
 
 
 def _with_certain_conditions(found: Check) -> Check:
-    """A check in enclosures; where a condition is left open nothing is said of the claim."""
+    """Return a check in enclosures; it is undecided where a condition is left open."""
     open_ones = [found.claim.in_words(c.expression) for c in found.conditions if c.holds is None]
     if not found.applicable or not open_ones:
         return found
@@ -80,9 +78,9 @@ def _with_certain_conditions(found: Check) -> Check:
 
 
 def _guard(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
-    """A check at the precision at hand; what stops it on the way is a reason."""
+    """Check at the present precision, and turn errors into reasons."""
     try:
-        # What overflows is infinite or NaN, and decides nothing.
+        # Overflow gives infinity or NaN, which decide nothing.
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return _check(claim, run, nearby)
     except Misplaced as reason:
@@ -94,13 +92,13 @@ def _guard(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
         if not nearby:
             excluded = (exclusion_of(claim, reason),)
             return Check(claim, run.arithmetic, False, explain_exclusion(claim, excluded), excluded=excluded)
-    # The reason may be that of a nearby run.
+    # The reason may come from a perturbed run.
     found = _guard(claim, run)
     return replace(found, is_steady=all(_guard(claim, near).applicable == found.applicable for near in nearby))
 
 
 def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
-    # What is outside the language is an error whether or not the claim applies.
+    # An expression outside the language is an error, whether or not the claim applies.
     links = links_of(claim)
     asked = applicability(claim, run, nearby)
     given = partial(Check, claim, run.arithmetic, conditions=asked.conditions, is_steady=asked.is_steady)
@@ -122,13 +120,13 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
 
 
 _SLACK_OF_SUPREMA = 1e-4
-"""Relative excess of suprema on balls over the true ones, at most: their multiplier grows by 1e-6 up to 60 times."""
+"""Bound on the relative excess of suprema on balls: up to 60 increases of their multiplier by 1e-6."""
 
 
 def _without_loose_violation(found: Check) -> Check:
-    """A check that a supremum on a ball violates by no more than it may be too large is undecided.
+    """Leave a violation undecided if it is smaller than the possible excess of a supremum on a ball.
 
-    Such a constant is an upper bound: on the larger side it favours the claim, on the smaller one it speaks against it.
+    Such a constant is an upper bound: on the larger side it favours the claim, on the smaller one it counts against it.
     """
     worst = found.worst
     if found.holds is not False or worst is None or found.rate is not None:
@@ -145,7 +143,7 @@ def _without_loose_violation(found: Check) -> Check:
 
 
 def _with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
-    """A check on a run whose expectations are averages over replicas: the interval decides, and refutes nothing."""
+    """Check a claim on a run with Monte-Carlo moments; the interval decides, but never refutes."""
     seen = estimated(links, partial(stacked_sites, found.claim), run)
     return found if seen is None else replace(found, final_decision=seen.final_decision, estimate=seen.left)
 
@@ -158,7 +156,7 @@ def regions(claim: Claim, run: Run) -> dict[str, str]:
 
 @cache
 def constants_with_regions(claim: Claim) -> tuple[RunQuantity, ...]:
-    """The constants that a claim uses and that hold somewhere, by name."""
+    """Return the constants of a claim that hold on some region, by name."""
     used = {n.name: n for n in claim.notation.values() if isinstance(n, RunQuantity) and n.region is not None}
     return tuple(used[name] for name in sorted(used))
 

@@ -1,4 +1,4 @@
-"""Powers of an infinitesimal h that expressions of a claim behave like, on a run at the limit of a variable."""
+"""Orders in an infinitesimal h of the expressions of a claim, on a run at the limit of a variable."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from fedtheory.language.quantities import RunQuantity
 from verify.check.links import compile_side
 
 BEYOND_GERMS = (FedtheoryError, ArithmeticError, LookupError, ValueError, TypeError, AttributeError)
-"""Errors of computations without values in rational functions of h, such as those that need a float."""
+"""Errors of computations that rational functions of h do not cover, such as those that need a float."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """An expression is of the order of h^power, at most; exactly of it where it `is_exact`."""
+    """Order h^power of an expression: an upper bound, or the exact order where `is_exact`."""
 
     power: Fraction | float
-    """Infinite for zero."""
+    """The exponent, which is infinite for zero."""
     is_exact: bool = True
 
 
 def germ_of(claim: Claim, expression: Expr, run: Run) -> Germ:
-    """The value of an expression on a run at a limit; raises one of `BEYOND_GERMS` where it has none."""
+    """Return the value of an expression on a run at a limit; raises one of `BEYOND_GERMS` if it has none."""
     return as_germ(compile_side(claim, expression, "run")(whole_run(run)).item())
 
 
 def as_germ(value: object) -> Germ:
-    """A rational or a germ as a germ; `TypeError` for anything else."""
+    """Convert a rational or a germ to a germ; raises `TypeError` for anything else."""
     if isinstance(value, Germ):
         return value
     if not isinstance(value, fmpq):
@@ -46,7 +46,7 @@ def as_germ(value: object) -> Germ:
 
 
 def order_of(claim: Claim, expression: Expr, run: Run) -> Order | None:
-    """The order of the size of an expression on a run at a limit; None where it is not known."""
+    """Return the order of an expression on a run at a limit; None where it is not known."""
     try:
         germ = germ_of(claim, expression, run)
     except BEYOND_GERMS:
@@ -55,7 +55,7 @@ def order_of(claim: Claim, expression: Expr, run: Run) -> Order | None:
 
 
 def _order_of_parts(claim: Claim, expression: Expr, run: Run) -> Order | None:
-    """The order of an expression with roots, which has no value in rational functions."""
+    """Return the order of an expression with roots, which is not a rational function."""
     if expression.is_Symbol:
         return _order_of_root(claim, expression, run)
     parts = [order_of(claim, part, run) for part in expression.args]
@@ -67,7 +67,7 @@ def _order_of_parts(claim: Claim, expression: Expr, run: Run) -> Order | None:
     powers, are_exact = [part.power for part in known], all(part.is_exact for part in known)
     if isinstance(expression, sp.Mul):
         return Order(sum(powers), are_exact)
-    # Terms of one sign do not cancel, and others may.
+    # Terms of equal sign do not cancel; others may.
     return Order(min(powers), are_exact and all(part.is_nonnegative for part in expression.args))
 
 
@@ -78,7 +78,7 @@ def _order_of_power(base: Order, exponent: Fraction) -> Order | None:
 
 
 def _order_of_root(claim: Claim, symbol: sp.Symbol, run: Run) -> Order | None:
-    """Return the order of a quantity whose square is measured."""
+    """Return the order of a quantity whose square has a value."""
     quantity = claim.notation.get(symbol)
     if not isinstance(quantity, RunQuantity) or not quantity.root:
         return None

@@ -18,13 +18,13 @@ from verify.check.rates import RateCheck
 
 @dataclass(frozen=True)
 class FinalDecision:
-    """An answer where floats alone do not decide."""
+    """An exact decision where floats do not decide."""
 
     holds: bool | None
-    """None where nothing better is at hand."""
+    """None where the exact method does not decide either."""
     reason: str
     by: str = ""
-    """Method of the decision, in words: the arithmetic, or a proof."""
+    """Name of the method: the arithmetic, or a proof."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class EstimatedSide:
 
 
 CLEAR = 1.1
-"""Ratio of the sides from which a violation convinces at a glance."""
+"""Ratio of the sides above which a violation is clear."""
 
 
 def unclearness(ratio: float | None) -> int:
@@ -49,7 +49,7 @@ def unclearness(ratio: float | None) -> int:
 
 
 def is_everywhere(regions: Mapping[str, str]) -> bool:
-    """Return whether constants that hold on these regions hold on all of space."""
+    """Return whether constants with these regions hold on the whole space."""
     return all(region == Everywhere.description for region in regions.values())
 
 
@@ -61,37 +61,39 @@ class Check(Shown):
     arithmetic: Arithmetic
     applicable: bool
     reason: str | None
-    """Why the claim does not apply, or why nothing could be decided."""
+    """Reason why the claim does not apply, or why it is undecided."""
     excluded: tuple[Exclusion, ...] = ()
-    """The assumptions and conditions that fail on the run, or the quantity that has no value there."""
+    """The assumptions and conditions that fail on the run, or the quantity without a value."""
     conditions: tuple[ConditionCheck, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     rate: RateCheck | None = None
     regions: Mapping[str, str] = field(default_factory=dict)
-    """For constants of assumptions, where they hold."""
+    """Regions on which constants of assumptions hold, by name."""
     final_decision: FinalDecision | None = None
-    """Decision that overrules the comparisons in floats."""
+    """Decision that takes precedence over the comparisons in floats."""
     diverges: bool = False
     """Whether the claim does not apply because the run leaves the range of the arithmetic."""
     is_steady: bool = True
-    """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
+    """False where floats cannot decide whether the claim applies: perturbed runs disagree, or the run overflows."""
     bits: int | None = None
-    """Precision of the answer where it comes from enclosures."""
+    """Precision in bits of a check in enclosures."""
     estimate: EstimatedSide | None = None
-    """The interval of the left side, where expectations are averages over replicas."""
+    """Estimate of the left side with its interval, if moments are Monte-Carlo averages."""
 
     @property
     def excluded_by(self) -> str:
-        """Name the first premise that excludes the run; empty where none does."""
+        """Name the first premise that excludes the run; empty if none does."""
         return self.excluded[0].name if self.excluded else ""
 
     def summary(self) -> str:
-        """The claim, and whether it applies and holds."""
+        """Return one line: the claim, and whether it applies and holds."""
         words = {True: "holds", False: "violated", None: "undecided"}
         return f"{self.claim.id}: {words[self.holds] if self.applicable else 'not applicable'}"
 
     def card(self) -> Card:
-        """The statement, its conditions with their slack, both sides and the terms of the right one."""
+        """Return for display the statement, its conditions with their slack, both sides, and the terms of the right
+        side.
+        """
         answers = {"reason": self.reason, "decided": self.decided_in}
         facts = {name: words for name, words in answers.items() if words is not None} | setting_facts(self.claim)
         with self.claim.typesetting():
@@ -105,9 +107,9 @@ class Check(Shown):
 
     @property
     def is_decided(self) -> bool:
-        """Whether rounding has no say in the answer: neither in the assumptions and conditions nor in the verdict.
+        """Return whether the result does not depend on rounding, neither in the premises nor in the verdict.
 
-        A violation in floats is not decided before exact arithmetic confirms it.
+        A violation in floats is undecided until exact arithmetic confirms it.
         """
         if not self.is_steady or any(condition.holds is None for condition in self.conditions):
             return False
@@ -117,13 +119,13 @@ class Check(Shown):
 
     @property
     def holds(self) -> bool | None:
-        """True, False, or None where undecided or not applicable."""
+        """Return True, False, or None where undecided or not applicable."""
         deciding = self.final_decision or self.rate or self.worst
         return deciding.holds if deciding and self.applicable and self.is_steady else None
 
     @property
     def decided_in(self) -> str | None:
-        """Name the numbers or the proof that decided; None where nothing is decided."""
+        """Name the arithmetic or the proof that decided; None where undecided."""
         if self.holds is None:
             return None
         if self.final_decision is not None:
@@ -132,18 +134,18 @@ class Check(Shown):
 
     @property
     def everywhere(self) -> bool:
-        """Whether all constants that the claim uses hold on all of space."""
+        """Return whether all constants that the claim uses hold on the whole space."""
         return is_everywhere(self.regions)
 
     @property
     def ratio(self) -> float | None:
-        """Ratio of the two sides at the worst place, as a float."""
+        """Return the ratio of the sides at the worst place, as a float."""
         worst = self.worst
         return None if worst is None or worst.ratio is None else plain_float(worst.ratio)
 
     @property
     def worst(self) -> Comparison | None:
-        """The comparison that decides: a violated link, else an undecided one, else the tightest."""
+        """Return the comparison that decides: a violated link, else an undecided one, else the tightest."""
         order = {False: 2, None: 1, True: 0}
 
         def criticality(comparison: Comparison) -> tuple[int, float]:

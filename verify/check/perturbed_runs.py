@@ -1,8 +1,9 @@
-"""Runs that differ from a float run by little more than rounding: what they disagree about, rounding decides.
+"""Perturbed runs: they differ from a float run by little more than rounding. A result on which they disagree depends on
+rounding.
 
-All lengths, curvatures, variances and step sizes are multiplied by numbers next to one.  Equal entries stay equal,
-and a flat direction stays flat, so that exact statements stay true; but every operation rounds differently, and
-cancelling or badly conditioned numbers come out differently.
+All lengths, curvatures, variances and step sizes are multiplied by factors close to one. Equal entries stay equal, and
+flat directions stay flat, so that true statements stay true. But every operation rounds differently, so cancellation
+and bad conditioning become visible.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from fedtheory.federation.oracles import AdditiveNoise, MiniBatch, Oracle
 from fedtheory.federation.problem import Problem
 
 _NUDGE = 1e-13
-"""Far above the rounding of one operation, far below what counts as a near tie."""
+"""Size of a perturbation: far above the rounding of one operation, far below the size of a near tie."""
 _NUDGES = ((3, -5, 7, -2), (-4, 6, 1, 5), (1, 2, -8, -3))
-"""For curvatures, lengths, variances and step sizes, in multiples of `_NUDGE`; directions differ on purpose."""
+"""Perturbations of curvatures, lengths, variances and step sizes, in multiples of `_NUDGE`, with different signs."""
 
 
 def perturbed_runs(run: Run) -> tuple[Run, ...]:
-    """A few runs next to a float run, drawn from fixed factors; none where nothing rounds or errors are estimates."""
+    """Return a few runs close to a float run, with fixed factors; none if the run is exact or estimated."""
     if run.arithmetic is not FLOAT or run.is_estimated:
         return ()
     return tuple(_move(run, *(1 + _NUDGE * nudge for nudge in nudges)) for nudges in _NUDGES)
@@ -63,7 +64,7 @@ def _quadratics(problem: Problem, curvature: float, length: float, variance: flo
 
 
 def _data(data: ClientData, curvature: float, length: float) -> ClientData:
-    """The data of the moved objectives, up to rounding: x'x is a curvature, y/x a length."""
+    """Return the data of the perturbed objectives, up to rounding: x'x is a curvature, y/x a length."""
     root = curvature**0.5
     inputs, outputs = tuple(x * root for x in data.inputs), tuple(y * (root * length) for y in data.outputs)
     return replace(data, inputs=inputs, outputs=outputs, ridge=data.ridge * curvature)

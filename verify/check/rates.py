@@ -1,9 +1,8 @@
-"""O(.) statements: exact runs over a geometric ladder of each variable, and the exact limit.
+"""Check O(.) statements on geometric ladders of each variable, and by exact limits.
 
-A quantity that is of a larger order than the rate says, in an exact limit,
-refutes it.  Otherwise the ratio of quantity to order is fitted over the last
-half of each ladder; slopes that do not rise support the rate, with the largest
-ratio of all ladders as its one constant, and slopes that do are evidence against it.
+An exact limit in which the quantity is of a larger order refutes the rate. Otherwise the ratio of quantity to order is
+fitted over the last half of each ladder; ladders without a positive slope support the rate, with the largest ratio of
+all ladders as its constant. A positive slope is evidence against it.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ from verify.effort import spend
 __all__ = ["Climb", "RateCheck", "Rung", "check_rate", "look_closer", "require_ladder"]
 
 _LEAST_GROWTH = 1e-26
-"""Part of the largest value on all ladders below which floats do not distinguish squares from zero."""
+"""Fraction of the largest value on all ladders below which floats do not distinguish squares from zero."""
 _FEWEST = 3
-"""Rungs that a slope needs at least."""
+"""Least number of rungs for a slope."""
 
 _Steps = tuple[int, ...]
 """A rung of each ladder, in the order of the variables."""
@@ -91,12 +90,12 @@ def _compile(claim: Claim) -> _CompiledRate:
 
 
 def require_ladder(claim: Claim) -> None:
-    """Raise `InputError` where a rate cannot be climbed on any run."""
+    """Raise `InputError` if a rate has no ladder on any run."""
     _compile(claim)
 
 
 def _symbolic_limit(claim: Claim) -> Expr | None:
-    """Limit of the measured expression for ever more rounds, where it is known and the order vanishes."""
+    """Return the limit of the measured expression as rounds tend to infinity, if it is known and the order vanishes."""
     assert claim.rate is not None
     rate, notation, rounds = claim.rate, claim.notation, _rounds_of(claim)
     if rounds is None or rate.step_size is not None or not _have_limits(rate, notation, rounds):
@@ -106,32 +105,32 @@ def _symbolic_limit(claim: Claim) -> Expr | None:
 
 
 def _rounds_of(claim: Claim) -> sp.Symbol | None:
-    """The variable that stands for the number of rounds, if it exists."""
+    """Return the variable that stands for the number of rounds, if there is one."""
     return next((variable for variable in ladders_of(claim) if claim.notation[variable].name == "rounds"), None)
 
 
 def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Quantity], rounds: sp.Symbol) -> bool:
-    """Return whether everything that is measured is constant or has a known limit for ever more rounds."""
+    """Return whether all measured quantities are constant or have a known limit as rounds tend to infinity."""
     measured = (notation[symbol] for symbol in rate.measured.free_symbols - {rounds})
     return all(isinstance(n, RunQuantity) and bool(n.is_constant or n.limit) for n in measured)
 
 
 def check_rate(claim: Claim, run: Run) -> RateCheck:
-    """Climb the ladders from a run; the run's own horizon does not matter."""
+    """Evaluate a rate on the ladders of a run; the horizon of the run does not matter."""
     _require_fixed_constants(claim, run)
     growth, limit = growth_of(claim, run), _limit(_compile(claim), run)
     found = _climbed(claim, run, growth, limit, is_longer=False)
     if found.holds is not None or run.arithmetic is not FLOAT or isinstance(run, LossRun):
         return found
-    # Ladders on which the asymptotic regime is not reached are made longer, once; rationals would grow too long, and
-    # runs on other losses are computed step by step for every outcome.
+    # If the asymptotic regime is not reached, ladders are extended once. This does not happen in rationals, which would
+    # grow too long, nor for runs on other losses, which are computed for every outcome.
     return _climbed(claim, run, growth, limit, is_longer=True)
 
 
 def _climbed(claim: Claim, run: Run, growth: Growth | None, limit: Number | None, *, is_longer: bool) -> RateCheck:
     compiled = _compile(claim)
     first = _climb(claim, run, 0, is_longer)
-    # Only floats have a rounding error that could pass for a limit.
+    # Only floats have rounding errors that could look like a limit.
     rounding = NEAR_TIE * first.scale if run.arithmetic is FLOAT else 0
     if growth is None and limit is not None and abs(limit) > rounding:
         growth = Growth(_rounds_of(claim), sp.oo, Fraction(0), limit)
@@ -140,7 +139,7 @@ def _climbed(claim: Claim, run: Run, growth: Growth | None, limit: Number | None
     climbs = (first, *_further_climbs(claim, run, is_longer))
     largest = max(ratio for climb in climbs for ratio in climb.ratios)
     if compiled.constant is not None:
-        # On the ladder, where constants that hold on a ball are those of all rungs.
+        # Use the run on the ladder: there, constants on a ball are the same at all rungs.
         start = _places(compiled.ladders, 0, is_longer)[0]
         stated = compiled.constant(whole_run(_run_at(claim, run, start))).item()
         return RateCheck(_is_bounded(climbs, stated), first.rungs, largest, limit, climbs)
@@ -150,15 +149,15 @@ def _climbed(claim: Claim, run: Run, growth: Growth | None, limit: Number | None
 
 
 def _select_ladders(claim: Claim, run: Run, growth: Growth, first: Climb) -> tuple[Climb, ...]:
-    """The first ladder, and that of the variable in which a rate is refuted."""
+    """Return the ladder of the first variable, and that of a variable in which the rate is refuted."""
     number = [*ladders_of(claim)].index(growth.variable)
     return _with_rises((first,) if number == 0 else (first, _climb(claim, run, number, is_longer=False)))
 
 
 def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
-    """Decide a rate that floats leave open: by an exact limit, or in rationals where the run's own value is zero.
+    """Decide a rate that floats leave open: by an exact limit, or in rationals if the value on the run is zero.
 
-    What vanishes exactly is O of everything, and floats climb a ladder of its rounding errors.
+    A quantity that is exactly zero satisfies every rate, while floats would fit its rounding errors.
     """
     if exact.arithmetic is RATIONAL and _measure_largest(claim, exact) == 0:
         return check_rate(claim, exact)
@@ -167,9 +166,9 @@ def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
 
 
 def _further_climbs(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
-    """The ladders of the other variables, and of all together.
+    """Return the ladders of the other variables, and the joint ladder.
 
-    Floats suffice for slopes.  Where a constant is stated, exact numbers stay: they decide whether it is exceeded.
+    Floats suffice for slopes. A stated constant needs exact numbers, which decide whether it is exceeded.
     """
     is_exact = run.arithmetic is FLOAT or _compile(claim).constant is not None
     near = run if is_exact else run.as_floats()
@@ -178,7 +177,7 @@ def _further_climbs(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
 
 
 def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
-    """The ladder of one variable."""
+    """Return the ladder of one variable; the others are fixed."""
     compiled = _compile(claim)
     variable, ladder = [*ladders_of(claim)][number], compiled.ladders[number]
     rungs = _select_rungs(claim, run, _places(compiled.ladders, number, is_longer))
@@ -190,7 +189,7 @@ def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
 
 
 def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]:
-    """The ladder of all variables of a rate with several, where the conditions hold along it."""
+    """Return the joint ladder of a rate with several variables, if the conditions hold along it."""
     ladders = _compile(claim).ladders
     if len(ladders) == 1 or not all(ladder.climbs_jointly for ladder in ladders):
         return ()
@@ -201,27 +200,27 @@ def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]
 
 
 def _places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Steps]:
-    """Rungs at which a ladder is climbed, with all other variables held."""
+    """Return the rungs of a ladder, with all other variables fixed."""
     held = [ladder.start_rung(is_longer) for ladder in ladders]
     steps = ladders[number].steps(number == 0, is_longer)
     return [(*held[:number], step, *held[number + 1 :]) for step in steps]
 
 
 def _select_rungs(claim: Claim, run: Run, places: list[_Steps]) -> tuple[Rung, ...]:
-    """The rungs at which the conditions hold."""
+    """Return the rungs at which the conditions hold."""
     return tuple(
         _evaluate_rung(claim, run, place) for place in places if check_conditions(claim, _run_at(claim, run, place))
     )
 
 
 def _with_rises(climbs: tuple[Climb, ...]) -> tuple[Climb, ...]:
-    """The ladders of a rate with what their ratios do."""
+    """Return the ladders with the fitted slopes of their ratios."""
     scale = max(climb.scale for climb in climbs)
     return tuple(replace(climb, rise=_rise(climb, scale)) for climb in climbs)
 
 
 def _rise(climb: Climb, scale: float) -> float:
-    """Compute the slope of the ratio to the order on a ladder; zero is of every order."""
+    """Return the slope of the ratio to the order on a ladder; minus infinity if the quantity is zero."""
     if climb.scale == 0:
         return 0.0
     resolved = [place for place, rung in enumerate(climb.rungs) if _is_resolved(rung, scale)]
@@ -229,7 +228,7 @@ def _rise(climb: Climb, scale: float) -> float:
 
 
 def _is_resolved(rung: Rung, scale: float) -> bool:
-    """Return whether a value is more than the square of a rounding error; rationals decide always."""
+    """Return whether a value exceeds the square of a rounding error; rationals always do."""
     return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _LEAST_GROWTH * scale)
 
 
@@ -251,7 +250,7 @@ def _mark_at_most(smaller: Number, larger: Number) -> bool | None:
 
 @lru_cache(maxsize=64)
 def _evaluate_rung(claim: Claim, run: Run, place: _Steps) -> Rung:
-    """Values found at a rung; cached, as several ladders of a rate share it."""
+    """Return the values at a rung; cached, as several ladders of a rate share rungs."""
     compiled = _compile(claim)
     at = _run_at(claim, run, place)
     whole = whole_run(at)
@@ -262,7 +261,7 @@ def _evaluate_rung(claim: Claim, run: Run, place: _Steps) -> Rung:
 
 
 def _measure_largest(claim: Claim, at: Run) -> Number:
-    """Compute the value that a rate is about on a run: the largest one of a quantity with several places."""
+    """Return the value of the rate's quantity on a run; the largest one if it has several places."""
     compiled = _compile(claim)
     measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
     return max(measured, key=abs)
@@ -276,7 +275,7 @@ def _largest(values: Array) -> float:
 def _run_at(claim: Claim, run: Run, place: _Steps) -> Run:
     compiled = _compile(claim)
     at = run
-    # Copies of clients come first, as runs that differ in their rounds only share what a round does.
+    # Clients are copied first, because runs that differ only in their number of rounds share the round map.
     for ladder, step in sorted(zip(compiled.ladders, place, strict=True), key=lambda pair: pair[0].place):
         at = _plain_run_at(ladder, at, step)
     if compiled.local_steps is not None:
@@ -288,23 +287,23 @@ def _run_at(claim: Claim, run: Run, place: _Steps) -> Run:
 
 @lru_cache(maxsize=64)
 def _with_step_size(run: Run, size: Number) -> Run:
-    """The run with local steps of another size; kept, as several rates shorten them in the same way."""
+    """Return the run with local steps of another size; cached, as several rates use the same run."""
     return run.with_work(run.algorithm.work.steps, size)
 
 
 def _exact(size: Number) -> Number:
-    """A step size unchanged, or a rational within 1e-9 of one that has a root."""
+    """Return a rational step size, or a rational within 1e-9 of an irrational one."""
     return fmpq(simplest_near(plain_float(size), 1e-9)) if is_enclosed(size) else size
 
 
 @lru_cache(maxsize=64)
 def _plain_run_at(ladder: Ladder, run: Run, step: int) -> Run:
-    """The run at a rung; kept, as several rates climb the same ladder."""
+    """Return the run at a rung; cached, as several rates share the ladder."""
     return ladder.at(run, step)
 
 
 def _with_local_steps(run: Run, steps: int) -> Run:
-    """About as many iterations in rounds of another number of local steps."""
+    """Return the run with another number of local steps per round and about as many iterations."""
     taken = run.algorithm.rounds * max(run.algorithm.work.steps)
     chosen = max(steps, 1)
     changed = run.with_work((chosen,) * run.problem.clients, run.algorithm.work.step_sizes[0])
@@ -323,7 +322,7 @@ def _limit(compiled: _CompiledRate, run: Run) -> Number | None:
 def _require_fixed_constants(claim: Claim, run: Run) -> None:
     """Raise an error where constants of assumptions hold only on a ball that grows with the horizon.
 
-    Nor, where numbers of the claim hold on balls, from small ones of short runs to a large one around all others.
+    The same holds for other constants of the claim if their balls change along the ladder.
     """
     counts_on_balls = any(isinstance(n, RunQuantity) and n.region is not None for n in claim.notation.values())
     for number, ladder in enumerate(_compile(claim).ladders):

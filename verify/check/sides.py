@@ -1,4 +1,4 @@
-"""The two sides of links at every place of a run: numbers, one entry after the other."""
+"""Values of both sides of links at all places of a run."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _KEPT_SITES = 8
 
 @dataclass(frozen=True)
 class SideTerm:
-    """One additive term of a side, and its value."""
+    """One additive term of a side, with its value."""
 
     expression: Expr
     value: Number
 
     @property
     def latex(self) -> str:
-        """The term, typeset."""
+        """Return the term as LaTeX."""
         return latex(self.expression)
 
 
@@ -41,10 +41,10 @@ class Place:
 
     site: Site
     along: Mapping[str, int]
-    """Position along those axes of the sides that are not of length one."""
+    """Index along the axes of the sides whose length is not one."""
 
     def terms(self, side: Compiled) -> tuple[SideTerm, ...]:
-        """The additive terms of a side here; an axis of length one is shared by all entries."""
+        """Return the additive terms of a side at this entry; all entries share an axis of length one."""
         with precise_enclosures():
             return tuple(SideTerm(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
 
@@ -54,7 +54,7 @@ class Place:
 
 
 class Values:
-    """Both sides of a link, and the scale of their rounding errors, as arrays of one shape."""
+    """Both sides of a link, and the scale of their rounding errors, as arrays of equal shape."""
 
     def __init__(self, link: CompiledRelation, lhs: Array, rhs: Array, scale: Array | None = None) -> None:
         self.link, self.lhs, self.rhs, self.scale = link, lhs, rhs, scale
@@ -62,11 +62,11 @@ class Values:
 
     @cached_property
     def signs(self) -> Array:
-        """Numbers with the signs of the slack."""
+        """Return numbers with the signs of the slack."""
         return floats_of_same_sign(self.slack)
 
     def select_entries(self, entries: Array) -> Values:
-        """The values at some entries, on their axes."""
+        """Return the values at the given entries."""
         found = copy(self)
         found.lhs, found.rhs, found.slack = self.lhs[entries], self.rhs[entries], self.slack[entries]
         found.scale = None if self.scale is None else self.scale[entries]
@@ -74,13 +74,13 @@ class Values:
         return found
 
     def size(self, at: Array) -> Array:
-        """Return the size that gaps are compared with: the scale, or the size of both sides where they are exact."""
+        """Return the size with which gaps are compared: the scale of rounding, or of both sides if these are exact."""
         found: Array = convert_inexact(abs(self.lhs[at]) + abs(self.rhs[at])) if self.scale is None else self.scale[at]
         return found
 
 
 class Sides(Values):
-    """Values of both sides over all places of a run, one entry for each."""
+    """Values of both sides over all places of a run, one entry per place."""
 
     def __init__(self, link: CompiledRelation, site: Callable[[int], Site], parts: Sequence[_Part]) -> None:
         super().__init__(link, *map(np.concatenate, zip(*(part.values for part in parts), strict=True)))
@@ -93,7 +93,7 @@ class Sides(Values):
         site, part = self._site(number), self._parts[number]
         if part.values[0].size == math.prod(part.shape) == 1:
             return Place(site.member(0), {})
-        # Seen from the end of its part an entry has a negative number.
+        # Relative to the end of its part the index of an entry is negative.
         existing = np.arange(len(part.values[0])) if part.existing is None else part.existing
         position = np.unravel_index(existing[entry - ends[number]], part.shape)
         single = site.member(int(position[0]))
@@ -102,9 +102,9 @@ class Sides(Values):
 
 
 def sides_of(links: Sequence[CompiledRelation], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
-    """The sides of each link over all sites; each call of `sites` gives all of them."""
+    """Return the sides of each link over all sites; each call of `sites` yields all sites again."""
     visited = iter(sites())
-    # A site of a large run is large: only the first ones are kept.
+    # Sites of large runs need much memory, so only the first ones are kept.
     first = list(islice(visited, _KEPT_SITES))
     parts = [[_evaluate_term(link, site) for link in links] for site in chain(first, visited)]
 
@@ -116,11 +116,11 @@ def sides_of(links: Sequence[CompiledRelation], sites: Callable[[], Iterable[Sit
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Left side and right side of a link at one site, and the scale of floats."""
+    """Both sides of a link at one site, and the scale of float rounding."""
 
     shape: tuple[int, ...]
     existing: Array | None
-    """Positions, in the flattened shape, of the entries whose local step exists; None where all do."""
+    """Indices, in the flattened shape, of entries whose local step exists; None if all do."""
     values: tuple[Array, ...]
 
 
@@ -132,16 +132,16 @@ def _evaluate_term(link: CompiledRelation, site: Site) -> _Part:
 
 
 def values_at(link: CompiledRelation, site: Site) -> list[Array]:
-    """Left side and right side at a site, and the scale of floats."""
+    """Return left side, right side and the scale of float rounding at a site."""
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
     if left_scale is not None and right_scale is not None:
         return [left, right, left_scale + right_scale]
-    # Plain intervals: one that is too wide is undecided at its place, and nowhere else.
+    # Plain intervals are used: one that is too wide leaves only its own place undecided.
     return [convert_inexact(left), convert_inexact(right)]
 
 
 def _broadcast(arrays: Sequence[Array], axes: int) -> Sequence[Array]:
-    """Arrays of one shape, with so many axes."""
+    """Broadcast arrays to one shape with the given number of axes."""
     if len({each.shape for each in arrays}) > 1:
         arrays = np.broadcast_arrays(*arrays)
     missing = range(axes - arrays[0].ndim)
@@ -149,7 +149,7 @@ def _broadcast(arrays: Sequence[Array], axes: int) -> Sequence[Array]:
 
 
 def existing_entries(site: Site, values: Array) -> Array | None:
-    """Positions, in the flattened values at a site, of those whose local step exists; None where all do."""
+    """Return the indices, in the flattened values at a site, of entries whose local step exists; None if all do."""
     valid = None if site.frame is None else site.frame.valid
     if valid is None or valid.shape != values.shape[-2:]:
         return None

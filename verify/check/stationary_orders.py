@@ -1,4 +1,4 @@
-"""The power of a step size that stationary errors behave like as steps vanish, from their expansions in the step."""
+"""Order of stationary errors in the step size, from their series expansions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
 
 _TERMS = 6
-"""Coefficients that are looked at; where all of them vanish nothing is said."""
+"""Number of coefficients that are computed; if all of them vanish, the order is unknown."""
 
 
 def find_leading_term(claim: Claim, run: Run) -> tuple[fmpq, Fraction] | None:
-    """c and p where what a rate measures is like c h^p, c > 0, for steps h times those of a rational run.
+    """Find c > 0 and p such that the quantity of a rate behaves like c h^p for step sizes h times those of a rational
+    run.
 
-    None where it is no stationary error with a known expansion; `NotApplicable` where small steps have no limit.
+    Returns None if it is no stationary error with a known expansion; raises `NotApplicable` if there is no
+    small-step-size limit.
     """
     assert claim.rate is not None
     expand = _EXPANSIONS.get(claim.notation.get(claim.rate.measured))
@@ -42,7 +44,7 @@ def _suboptimality(run: Run, moments: list[Array]) -> list[Any]:
 
 
 def _mean_distance_sq(_run: Run, moments: list[Array]) -> list[Any]:
-    """The coefficients of the square of a series of vectors."""
+    """Return the coefficients of the squared norm of a vector series."""
     means = [moment[1:, 0] for moment in moments]
     return [sum((means[k] @ means[power - k] for k in range(power + 1)), fmpq(0)) for power in range(len(means))]
 
@@ -52,4 +54,4 @@ _EXPANSIONS: dict[Quantity | None, Callable[[Run, list[Array]], list[Any]]] = {
     q.limiting_model_suboptimality: _suboptimality,
     q.limiting_mean_distance_sq: _mean_distance_sq,
 }
-"""Stationary errors with their coefficients, from those of the stationary second moment."""
+"""Functions that return the coefficients of a stationary error from those of the stationary second moment."""

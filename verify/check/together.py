@@ -1,6 +1,7 @@
-"""One claim on many runs: its sides are evaluated once, on arrays that lead with the runs.
+"""Check claims on many runs jointly: the first axis of all arrays enumerates runs.
 
-What is particular on a run is left to a check of that run alone: a number that it refuses, sides too close to tell.
+A run that needs special treatment is checked alone, for instance if a quantity has no value or both sides are too
+close.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from verify.check.sides import Values
 from verify.check.whole_runs import WholeRuns
 
 Outcomes = dict[int, "CheckResult | None"]
-"""Answers for runs by their numbers; None for those that are to be checked alone."""
+"""Results by index of the run; None for runs that must be checked alone."""
 
 
 @dataclass(frozen=True)
@@ -38,23 +39,23 @@ class CheckResult:
 
     applicable: bool
     everywhere: bool = True
-    """Whether all constants that the claim uses hold on all of space."""
+    """Whether all constants that the claim uses hold on the whole space."""
     holds: bool | None = None
     ratio: float | None = None
-    """Ratio of the two sides at the worst place."""
+    """Ratio of the sides at the worst place."""
     excluded: str = ""
-    """Name of the first assumption or condition that fails, else of a quantity without a value."""
+    """Name of the first failed assumption or condition, else of a quantity without a value."""
 
 
 class RunsTogether:
-    """Runs of one arithmetic, and what claims say of them."""
+    """Runs of one arithmetic on which claims are checked jointly."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs = runs
         self._whole = WholeRuns(runs)
 
     def answers(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, CheckResult]]:
-        """The answers of each claim for runs, by their numbers; those that are left out are to be checked alone."""
+        """Return the results of each claim by index of the run; missing runs must be checked alone."""
         asked = filter(_has_batches, claims) if self._are_comparable else ()
         outcomes = {claim: dict(self._find_excluded(claim)) for claim in asked}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -66,11 +67,11 @@ class RunsTogether:
         return {c: {row: each for row, each in found.items() if each is not None} for c, found in outcomes.items()}
 
     def _compare(self, place: str, outcomes: Mapping[Claim, Outcomes]) -> None:
-        """Compare the relations on runs to which the claims apply; earlier results stay."""
+        """Compare the relations on runs to which the claims apply; earlier results are kept."""
         at = self._whole if place == "run" else RunsAtPlaces(self.runs, place)
         for claim, groups in self._group_by_kind(dict(self._list_missing(outcomes)), at.kind):
             for rows in (part for alike in groups for part in at.parts(claim, alike)):
-                # What refuses one of the runs is found again where it is checked alone.
+                # An error on one of the runs occurs again when that run is checked alone.
                 with suppress(FedtheoryError):
                     outcomes[claim].update(self._compared(claim, at, rows))
 
@@ -85,7 +86,7 @@ class RunsTogether:
         return tuple(row for row in range(len(self.runs)) if row not in outcomes)
 
     def _find_excluded(self, claim: Claim) -> Iterator[tuple[int, CheckResult | None]]:
-        """Runs that a premise excludes, or that do not answer whether one does."""
+        """Yield the runs that a premise excludes, and those on which a premise is undecided, by index."""
         assumed = premises(claim)
         for row, run in enumerate(self.runs):
             try:
@@ -100,9 +101,10 @@ class RunsTogether:
     def _group_by_kind(
         self, rows: Mapping[Claim, Rows], kind: Callable[[Claim, int], Hashable]
     ) -> Iterable[tuple[Claim, Iterable[Rows]]]:
-        """Group the runs of each claim by kind, without those on which some quantity has no value.
+        """Group the runs of each claim by kind, without those on which a quantity has no value.
 
-        All requirements of a run is measured in one go: much of what it takes is shared, and not kept for long.
+        All requirements of a run are measured together, because their computations share intermediate results that are
+        not kept long.
         """
         groups: dict[Claim, dict[Hashable, list[int]]] = {claim: {} for claim in rows}
         for row in range(len(self.runs)):
@@ -112,7 +114,7 @@ class RunsTogether:
         return [(claim, [tuple(group) for group in found.values()]) for claim, found in groups.items()]
 
     def _without_conditions(self, claim: Claim, groups: Iterable[Rows], rows: Rows) -> Outcomes:
-        """Runs on which a condition fails, is left open, or has no value."""
+        """Return results for the runs on which a condition fails, is undecided, or has no value."""
         outcomes: Outcomes = dict.fromkeys(rows)
         for alike in groups:
             decided = self._whole.conditions(claim, alike)
@@ -130,7 +132,9 @@ class RunsTogether:
 
 
 def ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
-    """The ratio of the two sides where it is worst, on each run; None where the claim is silent, or there is none."""
+    """Return the ratio of the sides at the worst place of each run; None where the claim does not apply or has no
+    ratio.
+    """
     outcomes = RunsTogether(runs).answers([claim]).get(claim, {})
     return [outcomes[row].ratio if row in outcomes else _evaluate_ratio(claim, run) for row, run in enumerate(runs)]
 
@@ -145,7 +149,7 @@ def _has_batches(claim: Claim) -> bool:
 
 
 def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> CheckResult | None:
-    """The answer of a run from what is worst of each relation there; None where one is left open."""
+    """Combine the worst places of all relations into the result of a run; None where one is undecided."""
     if any(decided == OPEN for decided, _ in worst):
         return None
     decided, ratio = min(worst, key=_least_first)
@@ -172,6 +176,6 @@ def _as_float(ratio: object) -> float | None:
 
 
 def _least_first(worst: tuple[int, float | None]) -> tuple[int, float]:
-    """Violations first, and the largest ratio among them."""
+    """Return a sort key: violations first, then the largest ratio."""
     decided, ratio = worst
     return decided, float("inf") if ratio is None else -ratio

@@ -1,4 +1,4 @@
-"""One claim about whole runs on many of them, its sides evaluated once."""
+"""Check one claim about whole runs on many runs, in one evaluation of its sides."""
 
 from __future__ import annotations
 
@@ -18,30 +18,32 @@ from verify.check.links import CompiledRelation, condition_links, links_of
 
 
 class WholeRuns:
-    """Runs, and what claims about whole runs say of them."""
+    """Runs on which claims about whole runs are evaluated jointly."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs = runs
         self._sites: dict[Hashable, SiteOfRuns] = {}
 
     def kind(self, claim: Claim, row: int) -> Hashable:
-        """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that stands alone."""
+        """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that is evaluated
+        alone.
+        """
         return collect_in_relations(claim).kind(self._runs[row])
 
     def parts(self, claim: Claim, rows: Rows) -> Iterable[Rows]:
-        """The runs, as many together as memory has room for: all of them."""
+        """Split runs into parts that fit into memory; here all of them form one part."""
         del claim
         return (rows,)
 
     def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
-        """Both sides of each relation, and whether it holds, (runs, entries)."""
+        """Return both sides of each relation and its decision, arrays of shape (runs, entries)."""
         site = self._site(collect_in_relations(claim), rows)
         choices = choices_of(claim, self._runs[rows[0]])
         sites = [replace(site, parameters=choice.parameters) for choice in choices]
         return [compare_by_run(link, sites, len(rows)) for link in links_of(claim)]
 
     def conditions(self, claim: Claim, rows: Rows) -> Array:
-        """The decision on each condition of a claim, (conditions, runs)."""
+        """Return the decision on each condition of a claim, shape (conditions, runs)."""
         site = self._site(collect_in_conditions(claim), rows)
         return np.stack([_condition(link, site, len(rows)) for link in condition_links(claim)])
 
@@ -54,7 +56,7 @@ class WholeRuns:
 
 
 def _condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
-    """Return whether a condition holds, run by run; claims that share it share what is found."""
+    """Return the decision on a condition, run by run; claims that share the condition share the result."""
 
     def compared() -> Array:
         _, decided = compare_by_run(link, [site], runs)

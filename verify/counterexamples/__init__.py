@@ -1,7 +1,7 @@
-"""The smallest known counterexample of each refuted claim: a run file in the folder of the claim's paper.
+"""Smallest known counterexamples of refuted claims, stored as run files in the folders of papers.
 
-A stored run is no evidence by itself: it is checked again before it is shown.
-``python -m verify.counterexamples`` finds and shrinks them again.
+A stored run is no evidence by itself: it is checked again before it is shown. The command ``python -m
+verify.counterexamples`` searches for smaller ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from verify.witness import exact_run
 
 
 def counterexample(claim: Claim) -> dict[str, Any] | None:
-    """The stored counterexample as the table of a run file; None where there is none."""
+    """Return the stored counterexample as the table of a run file; None if there is none."""
     file = counterexample_file(claim)
     if file is None or not file.is_file():
         return None
@@ -30,11 +30,11 @@ def refutes(claim: Claim, table: dict[str, Any]) -> bool:
 
 
 def counterexample_file(claim: Claim) -> Path | None:
-    """Return the path of a claim's stored counterexample, existing or not; None for a claim of no paper."""
+    """Return the path of a claim's stored counterexample, existing or not; None for a user-defined claim."""
     paper = published_by(claim)
     return None if paper is None else paper.counterexample_file(claim)
 
 
 def stored_files() -> set[Path]:
-    """The run files that are stored."""
+    """Return the run files of all stored counterexamples."""
     return {file for paper in papers().values() for file in paper.folder.glob("counterexamples/*.toml")}

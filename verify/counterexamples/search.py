@@ -1,4 +1,4 @@
-"""Finding counterexamples again, and keeping the ones that are easiest to read."""
+"""Search counterexamples of refuted claims, and keep the simplest ones."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ RunTable = dict[str, Any]
 
 
 def refuted(targets: Iterable[str]) -> list[str]:
-    """Select the claims that are recorded as refuted, in their order."""
+    """Select the claims that are recorded as refuted, in the given order."""
     return [target for target in targets if resolve(target).verdict == "refuted"]
 
 
 def regenerate(targets: Sequence[str], *, seconds: float, jobs: int) -> list[str]:
-    """Write the smallest counterexample found of each claim; the ids of those without one.
+    """Write the smallest counterexample of each claim; return the ids of claims without one.
 
-    Starts are the stored run and the one that `verify` finds; each is shrunk
-    for at most so many seconds.
+    The search starts from the stored run and from the one that `verify` finds; shrinking each takes at most `seconds`.
     """
     tasks = ((found.target, found.run, seconds) for found in verify(targets, jobs=jobs))
     missing = []
@@ -67,5 +66,6 @@ def _shrunk(claim: Claim, starts: Iterable[RunTable], seconds: float) -> Iterabl
     for start in starts:
         if refutes(claim, start):
             yield start
-            # The search may trade constants on all of space for ones on a ball, so that the start stays in the race.
+            # The search may return constants on a ball in place of constants on the whole space, so the start stays a
+            # candidate.
             yield shrink(claim, start, measure_work() + seconds)

@@ -1,9 +1,8 @@
 """Families of instances: exact rational runs on which claims are tried.
 
-An instance is named by its family and a number, so that any process can build
-it again.  To add a family, write a function of a number, decorate it with
-`family`, and name its module here, or put it into the folder ``instances`` of a
-paper; a family that is meant for an assumption serves the claims that make it.
+An instance is named by its family and a number, so that any process can build it again. To add a family, write a
+function of a number, decorate it with `family`, and list its module here or put it into the folder ``instances`` of a
+paper. A family for an assumption is used by the claims that make this assumption.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ __all__ = [
 
 _MODULES = [f"{__name__}.{own}" for own in ("algorithms", "general", "losses", "nonconvex")]
 for _module in sorted((*_MODULES, *names_of_modules("instances")), key=lambda name: name.rpartition(".")[2]):
-    # Families have the order of their modules' names, wherever these are: searches begin with the first ones.
+    # Families are sorted by module name, independent of their folder; searches begin with the first ones.
     import_module(_module)
 
 Complexity = tuple[bool, bool, int, int, int]
@@ -50,11 +49,11 @@ Complexity = tuple[bool, bool, int, int, int]
 
 @cache
 def families_for(claim: Claim) -> tuple[str, ...]:
-    """Names of the families on which a claim is tried; none for a bare definition.
+    """Return the names of the families on which a claim is tried; none for a definition.
 
-    Those that are meant for one of its assumptions; a user-defined claim is tried on the general ones as well, as
-    other assumptions may go with that one than in the sources, and on those of which its quantities speak.
-    Claims that assume smoothness without convexity are tried on objectives that are not convex besides.
+    A claim is tried on the families for its assumptions. A user-defined claim is also tried on the general families and
+    on those for its quantities, as its combination of assumptions may be new. Claims that assume smoothness without
+    convexity are also tried on nonconvex objectives.
     """
     if not claim.is_testable:
         return ()
@@ -78,14 +77,14 @@ def _list_families(claim: Claim) -> tuple[str, ...]:
 
 
 def _nonconvex_families(claim: Claim) -> tuple[str, ...]:
-    """Return the families for claims that assume smooth objectives and no convexity."""
+    """Return the families for claims that assume smoothness without convexity."""
     if claim.rate is not None or not assumes_only_smoothness(claim) or _names_another_algorithm(claim):
         return ()
     return tuple(family.name for family in FAMILIES.values() if family.meant_for is a.smooth)
 
 
 def assumes_only_smoothness(claim: Claim) -> bool:
-    """Return whether a claim assumes smooth objectives, and nothing that makes them convex."""
+    """Return whether a claim assumes smooth objectives, and nothing that implies convexity."""
     return a.smooth in claim.assumptions and a.IMPLY_CONVEXITY.isdisjoint(claim.assumptions)
 
 
@@ -97,17 +96,17 @@ _BEYOND: Mapping[Assumption, tuple[Assumption, ...]] = {
     a.same_local_work: (a.uniform_sampling, a.same_step_size),
     a.server_step_of_one: (a.two_sided_steps,),
 }
-"""Assumptions that families beyond plain FedAvg replace, by part of it."""
+"""Assumptions of settings beyond plain FedAvg, by the part of the setting that they replace."""
 
 
 def _list_implied_settings(claim: Claim) -> Iterator[Assumption]:
-    """Return the settings that a claim implies by its quantities: one with a number of participants means sampling."""
+    """Yield the settings that a claim implies by its quantities; a number of participants implies client sampling."""
     for default in list_extensions(claim):
         yield from _BEYOND.get(default, ())
 
 
 def _names_another_algorithm(claim: Claim) -> bool:
-    """Return whether it is about none of the runs of the general families."""
+    """Return whether a claim concerns no run of the general families."""
     return any(
         isinstance(one, StepSizes) or (isinstance(one, OfAlgorithm) and "fedavg" not in one.names)
         for one in claim.assumptions
@@ -117,8 +116,8 @@ def _names_another_algorithm(claim: Claim) -> bool:
 def complexity(instance: Instance, run: Run) -> Complexity:
     """Return a key that orders runs by the work of checking them by hand.
 
-    Whether values are irrational, whether gradients are not linear, size of the run, length of its numbers, place in
-    its family.
+    The key compares in turn: irrational values, nonlinear gradients, the size of the run, the length of its numbers,
+    its index.
     """
     problem, algorithm = run.problem, run.algorithm
     size = problem.clients * problem.dimension**2 * max(algorithm.work.steps) * algorithm.rounds

@@ -1,4 +1,4 @@
-"""Instances of algorithms that are definitions: small quadratics, and parameters that run files could have."""
+"""Instances of algorithms given by definitions: small quadratics with admissible parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 16))
 _PROBABILITIES = ("1", "1/2", "1/5", "1/10")
 _MOMENTA = ("0", "1/2", "9/10")
 _CAUTIOUS: Choices = (fmpq(1, 4), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
-"""Step sizes of all local steps together, in units of 1/L."""
+"""Sums of the step sizes of all local steps, in units of 1/L."""
 SIZE = 240
 
 Keys = dict[str, Any]
@@ -28,7 +28,7 @@ Keys = dict[str, Any]
 def small_problem(
     generator: np.random.Generator, number: int, shared: bool = False, noises: Choices = NOISES
 ) -> Problem:
-    """One or two dimensions, two or three clients."""
+    """Return a quadratic problem with one or two dimensions and two or three clients."""
     dimension, clients = 1 + number % 2, 2 + number // 2 % 2
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     spread, noise = pick(generator, SPREADS), pick(generator, noises)
@@ -36,7 +36,7 @@ def small_problem(
 
 
 def small_run(problem: Problem, generator: np.random.Generator, steps: int, keys: Keys) -> Run:
-    """A step size that so many local steps can have, and one to four rounds."""
+    """Return a run of one to four rounds with a step size that is admissible for its local steps."""
     size = pick(generator, _FRACTIONS) / (smoothness_of(problem) * steps)
     rounds = 1 + int(generator.integers(4))
     return run_with(problem, {"local_step_size": str(size), "rounds": rounds} | keys)
@@ -48,14 +48,14 @@ def _local_steps(generator: np.random.Generator, clients: int) -> list[int]:
 
 @family("one local step", SIZE, meant_for=a.update_rule)
 def one_local_step(number: int) -> Run:
-    """Federated averaging with one local step, at step sizes up to 1/L."""
+    """FedAvg with one local step, at step sizes up to 1/L."""
     generator = np.random.default_rng([20, number])
     return small_run(small_problem(generator, number), generator, 1, {"name": "fedavg", "local_steps": 1})
 
 
 @family("SCAFFOLD", SIZE, meant_for=a.scaffold)
 def scaffold(number: int) -> Run:
-    """SCAFFOLD with one to three local steps, as many for each client or not."""
+    """SCAFFOLD with one to three local steps, equal or different between clients."""
     generator = np.random.default_rng([21, number])
     problem = small_problem(generator, number)
     return small_run(
@@ -75,7 +75,7 @@ def scaffold_without_noise(number: int) -> Run:
 
 @family("Scaffnew", SIZE + SIZE // 4, meant_for=a.scaffnew)
 def scaffnew(number: int) -> Run:
-    """Scaffnew that communicates always or rarely."""
+    """Scaffnew with high or low communication probability."""
     generator = np.random.default_rng([22, number])
     probability = _PROBABILITIES[number % len(_PROBABILITIES)]
     return small_run(small_problem(generator, number), generator, 1, {"name": "scaffnew", "probability": probability})
@@ -93,7 +93,7 @@ def server_momentum(number: int) -> Run:
 
 @family("graphs", SIZE, meant_for=a.dsgd)
 def graphs(number: int) -> Run:
-    """DSGD on two or three clients that listen to each other, more or less; half have one Hessian."""
+    """DSGD on two or three clients with different mixing weights; half of the runs have one Hessian."""
     generator = np.random.default_rng([24, number])
     problem = small_problem(generator, number, shared=number % 8 > 0)
     return small_run(
@@ -102,14 +102,14 @@ def graphs(number: int) -> Run:
 
 
 def mixing(clients: int, heard: fmpq) -> list[list[str]]:
-    """Return the mixing matrix of clients that keep a share and spread the rest evenly."""
+    """Return the mixing matrix of clients that keep a part of their own model and average the rest evenly."""
     shared = heard / clients
     return [[str(shared + (1 - heard if i == j else 0)) for j in range(clients)] for i in range(clients)]
 
 
 @family("compression", 2 * SIZE, meant_for=a.compressed)
 def compression(number: int) -> Run:
-    """One random coordinate of one or two, or all of them."""
+    """Compressed FedAvg that sends one random coordinate of one or two, or all coordinates."""
     generator = np.random.default_rng([25, number])
     problem = small_problem(generator, number)
     kept = 1 + number // 4 % problem.dimension
@@ -138,7 +138,7 @@ def unequal_local_work(number: int) -> Run:
 
 @family("decreasing steps", SIZE, meant_for=a.decreasing_steps)
 def decreasing_steps(number: int) -> Run:
-    """FedAvg with steps 2/(mu tau (n + c)), from 1/L or less on, for one to three local steps."""
+    """FedAvg with steps 2/(mu tau (n + c)), the first at most 1/L, for one to three local steps."""
     generator = np.random.default_rng([28, number])
     problem, steps = small_problem(generator, number), 1 + number // 4 % 3
     plain = run_with(problem, {"name": "fedavg", "local_step_size": 1, "rounds": 1})

@@ -32,7 +32,7 @@ _BY_HAND = [
 
 @family("by hand", len(_BY_HAND))
 def by_hand(number: int) -> Run:
-    """Two clients pulled apart by equal forces, one dimension, optimum at 0, one round, step size 1/(4L)."""
+    """Two clients with opposite linear terms, one dimension, optimum at 0, one round, step size 1/(4L)."""
     curvatures, pull, start, local_steps, noise = _BY_HAND[number]
     array, force = RATIONAL.array, pull * max(curvatures)
     hessians = array([[[h]] for h in curvatures])
@@ -52,10 +52,10 @@ def small_quadratics(number: int) -> Run:
 
 @family("small data", 204)
 def small_data(number: int) -> Run:
-    """Least squares on a few small whole numbers, with full gradients or mini-batches of one."""
+    """Least squares on a few small integers, with full gradients or mini-batches of size one."""
     generator = np.random.default_rng([2, number])
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(2))
-    # As many rows for each client, so that equal shares make F the loss of all the data.
+    # All clients have the same number of rows, so that with equal weights F is the loss of all data.
     count = 2 + int(generator.integers(2))
     inputs = tuple(RATIONAL.array(generator.integers(-2, 3, (count, dimension))) for _ in range(clients))
     outputs = tuple(RATIONAL.array(generator.integers(-1, 2, count)) for _ in range(clients))
@@ -78,7 +78,7 @@ def wide_quadratics(number: int) -> Run:
 
 @family("steady quadratics", 210, in_floats=True, for_rates=True)
 def steady_quadratics(number: int) -> Run:
-    """Strongly convex quadratics with one Hessian for all clients, for statements about ever longer horizons."""
+    """Strongly convex quadratics with one Hessian for all clients, for statements about growing horizons."""
     generator = np.random.default_rng([4, number])
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(4))
     spectrum = [pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)]
@@ -94,7 +94,7 @@ def steady_quadratics(number: int) -> Run:
 
 @family("steady quadratics, curvatures that differ", 210, in_floats=True, for_rates=True)
 def unequal_steady_quadratics(number: int) -> Run:
-    """Strongly convex quadratics with a Hessian for each of two to four clients, half of the problems without noise."""
+    """Strongly convex quadratics with different Hessians for two to four clients, half of them without noise."""
     generator = np.random.default_rng([31, number])
     dimension, clients = 1 + number % 2, 2 + int(generator.integers(3))
     spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]

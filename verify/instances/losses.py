@@ -1,4 +1,4 @@
-"""Sums of Huber, log-cosh and softplus losses: bounded gradients, and clients of different curvature, on all of space.
+"""Sums of Huber, log-cosh and softplus losses: bounded gradients and different curvatures on the whole space.
 
 Huber losses are evaluated in rationals, the others in enclosures.
 """
@@ -25,7 +25,7 @@ _Term = tuple[int, int, fmpq, fmpq, fmpq]
 
 
 def _random_terms(generator: np.random.Generator, clients: int, dimension: int) -> Iterator[_Term]:
-    """One or two terms for each client and coordinate; a change of units multiplies all weights."""
+    """Yield one or two terms for each client and coordinate; a change of units multiplies all weights."""
     unit = pick(generator, UNITS)
     for client in range(clients):
         for coordinate in range(dimension):
@@ -56,7 +56,7 @@ def random_losses(
     *,
     kind: str = "huber",
 ) -> LossProblem:
-    """Random terms of a kind for each client and coordinate, in small rationals."""
+    """Return random terms of a kind for each client and coordinate, in small rationals."""
     drawn = list(_random_terms(generator, clients, dimension))
     start = RATIONAL.array(generator.integers(-3, 4, dimension))
     terms = _with_mirror_images(drawn) if KINDS[kind].can_reflect else drawn
@@ -66,14 +66,14 @@ def random_losses(
 def with_fedavg_on_losses(
     problem: LossProblem, fraction: fmpq, local_steps: int | tuple[int, ...], rounds: int, sizes: Array | None = None
 ) -> LossRun:
-    """FedAvg at a fraction of the step size 1/(4L), which relative `sizes` (M,) may change from client to client."""
+    """Return FedAvg at a fraction of the step size 1/(4L), multiplied for each client by relative `sizes` (M,)."""
     smoothness = rational_above(LossRun(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness)
     size = fraction / (4 * smoothness) * (fmpq(1) if sizes is None else sizes)
     return LossRun(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
 
 
 def _coins(number: int) -> tuple[int, int]:
-    """Local steps and rounds, up to two of each: two clients have at most 256 outcomes."""
+    """Return up to two local steps and two rounds, so that two clients have at most 256 outcomes."""
     return 1 + number % 2, 1 + number // 2 % 2
 
 

@@ -1,6 +1,6 @@
-"""Instances whose objectives are smooth and not convex: indefinite quadratics, and Hampel's bounded losses.
+"""Instances with smooth nonconvex objectives: indefinite quadratics and Hampel's bounded losses.
 
-Claims that assume smoothness, and nothing that implies convexity, are tried on them besides on convex ones.
+Claims that assume smoothness, and nothing that implies convexity, are tried on these and on convex instances.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def nonconvex_quadratics(number: int) -> Run:
 
 @family("bounded losses that are not convex", 180, meant_for=a.smooth)
 def hampel_losses(number: int) -> LossRun:
-    """Hampel losses of one to three clients, without noise, from places where gradients vanish as well, up to 1/L."""
+    """Hampel losses of one to three clients, without noise, also from points with zero gradient, steps up to 1/L."""
     generator = np.random.default_rng([43, number])
     problem = random_losses(generator, 1 + int(generator.integers(3)), 1 + number % 2, fmpq(0), kind="hampel")
     rounds = (1, 2, 3, 9)[int(generator.integers(4))]
@@ -60,16 +60,16 @@ def noisy_hampel_losses(number: int) -> LossRun:
 def nonconvex_problem(
     generator: np.random.Generator, clients: int, dimension: int, shape: int, noise: fmpq = _QUIET
 ) -> Problem:
-    """Random quadratics of which some client is not convex, in small rationals.
+    """Return random quadratics with at least one nonconvex client, in small rationals.
 
-    Of shape 0 the mean Hessian is positive definite, so that F has a minimiser; it takes two clients.  Of shape 1 all
-    clients share an indefinite Hessian, so that dissimilarity is bounded on all of space.  Of shape 2 each has its own,
-    and the first is not convex; F may be unbounded below.
+    With `shape` 0 the average Hessian is positive definite, so that F has a minimiser; this needs two clients. With 1
+    all clients share an indefinite Hessian, so that dissimilarity is bounded on the whole space. With 2 each client has
+    its own Hessian, the first is indefinite, and F may be unbounded below.
     """
     first = [pick(generator, _NEGATIVE), *(pick(generator, _POSITIVE) for _ in range(dimension - 1))]
     spectra = [first, *([pick(generator, _POSITIVE + _NEGATIVE) for _ in range(dimension)] for _ in range(clients - 1))]
     if shape == 0:
-        # The others outweigh the first client along all directions.
+        # The other clients outweigh the first one in all directions.
         outweighing = max(-first[0] * 2, fmpq(1))
         spectra[1:] = [[outweighing + pick(generator, _POSITIVE) for _ in range(dimension)] for _ in range(clients - 1)]
     return random_quadratics(generator, spectra, shared=shape == 1, heterogeneity=pick(generator, SPREADS), noise=noise)
@@ -78,7 +78,7 @@ def nonconvex_problem(
 def nonconvex_problem_table(
     generator: np.random.Generator, clients: int, dimension: int = 1, noise: fmpq = _QUIET
 ) -> dict[str, Any]:
-    """The `[problem]` table of random quadratics of which some client is not convex, such as [[1]] and [[-1/2]]."""
+    """Return the `[problem]` table of random quadratics with a nonconvex client, such as [[1]] and [[-1/2]]."""
     shape = int(generator.integers(3)) if clients > 1 else 1 + int(generator.integers(2))
     problem = nonconvex_problem(generator, clients, dimension, shape, noise)
     table: dict[str, Any] = run_table(with_fedavg(problem, fmpq(1), 1, 1))["problem"]
@@ -88,7 +88,7 @@ def nonconvex_problem_table(
 def negate_curvature(problem: dict[str, Any], client: int, factor: fmpq = _NEGATIVE[1]) -> dict[str, Any]:
     """Multiply one client's curvature in a `[problem]` table by a negative factor; Huber becomes Hampel.
 
-    The stationary point of a quadratic client stays where it is.  Other losses, and data, stay unchanged.
+    The stationary point of a quadratic client does not change. Other losses and data are not modified.
     """
     if problem["kind"] == "huber":
         return problem | {"kind": "hampel"}

@@ -1,4 +1,4 @@
-"""Families for user-defined algorithms: a definition in a file, with numbers that its parameters can have."""
+"""Families for user-defined algorithms: a definition in a file, with admissible parameters."""
 
 from __future__ import annotations
 
@@ -19,18 +19,22 @@ from fedtheory.runfile.definitions import find_definition, is_user_defined
 from verify.instances.algorithms import SIZE, mixing, small_problem, small_run
 
 _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
-"""Numbers that a parameter is given, where they are allowed."""
+"""Values that are tried for a parameter, if they are admissible."""
 
 
 def own_families(claim: Claim) -> list[str]:
-    """The families of the user-defined algorithms that a claim concerns, which are called like them."""
+    """Return the families of the user-defined algorithms that a claim concerns; a family has the name of its
+    algorithm.
+    """
     return [
         name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names if is_user_defined(name)
     ]
 
 
 def own_family(name: str) -> Family | None:
-    """The runs of ``file.py:NAME``, from the present folder; `InputError` where there is no such definition."""
+    """Return the runs of ``file.py:NAME`` in the working directory; raises `InputError` if there is no such
+    definition.
+    """
     return _family(name, Path.cwd()) if is_user_defined(name) else None
 
 
@@ -60,7 +64,7 @@ def _value(parameter: Parameter, generator: np.random.Generator) -> str | bool:
 
 
 def _values(parameter: Parameter) -> list[str]:
-    """Numbers that a parameter can have; none where only its author knows one."""
+    """Return admissible values of a parameter; none where only its author knows one."""
     if parameter.is_flag:
         return ["0", "1"]
     return [value for value in _TRIED if parameter.allowed.contains(sp.Rational(value)) == sp.true]

@@ -1,4 +1,4 @@
-"""Families of FedAvg with the step sizes that a claim states, on small quadratics."""
+"""Families of FedAvg on small quadratics with the step sizes that a claim states."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from fedtheory.runfile import parse_run, run_table, run_with
 from verify.instances.algorithms import SIZE, Keys, small_problem
 
 _KNOWN: dict[str, Family] = {}
-"""Families of the step sizes that claims have stated, by their names."""
+"""Names of families by stated step sizes."""
 
 
 def families_of_step_sizes(claim: Claim) -> list[str]:
-    """The families of the step sizes that a claim states, which are built on demand."""
+    """Return the families of the step sizes that a claim states; they are built on demand."""
     return [_register_family(one) for one in stated_by(claim)]
 
 
 def stated_by(claim: Claim) -> Iterator[StepSizes]:
-    """The step sizes that a claim states."""
+    """Yield the step sizes that a claim states."""
     yield from (one for one in claim.assumptions if isinstance(one, StepSizes))
 
 
@@ -60,14 +60,14 @@ def _run(stated: StepSizes, number: int) -> Run:
 
 
 def _of_one_type(generator: np.random.Generator, number: int) -> Problem:
-    """One to three clients with the same objective in one or two dimensions."""
+    """Return one to three clients with the same objective in one or two dimensions."""
     spectrum = [pick(generator, CURVATURES) for _ in range(1 + number % 2)]
     one = random_quadratics(generator, [spectrum], shared=False, heterogeneity=fmpq(1), noise=pick(generator, NOISES))
     return one.repeated(1 + number // 3 % 3)
 
 
 def with_stated_sizes(claim: Claim, run: Run) -> Run:
-    """The run with the step sizes that a claim states, where it states some and the run can have them."""
+    """Return the run with the step sizes that a claim states, if they are admissible on the run."""
     for stated in stated_by(claim):
         with suppress(FedtheoryError):
             formula = stated.formula_on(_of_size(run, 1, RATIONAL))

@@ -1,9 +1,8 @@
 """Tightness of proved bounds: the largest ratio attained, and the smallest possible constant of each term.
 
-Runs are stored in the folder of the claim's paper, one for the whole bound and
-one for each term; of other proved claims the tightest instance, where the
-sample on which they are tried has none.  A stored run is no evidence by itself:
-it is checked again before it is shown.  ``python -m verify.slack`` looks for such runs.
+Runs are stored in the folder of the claim's paper: one for the whole bound and one for each term. For other proved
+claims the tightest instance is stored, unless it is in the sample on which they are tried. A stored run is no evidence
+by itself: it is checked again before it is shown. The command ``python -m verify.slack`` searches for such runs.
 """
 
 from __future__ import annotations
@@ -44,33 +43,33 @@ RunTable = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """A part of a bound, and a run that needs that much of it."""
+    """A part of a bound, and a run that attains a ratio to this part."""
 
     part: Part
     run: RunTable
     """The table of a run file."""
     value: fmpq
-    """Exactly: with less of the part the bound fails on this run."""
+    """The exact ratio; with a smaller multiple of the part, the bound fails on this run."""
 
     @property
     def is_attained(self) -> bool:
-        """Whether the run attains the whole term."""
+        """Return whether the run attains the whole term."""
         return bool(self.value == 1)
 
     @property
     def constant(self) -> float:
-        """Return the smallest constant that the part could have."""
+        """Return the smallest constant that the part could have on this run."""
         return plain_float(self.value) * float(self.part.constant)
 
 
 def proved_claims(claims: Iterable[Claim] | None = None) -> list[Claim]:
-    """Select the proved ones of some claims, or of all."""
+    """Select the proved claims from a list, by default from all claims."""
     chosen = all_claims().values() if claims is None else claims
     return [claim for claim in chosen if claim.verdict == "proved"]
 
 
 def proved_bounds(claims: Iterable[Claim] | None = None) -> list[Claim]:
-    """Select the proved upper bounds that are results, not steps towards one, of some claims or of all."""
+    """Select the proved upper bounds that are results, not steps of proofs, by default from all claims."""
     return [claim for claim in proved_claims(claims) if claim.kind in ("bound", "inequality") and has_parts(claim)]
 
 
@@ -83,7 +82,7 @@ def has_runs(claims: Iterable[Claim]) -> bool:
 def compute_shares(claim: Claim) -> list[Share]:
     """Return the known tightness of each part of a bound, with every stored run checked again.
 
-    Raises `InputError` where a stored run says nothing of its part.
+    Raises `InputError` if a stored run gives no positive ratio for its part.
     """
     found = []
     for part in parts_of(claim):
@@ -99,7 +98,7 @@ def compute_shares(claim: Claim) -> list[Share]:
 
 
 def _find_share(part: Part, table: RunTable) -> fmpq | None:
-    """Compute the share of a part that a stored run attains, once for the claim's page and the page of all claims."""
+    """Return the attained ratio of a part on a stored run; cached for the pages of the claim and of all claims."""
     paper = digest_paper(part.bound.source, STATEMENTS, CERTIFICATES)
     key = "share", digest_code(), paper, digest_claim(part.bound), part.name, repr(table)
     known: fmpq | None = cache.kept(*key)
@@ -112,7 +111,7 @@ def _find_share(part: Part, table: RunTable) -> fmpq | None:
 
 
 def compute_share(part: Part, table: RunTable) -> fmpq | None:
-    """Compute the share of a part that a run attains, in rationals; None where zero or not applicable."""
+    """Return the attained ratio of a part on a run, in rationals; None where zero or not applicable."""
     found = check(part.asked, parse_run(table, RATIONAL))
     worst = found.worst
     if not found.applicable or worst is None or found.holds is not True or not isinstance(worst.ratio, fmpq):
@@ -121,11 +120,11 @@ def compute_share(part: Part, table: RunTable) -> fmpq | None:
 
 
 def witness_file(claim: Claim, name: str) -> Path | None:
-    """Return the path of a part's stored run, existing or not; None for a claim of no paper."""
+    """Return the path of a part's stored run, existing or not; None for a user-defined claim."""
     paper = published_by(claim)
     return None if paper is None else paper.slack_file(claim, name)
 
 
 def stored_files() -> set[Path]:
-    """The run files that are stored."""
+    """Return the run files of all stored runs."""
     return {file for paper in papers().values() for file in paper.folder.glob("slack/*.toml")}

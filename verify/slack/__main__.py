@@ -1,6 +1,6 @@
-"""``python -m verify.slack [TARGET]...``: look for runs that need more of proved bounds, and store them.
+"""``python -m verify.slack [TARGET]...``: search runs with larger attained ratios of proved bounds, and store them.
 
-With ``--tighten`` it searches for smaller constants that are proved, and stores them with their certificates.
+With ``--tighten`` the command searches for smaller proved constants, and stores them with their certificates.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from verify.slack.tightening import regenerate_tightened
 
 
 def main() -> None:
-    """Renew the stored runs; what is stored stays where nothing better is found."""
+    """Search again; a stored run is replaced only by a better one."""
     parser = argparse.ArgumentParser(prog="python -m verify.slack", description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="proved claims, or papers; all if none")
     parser.add_argument("--seconds", type=float, default=10.0, help="time of the search for each part of a bound")

@@ -1,7 +1,7 @@
-"""The parts of a bound whose size can be reported one by one: the whole right side, and each of its terms.
+"""Parts of a bound: the whole right side, and each of its terms.
 
-How much of a term is needed is its own bound: what the other terms leave of the left side is at most that term.  Its
-ratio on a run is the share of the term that the run needs.
+The part needed of a term is a bound as well: the left side minus all other terms is at most that term. Its ratio on a
+run is the attained ratio of the term.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ class Part:
     """The right side of a bound, or one of its terms."""
 
     name: str
-    """`WHOLE`, or the number of the term, from 1 on."""
+    """`WHOLE`, or the index of the term, counted from 1."""
     expression: Expr
     asked: Claim
-    """Claim that the left side minus the rest of the bound is at most this part."""
+    """Claim that the left side minus the other terms is at most this part."""
     bound: Claim
 
     @property
     def constant(self) -> Expr:
-        """The number in front of the part."""
+        """Return the number in front of the part."""
         return self.expression.as_coeff_Mul()[0]
 
     def scaled(self, factor: Expr) -> Claim:
-        """The bound with that much of the part."""
+        """Return the bound with this part multiplied by a factor."""
         main = self.bound.relations[0]
         return _build_claim(self.bound, main.left, main.right - self.expression + factor * self.expression)
 
@@ -46,12 +46,12 @@ def has_parts(claim: Claim) -> bool:
 
 
 def bound_of(claim: Claim) -> Part:
-    """Return the right side of a claim, the first one where it has several."""
+    """Return the right side of a claim, the first one if it has several."""
     return Part(WHOLE, claim.relations[0].right, claim, claim)
 
 
 def parts_of(claim: Claim) -> list[Part]:
-    """The right side of an upper bound, and its terms where it has several; what is subtracted is no term to lower."""
+    """Return the right side of an upper bound, and its terms if it has several; subtracted terms are no parts."""
     left, right = claim.relations[0].left, claim.relations[0].right
     whole = bound_of(claim)
     terms = list(_terms(right))
@@ -62,12 +62,12 @@ def parts_of(claim: Claim) -> list[Part]:
 
 
 def lowerable_parts(claim: Claim) -> list[Part]:
-    """Select the parts with a constant to lower: the terms, or the right side where it is one term."""
+    """Select the parts with a constant to lower: the terms, or the right side if it is one term."""
     return parts_of(claim)[1:] or parts_of(claim)
 
 
 def with_constants(claim: Claim, constants: Mapping[str, Expr]) -> Claim:
-    """A bound with other numbers in front of the parts of these names."""
+    """Return a bound with other numbers in front of the named parts."""
     left, right = claim.relations[0].sides
     for part in lowerable_parts(claim):
         right += (constants.get(part.name, part.constant) / part.constant - 1) * part.expression
@@ -75,13 +75,13 @@ def with_constants(claim: Claim, constants: Mapping[str, Expr]) -> Claim:
 
 
 def _build_claim(claim: Claim, left: Expr, right: Expr) -> Claim:
-    """A claim under the same assumptions and conditions with other sides."""
+    """Return a claim with other sides under the same assumptions and conditions."""
     sides = {"lhs": sp.expand_mul(left, deep=False), "rhs": right, "where": {**claim.where, **claim.notation}}
     return replace(claim, chain=(), also=(), printed=None, verdict=None, **sides)
 
 
 def _terms(right: Expr) -> Iterator[Expr]:
-    """The addends; a product is split over a factor whose addends all have their own symbol."""
+    """Yield the summands; a product is expanded over a factor whose summands all have their own symbol."""
     for addend in sp.Add.make_args(right):
         split = next((factor for factor in sp.Mul.make_args(addend) if _is_of_parts(factor)), None)
         yield from (addend,) if split is None else (addend / split * part for part in split.args)

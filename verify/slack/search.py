@@ -1,4 +1,4 @@
-"""Finding runs that need much of a bound, and keeping the best ones."""
+"""Search runs with large attained ratios of a bound, and keep the best ones."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from verify.slack.parts import WHOLE, Part, bound_of, parts_of
 
 Found = tuple[fmpq, RunTable]
 _NOTHING = float("-inf")
-"""Ratio of an instance that has none."""
+"""Ratio of an instance without a ratio."""
 _NEARLY = 0.01
-"""Part of a ratio by which another one is as large."""
+"""Fraction of a ratio within which another ratio counts as equal."""
 _DIGITS = 3
-"""Digits to which shares are compared; among equal shares below 1 the smaller run is kept."""
+"""Number of digits to which attained ratios are compared; among equal ones below 1, the smaller run is kept."""
 
 
 def regenerate(
@@ -35,11 +35,11 @@ def regenerate(
     also: Sequence[RunTable] = (),
     on_found: Callable[[Part, fmpq | None], None] = lambda _part, _share: None,
 ) -> None:
-    """Write the run that needs most of each part of each bound; each part is searched for so many seconds.
+    """Write the run with the largest attained ratio of each part of each bound; each search takes `seconds`.
 
-    Candidates are the stored runs of the paper, the tightest of all instances of the claim, what the search finds, and
-    the runs of `also`.  Of a proved claim that is no bound the tightest instance is kept, where it is not in the sample
-    on which such claims are tried, and nothing as tight is.
+    Candidates are the stored runs of the paper, the tightest of all instances of the claim, the results of the search,
+    and the runs of `also`. For a proved claim that is no bound, the tightest instance is stored, unless an instance as
+    tight is in the sample on which such claims are tried.
     """
     bounds = {claim.id for claim in proved_bounds(claims)}
     for claim, outcomes in _evaluate_all_instances(claims):
@@ -55,7 +55,7 @@ def regenerate(
 
 
 def _evaluate_all_instances(claims: Sequence[Claim]) -> Iterator[tuple[Claim, list[Outcome]]]:
-    """The outcomes on those instances to which a claim applies."""
+    """Yield each claim with its outcomes on the instances to which it applies."""
     outcomes: dict[Target, list[Outcome]] = {claim.id: [] for claim in claims}
     for outcome in (outcome for part in PARTS for outcome in try_claims(list(outcomes), part, jobs=-1)):
         if outcome.applicable:
@@ -89,14 +89,14 @@ def _rank(found: Found) -> tuple[bool, float, int]:
 
 
 def _search(part: Part, seconds: float) -> Iterator[RunTable]:
-    """Search for a violation of the part alone."""
+    """Search for a violation of the claim that bounds this part."""
     run = falsify(part.asked, seconds).run if seconds > 0 else None
     if run is not None:
         yield run
 
 
 def _load_stored_runs(claim: Claim) -> list[RunTable]:
-    """Load the runs stored next to claims of one paper: one bound may need those of another."""
+    """Load the runs stored for all claims of the paper; a run of one bound may be best for another."""
     paper = published_by(claim)
     return [] if paper is None else [read_toml(file) for file in sorted(paper.folder.glob("slack/*.toml"))]
 
@@ -110,7 +110,7 @@ def _search_part(part: Part, tables: Iterable[RunTable]) -> Iterator[Found]:
 
 
 def remove_stale() -> None:
-    """Remove the files of what is neither proved nor a part of a proved bound any more."""
+    """Remove the files of claims that are no longer proved, and of parts that no longer exist."""
     kept = {witness_file(claim, part.name) for claim in proved_bounds() for part in parts_of(claim)}
     kept |= {witness_file(claim, WHOLE) for claim in proved_claims()}
     for file in stored_files() - kept:

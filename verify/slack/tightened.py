@@ -1,6 +1,6 @@
-"""Smallest constants of a proved bound that a search proves, one term after the other, stored with certificates.
+"""Smallest constants of a proved bound that a search proves, term by term, stored with their certificates.
 
-A stored certificate is no evidence by itself: the kernel checks it again before its constants are shown.
+A stored certificate is no evidence by itself: the kernel checks it again before its constants are shown. The command
 ``python -m verify.slack --tighten`` searches for them.
 """
 
@@ -23,13 +23,13 @@ from verify.slack.parts import with_constants
 
 
 def tightened_file(claim: Claim) -> Path | None:
-    """Return the path of a bound's stored constants, existing or not; None for a claim of no paper."""
+    """Return the path of a bound's stored constants, existing or not; None for a user-defined claim."""
     paper = published_by(claim)
     return None if paper is None else paper.slack_file(claim, "tightened").with_suffix(".json")
 
 
 def tightened_constants(claim: Claim) -> Mapping[str, sp.Rational]:
-    """Return the smallest constants that are known to be proved together, by the names of parts; none if none are.
+    """Return the smallest constants that are proved jointly, by the names of parts; empty if there are none.
 
     Raises `InputError` where the kernel refuses the stored certificate.
     """
@@ -54,5 +54,5 @@ def check_constants(claim: Claim, file: Path) -> Mapping[str, sp.Rational]:
 
 
 def bound_with(claim: Claim, constants: Mapping[str, Expr]) -> Claim:
-    """A bound with other constants, as a claim with its own id."""
+    """Return a bound with other constants as a claim with its own id."""
     return replace(with_constants(claim, constants), id=f"{claim.id}.tightened")

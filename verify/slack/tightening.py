@@ -14,11 +14,11 @@ from verify.slack.parts import has_parts, lowerable_parts
 from verify.slack.tightened import bound_with, tightened_file
 
 EFFORT = 3 * 10**6
-"""Units of work of each search: about a tenth of a second."""
+"""Units of work of each search, each about a tenth of a second."""
 
 
 def find_tightened(claim: Claim, effort: int = EFFORT) -> tuple[Mapping[str, sp.Rational], Document] | None:
-    """Search for smaller constants of a bound, and their certificate; None where none is proved."""
+    """Search for smaller constants of a bound; return them with their certificate, or None if none is proved."""
     parts = {part.expression.as_coeff_Mul()[1]: part.name for part in lowerable_parts(claim)}
     found = tighten(bound_with(claim, {}), effort)
     if not isinstance(found, Tightened) or found.found.proof.document is None:
@@ -30,7 +30,7 @@ def find_tightened(claim: Claim, effort: int = EFFORT) -> tuple[Mapping[str, sp.
 
 
 def regenerate_tightened(claim: Claim, on_found: Callable[[str], None]) -> None:
-    """Write the smallest constants of a bound that the search proves; remove the file where it proves none smaller."""
+    """Write the smallest constants of a bound that the search proves; remove the file if none is smaller."""
     file = tightened_file(claim)
     if file is None or claim.place != "run" or not has_parts(claim):
         return

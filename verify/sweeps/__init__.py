@@ -1,7 +1,7 @@
-"""Sweeps: claims on grids and random families of runs that a user describes, one row of a table for each run and claim.
+"""Sweeps: claims on user-defined grids and random families of runs; the table has one row for each run and claim.
 
-`read_spec` reads a sweep's file, `conduct` runs what is missing of it, `read_results` reads its table.  (Claims on the
-families of instances that the project brings along are tried in `verify.evaluated_instances`.)
+`read_spec` reads the file of a sweep, `conduct` computes the missing runs, `read_results` reads the table. The built-in
+families of instances are evaluated in `verify.evaluated_instances`.
 """
 
 from verify.sweeps.outcome import VERDICTS

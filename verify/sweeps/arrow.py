@@ -1,7 +1,7 @@
-"""Arrow tables from rows, and back from files, without what loads pandas.
+"""Convert rows to Arrow tables and read such tables from files, without importing pandas.
 
-Arrow's own way from Python values asks pandas whether it knows them, and loading pandas takes as long as some hundred
-runs.  A sweep knows the types of its columns, so it hands the buffers over.
+Arrow's conversion of Python values imports pandas, which takes as long as some hundred runs. A sweep knows the types of
+its columns, so it passes buffers to Arrow instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """A table with a row for each mapping; what a mapping lacks is null."""
+    """Return a table with a row for each mapping; missing keys become null."""
     import pyarrow as pa
 
     columns = [_array([row.get(field.name) for row in rows], field.type) for field in schema]
@@ -26,14 +26,14 @@ def table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def read_table(file: Path) -> pa.Table:
-    """The table of a Parquet file."""
+    """Read the table of a Parquet file."""
     import pyarrow.parquet as pq
 
     return pq.ParquetFile(file).read()
 
 
 def is_whole(file: Path) -> bool:
-    """Return whether a Parquet file is there and all of its pages are as written, by their checksums."""
+    """Return whether a Parquet file exists and the checksums of all its pages are correct."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -45,7 +45,7 @@ def is_whole(file: Path) -> bool:
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Booleans, 64-bit integers or floats, or texts; None for null."""
+    """Convert booleans, 64-bit integers, floats or texts to an array; None becomes null."""
     import pyarrow as pa
 
     known = _bits([value is not None for value in values])

@@ -13,7 +13,7 @@ from fedtheory import find_floors_first
 from fedtheory.errors import InputError, WorkersLost
 
 _PATIENCE = 10
-"""Seconds for a scheduler to answer, and for the first worker to come."""
+"""Seconds to wait for the scheduler to answer, and for the first worker."""
 
 
 Result = TypeVar("Result")
@@ -21,16 +21,16 @@ Result = TypeVar("Result")
 
 @contextmanager
 def cluster(address: str, goes_on: str) -> Iterator[Client]:
-    """Connect to the Dask scheduler at that address; the tasks of a worker that is lost go to the others.
+    """Connect to the Dask scheduler at an address; if a worker is lost, the others take over its tasks.
 
-    `goes_on` says what becomes of the work where all workers are lost.
+    `goes_on` is the text that tells a user how to continue if all workers are lost.
     """
     try:
         client = Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError) as error:
         raise InputError("--dask", f"no scheduler answers at {address!r} ({error})") from None
     try:
-        # The cluster looks for this package at its own home as well, and so do workers that come later.
+        # The cluster also searches this package in its own installation, as do workers that join later.
         client.run_on_scheduler(find_floors_first)  # type: ignore[no-untyped-call]
         client.register_worker_callbacks(find_floors_first)  # type: ignore[no-untyped-call]
         with client:
@@ -55,7 +55,7 @@ def run_on_cluster(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
 
     Raises the error of a task, and `KilledWorker` where the scheduler gives one up.
     """
-    # A sweep may be run twice on one cluster, with files that have changed: results are not taken from its memory.
+    # A sweep may be run twice on one cluster with changed files, so cached results of the cluster are not used.
     futures = [client.submit(work, *task, pure=False) for task in tasks]
     for future in as_completed(futures):  # type: ignore[no-untyped-call]
         yield future.result()
@@ -63,5 +63,5 @@ def run_on_cluster(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
 
 
 def _find_cause(error: BaseException) -> BaseException:
-    """Follow an error to the first of its causes."""
+    """Follow an error to its first cause."""
     return error if error.__cause__ is None else _find_cause(error.__cause__)

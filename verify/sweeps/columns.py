@@ -1,4 +1,4 @@
-"""The columns of a table of results, and the types of the swept keys in it."""
+"""Columns of a table of results, and the types of the swept keys."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 EXACT = ("lhs_exact", "rhs_exact", "ratio_exact")
-"""Columns that only a sweep in rationals has."""
+"""Columns that only sweeps in rationals have."""
 _LARGEST = 2**63
 
 
 def classify_keys(design: Design) -> dict[str, str]:
-    """Kind of each swept key: "flag", "integer", "number" or "text" (words, and lists as JSON)."""
+    """Return the kind of each swept key: "flag", "integer", "number" or "text" (words, and lists as JSON)."""
     examples: dict[str, Sequence[Any]] = {axis.key.text: axis.values for axis in design.axes}
     examples |= {drawn.key.text: drawn.examples for drawn in design.draws}
     return {key: _common({_classify_values(value) for value in values}) for key, values in examples.items()}
@@ -44,12 +44,12 @@ def _common(found: set[str]) -> str:
 
 
 def margin_of(error: str) -> str:
-    """The column with half of the 95 % interval of a recorded error; it is empty where the error is exact."""
+    """Return the column with half of the 95 % interval of a recorded error; it is empty where the error is exact."""
     return f"{error}.margin"
 
 
 def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Mapping[str, str]) -> pa.Schema:
-    """The columns: row, the swept keys, recorded errors, claim, verdict, reason, the sides, their ratio, seconds."""
+    """Return the columns: row, swept keys, recorded errors, claim, verdict, reason, sides, ratio, seconds."""
     import pyarrow as pa
 
     exact = arithmetic == RATIONAL.name
@@ -68,7 +68,7 @@ def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Map
 
 
 def encoded(row: Mapping[str, Any], types: Mapping[str, str], arithmetic: str) -> dict[str, Any]:
-    """A row with the values of its swept keys as their columns have them."""
+    """Convert the values of the swept keys in a row to the types of their columns."""
     return {**row, **{key: _encode(row[key], kind, arithmetic) for key, kind in types.items()}}
 
 

@@ -1,4 +1,4 @@
-"""Design of a sweep: the grid times the random draws, each a base run with some keys set."""
+"""Design of a sweep: the grid times the random draws; each point is the base run with some keys set."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from verify.sweeps.values import Axis, Draws, read_axis, read_draws
 
 @dataclass(frozen=True)
 class Design:
-    """The runs of a sweep, by their number."""
+    """The runs of a sweep, by index."""
 
     base: Mapping[str, Any]
     """The tables of the run file."""
     axes: tuple[Axis, ...]
     draws: tuple[Draws, ...]
     count: int
-    """Number of draws at each point of the grid; all points share them."""
+    """Number of draws at each point of the grid; all points use the same draws."""
     seed: int
 
     @property
     def runs(self) -> int:
-        """Number of runs."""
+        """Return the number of runs."""
         return math.prod(len(axis.values) for axis in self.axes) * self.count
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """The swept keys."""
+        """Return the swept keys."""
         return (*(axis.key for axis in self.axes), *(drawn.key for drawn in self.draws))
 
     def values(self, row: int) -> dict[str, Any]:
-        """The swept keys of a run, of 0 .. runs - 1; draws vary fastest, then the last key of the grid."""
+        """Return the swept keys of run `row`, 0 .. runs - 1; draws vary fastest, then the last key of the grid."""
         point, draw = divmod(row, self.count)
         chosen: dict[str, Any] = {}
         for axis in reversed(self.axes):
@@ -48,18 +48,18 @@ class Design:
         return on_grid | {drawn.key.text: drawn.value(self.seed, draw) for drawn in self.draws}
 
     def tables(self, row: int) -> dict[str, Any]:
-        """The run file of a run, as nested dictionaries; `InputError` where a key does not exist."""
+        """Return the run file of run `row` as nested dictionaries; raises `InputError` where a key does not exist."""
         return self.tables_with(self.values(row))
 
     def tables_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The run file of the values of the swept keys, as nested dictionaries."""
+        """Return the run file for values of the swept keys, as nested dictionaries."""
         tables = deepcopy(dict(self.base))
         for key in self.keys:
             key.put(tables, deepcopy(values[key.text]))
         return tables
 
     def probes(self) -> Iterator[int]:
-        """Runs that together have each value of the grid, and some of the draws."""
+        """Yield indices of runs that together have each value of the grid, and some of the draws."""
         yield from range(min(self.count, _FEW))
         weight = self.count
         for axis in reversed(self.axes):
@@ -72,21 +72,21 @@ _FEW, _MANY = 8, 256
 
 
 def read_design(base: Mapping[str, Any], grid: Any, random: Any) -> Design:
-    """The design of the tables ``[grid]`` and ``[random]`` of a sweep; `InputError` names the key that is wrong."""
+    """Read the tables ``[grid]`` and ``[random]`` of a sweep; raises `InputError` with the name of a wrong key."""
     points, laws = TomlTable(grid, "grid", FLOAT), TomlTable(random, "random", FLOAT)
     axes = tuple(read_axis(key, given, points) for key, given in _leaves(grid, "grid"))
     count, seed = laws.integer("count", 1), laws.integer("seed", 0, least=0)
     drawn = {name: given for name, given in random.items() if name not in ("count", "seed")}
     draws = tuple(read_draws(key, given, laws) for key, given in _leaves(drawn, "random"))
     if count > 1 and not draws:
-        raise InputError("random.count", "expected keys to draw beside it")
+        raise InputError("random.count", "expected further keys with random values next to it")
     design = Design(base, axes, draws, count, seed)
     _refuse_overlaps(design.keys)
     return design
 
 
 def _leaves(given: Mapping[str, Any], place: str) -> Iterator[tuple[Key, Any]]:
-    """The keys of a table with what they range over; dotted keys may be quoted, or tables within tables."""
+    """Yield the keys of a table with their ranges; dotted keys may be quoted, or tables within tables."""
     for text, value in _flat("", given):
         yield parse_key(text, place), value
 
@@ -103,4 +103,4 @@ def _refuse_overlaps(keys: tuple[Key, ...]) -> None:
     for n, key in enumerate(keys):
         for other in keys[:n]:
             if key.meets(other):
-                raise InputError(key.text, f"is swept together with {other.text}; expected keys apart from each other")
+                raise InputError(key.text, f"overlaps with {other.text}; expected keys that do not overlap")

@@ -1,4 +1,4 @@
-"""Dotted keys of a run file, such as ``algorithm.local_steps`` or ``problem.linear[0][1]``, and how to set them."""
+"""Dotted keys of a run file, such as ``algorithm.local_steps`` or ``problem.linear[0][1]``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _STEP = re.compile(r"\[(\d+)\]|(\w+)")
 
 @dataclass(frozen=True)
 class Key:
-    """A place in the tables of a run file."""
+    """A position in the tables of a run file."""
 
     text: str
     steps: tuple[str | int, ...]
-    """Names of tables and keys, and numbers of entries in lists."""
+    """Names of tables and keys, and indices of list entries."""
 
     def put(self, tables: dict[str, Any], value: object) -> None:
-        """Set the key, in place; missing tables are made, list entries have to be there."""
+        """Set the key in place; missing tables are created, list entries must exist."""
         inner: Any = tables
         for step, following in zip(self.steps, (*self.steps[1:], None), strict=True):
             if not _has_room(inner, step):
@@ -45,7 +45,7 @@ def _has_room(inner: object, step: str | int) -> bool:
 
 
 def parse_key(text: str, place: str) -> Key:
-    """The key of a text; `place` names it in errors."""
+    """Parse a key; `place` names it in errors."""
     if not _KEY.fullmatch(text):
         raise InputError(place, f"expected a key of a run file such as algorithm.local_steps, got {text!r}")
     return Key(text, tuple(int(number) if number else name for number, name in _STEP.findall(text)))

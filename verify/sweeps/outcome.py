@@ -27,16 +27,18 @@ from verify.sweeps.columns import margin_of
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
-"""Verdicts of a claim on a run, the most remarkable first.  Invalid: the run file is wrong for this combination of
-values.  Failed: something that the toolkit did not expect; the reason names it."""
+"""Verdicts of a claim on a run, the most notable first.
+
+"invalid": the run file is wrong for this combination of values. "failed": an unexpected error, which the reason names.
+"""
 
 _Found = TypeVar("_Found")
 
 _MOST = 2**18
-"""Numbers of the runs whose expectations are found together."""
+"""Largest total size of runs whose moments are computed jointly."""
 
 _ONE_AT_A_TIME = threading.Lock()
-"""The precision of enclosures belongs to the whole process, and a cluster may run several tasks in one."""
+"""Lock: the precision of enclosures is global to the process, and a cluster may run several tasks in one process."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,18 @@ class _Member:
     values: Mapping[str, Any]
     """Values of the swept keys."""
     run: Run | dict[str, Any]
-    """The columns that say why there is none, where the values make no run."""
+    """The run, or the columns with the reason why the values give no valid run."""
 
 
 def run_task(task: Task) -> tuple[int, list[dict[str, Any]]]:
-    """The number of the first run, and the rows of all: for each run one row a claim."""
-    # Where a sampled path leaves the floats, rationals decide; warnings would only fill the terminal.
+    """Return the index of the first run, and the rows of all runs: one row for each run and claim."""
+    # If a sampled path overflows in floats, rationals decide; warnings would only fill the terminal.
     with _ONE_AT_A_TIME, np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return task.first, [row for block in _blocks(task) for row in _rows_of(task, block)]
 
 
 def _blocks(task: Task) -> Iterator[list[_Member]]:
-    """The runs, as many together as need little memory."""
+    """Yield blocks of runs that together need little memory."""
     block: list[_Member] = []
     size = 0
     for number in range(task.first, task.stop):
@@ -94,12 +96,12 @@ def _run(task: Task, values: Mapping[str, Any]) -> Run:
 
 @lru_cache(maxsize=1)
 def _reader(arithmetic: str, folder: Path, _digest: str) -> RunReader:
-    """One reader for all runs of a sweep in a process: a problem that they share is read, and set up, once."""
+    """Return one reader for all runs of a sweep in a process, so that a shared problem is read and prepared once."""
     return RunReader(select_arithmetic(arithmetic), folder)
 
 
 def _rows_of(task: Task, block: list[_Member]) -> Iterator[dict[str, Any]]:
-    """The rows of runs whose expectations are found together; each spends the same part of that time."""
+    """Yield the rows of runs with jointly computed moments; the time is divided evenly."""
     begin = perf_counter()
     compute_trajectories(member.run for member in block if isinstance(member.run, Run))
     each = (perf_counter() - begin) / len(block)
@@ -108,7 +110,7 @@ def _rows_of(task: Task, block: list[_Member]) -> Iterator[dict[str, Any]]:
 
 
 def _rows(task: Task, member: _Member, spent: float) -> Iterator[dict[str, Any]]:
-    """The rows of a run that so many seconds were `spent` on."""
+    """Yield the rows of a run whose moments took `spent` seconds."""
     begin, run = perf_counter() - spent, member.run
     swept = {"row": member.number, **member.values}
     swept |= {column: value for name in task.errors for column, value in _errors(name, run).items()}
@@ -119,13 +121,13 @@ def _rows(task: Task, member: _Member, spent: float) -> Iterator[dict[str, Any]]
     for name, target in task.targets.items():
         found = run if isinstance(run, dict) else _guard(partial(_outcome, target, run, exactly))
         end = perf_counter()
-        # What claims share, such as the run itself, counts for the first of them.
+        # Shared computations, such as the run itself, count for the first claim.
         yield swept | {"claim": name} | found | {"seconds": end - begin}
         begin = end
 
 
 def _divergence(run: Run) -> dict[str, Any]:
-    """The columns of a run that no claim is checked on: whether it diverges."""
+    """Return the columns of a run without claims: whether it diverges."""
     divergence = None if run.algorithm.clock.is_random else run.attempted_trajectory.divergence
     if divergence is None:
         return {"verdict": None, "reason": None}
@@ -133,7 +135,7 @@ def _divergence(run: Run) -> dict[str, Any]:
 
 
 def _errors(name: str, run: Run | dict[str, Any]) -> dict[str, float | None]:
-    """A quantity on a run and, where it is an average over replicas, half of its interval."""
+    """Return a quantity on a run, and half of its interval if it is an average over replicas."""
     value = None if isinstance(run, dict) else _error(name, run)
     if value is None or isinstance(run, dict) or not run.groups:
         return {name: value, margin_of(name): None}
@@ -143,7 +145,7 @@ def _errors(name: str, run: Run | dict[str, Any]) -> dict[str, float | None]:
 
 
 def _error(name: str, run: Run) -> float | None:
-    """The value of a quantity on a run, exact unless it is an average over replicas; None where it has none."""
+    """Return a quantity on a run, exact unless it is an average over replicas; None where it has no value."""
     quantity = getattr(quantities, name)
     try:
         value = quantity.on(run)
@@ -154,7 +156,7 @@ def _error(name: str, run: Run) -> float | None:
 
 
 def _guard(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
-    """Return the results of a step, or the reason why there are none, as columns of a row."""
+    """Return the result of a step, or the columns with the reason if it raises an error."""
     try:
         return step()
     except CodeError as error:
@@ -164,14 +166,14 @@ def _guard(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
     except FedtheoryError:
         raise
     except Exception as error:
-        # Whatever it is, it must not cost the other runs their results.
+        # An unexpected error must not stop the other runs.
         return {"verdict": "failed", "reason": f"{type(error).__name__}: {error}"}
 
 
 def _outcome(target: str, run: Run, exactly: Callable[[], Run]) -> dict[str, Any]:
-    """A claim's columns on a run, which `exactly` reads in rationals."""
+    """Return the columns of a claim on a run; `exactly` reads the run in rationals."""
     found = check(resolve(target), run)
-    # A run that leaves the floats is called so at once, unless rationals can follow it as fast.
+    # A run that overflows in floats is reported as diverging, unless rationals can compute it as fast.
     settled = found if found.diverges and not is_short(run) else escalate(found, exactly)
     return {"verdict": verdict_of(settled), "reason": _explain(settled)} | _sides(settled)
 
@@ -194,7 +196,9 @@ def _explain(found: Check) -> str | None:
 
 
 def _sides(found: Check) -> dict[str, Any]:
-    """Both sides and their ratio where the claim is tightest; exact texts next to the floats in rationals."""
+    """Return both sides and their ratio where the claim is tightest; in rationals with exact texts next to the
+    floats.
+    """
     worst = found.worst
     if worst is None:
         return {}

@@ -1,4 +1,4 @@
-"""A sweep's table, read back: what became of each claim, and the run file of every run."""
+"""Read the table of a sweep: verdicts and sides by claim, and the run file of every run."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of one claim."""
+    """Verdicts of one claim on all runs."""
 
     claim: str
     verdicts: dict[str, int]
-    """Runs of each verdict that occurs, in the order of `VERDICTS`."""
+    """Number of runs for each verdict that occurs, in the order of `VERDICTS`."""
     worst_ratio: float | None
     worst_row: int | None
     """The run with the largest ratio."""
@@ -36,25 +36,25 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The table of a sweep that is complete."""
+    """The table of a completed sweep."""
 
     design: Design
     arithmetic: str
     claims: Mapping[str, Stated]
-    """By their names in the table."""
+    """Claims by their names in the table."""
     table: pa.Table
-    """Run by run, and of each run claim by claim."""
+    """Rows in the order of runs, and for each run in the order of claims."""
     errors: Sequence[str] = ()
-    """Recorded quantities, by the names of their columns."""
+    """Recorded quantities by the names of their columns."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """All rows; columns by their names."""
+        """Return all rows as mappings from column names."""
         found: list[dict[str, Any]] = self.table.to_pylist()
         return found
 
     def of(self, claim: str) -> list[dict[str, Any]]:
-        """The rows of a claim."""
+        """Return the rows of a claim."""
         import pyarrow.compute as pc
 
         found: list[dict[str, Any]] = self.table.filter(pc.field("claim") == claim).to_pylist()
@@ -62,7 +62,7 @@ class Results:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """Kind of each swept key: "flag", "integer", "number" or "text"."""
+        """Return the kind of each swept key: "flag", "integer", "number" or "text"."""
         return classify_keys(self.design)
 
     def summary(self, claim: str) -> Summary:
@@ -80,7 +80,7 @@ class Results:
         )
 
     def usual_reason(self, verdict: str, claim: str | None = None) -> tuple[str, int] | None:
-        """The most frequent reason of a verdict, of one claim or of all, and the first run that has it."""
+        """Return the most frequent reason of a verdict, for one claim or for all, with the first run that has it."""
         names, verdicts, _, rows, reasons = self._outcomes
         places = [
             p for p, found in enumerate(verdicts) if found == verdict and claim in (None, names[p]) and reasons[p]
@@ -92,11 +92,13 @@ class Results:
 
     @cached_property
     def _outcomes(self) -> tuple[list[Any], ...]:
-        """The columns that summaries read."""
+        """Return the columns that summaries use."""
         return tuple(self.table[name].to_pylist() for name in ("claim", "verdict", "ratio", "row", "reason"))
 
     def smallest(self, error: str) -> tuple[float, int, int] | None:
-        """The smallest value of a recorded error, its run, and how many runs have one; None where none has."""
+        """Return the smallest value of a recorded error, its run, and the number of runs with a value; None if none has
+        one.
+        """
         import pyarrow.compute as pc
 
         known = self.table.filter(pc.is_valid(pc.field(error)))
@@ -107,7 +109,7 @@ class Results:
         return least.as_py(), known["row"][place].as_py(), pc.count_distinct(known["row"]).as_py()
 
     def margin(self, error: str, row: int) -> float | None:
-        """Half of the 95 % interval of an error of a run; None where it is exact."""
+        """Return half of the 95 % interval of an error of a run; None where it is exact."""
         import pyarrow.compute as pc
 
         column = margin_of(error)
@@ -117,19 +119,19 @@ class Results:
         return None if found[0] is None else float(found[0])
 
     def error_rows(self, error: str) -> list[dict[str, Any]]:
-        """One row for each run: its swept keys, the error, and its verdict where it is none of a claim."""
+        """Return one row for each run: its swept keys, the error, and the verdict if the run has no error."""
         first: dict[int, dict[str, Any]] = {}
         for row in self.table.select(["row", *self.kinds, error, "claim", "verdict"]).to_pylist():
             first.setdefault(row["row"], row)
         return list(first.values())
 
     def run_file(self, row: int) -> str:
-        """The text of a run file that gives the same run."""
+        """Return the text of a run file that reproduces the run."""
         return run_toml(self.design.tables(row))
 
 
 def read_results(file: str | Path) -> Results:
-    """The table of a sweep; `InputError` where the file is none."""
+    """Read the table of a sweep; raises `InputError` if the file is not such a table."""
     require_pyarrow()
     if not Path(file).is_file():
         raise InputError("", "no such file", str(file))

@@ -1,4 +1,4 @@
-"""Running a sweep: over local processes, or over a Dask cluster; what is stored is not run again."""
+"""Run a sweep on local processes or a Dask cluster; stored results are not computed again."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def conduct(
     restart: bool = False,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> int:
-    """Run what is missing of a sweep and write its table; the number of runs that were stored before.
+    """Run the missing parts of a sweep and write its table; return the number of runs that were stored before.
 
     `jobs` is the number of local processes (-1 for all cores), `dask` the address of a scheduler whose workers run the
-    sweep instead.  `on_progress` receives how many runs are done, and of how many.
+    sweep instead. `on_progress` receives the numbers of finished runs and of all runs.
     """
     from importlib.util import find_spec
 
@@ -60,7 +60,7 @@ def conduct(
 def _compute(
     spec: Spec, missing: list[tuple[int, int]], jobs: int, dask: str | None
 ) -> Generator[tuple[int, list[dict[str, Any]]]]:
-    """First run and rows of each missing part, in the order in which they are done."""
+    """Yield the first index and the rows of each missing part, in the order of completion."""
     if not missing:
         return
     of_sweep = (spec.design, spec.targets, spec.arithmetic, spec.folder)
@@ -87,10 +87,10 @@ def _run_on_cluster(tasks: deque[tuple[Task]], address: str) -> Iterator[tuple[i
 
 
 def _run_here(tasks: deque[tuple[Task]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Run the first parts here, and all others where that takes no longer than starting other processes."""
+    """Run the first parts in this process, and all others too if that takes no longer than starting processes."""
     took = 0.0
     for number in range(len(tasks)):
-        # The first part loads and compiles what the others use.
+        # The first part imports and compiles code that the others use.
         if took > _SLOW or (number > 1 and took * len(tasks) > _STARTING):
             return
         begin = perf_counter()
@@ -99,7 +99,7 @@ def _run_here(tasks: deque[tuple[Task]]) -> Iterator[tuple[int, list[dict[str, A
 
 
 _STARTING, _SLOW = 3.0, 0.5
-"""Seconds of work that are done before other processes are of use; and of a part after which they are started."""
+"""Seconds of work before other processes are useful, and seconds of one part after which they are started."""
 
 
 GOES_ON = "what is done is stored, and the same command goes on from there"
@@ -107,7 +107,7 @@ GOES_ON = "what is done is stored, and the same command goes on from there"
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Suppress messages of libraries: those that matter become errors of this project."""
+    """Suppress warnings of libraries; those that matter become errors of this project."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -26,7 +26,7 @@ from verify.sweeps.design import Design, read_design
 
 @dataclass(frozen=True)
 class Stated:
-    """A claim of a sweep in words, for readers who do not have the file that it is from."""
+    """A claim of a sweep as text, for readers who do not have the file of the claim."""
 
     name: str
     title: str
@@ -36,11 +36,11 @@ class Stated:
 
 @dataclass(frozen=True)
 class Spec:
-    """A sweep, checked: its runs can be parsed and its claims evaluated."""
+    """A validated sweep: its runs can be parsed and its claims evaluated."""
 
     design: Design
     targets: Mapping[str, str]
-    """Target that `resolve` reads, by the claim's name in the table of results."""
+    """Targets for `resolve`, by the claims' names in the table of results."""
     claims: Sequence[Stated]
     arithmetic: str
     folder: Path
@@ -54,7 +54,7 @@ class Spec:
 
 
 def read_spec(file: str | Path) -> Spec:
-    """The sweep of a TOML file; `InputError` names the file, the key and what was expected."""
+    """Read the sweep of a TOML file; raises `InputError` with the file, the key and the expected value."""
     content = read_toml(file)
     folder = Path(file).resolve().parent
     try:
@@ -89,7 +89,7 @@ def _build_stated(name: str, claim: Claim) -> Stated:
 
 
 def _base(document: TomlTable, folder: Path) -> tuple[dict[str, Any], Path | None]:
-    """The tables of the base run, and its file where it has one of its own."""
+    """Return the tables of the base run, and its file if it is a separate one."""
     if not document.has("run"):
         return {name: document.take(name) for name in ("problem", "algorithm")}, None
     for name in ("problem", "algorithm"):
@@ -100,7 +100,7 @@ def _base(document: TomlTable, folder: Path) -> tuple[dict[str, Any], Path | Non
 
 
 def _errors(given: object) -> list[str]:
-    """Names of quantities of a run as a whole."""
+    """Return the names of quantities of a whole run."""
     known = {entry.quantity.name: entry.quantity for entry in vocabulary()}
     names: list[Any] = given if isinstance(given, list) else [given]
     for n, name in enumerate(names):
@@ -113,7 +113,9 @@ def _errors(given: object) -> list[str]:
 
 
 def _targets(given: object, folder: Path, may_be_none: bool) -> dict[str, str]:
-    """The claims: ids, patterns such as ``liu2022:thm-*``, keys of sources, or ``file.py:NAME`` next to the sweep."""
+    """Resolve the claims: ids, patterns such as ``liu2022:thm-*``, keys of sources, or ``file.py:NAME`` next to the
+    sweep.
+    """
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not (names or may_be_none) or not all(isinstance(name, str) for name in names):
         raise InputError("claims", f"expected a list of claims' ids, patterns or sources, got {given!r}")
@@ -140,13 +142,13 @@ def _resolve_targets(name: str, folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _resolve_name(name: str, folder: Path) -> str:
-    """Resolve a name from the folder of the sweep, where claim files and papers may lie."""
+    """Resolve a name relative to the folder of the sweep, which may contain claim files and papers."""
     is_own = ".py" in name or ((folder / name).is_dir() and paper_with(name) is None)
     return str(folder / name) if is_own else name
 
 
 def _require_evaluable(claim: Claim) -> None:
-    """Raise `InputError` for a claim that has nothing to check, or whose sides are outside the language."""
+    """Raise `InputError` for a claim without a relation, or with sides outside the language."""
     if not claim.is_testable:
         raise InputError("claims", f"{claim.id} is a definition: nothing to check")
     links_of(claim), condition_links(claim)
@@ -155,7 +157,7 @@ def _require_evaluable(claim: Claim) -> None:
 def _probe(design: Design, arithmetic: Arithmetic, folder: Path, file: str, base_file: str) -> None:
     """Raise the first run's `InputError` if none of the probed runs is valid, as with an unknown key.
 
-    A run that is valid knows all swept keys.
+    A valid run knows all swept keys.
     """
     first: InputError | None = None
     for row in design.probes():
@@ -171,7 +173,7 @@ def _probe(design: Design, arithmetic: Arithmetic, folder: Path, file: str, base
 
 
 def _digest(described: Mapping[str, Any], design: Design, targets: Mapping[str, str], folder: Path) -> str:
-    """A hash of the sweep, and of the files that it names: claims and data."""
+    """Return a hash of the sweep and of the files that it names: claims and data."""
     code = {target.rpartition(":")[0] for name, target in targets.items() if name != target}
     files = sorted({Path(file) for file in code} | set(_data_files(design, folder)))
     contents = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]

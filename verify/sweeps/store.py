@@ -1,8 +1,7 @@
-"""Results on disk: a file for each part of a sweep, put in place at once, and in the end one table.
+"""Results on disk: one file for each part of a sweep, written atomically, and finally one table.
 
-A part is named by its runs and is either there in whole or not at all, so a sweep that is killed at any moment
-continues from the finished parts.  A machine that loses power may damage parts that had not reached the disk: their
-checksums say so, and they are computed again.
+A part is named by its runs and is either complete or absent, so that a killed sweep continues from the finished parts.
+After a power failure parts may be damaged; their checksums reveal this, and they are computed again.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
 METADATA = "fedtheory.sweep"
 """Key of the metadata of the table: the sweep as JSON."""
 _MOST_PARTS, _ENOUGH_PARTS = 100, 40
-"""Parts of a long sweep, and of one whose runs may be quick: enough for many processes, and for a restart."""
+"""Numbers of parts of a long sweep, and of one whose runs may be quick: enough for many processes and for a restart."""
 _WORTH_A_FILE = 25
-"""Runs that may take no longer than writing a file."""
+"""Number of runs that may take less time than writing a file."""
 _DIGEST = "digest"
 
 
@@ -49,21 +48,21 @@ class Store:
 
     @property
     def parts(self) -> list[tuple[int, int]]:
-        """First run and end of each part; they depend on the number of runs alone."""
+        """Return the first run and the end of each part; they depend only on the number of runs."""
         runs = self.spec.design.runs
         size = max(-(-runs // _MOST_PARTS), min(_WORTH_A_FILE, runs // _ENOUGH_PARTS))
         return [(first, min(first + size, runs)) for first in range(0, runs, size)]
 
     @contextmanager
     def opened(self, restart: bool) -> Iterator[None]:
-        """The parts, for this process alone; `InputError` where they, or the table, are of another sweep.
+        """Lock the parts for this process; raises `InputError` if they, or the table, belong to another sweep.
 
-        With `restart` the results of another sweep are thrown away.
+        With `restart` the results of another sweep are deleted.
         """
         from filelock import FileLock, Timeout
 
         self._refuse_strange_output()
-        # The system gives it up with the process, however that ends.
+        # The operating system releases the lock when the process ends, for whatever reason.
         lock = FileLock(self.folder / "lock", blocking=False)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -81,22 +80,22 @@ class Store:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the table is there."""
+        """Return whether the table exists."""
         return self.output.exists()
 
     def has(self, part: tuple[int, int]) -> bool:
-        """Return whether a part is there, undamaged."""
+        """Return whether a part exists and is undamaged."""
         return is_whole(self._path(part))
 
     def save(self, part: tuple[int, int], rows: Sequence[dict[str, Any]]) -> None:
-        """Put a part in place."""
+        """Write a part atomically."""
         import pyarrow.parquet as pq
 
         table = table_of([encoded(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
         _write_and_rename(self._path(part), lambda path: pq.write_table(table, path, write_page_checksum=True))
 
     def merge(self) -> None:
-        """Put the table of all parts in place."""
+        """Write the table of all parts atomically."""
         import pyarrow.parquet as pq
 
         def write(path: Path) -> None:
@@ -107,7 +106,7 @@ class Store:
         _write_and_rename(self.output, _write_durably(write), self.folder)
 
     def clear(self) -> None:
-        """Remove the parts, once the table is there."""
+        """Remove the parts after the table is complete."""
         self._remove_parts()
         shutil.rmtree(self.folder)
 
@@ -137,13 +136,13 @@ class Store:
             raise InputError("--output", "is there, and is not a table of a sweep", str(self.output))
 
     def _remove_parts(self) -> None:
-        """Remove the parts and only then the note of whose they are: no part is ever left without it."""
+        """Remove the parts, and only then the note of their sweep, so that no part exists without the note."""
         for path in self.folder.glob("*.parquet*"):
             path.unlink()
         (self.folder / _DIGEST).unlink(missing_ok=True)
 
     def _claim_parts(self) -> None:
-        """Write down whose parts these are; `InputError` where they are another sweep's."""
+        """Record the sweep to which the parts belong; raises `InputError` if they belong to another one."""
         digest = self.folder / _DIGEST
         known = {digest_of(self.output)} if self.is_complete else set()
         known |= {digest.read_text()} if digest.exists() else set()
@@ -154,7 +153,7 @@ class Store:
 
 
 def require_pyarrow() -> None:
-    """Raise `MissingExtra` where tables can be neither written nor read."""
+    """Raise `MissingExtra` if pyarrow is not installed."""
     from importlib.util import find_spec
 
     if find_spec("pyarrow") is None:
@@ -162,7 +161,7 @@ def require_pyarrow() -> None:
 
 
 def digest_of(file: Path) -> str | None:
-    """The digest of the sweep that a table is the result of; None for any other file."""
+    """Return the digest of the sweep whose results a table holds; None for any other file."""
     described = description(file)
     return None if described is None else str(described[_DIGEST])
 
@@ -191,7 +190,7 @@ def _write_durably(write: Callable[[Path], object]) -> Callable[[Path], None]:
 
 
 def _write_and_rename(path: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
-    """Write a file elsewhere, and only then give it its name."""
+    """Write a file under a temporary name, and then rename it."""
     half_written = (folder or path.parent) / f"{path.name}.half"
     try:
         write(half_written)

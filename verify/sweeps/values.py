@@ -16,7 +16,7 @@ from fedtheory.runfile.table import TomlTable, whole_number
 from verify.sweeps.keys import Key
 
 _LONGEST = 1_000_000
-"""Values of one key."""
+"""Largest number of values of one key."""
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,22 @@ class Law(ABC):
 
     @abstractmethod
     def draw(self, generator: np.random.Generator) -> Any:
-        """One value, as a run file would have it."""
+        """Sample one value, in the format of a run file."""
 
     @property
     @abstractmethod
     def examples(self) -> Sequence[Any]:
-        """Values that show which types occur."""
+        """Return values that show which types occur."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """The law for readers."""
+        """Describe the distribution."""
 
 
 @dataclass(frozen=True)
 class Uniform(Law):
-    """Numbers between two others, evenly or evenly on a log scale, rounded so that a run file stays short."""
+    """Uniform or log-uniform numbers, rounded so that a run file stays short."""
 
     low: float
     high: float
@@ -67,7 +67,7 @@ class Uniform(Law):
 
 @dataclass(frozen=True)
 class Integers(Law):
-    """Whole numbers between two others, both included."""
+    """Uniform integers between two bounds, both included."""
 
     low: int
     high: int
@@ -86,7 +86,7 @@ class Integers(Law):
 
 @dataclass(frozen=True)
 class Choice(Law):
-    """One of some values, each as likely."""
+    """One of several values with equal probability."""
 
     values: tuple[Any, ...]
 
@@ -104,20 +104,20 @@ class Choice(Law):
 
 @dataclass(frozen=True)
 class Draws:
-    """A key and the law of its values, or of the entries of a list of that shape."""
+    """A key and the distribution of its values, or of the entries of a list of a given shape."""
 
     key: Key
     law: Law
     shape: tuple[int, ...] = ()
 
     def value(self, seed: int, number: int) -> Any:
-        """The draw of that number; it depends on the seed, the number and the key alone."""
+        """Return the draw of a given index; it depends only on the seed, the index and the key."""
         own = int.from_bytes(hashlib.sha256(self.key.text.encode()).digest()[:8])
         return _nest(self.law, np.random.default_rng([seed, number, own]), self.shape)
 
     @property
     def examples(self) -> Sequence[Any]:
-        """Values that show which types occur."""
+        """Return values that show which types occur."""
         return [[]] if self.shape else self.law.examples
 
 
@@ -128,7 +128,9 @@ def _nest(law: Law, generator: np.random.Generator, shape: tuple[int, ...]) -> A
 
 
 def read_axis(key: Key, given: object, table: TomlTable) -> Axis:
-    """The values of a key in ``[grid]``: a list, or a range ``{from, to, step}`` or ``{from, to, count, spacing}``."""
+    """Read the values of a key in ``[grid]``: a list, or a range ``{from, to, step}`` or ``{from, to, count,
+    spacing}``.
+    """
     place = table.path(key.text)
     if isinstance(given, list) and given:
         return Axis(key, tuple(given))
@@ -158,13 +160,15 @@ def _space(table: TomlTable) -> Iterator[float]:
 
 
 def _interpolate(low: float, high: float, share: float, logarithmic: bool) -> float:
-    """Return the number at a share of the way, rounded to six digits, but not beyond the ends."""
+    """Interpolate between two numbers and round to six digits, without leaving their interval."""
     value = low * (high / low) ** share if logarithmic else low + (high - low) * share
     return min(max(float(f"{value:.6g}"), low), high)
 
 
 def read_draws(key: Key, given: object, table: TomlTable) -> Draws:
-    """The law of a key in ``[random]``: ``{law, low, high}``, ``{law = "choice", values}``, each with ``shape``."""
+    """Read the distribution of a key in ``[random]``: ``{law, low, high}`` or ``{law = "choice", values}``, with
+    ``shape``.
+    """
     inner = TomlTable(given, table.path(key.text), table.arithmetic)
     law = _LAWS[inner.choice("law", tuple(_LAWS))](inner)
     shape = inner.take("shape", [])

@@ -1,14 +1,12 @@
-"""The worst case of one noiseless round over a whole class of functions, next to a claim's bound.
+"""Worst case of one noiseless round over a class of functions, compared with a claim's bound.
 
-A performance-estimation problem (Drori and Teboulle 2014; Taylor, Hendrickx and
-Glineur 2017) maximises a left side over all clients' objectives that are convex
-and L-smooth, in any dimension: a semidefinite program in the inner products of
-the points and gradients that the round meets.  PEPit writes it, Clarabel solves it;
-of two clients alike one half is enough.
+A performance-estimation problem (Drori and Teboulle 2014; Taylor, Hendrickx and Glineur 2017) maximises a left side
+over all clients' objectives that are convex and L-smooth, in any dimension: a semidefinite program in the inner
+products of the points and gradients of the round. PEPit formulates it and Clarabel solves it; by symmetry, two
+exchangeable clients need only half of the program.
 
-An assumption about all x is imposed at the points of the round alone, so that
-the worst case is never too small.  L = 1, the other scales are 1 or 0, and the
-local step size is the largest that the claim's conditions allow.
+An assumption about all x is imposed only at the points of the round, so that the worst case is never too small. L = 1,
+the other scales are 1 or 0, and the local step size is the largest that the claim's conditions allow.
 """
 
 from __future__ import annotations
@@ -42,17 +40,17 @@ class Case:
     """The worst case for one choice of the constants."""
 
     constants: Mapping[str, str]
-    """Rationals by the vocabulary's names."""
+    """Rational values by the names of constants."""
     bound: float
-    """Constant part of the right side; the measured part counts on the left, with its sign."""
+    """Constant part of the right side; its measured terms are moved to the left side."""
     worst_case: float | None
-    """The largest left side, to about four digits; None where the solvers cannot be relied on."""
+    """The largest left side, to about four digits; None if the solvers are not reliable."""
     status: Status
     seconds: float
 
     @property
     def ratio(self) -> float | None:
-        """Worst case over bound; None where the bound is zero."""
+        """Return worst case over bound; None where the bound is zero."""
         return None if self.worst_case is None or self.bound <= 0 else self.worst_case / self.bound
 
 
@@ -64,24 +62,24 @@ class WorstCase:
     clients: int
     local_steps: int
     reason: str | None = None
-    """Why the claim is outside of what is modelled, or None."""
+    """Reason why the claim cannot be modelled, or None."""
     cases: tuple[Case, ...] = ()
 
     @property
     def functions(self) -> str:
-        """The class in words."""
+        """Describe the class of functions."""
         if is_strongly_convex(self.claim):
             return "strongly convex and L-smooth"
         return "convex and L-smooth" if is_convex(self.claim) else "L-smooth"
 
     @property
     def relaxed(self) -> list[str]:
-        """Constants of assumptions about all x, which are imposed at the visited points alone."""
+        """Return the constants of assumptions about all x, which are imposed only at the visited points."""
         return [quantity.name for quantity in scales_of(self.claim) if SCALES[quantity].for_all_points]
 
     @property
     def decisive(self) -> Case | None:
-        """The case with the largest ratio, among those that are solved if any is."""
+        """Return the case with the largest ratio, preferably a solved one."""
 
         def order(case: Case) -> tuple[bool, float]:
             return case.status == "solved", float("-inf") if case.ratio is None else case.ratio
@@ -90,7 +88,7 @@ class WorstCase:
 
     @property
     def status(self) -> Status | None:
-        """Return the status of all cases: solved, or the reason of the first that is not."""
+        """Return the status of all cases: solved, or the reason of the first unsolved one."""
         return next((case.status for case in self.cases if case.status != "solved"), "solved") if self.cases else None
 
 
@@ -101,7 +99,7 @@ def worst_case(
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> WorstCase:
-    """The worst case of a claim after one round, for each choice of its scales among 0 and 1.
+    """Return the worst case of a claim after one round, for each choice of its scales among 0 and 1.
 
     Raises `InputError` for counts below one and for rounds too large to be solved, `MissingExtra` without PEPit.
     """
@@ -129,7 +127,7 @@ def _require_solvers() -> None:
 
 
 _MOST = 32
-"""Gradients in a round: 24 take minutes, and with 48 a solver needs more than 20 GB."""
+"""Largest number of gradients in a round: 24 take minutes, and with 48 a solver needs more than 20 GB."""
 
 
 def _require_solvable(clients: int, local_steps: int) -> None:
@@ -142,12 +140,12 @@ def _require_solvable(clients: int, local_steps: int) -> None:
 
 
 def _model(statement: BoundInNumbers, clients: int) -> int:
-    """Clients whose gradients agree wherever they look move together: as one client."""
+    """Return the number of distinct clients; clients with identical gradients everywhere count as one."""
     return 1 if statement.vanishes("clients alike") else clients
 
 
 def _case(statement: BoundInNumbers, clients: int, local_steps: int) -> Case:
-    """Solve for the worst of all expressions that may be the largest; none is left out silently."""
+    """Solve for the maximum over all expressions that may be the largest; an unsolved one is reported."""
     begin = perf_counter()
     modelled = _model(statement, clients)
     found: list[tuple[Status, float | None]] = []
@@ -165,7 +163,7 @@ def _case(statement: BoundInNumbers, clients: int, local_steps: int) -> Case:
 def _maximise(
     statement: BoundInNumbers, clients: int, local_steps: int, number: int
 ) -> tuple[Status, float | None, bool]:
-    """The largest value of the expression of that number, and whether it is the last expression."""
+    """Return the largest value of the expression of that index, and whether it is the last expression."""
     answers: list[SolverAnswer] = []
     for solver in SOLVERS:
         answer, is_last = _solve_expression(statement, clients, local_steps, number, solver)
@@ -179,7 +177,9 @@ def _maximise(
 def _solve_expression(
     statement: BoundInNumbers, clients: int, local_steps: int, number: int, solver: str
 ) -> tuple[SolverAnswer, bool]:
-    """Solve for an expression, and say whether it is the last; claims that differ in the bound share the solution."""
+    """Solve for one expression, and return whether it is the last; claims that differ in the bound share the
+    solution.
+    """
     modelled = (clients, local_steps, number, solver, *statement.modelled)
     key = "worst case", digest_code(), repr(modelled)
     known: tuple[SolverAnswer, bool] | None = cache.kept(*key)
@@ -204,13 +204,13 @@ def _round(statement: BoundInNumbers, clients: int, local_steps: int) -> Noisele
 
 
 def _expressions(round_: NoiselessRound, statement: BoundInNumbers) -> list[Scalar]:
-    """The left sides that are maximised."""
+    """Return the left sides that are maximised."""
     terms = [[factor * part for part in MEASURED[quantity](round_)] for quantity, factor in statement.terms.items()]
     return [sum(chosen[1:], chosen[0]) for chosen in itertools.product(*terms)]
 
 
 def _problem(round_: NoiselessRound, expression: Scalar, statement: BoundInNumbers) -> Any:
-    """The problem of an expression under all that is known of the round."""
+    """Return the problem of an expression with all constraints of the round."""
     problem = round_.problem
     problem.set_performance_metric(expression)
     for quantity in statement.scales:
@@ -222,7 +222,7 @@ def _problem(round_: NoiselessRound, expression: Scalar, statement: BoundInNumbe
 
 
 def _compare_answers(answers: Sequence[SolverAnswer], bound: float) -> tuple[Status, float | None]:
-    """The value on which all solvers that gave one agree, where one of them is sure of it."""
+    """Return the value on which all successful solvers agree, if one of them is certain of it."""
     if answers[-1].verdict == "unbounded":
         return "unbounded", None
     given = [answer for answer in answers if answer.values]

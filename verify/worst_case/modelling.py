@@ -1,7 +1,7 @@
-"""PEPit's problems as the programs of `verify.worst_case.solvers`, all constraints as rows of two matrices.
+"""Convert PEPit's problems to programs of `verify.worst_case.solvers`, with all constraints as rows of two matrices.
 
-What a modelling layer does for each of hundreds of constraints takes longer than the solver, and PEPit's own way to a
-solver would write the constraints of all clients where those of one say as much.
+A modelling layer needs more time for hundreds of constraints than the solver. PEPit's own conversion would also write
+the constraints of all clients where those of one client suffice.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from verify.worst_case.symmetry import Exchange, involution
 
 
 def program_of(problem: PEP) -> Program:
-    """The program of a problem with one metric, which has no constant, and with functions that are all of one class."""
+    """Convert a problem with one metric, which has no constant, and with functions that are all of one class."""
     (asked,), given = problem.list_of_performance_metrics, problem.list_of_constraints
     clients = problem.list_of_functions
     exchange = _exchange(clients)
     if exchange is not None and exchange.keeps(_program(asked, given)):
-        # What the class says of a client is the image of what it says of the other.
+        # By symmetry, the constraints of one client are the image of those of the other.
         return exchange.halved(_program(asked, [*given, *_constrain_class(clients[:1])]))
     return _program(asked, [*given, *_constrain_class(clients)])
 
@@ -52,7 +52,7 @@ def _constrain_class(clients: Sequence[Function]) -> list[Constraint]:
 
 
 def _program(asked: Expression, constraints: Sequence[Constraint]) -> Program:
-    """The program of one matrix."""
+    """Build the program with one matrix."""
     objective = _make_row(asked)[:-1]
     rows: dict[str, list[Array]] = {"equality": [], "inequality": []}
     for constraint in constraints:
@@ -62,14 +62,14 @@ def _program(asked: Expression, constraints: Sequence[Constraint]) -> Program:
 
 
 def _make_row(expression: Expression) -> Array:
-    """Weights of the function values and of the entries of the matrix of inner products, and the constant."""
+    """Return the coefficients of the function values and of the Gram matrix entries, and the constant."""
     products, values, constant = expression_to_matrices(expression)
     rows, columns, scale = triangle(len(products))
     return np.concatenate([values, products[rows, columns] * scale, [constant]])
 
 
 def _coordinates(combinations: Sequence[Point | Expression], size: int) -> Array:
-    """Weights of points or values that are unknown in those that are made of them, as rows."""
+    """Return the coefficients of points or values in the unknown ones, as rows."""
     found = np.zeros((len(combinations), size))
     for row, combination in zip(found, combinations, strict=True):
         for unknown, weight in combination.decomposition_dict.items():

@@ -1,4 +1,4 @@
-"""One round of FedAvg whose clients' objectives are unknown: its points, gradients and values in PEPit."""
+"""One round of FedAvg with unknown objectives: its points, gradients and values in PEPit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Scalar = Any
 class NoiselessRound:
     """A round of `clients` with equal shares, L-smooth objectives with L = 1, and exact gradients.
 
-    With `curvature` they are as strongly convex.  With `at_optimum` the round starts where the gradient of F vanishes.
+    With `curvature` they are strongly convex with this constant. With `at_optimum` the round starts where the gradient
+    of F vanishes.
     """
 
     def __init__(
@@ -45,18 +46,18 @@ class NoiselessRound:
         self.averages = [self.start, *(mean(points) for points in self.iterates[1:])]
         """xbar^k for k = 0 .. tau."""
         self.visited = [self.start, *(point for points in self.iterates[1:-1] for point in points)]
-        """Points at which a client takes its gradient, and at which the value or gradient of F is needed."""
+        """Points at which a client computes its gradient, or at which the value or gradient of F is needed."""
 
     @cached_property
     def optimum(self) -> Point:
-        """x*; `NotApplicable` where a vanishing gradient does not make a minimiser."""
+        """Return x*; raises `NotApplicable` where a vanishing gradient does not imply a minimiser."""
         if not self.convex:
             raise NotApplicable("distances to the optimum are modelled for convex objectives only")
         return self._visit(self.start if self.at_optimum else self.objective.stationary_point())
 
     @cached_property
     def least_value(self) -> Scalar:
-        """F*, attained or not."""
+        """Return F*, attained or not."""
         if self.convex or self.at_optimum:
             return self.objective(self.optimum if self.convex else self.start)
         from PEPit import Expression
@@ -68,41 +69,42 @@ class NoiselessRound:
         return point
 
     def gap(self, step: int) -> Scalar:
-        """F(xbar^k) - F*."""
+        """Return F(xbar^k) - F*."""
         return self.objective(self._visit(self.averages[step])) - self.least_value
 
     def slope_sq(self, step: int) -> Scalar:
-        """|grad F(xbar^k)|^2."""
+        """Return |grad F(xbar^k)|^2."""
         return self.objective.gradient(self._visit(self.averages[step])) ** 2
 
     def distance_sq(self, step: int) -> Scalar:
-        """|xbar^k - x*|^2."""
+        """Return |xbar^k - x*|^2."""
         return (self.averages[step] - self.optimum) ** 2
 
     def drifts(self, step: int) -> list[Scalar]:
-        """|x_i^k - xbar^k|^2 of each client."""
+        """Return |x_i^k - xbar^k|^2 of each client."""
         return [(point - self.averages[step]) ** 2 for point in self.iterates[step]]
 
     def slopes_sq(self) -> list[list[Scalar]]:
-        """|grad F_i|^2 of all clients at each visited point."""
+        """Return |grad F_i|^2 of all clients at each visited point."""
         return [[gradient**2 for gradient in gradients] for gradients in self._gradients()]
 
     def own_slopes_sq(self) -> list[Scalar]:
-        """|grad F_i(x_i^k)|^2 of each client at its own iterates."""
+        """Return |grad F_i(x_i^k)|^2 of each client at its own iterates."""
         pairs = (pair for points in self.iterates[:-1] for pair in zip(points, self.objectives, strict=True))
         return [objective.gradient(point) ** 2 for point, objective in pairs]
 
     def deviations_sq(self) -> list[list[Scalar]]:
-        """|grad F_i - grad F|^2 of all clients at each visited point."""
+        """Return |grad F_i - grad F|^2 of all clients at each visited point."""
         return [[(gradient - mean(gradients)) ** 2 for gradient in gradients] for gradients in self._gradients()]
 
     def _gradients(self) -> list[list[Point]]:
         return [[objective.gradient(point) for objective in self.objectives] for point in self.visited]
 
     def least_value_gaps(self) -> list[Scalar]:
-        """F* - (F(x) - |grad F(x)|^2 / (2L)) at each visited point, positive nowhere: what makes F* a lower bound.
+        """Return F* - (F(x) - |grad F(x)|^2 / (2L)) at each visited point; none may be positive, since F* is a lower
+        bound.
 
-        Of convex functions it follows from the gradient at x*.
+        For convex functions this follows from the gradient at x*.
         """
         if self.convex:
             return []
@@ -111,7 +113,7 @@ class NoiselessRound:
 
 
 def _class_of(convex: bool, curvature: float) -> tuple[type, dict[str, float]]:
-    """The class of functions in PEPit, and its constants."""
+    """Return the class of functions in PEPit, and its constants."""
     from PEPit.functions import SmoothConvexFunction, SmoothFunction, SmoothStronglyConvexFunction
 
     if curvature > 0:
@@ -120,5 +122,5 @@ def _class_of(convex: bool, curvature: float) -> tuple[type, dict[str, float]]:
 
 
 def mean(entries: list[Any]) -> Any:
-    """Mean of functions, points or scalars."""
+    """Return the mean of functions, points or scalars."""
     return sum(entries[1:], entries[0]) * (1 / len(entries))

@@ -17,7 +17,7 @@ _CLARABEL, _SCS = 1e-6, 1e-5
 
 @dataclass(frozen=True)
 class SolverAnswer:
-    """Answer of a solver: its status, and bounds on the value from above and below."""
+    """Answer of a solver: its status, and upper and lower bounds on the value."""
 
     verdict: str
     """"optimal", "inaccurate", "unbounded" or "failed"."""
@@ -37,19 +37,20 @@ class SolverAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The largest value of a linear objective; each row has a weight for each unknown, and a constant.
+    """A semidefinite program that maximises a linear objective; each row has a coefficient for each unknown, and a
+    constant.
 
-    The unknowns are numbers that are free, and positive semidefinite matrices, one after the other: of each the upper
-    triangle, column by column, with the entries off the diagonal times the root of two.
+    The unknowns are free numbers, followed by the upper triangles of positive semidefinite matrices, column by column,
+    with off-diagonal entries multiplied by the square root of two.
     """
 
     objective: Array
     equations: Array
-    """Rows that add up to zero, (E, N+1)."""
+    """Rows whose value is zero, (E, N+1)."""
     inequalities: Array
-    """Rows that add up to nothing positive, (I, N+1)."""
+    """Rows whose value is at most zero, (I, N+1)."""
     sizes: Sequence[int]
-    """Rows of each matrix."""
+    """Number of rows of each matrix."""
 
     @property
     def entries(self) -> int:
@@ -63,7 +64,7 @@ class Program:
         return np.concatenate([constants, np.zeros(self.entries)])
 
     def weights(self, order: Array) -> csc_array:
-        """Equations, inequalities, and the entries of the matrices in the order of a solver, with another sign."""
+        """Return equations, inequalities, and negated matrix entries in the order of a solver."""
         rows = csc_array(np.concatenate([self.equations, self.inequalities])[:, :-1])
         unknowns, entries = len(self.objective), self.entries
         columns = unknowns - entries + order
@@ -73,7 +74,7 @@ class Program:
 
 @cache
 def triangle(size: int) -> tuple[Array, Array, Array]:
-    """Rows and columns of the entries of a matrix that a `Program` goes by, and what they are multiplied by."""
+    """Return rows, columns and multipliers of the entries of a matrix that a `Program` uses."""
     columns, rows = np.tril_indices(size)
     return rows, columns, np.where(rows == columns, 1, np.sqrt(2))
 
@@ -83,13 +84,13 @@ def _entries(size: int) -> int:
 
 
 def clarabel(program: Program) -> SolverAnswer:
-    """Clarabel, an interior-point method."""
+    """Solve with Clarabel, an interior-point method."""
     import clarabel as solver
 
     settings = solver.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _CLARABEL
-    # A third of the time; what is asked for is far from where rounding would be felt.
+    # These settings save two thirds of the time; the required accuracy is far above rounding.
     settings.iterative_refinement_enable = False
     cones = [
         solver.ZeroConeT(len(program.equations)),
@@ -104,7 +105,7 @@ def clarabel(program: Program) -> SolverAnswer:
 
 
 def scs(program: Program) -> SolverAnswer:
-    """SCS, a splitting method."""
+    """Solve with SCS, a splitting method."""
     import scs as solver
 
     data = {"A": program.weights(_order_rows(program.sizes)), "b": program.sides, "c": -program.objective}
@@ -116,16 +117,16 @@ def scs(program: Program) -> SolverAnswer:
 
 
 def _order_rows(sizes: Sequence[int]) -> Array:
-    """The order of SCS: it goes through lower triangles column by column, which is upper ones row by row."""
+    """Return the order of entries for SCS, which reads lower triangles by columns, hence upper triangles by rows."""
     begins = np.cumsum([0, *map(_entries, sizes)])
     triangles = [(begin, *np.triu_indices(size)) for begin, size in zip(begins, sizes, strict=False)]
     return np.concatenate([begin + columns * (columns + 1) // 2 + rows for begin, rows, columns in triangles])
 
 
 def _answer(verdict: str, above: float, below: float) -> SolverAnswer:
-    """The answer of a solver that has minimised."""
+    """Return the answer of a solver that minimises."""
     return SolverAnswer(verdict, -above, -below) if verdict in ("optimal", "inaccurate") else SolverAnswer(verdict)
 
 
 SOLVERS: dict[str, Callable[[Program], SolverAnswer]] = {"CLARABEL": clarabel, "SCS": scs}
-"""The second runs where the first does not converge reliably; then both have to agree."""
+"""The solvers; the second runs if the first does not converge reliably, and then both must agree."""

@@ -19,16 +19,16 @@ from verify.worst_case.vocabulary import COUNTS, CURVATURES, MEASURED, MODELLED,
 Values = Mapping[RunQuantity, Expr]
 
 LARGEST_STEP = sp.S.One
-"""The local step size where no condition limits it: 1/L."""
+"""The local step size if no condition limits it: 1/L."""
 
 
 @dataclass(frozen=True)
 class BoundInNumbers:
-    """``sum of measured terms <= bound`` with numbers for all constants."""
+    """``sum of measured terms <= bound`` with numerical constants."""
 
     constants: Values
     terms: Mapping[RunQuantity, float]
-    """Coefficients of the measured quantities; those of the right side are brought to the left."""
+    """Coefficients of the measured quantities; terms of the right side are moved to the left."""
     bound: float
     convex: bool
 
@@ -44,41 +44,49 @@ class BoundInNumbers:
 
     @property
     def scales(self) -> list[RunQuantity]:
-        """Constants of value 1 that bound the objectives or the start; those for all points come last."""
+        """Return the constants of value 1 that bound the objectives or the start; those of assumptions about all points
+        come last.
+        """
         found = [quantity for quantity in SCALES if self.constants.get(quantity, 0) == 1]
         return sorted(found, key=lambda quantity: SCALES[quantity].for_all_points)
 
     @property
     def modelled(self) -> tuple[object, ...]:
-        """All that the worst case depends on besides the counts."""
+        """Return all inputs of the worst case besides the numbers of clients and local steps."""
         terms = [(quantity.name, factor) for quantity, factor in self.terms.items()]
         scales = [quantity.name for quantity in self.scales]
         at_optimum = self.vanishes("start at the optimum")
         return self.convex, self.curvature, self.step_size, terms, scales, at_optimum
 
     def vanishes(self, meaning: str) -> bool:
-        """Return whether a constant is zero whose vanishing has this meaning."""
+        """Return whether the constant with this meaning is zero."""
         return any(SCALES[n].vanishing == meaning and self.constants[n] == 0 for n in SCALES if n in self.constants)
 
 
 def is_convex(claim: Claim) -> bool:
-    """Return whether the clients' objectives are convex; they are unless the claim assumes smoothness alone."""
+    """Return whether the clients' objectives are convex: always, unless the claim assumes smoothness alone."""
     return a.smooth not in claim.assumptions
 
 
 def is_strongly_convex(claim: Claim) -> bool:
-    """Return whether the claim is about strongly convex clients: it assumes so, or its statement has their constant."""
+    """Return whether the claim concerns strongly convex clients: by an assumption, or by a constant in its
+    statement.
+    """
     return a.strongly_convex_clients in claim.assumptions or q.strong_convexity in claim.notation.values()
 
 
 def scales_of(claim: Claim) -> list[RunQuantity]:
-    """Constants of a claim that set its scale; the start's where it has none, so that something is finite."""
+    """Return the constants that set the scale of a claim; without any, those of the start, so that the value is
+    finite.
+    """
     found = [quantity for quantity in SCALES if quantity in claim.notation.values()]
     return found or [q.initial_distance if is_convex(claim) else q.initial_gap]
 
 
 def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[BoundInNumbers]:
-    """Return the statements for each choice of scales among 1 and 0; raises `NotApplicable` if not modelled."""
+    """Yield the statements for each choice of scales 1 and 0; raises `NotApplicable` if the claim cannot be
+    modelled.
+    """
     left, right = _sides(claim)
     _require_modelled(claim, clients)
     counts = {quantity: sp.Integer(count(clients, local_steps)) for quantity, count in COUNTS.items()}
@@ -90,7 +98,7 @@ def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[BoundIn
 
 
 def _sides(claim: Claim) -> tuple[Expr, Expr]:
-    """Smaller and larger side of the claim's one inequality."""
+    """Return the smaller and the larger side of the claim's only inequality."""
     if claim.place != "run":
         raise NotApplicable("the statement is about single steps, rounds or points, not about a run as a whole")
     if len(claim.relations) != 1 or claim.relations[0].operator == "==" or claim.for_all:
@@ -101,7 +109,7 @@ def _sides(claim: Claim) -> tuple[Expr, Expr]:
 def _require_modelled(claim: Claim, clients: int) -> None:
     for assumption in claim.assumptions:
         if assumption in OF_ONE_CLIENT:
-            # One client has one type: with more the class of functions would be another one.
+            # One client has one type; several types would need another class of functions.
             if clients > 1:
                 raise NotApplicable(f"the assumption {assumption.name!r} is modelled with --clients 1 alone")
         elif assumption not in MODELLED:
@@ -115,7 +123,7 @@ def _require_modelled(claim: Claim, clients: int) -> None:
 
 
 def _choices(claim: Claim, clients: int) -> Iterator[Values]:
-    """Values of the scales, 1 or 0 where they may vanish, not all of them 0 if that can be helped."""
+    """Yield values of the scales: 1, or 0 where they may vanish, but not all 0 if this can be avoided."""
     scales = scales_of(claim)
     alike = clients == 1
     options = [_options(quantity, alike) if len(scales) > 1 else _options(quantity, alike)[:1] for quantity in scales]
@@ -144,7 +152,7 @@ def _substitute(expression: Expr, claim: Claim, constants: Values) -> Expr:
 
 
 def _largest_step_size(claim: Claim, constants: Values) -> Expr:
-    """The edge of the claim's conditions; `NotApplicable` where a condition fails there."""
+    """Return the largest step size that the conditions allow; raises `NotApplicable` if a condition fails there."""
     symbol = next((s for s, n in claim.notation.items() if n is q.local_step_size), sp.Dummy())
     conditions = [_substitute(condition, claim, constants) for condition in claim.conditions]
     edges = [edge for c in conditions if symbol in c.free_symbols for edge in sp.solve(c.lhs - c.rhs, symbol)]
@@ -156,7 +164,7 @@ def _largest_step_size(claim: Claim, constants: Values) -> Expr:
 
 
 def _linear(claim: Claim, difference: Expr) -> tuple[dict[RunQuantity, float], float]:
-    """Coefficients of the measured quantities, and the constant that their sum is not to exceed."""
+    """Return the coefficients of the measured quantities, and the constant that bounds their sum."""
     measured = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, RunQuantity) and n in MEASURED}
     if not difference.is_polynomial(*measured) or sp.Poly(difference, *measured).total_degree() > 1:
         raise NotApplicable("the statement is not linear in what it measures")

@@ -1,13 +1,12 @@
-"""Two clients that can change places, and the rest of a program where they can.
+"""Reduce a program by the symmetry of two exchangeable clients.
 
-The exchange of the clients takes every vector of the round to one of the round, and every function value to function
-values.  Where it also takes the objective and all constraints to themselves, a solution and its image are equally
-good, and so is their mean, as the program is convex: one may ask for solutions that the exchange leaves unchanged.
-There, even vectors, which stay, are orthogonal to odd ones, which change their sign, and odd values vanish.  In place
-of one matrix of inner products there are two of half the size, and one client's constraints say those of the other,
-too.
+The exchange of the clients maps the vectors and the function values of the round to each other. If it preserves the
+objective and all constraints, a solution, its image and their mean have the same value, since the program is convex. So
+it suffices to consider invariant solutions. For these, even vectors (which are fixed) are orthogonal to odd ones (which
+change sign), and odd values vanish. One Gram matrix splits into two of half the size, and the constraints of one client
+imply those of the other.
 
-Programs of more than two clients are left unchanged.
+Programs with more than two clients are not reduced.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from fedtheory.arithmetic import Array
 from verify.worst_case.solvers import Program, triangle
 
 _DIGITS = 9
-"""To which weights are the same; they are of the order of one."""
+"""Number of digits to which weights count as equal; they are of order one."""
 _ROUNDING = 10.0**-_DIGITS
 
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """Other unknowns for a program of one matrix: even ones, which stay, and odd ones, which change their sign."""
+    """Change of unknowns for a program with one matrix, into even ones (fixed) and odd ones (which change sign)."""
 
     change: csr_array
-    """Matrix that turns rows of the program into those of the new unknowns, and the constant."""
+    """Matrix that maps rows of the program to rows of the new unknowns and the constant."""
     odd: Array
-    """Positions of the odd unknowns."""
+    """Mask of the odd unknowns."""
     sizes: tuple[int, int]
     """Numbers of even and of odd vectors."""
 
@@ -49,12 +48,12 @@ class Exchange:
         return cls(csr_array(change), odd, (even, len(vectors) - even))
 
     def keeps(self, program: Program) -> bool:
-        """Return whether the image of a program is the program."""
+        """Return whether a program is equal to its image under the exchange."""
         signs = np.where(self.odd, -1, 1)
         return all(_contains_rows(rows * signs, rows) for rows in self._change(program))
 
     def halved(self, program: Program) -> Program:
-        """A program for the solutions that stay unchanged, with the first half of the matrix and the second."""
+        """Return the program for invariant solutions, with an even and an odd matrix."""
         objective, equations, inequalities = (rows[:, ~self.odd] for rows in self._change(program))
         return Program(objective[0, :-1], _distinct(equations), _distinct(inequalities), self.sizes)
 
@@ -64,23 +63,22 @@ class Exchange:
 
 
 def involution(ones: Array, others: Array) -> Array | None:
-    """The linear map under which rows take the places of others, and back; None where there is none.
+    """Return the linear map that exchanges the rows of two arrays; None if there is none.
 
-    A coordinate that is zero in all rows stays.
+    A coordinate that is zero in all rows is fixed.
     """
     same = np.eye(ones.shape[1])
     alone = same[~np.vstack([ones, others]).any(axis=0)]
     rows, images = np.vstack([ones, others, alone]), np.vstack([others, ones, alone])
-    # Weights that are zero but for rounding would be carried along.
+    # Rounding errors in zero weights would spread.
     found = np.linalg.lstsq(rows, images, rcond=None)[0].round(_DIGITS)
     agrees = np.allclose(rows @ found, images, atol=_ROUNDING) and np.allclose(found @ found, same, atol=_ROUNDING)
     return found if agrees else None
 
 
 def _parts(map_: Array) -> tuple[Array, int]:
-    """Coordinates, as rows, in a basis of an involution's fixed vectors, followed by its sign-changing ones.
-
-    And how many there are of the former.
+    """Return coordinates, as rows, in a basis of fixed vectors followed by sign-changing ones, and the number of the
+    former.
     """
     same = np.eye(len(map_))
     even, odd = _spanning((same + map_) / 2), _spanning((same - map_) / 2)
@@ -88,32 +86,32 @@ def _parts(map_: Array) -> tuple[Array, int]:
 
 
 def _spanning(projection: Array) -> Array:
-    """Rows of a projection that span all of them; most of their entries are zero."""
+    """Return rows of a projection that span its image; most of their entries are zero."""
     _, order = qr(projection.T, mode="r", pivoting=True)
     return projection[order[: round(np.trace(projection))]]
 
 
 def _expand_products(coordinates: Array) -> csr_array:
-    """The inner products of the vectors in those of a basis."""
+    """Return the inner products of the vectors in terms of those of a basis."""
     entries, sparse = _entries(len(coordinates)), csr_array(coordinates)
     return csr_array(entries.T @ kron(sparse, sparse, format="csr") @ entries)
 
 
 def _entries(size: int) -> csr_array:
-    """All entries of a symmetric matrix, row by row, in those that a `Program` goes by."""
+    """Return all entries of a symmetric matrix, row by row, in terms of the unknowns of a `Program`."""
     rows, columns, scale = triangle(size)
     places, numbers = np.concatenate([rows * size + columns, columns * size + rows]), np.tile(np.arange(len(rows)), 2)
-    # What is on the diagonal is met twice.
+    # Diagonal entries occur twice.
     return csr_array((np.tile(scale / 2, 2), (places, numbers)), shape=(size**2, len(rows)))
 
 
 def _contains_rows(some: Array, rows: Array) -> bool:
-    """Return whether each of some rows is one of the rows."""
+    """Return whether each row of the first array is a row of the second."""
     return all(np.abs(rows - row).max(axis=1).min() <= _ROUNDING for row in some)
 
 
 def _distinct(rows: Array) -> Array:
-    """Each row once: what is required of either client is then the same."""
-    # Zeros have signs.
+    """Return the distinct rows; constraints of both clients then coincide."""
+    # Negative zeros are removed.
     numbers = {row.tobytes(): number for number, row in enumerate(rows.round(_DIGITS) + 0.0)}
     return rows[list(numbers.values())]

@@ -1,4 +1,4 @@
-"""Quantities in one noiseless round of L-smooth functions with L = 1."""
+"""Quantities of one noiseless round of L-smooth functions with L = 1."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _mean_slope_sq(r: NoiselessRound) -> list[Scalar]:
 
 
 def _mean_drift(r: NoiselessRound) -> list[Scalar]:
-    """The drift is zero at the first step."""
+    """Return the average drift after each step; it is zero at the first step."""
     return [mean([mean(r.drifts(step)) for step in range(len(r.averages) - 1)])]
 
 
@@ -52,18 +52,18 @@ MEASURED: dict[RunQuantity, Measure] = {
     q.average_round_drift: _mean_drift,
     q.max_drift: _drifts,
 }
-"""Quantities as expressions; of several expressions the largest is meant."""
+"""Quantities as expressions; the value is the largest of several expressions."""
 
 
 @dataclass(frozen=True)
 class ScaleConstant:
-    """A constant that bounds the clients' objectives or the start: 1, or 0 where `vanishing` says what that means."""
+    """A constant that bounds the clients' objectives or the start: 1, or 0 with the meaning `vanishing`."""
 
     not_positive: Measure
-    """Expressions that the constant, being 1, keeps from being positive."""
+    """Expressions that are at most zero if the constant is 1."""
     vanishing: Literal["start at the optimum", "clients alike"] | None = None
     for_all_points: bool = False
-    """Whether the assumption is about all x; the round knows its visited points only."""
+    """Whether the assumption concerns all x, while the round has visited points only."""
 
 
 def _slopes(r: NoiselessRound) -> list[Scalar]:
@@ -75,7 +75,9 @@ def _deviations(r: NoiselessRound) -> list[Scalar]:
 
 
 def _deviations_of_mean_one(r: NoiselessRound) -> list[Scalar]:
-    """Deviations sum to zero, so none is longer than half the sum of all lengths; exact for two clients."""
+    """Return bounds on deviations: they sum to zero, so none exceeds half the sum of all norms; exact for two
+    clients.
+    """
     longest = len(r.objectives) / 2
     return [deviation - longest**2 for deviations in r.deviations_sq() for deviation in deviations]
 
@@ -93,7 +95,7 @@ SCALES: dict[RunQuantity, ScaleConstant] = {
 }
 
 CURVATURES: dict[RunQuantity, tuple[Rational, ...]] = {q.strong_convexity: (Rational(1, 10), Rational(1, 2))}
-"""The least curvatures that are tried, as parts of L = 1, where a claim is about strongly convex clients."""
+"""Strong convexity constants that are tried, as fractions of L = 1, for claims about strongly convex clients."""
 
 COUNTS: dict[RunQuantity, Callable[[int, int], int]] = {
     q.clients: lambda clients, _steps: clients,
@@ -104,10 +106,10 @@ COUNTS: dict[RunQuantity, Callable[[int, int], int]] = {
     q.server_step_size: lambda _clients, _steps: 1,
     q.noise_deviation: lambda _clients, _steps: 0,
 }
-"""The other constants, from the numbers of clients and of local steps."""
+"""Other constants, as functions of the numbers of clients and local steps."""
 
 OF_ONE_CLIENT: tuple[Assumption, ...] = (a.one_client, a.one_type)
-"""Assumptions that a round of one client satisfies."""
+"""Assumptions that every round of one client satisfies."""
 
 MODELLED: tuple[Assumption, ...] = (
     a.convex_and_smooth,
