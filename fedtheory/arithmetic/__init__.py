@@ -6,7 +6,7 @@ same arrays hold an `Enclosure` next to each rational.  Operations that differ (
 and printing) are methods of one class for each arithmetic (`operations`).  Mixing a float with an exact number raises
 `TypeError`, so that no exact number is rounded silently.
 
-Imports no other package of fedtheory.
+Uses no other package of fedtheory.
 """
 
 from functools import cache

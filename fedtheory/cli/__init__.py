@@ -1,6 +1,6 @@
-"""The command line, above all floors: one small file for each command.
+"""The command line: one small module for each command.
 
-Modules here import nothing heavy at the top, so that ``--help`` is quick.
+Modules here import heavy libraries inside functions, so that ``--help`` is fast.
 
 Uses `api`, `planner`, `proofs`, `search`, `kernel`, `language`, `runfile`, `engine`, `federation`, `arithmetic`.
 """
@@ -97,12 +97,15 @@ _INTERRUPTED = 130
 
 @functools.cache
 def _commands() -> Any:
-    """All commands with their options, made once: a process may run many."""
+    """Return all commands with their options, built once per process."""
     return typer.main.get_command(app)
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; the exit code. Every mistake of the user is one line on standard error."""
+    """Run the command line and return the exit code.
+
+    A mistake of the user is reported in one line on standard error.
+    """
     try:
         code = _commands()(args=arguments, standalone_mode=False)
         # Some versions of Typer turn an interruption into this code.
@@ -124,10 +127,10 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _describe_error(error: Exception) -> str | None:
-    """Return the message on a mistake in the arguments or a full disk; None for errors that are not the user's."""
+    """Return the message on a mistake in the arguments or a full disk; None for errors that the user did not cause."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"cannot write: {error.strerror}"
-    # Typer's own usage errors have different base classes in different versions; all know their message.
+    # The base classes of Typer's usage errors differ between versions; all have the method `format_message`.
     message = getattr(error, "format_message", None)
     return None if message is None else message() or "a command is missing; see `fedtheory --help`"
 

@@ -1,4 +1,4 @@
-"""`fedtheory assumptions`: what a claim can assume of a run."""
+"""`fedtheory assumptions`: the assumptions that a claim can make."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name, a s
 
 
 def run(word: Word = "", as_json: Json = False) -> None:
-    """List what a claim can assume of a run: name in Python, and what it says."""
+    """List the assumptions that a claim can make: name in Python, and statement."""
     from fedtheory.cli.words import matching
     from fedtheory.language.vocabulary import assumed
 

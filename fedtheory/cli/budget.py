@@ -1,4 +1,4 @@
-"""`fedtheory budget`: local steps chosen as the run goes, against fixed ones, at the same cost."""
+"""`fedtheory budget`: compare an adaptive number of local steps with fixed numbers at equal cost."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Spend a budget on gradient descent: fixed numbers of local steps, and a number chosen as the run goes.
+    """Spend a budget on gradient descent, with fixed numbers of local steps and with an adaptive number.
 
-    The problem and the step size come from the run file; its rounds, local steps and mini-batches do not matter.
+    The problem and the step size come from the run file; its rounds, local steps and mini-batches are ignored.
     """
     from fedtheory.arithmetic import FLOAT
     from fedtheory.engine.run import Run

@@ -1,4 +1,4 @@
-"""`fedtheory cache`: results that were kept."""
+"""`fedtheory cache`: stored results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Clear = Annotated[bool, typer.Option("--clear", help="Forget all of them.")]
 
 
 def run(clear: Clear = False, as_json: Json = False) -> None:
-    """Say where verdicts and pages are kept, and how much there is; FEDTHEORY_CACHE names another folder."""
+    """Show the folder and the size of stored verdicts and pages; FEDTHEORY_CACHE names another folder."""
     from verify import cache
 
     home, (entries, size) = cache.folder(), cache.size()

@@ -1,4 +1,4 @@
-"""`fedtheory check`: one claim on one run."""
+"""`fedtheory check`: check one claim on one run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Check one claim on one run: its conditions with their slack, both sides, each term, the verdict."""
+    """Check one claim on one run: its conditions with their margins, both sides, each term, the verdict."""
     from fedtheory.arithmetic import RATIONAL, select_arithmetic
     from fedtheory.language.targets import resolve
     from fedtheory.runfile import read_run
@@ -68,7 +68,7 @@ def run(
 
 
 def bound_figure_of(claim: Claim, given: Run) -> Figure:
-    """Return the picture of a claim on a run."""
+    """Return the figure of a claim on a run."""
     from report.pictures import bound_figure
 
     return bound_figure(claim, given)
@@ -76,7 +76,7 @@ def bound_figure_of(claim: Claim, given: Run) -> Figure:
 
 def document(found: Check) -> dict[str, Any]:
     """Return the JSON document of a check."""
-    # Averages over clients are typeset as the claim has them.
+    # Averages over clients are typeset in the claim's own notation.
     with found.claim.typesetting():
         return _document(found)
 
@@ -119,19 +119,19 @@ def _document(found: Check) -> dict[str, Any]:
 
 
 def _interval(found: Check) -> dict[str, Any] | None:
-    """Return the interval of the left side, where it is an average over replicas."""
+    """Return the interval of the left side if it is an average over replicas."""
     from dataclasses import asdict
 
     return None if found.estimate is None else asdict(found.estimate)
 
 
 def _explain_rate(found: Check) -> str | None:
-    """Why a rate does not stand: an exact limit, or how the ratio rises."""
+    """Return the reason why a rate fails: an exact limit, or the growth of the ratio."""
     return None if found.rate is None else found.rate.reason(found.claim.in_words)
 
 
 def _open(found: Check) -> str:
-    """Why an arithmetic decides nothing."""
+    """Return the reason why an arithmetic leaves the check undecided."""
     if found.claim.rate is not None and found.claim.rate.constant is None:
         return "rounding decides: runs next to this one say otherwise"
     if found.arithmetic.kind == "float":
@@ -162,7 +162,10 @@ def _rate(found: Check) -> dict[str, Any] | None:
 
 
 def _growth(found: Check, growth: Growth) -> dict[str, Any]:
-    """The exact limit that refutes a rate: measured / variable^power tends to the coefficient, order / it to zero."""
+    """Return the exact limits that refute a rate.
+
+    measured / variable^power tends to the coefficient, order / variable^power to zero.
+    """
     return {
         "variable": found.claim.notation[growth.variable].name,
         "limit": "infinity" if growth.goes_to_infinity else "0",
@@ -172,11 +175,11 @@ def _growth(found: Check, growth: Growth) -> dict[str, Any]:
 
 
 def _describe_rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
-    """Return the rungs of a ladder, each with the values of the variables that change along it."""
+    """Return the runs along which a rate is measured, each with the values of the variables that change."""
     changing = _names(found, climb.variables)
 
     def describe(rung: Rung) -> dict[str, Any]:
-        """Return the values of the variables that change, the measured value and the order of a rung, as text."""
+        """Return the changing variables, the measured value and the order of one run, as text."""
         values = {name: value for name, value in _values(found, rung).items() if name in changing}
         return {**values, "measured": _text(found, rung.measured), "order": _text(found, rung.order)}
 
@@ -184,19 +187,19 @@ def _describe_rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
 
 
 def _text(found: Check, value: Any) -> Any:
-    """Return a number in the arithmetic of a check, or a float: exact checks climb further ladders in floats."""
+    """Return a number in the arithmetic of a check, or as a float: exact checks extend some rates in floats."""
     from fedtheory.arithmetic import FLOAT
 
     return (FLOAT if isinstance(value, float) else found.arithmetic).text(value)
 
 
 def _names(found: Check, variables: Iterable[sp.Symbol]) -> list[str]:
-    """Names of the quantities that variables of a rate stand for."""
+    """Return the names of the quantities that variables of a rate stand for."""
     return [found.claim.notation[variable].name for variable in variables]
 
 
 def _values(found: Check, rung: Rung) -> dict[str, Any]:
-    """Return the variables at a rung: counts as whole numbers, step sizes as numbers of the run's arithmetic."""
+    """Return a rate's variables on one run of its sequence: whole numbers, or numbers of the run's arithmetic."""
     from verify.check.ladders import ladders_of
 
     values = zip(_names(found, ladders_of(found.claim)), rung.values, strict=True)
@@ -204,7 +207,7 @@ def _values(found: Check, rung: Rung) -> dict[str, Any]:
 
 
 def print_text(found: Check) -> None:
-    """Print a check for a terminal: the answer in three lines, one table, then conditions and regions."""
+    """Print a check for a terminal: the verdict in three lines, one table, then conditions and regions."""
     from rich.markup import escape
 
     from verify.shown_place import choose_place
@@ -224,7 +227,7 @@ def print_text(found: Check) -> None:
 
 
 def _print_advice(target: str) -> None:
-    """Print what to do about a violation that only floats see."""
+    """Print advice about a violation that was found in floats only."""
     from rich.markup import escape
 
     named = f'"{target}"' if is_relation(target) else target
@@ -235,7 +238,7 @@ def _print_advice(target: str) -> None:
 
 
 def _answer(found: Check) -> list[str]:
-    """Return whether it holds, by what margin its conditions do, and which term limits the bound."""
+    """Return the lines on the verdict, the closest condition, and the term that dominates the bound."""
     from rich.markup import escape
 
     from verify.shown_place import choose_place
@@ -255,7 +258,7 @@ def _answer(found: Check) -> list[str]:
 
 
 def _distance(found: Check, condition: ConditionCheck) -> str:
-    """Describe the distance of a number from its limit; both sides of a condition that limits no single number."""
+    """Describe the distance of a number from its limit; print both sides if a condition limits no single number."""
     from fedtheory.arithmetic import plain_float
 
     value, limit = condition.sides
@@ -269,7 +272,7 @@ def _distance(found: Check, condition: ConditionCheck) -> str:
 
 
 _TWICE = 2
-"""Ratio of a number to its limit that is no percentage any more."""
+"""Ratio of a number to its limit above which it is not printed as a percentage."""
 
 
 def _compare(worst: Comparison) -> str:
@@ -278,7 +281,7 @@ def _compare(worst: Comparison) -> str:
 
 
 def _limit(found: Check, worst: Comparison) -> str:
-    """Return the largest of several terms of the right side, none of which is negative."""
+    """Describe the largest term of the right side, if there are several and none is negative."""
     from fedtheory.arithmetic import plain_float
 
     values = [plain_float(term.value) for term in worst.terms]
@@ -290,14 +293,14 @@ def _limit(found: Check, worst: Comparison) -> str:
 
 
 def _print_ladder(found: Check, rate: RateCheck) -> None:
-    """Print each climb of a rate, its limit and the largest ratio of the measured value to the order."""
+    """Print each sequence of a rate, its limit and the largest ratio of the measured value to the order."""
     for climb in rate.climbs:
         _print_climb(found, climb)
     print_lines(f"limit {short(rate.limit)}, largest measured / order {short(rate.constant)}")
 
 
 def _print_climb(found: Check, climb: Climb) -> None:
-    """The values of all variables at each rung of a ladder, and its slope."""
+    """Print the values of all variables along the sequence of a rate, and its slope."""
     from rich.markup import escape
 
     rows = [
@@ -326,7 +329,7 @@ def _outcome(found: Check) -> str:
 
 
 def _by(found: Check) -> str | None:
-    """Describe what decided, or why nothing did."""
+    """Describe the arithmetic that decided the check, or the reason why it is undecided."""
     of_rate = _explain_rate(found) if found.applicable else None
     if found.final_decision is not None:
         return "; ".join(filter(None, (of_rate, found.final_decision.reason)))
@@ -336,7 +339,7 @@ def _by(found: Check) -> str | None:
 
 
 def _label_left_side(found: Check) -> str:
-    """Label the left side; an estimate has the confidence and the ends of its interval."""
+    """Label the left side; an estimate has a confidence level and an interval."""
     seen = found.estimate
     if seen is None:
         return "left side"

@@ -1,4 +1,4 @@
-"""`fedtheory claims`: what is encoded."""
+"""`fedtheory claims`: list the encoded claims."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Wanted = Annotated[
 
 
 def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = False, as_json: Json = False) -> None:
-    """List the encoded claims, in the order of their sources' pages; a word lists those that are about it."""
+    """List the encoded claims, in the order of their sources' pages; a word selects those that mention it."""
     claims = _select_claims(targets, source)
     if as_json:
         print_json([summary(claim) for claim in claims])
@@ -37,7 +37,7 @@ def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = 
 
 
 def _select_claims(targets: list[str] | None, source: str | None) -> list[Claim]:
-    """Return the claims that are named, or that have a word in them, without repetition."""
+    """Return the claims that are named, or that contain a search word, without repetition."""
     from fedtheory.language.registry import paper_with
     from fedtheory.language.targets import expand_targets, resolve
 
@@ -55,7 +55,7 @@ def _is_word(target: str) -> bool:
 
 
 def _find_claims_with(word: str, source: str | None) -> list[Claim]:
-    """Return the claims with a word in their id, title, place, or in a name of what they are about."""
+    """Return the claims with a word in their id, title, place, or in the name of one of their quantities."""
     from fedtheory.cli.words import matching
     from fedtheory.language.registry import claims_of
 
@@ -68,7 +68,7 @@ def _texts(claim: Claim) -> tuple[str, ...]:
 
 
 def summary(claim: Claim) -> dict[str, Any]:
-    """Return an entry of the list, as JSON carries it."""
+    """Return an entry of the list, as JSON."""
     return {
         "id": claim.id,
         "source": claim.source,

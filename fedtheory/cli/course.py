@@ -109,14 +109,14 @@ def new(  # noqa: PLR0917  Typer makes each argument an option
 
 
 def _announce_first_check() -> None:
-    """Say on standard error why the first file takes longer."""
+    """Explain on standard error why the first file takes longer."""
     typer.echo("grading your own solutions first, and searching for a counterexample to each reference bound", err=True)
 
 
 def _names(student: str | None, roster: str | None) -> list[str]:
     """Return the ids of the students that are named, or listed in a file.
 
-    The copy of the whole class without either.
+    Without either, the only id is that of the copy for the whole class.
     """
     from fedtheory.errors import InputError
     from fedtheory.language.exercises import CLASS
@@ -146,7 +146,7 @@ def _write_copy(assignment: Assignment, copy: Copy, output: Path, with_solutions
 
 @app.command("check")
 def check(file: AnswerFile, assignment: Named = None, copy: SharedCopy = None, as_json: Json = False) -> None:
-    """Say how each answer of your own file is read, and whether its units are right; nothing about its truth."""
+    """Show how each answer of your own file is parsed and whether its units match; nothing about its correctness."""
     from verify.grade import read_back
 
     found = read_back(Path(file), assignment, copy)
@@ -181,7 +181,7 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Enter points that a person gives, as for proofs; grading again keeps them."""
+    """Enter points given by a person, as for proofs; grading again keeps them."""
     from fedtheory.errors import InputError
     from verify.grade.given_points import EnteredPoints, points_of, read_given
     from verify.grade.written import give_points

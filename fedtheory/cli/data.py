@@ -1,4 +1,4 @@
-"""`fedtheory data`: what is in a data file, and a run file to begin with."""
+"""`fedtheory data`: describe a data file, and write a run file for it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(
     save: Save = None,
     as_json: Json = False,
 ) -> None:
-    """Say what is in a data file: columns, clients, curvatures, how different the clients are, a run to begin with."""
+    """Describe a data file: columns, clients, curvatures, heterogeneity of the clients, and a first run file."""
     from fedtheory.errors import InputError
     from fedtheory.federation.problem.columns import ColumnChoice
     from fedtheory.planner.description import describe, document
@@ -50,7 +50,7 @@ def run(
     try:
         found = describe(file, choice, standardize, intercept)
     except InputError as error:
-        # Here the keys of a run file are options of the command.
+        # In messages, keys of a run file are replaced by the options of this command.
         raise InputError(error.key.removeprefix("problem."), error.message, error.file) from None
     named = None if save is None else _relative_to(save, file)
     written = [] if save is None else [_save(found, save, named)]
@@ -62,7 +62,7 @@ def run(
 
 
 def _relative_to(save: str, file: str) -> str:
-    """Return the name of a data file as seen from a run file."""
+    """Return the path of a data file relative to a run file."""
     import os
     from pathlib import Path
 

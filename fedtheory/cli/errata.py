@@ -1,4 +1,4 @@
-"""`fedtheory errata`: what is printed and false, and what is true instead."""
+"""`fedtheory errata`: false statements of the papers, and their corrections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "errata"
 
 
 def run(targets: Targets = None, source: SourceKey = None, *, _no_code: NoCode = False, as_json: Json = False) -> None:
-    """List the refuted claims: the fault, the repair, and a counterexample that is checked again, exactly."""
+    """List the refuted claims: the error, the correction, and a counterexample, which is checked again in rationals."""
     from fedtheory.language.targets import expand_targets, resolve
     from verify.errata import errata
 
@@ -45,7 +45,7 @@ def document(entry: Erratum) -> dict[str, Any]:
 
 
 def print_text(entries: list[Erratum]) -> None:
-    """Print the ledger for a terminal."""
+    """Print the errata for a terminal."""
     from collections import Counter
 
     from fedtheory.cli.unicode_math import unicode_prose
@@ -61,6 +61,6 @@ def print_text(entries: list[Erratum]) -> None:
 
 
 def _repair(entry: Erratum) -> tuple[str, str]:
-    """Ids, without the part that they share with the printed one, and verdicts of the repairs."""
+    """Return ids of the corrections, without the prefix shared with the published claim, and their verdicts."""
     names = [repair.id.removeprefix(entry.claim.id) for repair in entry.repairs]
     return "\n".join(names), "\n".join(styled(repair.verdict) for repair in entry.repairs)

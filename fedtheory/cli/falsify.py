@@ -1,4 +1,4 @@
-"""`fedtheory falsify`: the search for a violation of a claim."""
+"""`fedtheory falsify`: search for a violation of a claim."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Search for a violation of a claim; exit code 1 if one is found that the recorded verdict excludes."""
+    """Search for a violation of a claim; exit code 1 if one is found although the recorded verdict excludes it."""
     from fedtheory.language.targets import resolve
     from verify.exclusions import explain
     from verify.falsify import falsify

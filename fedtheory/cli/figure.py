@@ -1,4 +1,4 @@
-"""Pictures and pages next to the numbers."""
+"""Writes figures and pages next to the printed numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def require_figure(file: str | None) -> None:
-    """Refuse a name that no picture can have, before anything is computed."""
+    """Raise an error for a file name without a suffix of a figure, before anything is computed."""
     from importlib.util import find_spec
 
     from fedtheory.errors import MissingExtra
@@ -25,7 +25,7 @@ def require_figure(file: str | None) -> None:
 
 
 def require_pages() -> None:
-    """Refuse to write pages where what draws them is missing."""
+    """Raise an error if the libraries that draw pages are not installed."""
     from importlib.util import find_spec
 
     from fedtheory.errors import MissingExtra
@@ -35,7 +35,7 @@ def require_pages() -> None:
 
 
 def write_figure(file: str | None, draw: Callable[[], Figure]) -> None:
-    """Draw a figure into a file, where one is asked for, and say so on standard error."""
+    """Draw a figure into a file, if one is requested, and report it on standard error."""
     import sys
 
     if file is None:

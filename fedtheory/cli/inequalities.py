@@ -24,7 +24,7 @@ OfClaim = Annotated[
 
 @dataclass(frozen=True)
 class Inequality:
-    """A term of certificates: how it is written, and the expression that is not negative."""
+    """An inequality for certificates: its name with arguments, and the expression that is non-negative."""
 
     name: str
     call: str
@@ -32,7 +32,7 @@ class Inequality:
 
 
 def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
-    """List the inequalities that certificates are made of: name, arguments in order, and what is not negative."""
+    """List the inequalities for certificates: name, arguments in order, and the non-negative expression."""
     found = _matching(
         word, _list_kernel_inequalities() if claim is None else [*_list_kernel_inequalities(), *_assumed(claim)]
     )
@@ -75,7 +75,7 @@ def _argument(subject: Parameter) -> str:
 
 
 def _assumed(target: str) -> list[Inequality]:
-    """Return the assumptions of a claim by the names that certificates give them."""
+    """Return the assumptions of a claim under the names that certificates use."""
     from fedtheory.cli.unicode_math import unicode_math
     from fedtheory.language.targets import resolve
     from fedtheory.language.typesetting import latex
@@ -95,7 +95,7 @@ def _slacks(claim: Claim) -> dict[str, Expr]:
     try:
         if claim.place == "round":
             return dict(build_round_context(claim, claim.relations[0]).assumed)
-        # Proofs of statements about a whole run are about its local steps.
+        # Proofs of statements about a whole run use assumptions on its local steps.
         context = build_context(replace(claim, place="step") if claim.place == "run" else claim)
     except Rejected as reason:
         raise InputError(claim.id, str(reason)) from None

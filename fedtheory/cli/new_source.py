@@ -1,4 +1,4 @@
-"""`fedtheory new-source`: the folder of a paper to begin with, with statements, a repair, a proof, a counterexample."""
+"""`fedtheory new-source`: write a template for the folder of a paper."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _FILES = {
 
 
 def run(folder: Folder, as_json: Json = False) -> None:
-    """Write the folder of a new paper: a false statement, its repair, a certificate, a counterexample, a README."""
+    """Write the folder of a new paper: a false statement, its correction, a certificate, a counterexample, a README."""
     files = _write(Path(folder))
     if as_json:
         print_json({"files": [str(file) for file in files]})

@@ -1,4 +1,4 @@
-"""Printing: one JSON document on standard output, or tables for people; progress on standard error."""
+"""Output: one JSON document on standard output, or tables for people; progress on standard error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fedtheory.api.progress import progress as progress  # noqa: PLC0414 - all commands print and tell through this module
+from fedtheory.api.progress import progress as progress  # noqa: PLC0414 - all commands print through this module
 from fedtheory.cli.tables import print_table as print_table  # noqa: PLC0414
 from fedtheory.shown import short as short  # noqa: PLC0414
 
@@ -67,13 +67,13 @@ _STYLES = {
 
 
 def print_json(document: Any) -> None:
-    """One JSON document; refuses NaN and infinity, which are not JSON."""
+    """Print one JSON document; refuse NaN and infinity, which JSON does not have."""
     json.dump(document, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
 
 def print_lines(*lines: str) -> None:
-    """Lines without Rich markup."""
+    """Print lines without Rich markup."""
     from rich.console import Console
 
     console = Console(highlight=False, emoji=False)
@@ -91,7 +91,7 @@ def styled(verdict: str | None) -> str:
 
 @contextmanager
 def name_file_in_errors(file: str) -> Iterator[None]:
-    """Name a file in errors that are raised inside; what a command cannot do with the file becomes one of them."""
+    """Add a file's name to errors that are raised inside; turn other errors of the user into an `InputError`."""
     from fedtheory.errors import Diverging, InputError, NotApplicable
 
     try:

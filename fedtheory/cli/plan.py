@@ -1,4 +1,4 @@
-"""`fedtheory plan`: what the theory recommends for a run, for data, or for constants alone."""
+"""`fedtheory plan`: recommendations for a run, for data, or for constants alone."""
 
 from __future__ import annotations
 
@@ -68,10 +68,11 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Recommend step size and rounds from exact errors, and show the guarantees there.
+    """Recommend step size and rounds from exact errors, and show the guarantees for them.
 
-    First the step size and the rounds to use, what the best bound promises, and what limits both; then the bounds
-    that cover the run. With a run file every true bound is evaluated; with constants (`--set L=1 M=10 tau=5 ...`)
+    The output begins with the step size and the rounds to use, the best bound, and what limits both; then the bounds
+    that cover the run follow. With a run file every true bound is evaluated; with constants (`--set L=1 M=10 tau=5
+    ...`)
     every bound whose symbols are given; with a data file the constants are those of least squares on its rows, and
     NAME=VALUE sets a key of a run file: target=price client=hospital rounds=100 local_steps=5, and others.
     """
@@ -93,7 +94,7 @@ def run(
 
 
 def _inputs(given: list[str], settings: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Files, and the texts behind NAME=."""
+    """Separate file names from settings of the form NAME=VALUE."""
     from pathlib import Path
 
     from fedtheory.errors import InputError
@@ -110,13 +111,13 @@ def _inputs(given: list[str], settings: list[str]) -> tuple[list[str], dict[str,
 
 @dataclass(frozen=True)
 class _Accuracy:
-    """A target: a number, or a part of F*."""
+    """A target: a number, or a fraction of F*."""
 
     number: float
     is_part: bool
 
     def of(self, run: Run) -> float:
-        """Return the number on a run; raise `InputError` for a part of an F* that is not positive."""
+        """Return the number on a run; raise `InputError` for a fraction of an F* that is not positive."""
         from fedtheory.arithmetic import plain_float
         from fedtheory.errors import InputError
 
@@ -171,7 +172,7 @@ def _accuracy(text: str) -> _Accuracy:
 
 
 def _choose(source: str | None, ids: list[str]) -> list[Claim] | None:
-    """Return the bounds to ask, None for all; raise `InputError` for a claim that is no bound on an error of a run."""
+    """Return the selected bounds, None for all; raise `InputError` for a claim that bounds no error of a run."""
     if source is None and not ids:
         return None
     from fedtheory.language.registry import claims_of
@@ -194,7 +195,7 @@ def _plan(
     claims: list[Claim] | None,
     asked: _Asked,
 ) -> tuple[Plan, Run | None]:
-    """Return the plan, and the run that is planned; None if only constants are given."""
+    """Return the plan and its run; the run is None if only constants are given."""
     from fedtheory import planner
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
@@ -240,7 +241,7 @@ _PAGE, _MAP = ".html", "regimes.svg"
 
 
 def _require_output(output: str | None, map_over: str | None) -> None:
-    """Refuse what cannot be written, before anything is computed."""
+    """Raise `InputError` for an output file that cannot be written, before anything is computed."""
     from pathlib import Path
 
     from fedtheory.cli.figure import require_pages
@@ -268,7 +269,7 @@ def _write_files(found: Plan, planned: Run | None, over: str | None, output: str
 
 
 def _command() -> str:
-    """Return the command line."""
+    """Return the command line as it was typed."""
     import shlex
     import sys
 
@@ -288,7 +289,7 @@ def _write(output: str, text: str) -> str:
 
 
 def _map(found: Plan, over: str) -> Figure:
-    """The map of the recommended claim, or of the first bound whose numbers are not measured on the planned run."""
+    """Return the map of the recommended bound, or of the first bound that is a formula in constants alone."""
     from fedtheory.errors import InputError
     from fedtheory.planner import regime_map
     from report.planning import regime_figure
@@ -317,7 +318,7 @@ def _symbols(over: str) -> list[str]:
 
 
 def _require_symbols(symbols: list[str], chosen: list[Claim] | None) -> None:
-    """Refuse symbols that no bound has; whether the recommended one has them is seen when it is known."""
+    """Raise `InputError` for symbols that no bound has; the recommended bound is checked later, when it is known."""
     from fedtheory.errors import InputError
     from fedtheory.planner import covering_claims
     from fedtheory.planner.coverage import meanings

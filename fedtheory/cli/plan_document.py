@@ -24,8 +24,8 @@ def document(found: Plan) -> dict[str, Any]:
     """Return the JSON document of a plan.
 
     ``{recommended_step_size, use, answer, claims: [...], recommended, exact, refuted: [{id, repair}], round: {time,
-    messages}}``: the recommended step size is that of the answer, by exact errors, and where none is known that of the
-    recommended bound.  `exact` and `recommended` are of the claim at whose best step size the exact error is smallest.
+    messages}}``: the recommended step size is that of the answer, by exact errors; if none is known, that of the
+    recommended bound.  `exact` and `recommended` are for the claim at whose best step size the exact error is smallest.
     Numbers are floats, null where infinite or unknown.
     """
     from fedtheory.planner import repair_of
@@ -61,7 +61,7 @@ def _use(answer: Answer) -> dict[str, Any]:
 
 
 def _describe_alternatives(answer: Answer) -> dict[str, Any]:
-    """More or fewer local steps, SCAFFOLD, and why the planned run diverges."""
+    """Return other settings (more or fewer local steps, SCAFFOLD), and why the planned run diverges."""
     others, cause = answer.others, answer.cause
     better, scaffold = (None, None) if others is None else (others.better_steps, others.scaffold)
     return {
@@ -80,7 +80,7 @@ def _describe_alternatives(answer: Answer) -> dict[str, Any]:
 
 
 def _alternative(one: Alternative) -> dict[str, Any]:
-    """Another setting at its best step size."""
+    """Return another setting at its best step size."""
     return {
         "algorithm": one.name,
         "local_steps": one.local_steps,
@@ -140,7 +140,7 @@ def _promise(promise: Promise) -> dict[str, Any]:
 
 
 def _typeset_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
-    """Return the document of a claim, with averages over clients typeset as the claim has them."""
+    """Return the document of a claim, with averages over clients typeset in the claim's notation."""
     with plan.claim.typesetting():
         return _claim(plan, cost)
 
@@ -205,7 +205,7 @@ def _numbers(plan: ClaimPlan) -> dict[str, Any]:
 
 
 def _comparator(plan: ClaimPlan) -> dict[str, Any]:
-    """Return the point of a bound that has one, at its best step size."""
+    """Return the comparator (any point of the bound) at its best step size."""
     point = plan.comparator
     if point is None:
         return {}

@@ -1,4 +1,4 @@
-"""A plan for a terminal: the answer, the bounds in one table, on request the reasons and the details."""
+"""Prints a plan for a terminal: the recommendation, a table of bounds, and on request reasons and details."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from fedtheory.planner import Answer, ClaimPlan, Plan, RoundCost
 
 _ROOMY = ("largest step", "rounds as planned", "as planned")
-"""Columns that a narrow terminal omits."""
+"""Columns that are omitted in a narrow terminal."""
 
 
 def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool) -> None:
-    """Print a plan: the answer, the bounds in a table; on request why others do not apply, and details."""
+    """Print a plan: the recommendation, a table of bounds; on request why other bounds do not apply, and details."""
     from rich.markup import escape
 
     from fedtheory.planner.listing import group_reasons
@@ -25,7 +25,7 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
     from fedtheory.planner.words import answer_lines, describe_constants_plan
 
     if found.answer is not None:
-        # What comes before stands there already.
+        # The lines on the run and the recommendation have been printed before.
         _print_headed(describe_other_settings(found.answer))
     elif planned is not None:
         print_lines(*map(escape, planned_lines(planned)))
@@ -46,7 +46,7 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
 
 
 def print_first(planned: Run, answer: Answer) -> None:
-    """Print what is planned and what to run, before any bound is evaluated."""
+    """Print the planned run and the recommendation, before any bound is evaluated."""
     from rich.markup import escape
 
     from fedtheory.planner.setting_in_words import planned_lines
@@ -57,7 +57,7 @@ def print_first(planned: Run, answer: Answer) -> None:
 
 
 def print_guarantees(found: Plan) -> None:
-    """Print what the bounds promise of it, and what limits both, before the table of bounds is complete."""
+    """Print the guarantees of the bounds and what limits the error, before the table of bounds is complete."""
     from fedtheory.planner.words import guarantees
 
     if found.answer is not None:

@@ -1,4 +1,4 @@
-"""Results of a search for a proof, for a terminal and as JSON."""
+"""Prints the results of a search for a proof, for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Searched:
-    """A claim without a recorded certificate, and what a search for one returned."""
+    """A claim without a recorded certificate, and the result of a search for one."""
 
     claim: Claim
     target: str
@@ -26,7 +26,7 @@ class Searched:
 
     @property
     def proof(self) -> Proof:
-        """The proof that was found, or that there is none."""
+        """Return the proof that was found, or the statement that there is none."""
         from fedtheory.proofs import Proof
         from fedtheory.search import Found
 
@@ -34,14 +34,14 @@ class Searched:
 
 
 def search(claim: Claim, target: str, effort: int | None) -> Searched:
-    """Search for a certificate, with so much work; None for as much as is usual."""
+    """Search for a certificate with an amount of work `effort`; None for the default amount."""
     from fedtheory.search import EFFORT, find_proof
 
     return Searched(claim, target, find_proof(claim, EFFORT if effort is None else effort))
 
 
 def write_found(searched: Iterable[Searched | None]) -> list[Path]:
-    """Write the certificates that were found of claims as stated into the folders of their papers."""
+    """Write the found certificates that need no further assumptions into the folders of their papers."""
     from fedtheory.language.registry import published_by
     from fedtheory.proofs.document import text_of
     from fedtheory.search import Found
@@ -53,7 +53,7 @@ def write_found(searched: Iterable[Searched | None]) -> list[Path]:
             continue
         file = paper.certificate_file(one.claim)
         file.parent.mkdir(exist_ok=True)
-        # A search that has found a proof has its document.
+        # A search that has found a proof also has its document.
         assert one.result.proof.document is not None
         file.write_text(text_of(one.result.proof.document), encoding="utf-8")
         written.append(file)
@@ -82,7 +82,7 @@ def keys_of(searched: Searched) -> dict[str, Any]:
 
 
 def print_search(searched: Searched) -> None:
-    """Print what was found, and on what it rests; or how near the search came."""
+    """Print the certificate that was found and the claims that it uses, or the closest result."""
     from rich.markup import escape
 
     from fedtheory.search import Found
@@ -123,7 +123,7 @@ WHERE_TO_BEGIN = (
     "  check one of yours:     fedtheory prove mine.py:NAME --certificate c.json",
     "  a paper with a proof:   fedtheory new-source my_paper",
 )
-"""For a claim without a certificate; the second line names a short one."""
+"""Text for a claim without a certificate; the second line names a short one."""
 
 
 def _print_supposed(found: Found) -> None:

@@ -1,4 +1,4 @@
-"""Certificates as proof terms, for a terminal and as JSON."""
+"""Prints certificates as proof terms, for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def terms_of(proof: Proof) -> TermReport:
 
 
 def keys_of_terms(report: TermReport) -> dict[str, Any]:
-    """Return the entries of the JSON document of a proof that are about its terms."""
+    """Return the entries of a proof's JSON document that concern its terms."""
     from fedtheory.proofs.terms.explanation import explain
 
     steps = [] if report.proof is None else explain(report.claim, report.proof)
@@ -38,7 +38,7 @@ def keys_of_terms(report: TermReport) -> dict[str, Any]:
 
 
 def print_terms(report: TermReport) -> None:
-    """Print terms step by step, each below the one that it is a part of."""
+    """Print terms step by step, each below the term that contains it."""
     from rich.markup import escape
 
     from fedtheory.cli.unicode_math import unicode_prose

@@ -1,4 +1,4 @@
-"""`fedtheory prove`: the kernel verdict on the certificate of a claim, and where its printed proof fails."""
+"""`fedtheory prove`: check a claim's certificate with the kernel, and find the failing step of its published proof."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> int:
-    """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken.
+    """Check a claim's certificate and the steps of its published proof. Exit code 1 if the certificate is broken.
 
-    A claim of your own without a certificate is searched for one, by what is proved of the same quantities; of a
-    paper's folder of yours with --search, which writes the certificates into its folder `found`.
+    For a user-defined claim without a certificate, a search tries to derive one from proved claims on the same
+    quantities; with --search, also for the claims in your paper's folder, and writes certificates into `found`.
 
-    Of a paper's folder, a source, a pattern or a file.py the certificates of all claims are checked.  A certificate
-    is data, and names published claims, or those of files that you name: --claims mine.py.  Nothing else is executed.
+    For a paper's folder, a source, a pattern or a file.py, the certificates of all claims are checked.  A certificate
+    is data, and refers to published claims, or to those in files given by --claims mine.py.  No other code is executed.
     """
     from fedtheory.cli.proof_search import write_found
     from fedtheory.cli.proof_terms import keys_of_terms, print_terms, terms_of
@@ -125,7 +125,7 @@ def _print_one(found: tuple[Proof, list[PrintedStep]], searched: Searched | None
 
 
 def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proof]:
-    """Examine what is named: a file with a certificate, or claims with theirs."""
+    """Check what the target names: a file with a certificate, or claims with theirs."""
     from fedtheory.errors import InputError
     from fedtheory.language.targets import expand, resolve
     from fedtheory.proofs import prove
@@ -158,7 +158,7 @@ def _require_folder(target: str) -> None:
 
 
 def _is_open(proof: Proof, in_folder: bool) -> bool:
-    """Whether a certificate is searched for: of a user's claim, and of those in a folder that are not refuted."""
+    """Return whether to search for a certificate: of a user's claim, or of one in a folder that is not refuted."""
     is_eligible = not proof.claim.is_published or (in_folder and proof.claim.verdict != "refuted")
     return proof.verdict == "no certificate" and is_eligible
 
@@ -174,9 +174,9 @@ def _search(target: str, proofs: list[Proof], chosen: list[bool], effort: int | 
 
 
 def _claim_of(name: str, files: list[str]) -> Claim:
-    """Return the claim that a document names: of the user's files, or a published one.
+    """Return the claim that a document refers to: from the user's files, or a published one.
 
-    A document executes nothing else.
+    No other file is executed.
     """
     from fedtheory.errors import InputError
     from fedtheory.language.registry import find, is_an_id
@@ -229,7 +229,7 @@ def _save(proofs: list[Proof], file: str) -> None:
 def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
     """Return the kernel's verdict on the certificate.
 
-    Without one the printed proof is broken where a step of it fails.
+    Without a certificate, the verdict is that of the published proof, if one of its steps fails.
     """
     from verify.printed import first_failure
 
@@ -239,7 +239,7 @@ def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
 
 
 def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
-    """Return the JSON document of a proof; `steps` are those of the certificate, or else of the printed proof."""
+    """Return the JSON document of a proof; `steps` are those of the certificate, or else of the published proof."""
     from fedtheory.language.registry import explain_unproved
     from fedtheory.language.typesetting import latex
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
@@ -293,7 +293,7 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
 
 
 def _hints(proof: Proof) -> Iterator[str]:
-    """List assumptions that a claim lacks, or changes of a term, with which its broken certificate gets further."""
+    """Yield assumptions missing from a claim, or changes of a term, that would repair its broken certificate."""
     from rich.markup import escape
 
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
@@ -308,7 +308,7 @@ def _hints(proof: Proof) -> Iterator[str]:
 
 
 def _outcome(proof: Proof, printed: list[PrintedStep]) -> str:
-    """Return the verdict on the certificate, with its name, or on the printed proof where there is none."""
+    """Return the verdict on the certificate, with its digest; without one, the verdict on the published proof."""
     found = verdict(proof, printed)
     if found != proof.verdict:
         return "[bold red]the printed proof does not go through[/bold red]"
@@ -316,12 +316,12 @@ def _outcome(proof: Proof, printed: list[PrintedStep]) -> str:
 
 
 def _name_certificate(proof: Proof) -> str:
-    """By which certificate, in so many digits that two are not mistaken for each other."""
+    """Name the certificate by enough digits of its digest to be unambiguous."""
     return "" if proof.digest is None else f" by certificate {proof.digest[:16]}"
 
 
 def _print_table(proofs: list[Proof]) -> None:
-    """Several proofs: for each its verdict, and the first step that fails."""
+    """Print several proofs: for each its verdict, and the first step that fails."""
     from collections import Counter
 
     from rich.markup import escape
@@ -348,7 +348,7 @@ def _print_published_proof(printed: list[PrintedStep]) -> None:
 
 
 def _text(text: str) -> str:
-    """Return a text with formulas, for Rich."""
+    """Return a text with formulas, converted for Rich."""
     from rich.markup import escape
 
     from fedtheory.cli.unicode_math import unicode_prose

@@ -1,4 +1,4 @@
-"""`fedtheory quantities`: the vocabulary of claims."""
+"""`fedtheory quantities`: list the quantities of the claim language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACES = {"run": "the whole run", "round": "each round", "step": "each local st
 
 
 def run(word: Word = "", as_json: Json = False) -> None:
-    """List what the symbols of a claim can stand for: name, symbol, formula, and assumption."""
+    """List the quantities that symbols of a claim can stand for: name, symbol, formula, and assumption."""
     entries = _matching(word)
     if as_json:
         print_json([_document(entry) for entry in entries])
@@ -56,7 +56,7 @@ def _document(entry: VocabularyEntry) -> dict[str, Any]:
 
 
 def _print_table(entries: list[VocabularyEntry]) -> None:
-    """One table for each chapter."""
+    """Print one table for each chapter."""
     from itertools import groupby
 
     for module, chapter in groupby(entries, key=lambda entry: entry.module):

@@ -1,4 +1,4 @@
-"""`fedtheory report`: the pages."""
+"""`fedtheory report`: write the HTML pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(
 ) -> None:
     """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples.
 
-    Claims may be your own, as file.py:NAME; with --run each page also shows the claim on your run.
+    A claim may be user-defined, as file.py:NAME; with --run each page also shows the claim on your run.
 
     With --sweep the page of a sweep's table is written instead: ratios over the swept keys, and the worst runs.
     """

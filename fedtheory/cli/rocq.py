@@ -1,4 +1,4 @@
-"""`fedtheory rocq`: proved claims as theorems for Rocq."""
+"""`fedtheory rocq`: write proved claims as theorems for Rocq."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def run(
 ) -> int:
     """Write claims with their proofs as theorems for Rocq (Coq 8.16 or newer), with the library that they need.
 
-    Without targets all proved claims.  In the folder `coq_makefile -f _CoqProject -o Makefile && make` checks them;
-    the last file prints what each theorem rests on.  A claim that cannot be written is listed with the reason.
-    Exit code 1 if the kernel refuses a certificate: no theorem is written of it.
+    Without targets, all proved claims are written.  In the folder `coq_makefile -f _CoqProject -o Makefile && make`
+    checks them; the last file prints the assumptions of each theorem.  A claim that cannot be written is listed with
+    the reason.  Exit code 1 if the kernel rejects a certificate: its theorem is not written.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A run in a few lines for a terminal, from the table of its run file: equal clients once, long lists cut short."""
+"""Describes a run in a few lines for a terminal: equal clients once, long lists abbreviated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 _MOST_GROUPS, _MOST_ENTRIES = 4, 8
 _LONGEST = 12
-"""Symbols of a fraction that is shown unchanged."""
+"""Length in characters of a fraction that is printed exactly."""
 _CALLED = {
     "noise": "noise variance",
     "local_step_size": "step size",
@@ -16,14 +16,14 @@ _CALLED = {
     "server_step_size": "server step size",
 }
 _SILENT = ("policy", "kind")
-"""Keys whose values say what they are."""
+"""Keys that are not printed, because their values are clear without them."""
 _PER_CLIENT = ("noise", "weights", "times", "aggregation", "local_steps", "local_step_size")
 _UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
-"""Defaults that are not printed."""
+"""Default values, which are not printed."""
 
 
 def describe_run(table: Mapping[str, Any]) -> list[str]:
-    """Describe the clients, the data that they share, and the algorithm, one line each."""
+    """Describe the clients, their common data, and the algorithm, in one line each."""
     problem, algorithm = table["problem"], table["algorithm"]
     return [*_clients(problem), _describe_weights(problem), _algorithm(algorithm)]
 
@@ -95,7 +95,7 @@ def _setting(key: str, value: Any) -> str:
 
 
 def _shorten_list(value: Any) -> str:
-    """Write a value; of a long list only the beginning."""
+    """Write a value; abbreviate a long list."""
     if isinstance(value, Mapping):
         return _settings(value)
     if not isinstance(value, Sequence) or isinstance(value, str):
@@ -106,7 +106,7 @@ def _shorten_list(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """Return a number of a run file: exact where it is short; words unchanged."""
+    """Return a number of a run file: exact if short; words unchanged."""
     text = str(value)
     try:
         return text if isinstance(value, bool) or len(text) <= _LONGEST else f"{float(Fraction(text)):.6g}"

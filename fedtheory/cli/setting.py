@@ -1,4 +1,4 @@
-"""The setting that is supposed of claims that name none, for a terminal and for JSON."""
+"""Reports the setting that is assumed for claims without an explicit one, for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def document_of_setting(claim: Claim) -> dict[str, Any]:
-    """Return the JSON keys: names of the assumptions that are supposed, and the line that states all of a claim's."""
+    """Return the JSON keys: the assumptions added by default, and the Python line that states all assumptions."""
     from fedtheory.language.setting import setting_line
 
     names = [assumption.name for assumption in claim.supposed]
@@ -20,7 +20,7 @@ def document_of_setting(claim: Claim) -> dict[str, Any]:
 
 
 def setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
-    """Describe the supposed setting of claims; one line for all claims with the same one."""
+    """Describe the default setting of claims; one line for all claims with the same setting."""
     from fedtheory.language.setting import describe_setting, setting_line
 
     alike: dict[str, list[str]] = {}
@@ -32,7 +32,7 @@ def setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
 
 
 def print_setting(claims: Iterable[tuple[str, Claim]]) -> None:
-    """Print these lines for a terminal."""
+    """Print the default setting of claims for a terminal."""
     from rich.markup import escape
 
     print_lines(*map(escape, setting_lines(claims)))

@@ -1,4 +1,4 @@
-"""`fedtheory show`: one claim."""
+"""`fedtheory show`: display one claim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "show"
 
 
 def run(target: Target, *, _no_code: NoCode = False, as_json: Json = False) -> None:
-    """Show one claim: statement, assumptions, conditions, and what its symbols stand for."""
+    """Show one claim: statement, assumptions, conditions, and the meaning of its symbols."""
     from fedtheory.language.targets import resolve
 
     claim = resolve(target)
@@ -26,7 +26,7 @@ def run(target: Target, *, _no_code: NoCode = False, as_json: Json = False) -> N
 
 
 def details(claim: Claim) -> dict[str, Any]:
-    """Everything a claim holds."""
+    """Return all data of a claim, as JSON."""
     from fedtheory.language.registry import explain_unproved
     from fedtheory.language.typesetting import latex
 
@@ -49,7 +49,7 @@ def details(claim: Claim) -> dict[str, Any]:
 
 
 def _certificate(claim: Claim) -> list[dict[str, Any]] | None:
-    """Coefficients, link by link, with what they multiply and why that is not negative; None without a certificate."""
+    """Return each link's coefficients, with the inequality that each multiplies; None without a certificate."""
     from fedtheory.proofs.outline import document, outline
 
     found = outline(claim)

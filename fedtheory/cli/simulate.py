@@ -1,4 +1,4 @@
-"""`fedtheory simulate`: the exact expectations of a run."""
+"""`fedtheory simulate`: compute the exact expectations of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Run an algorithm exactly: expectations in closed form, no sampling error."""
+    """Run an algorithm exactly: expectations in closed form, without sampling error."""
     from fedtheory.arithmetic import select_arithmetic
     from fedtheory.arithmetic.enclosures import precise_enclosures
     from fedtheory.cli.simulated_models import print_models
@@ -63,16 +63,16 @@ def run(
 
 
 def error_figure_of(simulated: Run, schedules: int, seed: int) -> Figure:
-    """Return the picture of a run."""
+    """Return the figure of a run."""
     from report.pictures import error_figure
 
     return error_figure(simulated, schedules=schedules, seed=seed)
 
 
 _MOST_NUMBERS = 3 * 10**7
-"""Numbers over all rounds that are kept at once."""
+"""Largest number of values, over all rounds, that are stored at once."""
 _MOST_PRINTED = 2 * 10**7
-"""Numbers of the document of a run."""
+"""Largest number of values in the JSON document of a run."""
 
 
 def _require_listable(simulated: Run) -> None:
@@ -85,7 +85,7 @@ def _require_listable(simulated: Run) -> None:
     if problem.arithmetic.is_rigorous:
         require_short(problem, algorithm)
     size = problem.dimension + 1
-    # Of rounds that are all alike, in floats, second moments need not be kept.
+    # If all rounds are alike, floats need no stored second moments.
     keeps_moments = problem.is_quadratic and not (problem.arithmetic is FLOAT and rounds_repeat(problem, algorithm))
     most = _MOST_NUMBERS // size**2 if keeps_moments else _MOST_PRINTED // (size + 3)
     if simulated.algorithm.rounds > most:
@@ -95,13 +95,13 @@ def _require_listable(simulated: Run) -> None:
 
 
 def _has_short_steps(simulated: Run) -> bool:
-    """Return whether numbers of each client at each local step can be listed."""
+    """Return whether the values of each client at each local step are few enough to list."""
     each = (max(simulated.algorithm.work.steps) + 1) * (simulated.clients + 1)
     return simulated.algorithm.rounds * each <= _MOST_NUMBERS
 
 
 def _facts(simulated: Run) -> dict[str, Any]:
-    """Return the facts that do not depend on the schedule."""
+    """Return the data that do not depend on the schedule."""
     return {
         "arithmetic": simulated.arithmetic.kind,
         "constants": constants(simulated),
@@ -112,7 +112,7 @@ def _facts(simulated: Run) -> dict[str, Any]:
 
 
 def document_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any]:
-    """Return the JSON document of a run whose schedule is sampled: averages, and intervals next to them."""
+    """Return the JSON document of a run whose schedule is sampled: averages and their intervals."""
     estimates = {name: getattr(found, name) for name in MEASURED}
     return _facts(simulated) | {
         "server": {"mean": _texts(simulated, simulated.problem.lifted(found.mean))}
@@ -154,7 +154,7 @@ def document(simulated: Run) -> dict[str, Any]:
 
 
 def _summarise_models(simulated: Run) -> dict[str, Any]:
-    """Loss, accuracy and intervals of a run on linear models; nothing on quadratics."""
+    """Return loss, accuracy and intervals of a run on linear models; empty for quadratics."""
     from fedtheory.cli.simulated_models import document_of_models
     from fedtheory.engine.linear_models import LinearModelRun
 
@@ -176,7 +176,7 @@ def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
 
 
 def constants(simulated: Run) -> dict[str, Any]:
-    """Return the constants of a run; those that need a region say which; null where unbounded, with the reason."""
+    """Return the constants of a run; a constant that needs a region names it; null if unbounded, with the reason."""
     from fedtheory.errors import NotApplicable
 
     text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
@@ -205,18 +205,18 @@ def constants(simulated: Run) -> dict[str, Any]:
 
 
 def _text_or_none(text: Any, measure: Callable[[], Any]) -> Any:
-    """Return a number as JSON carries it; null where it does not exist."""
+    """Return a number as JSON; null if it does not exist."""
     found = measure_or_none(measure)
     return None if found is None else text(found)
 
 
 def _count(simulated: Run, count: int) -> Any:
-    """Return a whole number as JSON carries the numbers of the run's arithmetic."""
+    """Return a whole number in the JSON format of the run's arithmetic."""
     return count if simulated.arithmetic.name == "float" else str(count)
 
 
 def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
-    """Return a constant and its square; the constant is null where it does not exist, or not in exact arithmetic."""
+    """Return a constant and its square; the constant is null if it does not exist, or is not exact."""
     from fedtheory.arithmetic.enclosures import is_enclosed
 
     if square is None:
@@ -226,12 +226,12 @@ def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
 
 
 def _exact(simulated: Run, times: Any) -> Any:
-    """Clock times, which are rationals in every arithmetic, as numbers of the run's."""
+    """Return clock times, which are rationals in every arithmetic, in the arithmetic of the run."""
     return [simulated.arithmetic.number(time, "times") for time in times]
 
 
 def _texts(simulated: Run, values: Any) -> Any:
-    """Nested lists of JSON numbers, or of exact strings; null for None."""
+    """Return nested lists of JSON numbers, or of exact strings; null for None."""
     import numpy as np
 
     if values is None:

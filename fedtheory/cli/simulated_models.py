@@ -1,4 +1,4 @@
-"""A simulated run on linear models: loss and accuracy next to the errors, with intervals where they are estimated."""
+"""Reports a simulated run on linear models: loss, accuracy and errors, with intervals if they are estimated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def estimates(simulated: LinearModelRun) -> Mapping[str, ReplicaMeans]:
 
 
 def document_of_models(simulated: LinearModelRun) -> dict[str, Any]:
-    """Loss and accuracy for the JSON document, and the intervals of everything that is estimated; null where exact."""
+    """Return loss and accuracy for the JSON document, and the intervals of all estimates; null if exact."""
     found = estimates(simulated)
     added = {name: found[name].mean.tolist() if name in found else None for name in ("loss", "accuracy")}
     if not simulated.is_estimated:

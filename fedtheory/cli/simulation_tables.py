@@ -1,4 +1,4 @@
-"""A simulated run for a terminal: its constants, then a few of its server updates."""
+"""Prints a simulated run for a terminal: its constants, then some of its server updates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
-"""Errors of the server's model that are shown."""
+"""Errors of the server's model that are printed."""
 
 
 def measure_or_none(measure: Callable[[], Found]) -> Found | None:
@@ -29,7 +29,7 @@ def measure_or_none(measure: Callable[[], Found]) -> Found | None:
 
 
 def notes(simulated: Run) -> list[str]:
-    """Return notes for readers of the numbers."""
+    """Return notes on missing or imprecise numbers."""
     from fedtheory.errors import NoMinimiser
     from fedtheory.federation.problem.least_squares import notes_on
 
@@ -42,11 +42,11 @@ def notes(simulated: Run) -> list[str]:
 
 
 def _lost_digits(simulated: Run) -> list[str]:
-    """Names of the errors that floats lose, with the reason and the way out."""
+    """Return notes on errors whose digits are lost in floats, with the reason and a remedy."""
     from fedtheory.errors import Unresolved
 
     if simulated.algorithm.clock.is_random:
-        # Errors are those of drawn schedules, each its own run.
+        # The errors are those of sampled schedules, each simulated as its own run.
         return []
     found = []
     for name in MEASURED:
@@ -73,7 +73,7 @@ def print_run(simulated: Run, constants: dict[str, Any]) -> None:
 
 
 def print_divergence(simulated: Run) -> None:
-    """Say that a run diverges, and why."""
+    """Print that a run diverges, and why."""
     from rich.markup import escape
 
     from fedtheory.planner.divergence import describe_divergence
@@ -100,7 +100,7 @@ def print_sampled_run(simulated: Run, constants: dict[str, Any], found: DrawnRun
 
 
 def print_constants(simulated: Run, constants: dict[str, Any]) -> None:
-    """Print what a run is on, its constants and the notes on it."""
+    """Print a run's problem, its constants and the notes on it."""
     from rich.markup import escape
 
     kind = escape(simulated.problem.description)
@@ -120,9 +120,9 @@ def select_updates(count: int) -> list[int]:
 
 
 def _shorten(value: Any) -> str:
-    """Return a JSON number or fraction for a terminal."""
+    """Return a JSON number or fraction, shortened for a terminal."""
     if isinstance(value, str) and value.startswith("["):
-        # An enclosure: its first digits say enough for a terminal.
+        # For an enclosure, the first digits suffice in a terminal.
         return f"{float(value[1:].partition('+/-')[0].strip() or 0):.6g}"
     text = short(value) if isinstance(value, float) else str(value)
     if len(text) <= _LONGEST or not isinstance(value, str):
@@ -131,11 +131,11 @@ def _shorten(value: Any) -> str:
 
 
 _LONGEST = 24
-"""Characters of a fraction that a terminal shows unchanged."""
+"""Length in characters of a fraction that a terminal shows exactly."""
 
 
 def _round(fraction: str) -> str:
-    """Six digits of a fraction, however large or small it is."""
+    """Return six digits of a fraction, however large or small it is."""
     from decimal import Decimal
 
     numerator, _, denominator = fraction.partition("/")

@@ -1,4 +1,4 @@
-"""`fedtheory sweep`: claims on a grid or a random family of runs, as a table."""
+"""`fedtheory sweep`: check claims on a grid or a random family of runs, and write a table."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Check claims on a grid or a random family of runs; it can be interrupted, and the same command resumes it."""
+    """Check claims on a grid or a random family of runs; after an interruption, the same command resumes."""
     from pathlib import Path
     from time import perf_counter
 
@@ -60,7 +60,7 @@ def run(
 
 
 def document(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> dict[str, Any]:
-    """The JSON document: the table's file, its rows and runs, runs that were stored before, and each claim's end."""
+    """Return the JSON document: the table's file, numbers of rows, runs and reused runs, and each claim's summary."""
     return {
         "file": str(table),
         "rows": results.table.num_rows,
@@ -89,7 +89,7 @@ def _smallest(results: Results, error: str) -> dict[str, Any]:
 
 
 def print_text(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> None:
-    """Print the end of a sweep for a terminal."""
+    """Print the summary of a sweep for a terminal."""
     from rich.markup import escape
 
     for error in results.errors:
@@ -106,11 +106,11 @@ def print_text(table: Path, results: Results, summaries: list[Summary], stored: 
 
 
 _MOST_BEST = 12
-"""Runs of the table of an error."""
+"""Number of runs in the table of an error."""
 
 
 def _print_best(results: Results, error: str) -> None:
-    """The runs with the smallest error, and a sentence on the first."""
+    """Print the runs with the smallest error, and a sentence on the best one."""
     from rich.markup import escape
 
     found = _smallest(results, error)
@@ -134,7 +134,7 @@ def _print_best(results: Results, error: str) -> None:
 
 
 def _print_reasons(results: Results, summaries: list[Summary]) -> list[str]:
-    """Print the most frequent reasons why runs are invalid, and why claims apply to no run."""
+    """Return lines with the most frequent reasons why runs are invalid, and why claims apply to no run."""
     lines = []
     for verdict in ("invalid", "failed"):
         usual = results.usual_reason(verdict)

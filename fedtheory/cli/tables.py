@@ -1,4 +1,4 @@
-"""Tables for terminals of any width: nothing is cut, and nothing left out without a word."""
+"""Tables for terminals of any width: no cell is cut, and omitted columns are named."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _PADDING, _EDGE = 3, 1
-"""Characters that a table needs next to its cells: for each column, and once."""
+"""Characters that a table needs besides its cells: per column, and once."""
 
 
 def print_table(
     title: str, columns: list[str], rows: list[list[str]], *, whole: tuple[str, ...], roomy: tuple[str, ...] = ()
 ) -> None:
-    """A table on standard output; cells of columns in `whole` are never folded, others between words.
+    """Print a table on standard output; cells of columns in `whole` are never wrapped, others between words.
 
-    Where it does not fit, columns in `roomy` are left out, the first one first, with a word; where that is not enough
-    its rows become lines of key and value.
+    If the table is too wide, the columns in `roomy` are omitted one by one, and the omission is reported; if that is
+    not
+    enough, each row is printed as lines of key and value.
     """
     from rich.console import Console
 
@@ -39,13 +40,13 @@ def print_table(
 
 @dataclass(frozen=True)
 class _Column:
-    """A heading, and how many characters its column needs."""
+    """A heading, and the widths that its column may have."""
 
     heading: str
     least: int
-    """As wide as the longest word of a cell or of the heading; as the widest cell, if cells stay whole."""
+    """Least width: that of the longest word, or of the widest cell if cells are not wrapped."""
     most: int
-    """As wide as the widest line."""
+    """Largest width: that of the widest line."""
 
     @classmethod
     def of(cls, heading: str, cells: list[str], whole: bool) -> _Column:
@@ -68,7 +69,7 @@ def _narrowest(columns: list[_Column]) -> int:
 
 
 def _widths(columns: list[_Column], room: int) -> list[int]:
-    """Return the width of each column: the rest of the room goes to those that need least first."""
+    """Return the width of each column: spare room goes to the columns that need least first."""
     widths, left = [column.least for column in columns], room - _narrowest(columns)
     wanting = sorted(range(len(columns)), key=lambda n: columns[n].most - columns[n].least)
     for done, n in enumerate(wanting):
@@ -90,7 +91,7 @@ def _rule(title: str, columns: list[_Column], widths: list[int], rows: list[list
 
 
 def _records(columns: list[str], rows: list[list[str]]) -> Table:
-    """Each row as lines of key and value, with an empty line after it."""
+    """Return each row as lines of key and value, with an empty line after it."""
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))

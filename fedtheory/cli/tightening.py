@@ -1,4 +1,4 @@
-"""Smaller numbers with which a user-defined bound is proved, for a terminal and as JSON."""
+"""Reports smaller constants with which a user-defined bound is proved, for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> Tightened:
-    """Lower the numbers of the one bound that a search has proved; raise `InputError` if there is no such bound."""
+    """Lower the constants of the one bound that a search has proved; raise `InputError` if there is no such bound."""
     from fedtheory.errors import InputError
     from fedtheory.search import EFFORT, Found, Tightened, tighten
 
@@ -24,7 +24,7 @@ def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> T
         raise InputError("--tighten", f"expected a bound that the search proves as it is stated: {one.result.reason}")
     with progress("terms tightened") as report:
         found = tighten(one.claim, EFFORT if effort is None else effort, report)
-    # The claim has just been proved with its own numbers, by the same search.
+    # The same search has just proved the claim with its own constants.
     assert isinstance(found, Tightened)
     return found
 
@@ -38,7 +38,7 @@ def keys_of_tightened(tightened: Tightened) -> dict[str, Any]:
 
 
 def print_tightened(tightened: Tightened) -> None:
-    """Print each term's number as stated and the smallest that was proved."""
+    """Print the constant of each term as stated, and the smallest one that was proved."""
     from rich.markup import escape
 
     claim = tightened.found.proof.claim

@@ -1,4 +1,4 @@
-"""Targets that are relations, typed in names of quantities, besides those that are names of claims."""
+"""Targets that are relations typed in names of quantities, in addition to names of claims."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NamedOrTyped = Annotated[
 
 
 def is_relation(target: str) -> bool:
-    """Return whether a target is a relation, which no name of a claim can be."""
+    """Return whether a target is a relation: it contains a comparison, which no name of a claim does."""
     return any(sign in target for sign in "<>=")
 
 

@@ -1,4 +1,4 @@
-"""LaTeX as a line of Unicode text, for terminals: symbols, statements, and texts with formulas."""
+"""Converts LaTeX to Unicode text for terminals: symbols, statements, and texts with formulas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ACCENTS = {
 _WORDS = {"max", "min", "sup", "inf", "lim", "det", "exp", "log", "Pr"}
 _FRACTIONS = {"frac", "tfrac", "dfrac"}
 _AROUND = {"overset": (False, True), "underbrace": (True,), "xrightarrow": (False,), "begin": (False,), "end": (False,)}
-"""Commands of several arguments: which of them are shown."""
+"""Commands with several arguments, and which of the arguments are displayed."""
 _FONTS = {"mathbb", "mathcal", "mathrm", "mathsf", "mathbf", "text", "operatorname"}
 _OPERATORS = {"mathbb", "operatorname"}
 _LETTER = r"[A-Za-z]|\\(?!left|langle|lceil|lfloor)[A-Za-z]{2}"
@@ -35,7 +35,7 @@ _RAISED = dict(zip("0123456789+-=()*′eiknotKMNRTᵀ", "⁰¹²³⁴⁵⁶⁷�
 
 
 def unicode_math(latex: str) -> str:
-    """Return a formula in Unicode; commands that are not known keep their names."""
+    """Return a formula in Unicode; unknown commands are replaced by their names."""
     text = re.sub(r" +(?=[])+-])", "", _Reader(latex).all()).strip()
     return re.sub(r"(?<=\S) *([≤≥]|(?<![<>])=) *", r" \1 ", text)
 
@@ -49,18 +49,18 @@ class _Reader:
     """Reads LaTeX from left to right, with one argument or one group at a time."""
 
     def __init__(self, latex: str) -> None:
-        # As in LaTeX, blanks behind a command belong to it.
+        # As in LaTeX, blanks after a command are ignored.
         self._left = [token.strip() or " " for token in re.findall(r"\\[A-Za-z]+\s*|\\.|\s+|.", latex)]
 
     def all(self) -> str:
-        """Everything, also behind a brace that closes nothing."""
+        """Return the whole text, including what follows an unmatched closing brace."""
         text = self.sequence()
         while self._left:
             text += self._left.pop(0) + self.sequence()
         return text
 
     def sequence(self) -> str:
-        """Everything up to the end of the group."""
+        """Return the text up to the end of the group."""
         text = ""
         while self._left and self._left[0] != "}":
             text += self._next()
@@ -101,17 +101,17 @@ class _Reader:
         return name + self._gap() if known is None else known
 
     def _wrap_arguments(self, arguments: tuple[bool, ...]) -> str:
-        """Return its arguments that are displayed."""
+        """Return the arguments that are displayed, joined."""
         given = [self._argument() for _ in arguments]
         return "".join(text for text, is_shown in zip(given, arguments, strict=True) if is_shown)
 
     def _gap(self) -> str:
-        """Return a blank between an operator and the letter behind it."""
+        """Return a blank between an operator and the symbol after it."""
         return " " if self._left and re.match(_LETTER, self._left[0]) else ""
 
 
 def _greek(name: str) -> str | None:
-    """Return the letter of that name, or None."""
+    """Return the Greek character with that name, or None."""
     size = "CAPITAL" if name[:1].isupper() else "SMALL"
     try:
         return unicodedata.lookup(f"GREEK {size} LETTER {name}")
@@ -120,12 +120,12 @@ def _greek(name: str) -> str | None:
 
 
 def _bracket(text: str) -> str:
-    """Return the part of a fraction, in brackets unless it is one letter, perhaps with an index, or one number."""
+    """Return a part of a fraction, in brackets unless it is one symbol, possibly with an index, or one number."""
     return text if re.fullmatch(rf"\d+|\w(_\w|[{''.join(_LOWERED.values())}])?", text) else f"({text})"
 
 
 def _shift(mark: str, text: str) -> str:
-    """Return a subscript or a superscript: in small letters where Unicode has all of them."""
+    """Return a subscript or a superscript: in small characters if Unicode has all of them."""
     small: Mapping[str, str] = _LOWERED if mark == "_" else _RAISED
     if all(letter in small for letter in text):
         return "".join(small[letter] for letter in text)

@@ -1,4 +1,4 @@
-"""`fedtheory verify`: claims on families of instances."""
+"""`fedtheory verify`: check claims on families of instances."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NAME = "verify"
 _LONGER_BUDGET = 120
-"""Seconds of a longer search, which has more work for exact checks as well."""
+"""Seconds of a longer search, which also allows more exact checks."""
 
 
 Search = Annotated[
@@ -50,7 +50,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Try claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
+    """Check claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
     from functools import partial
     from time import perf_counter
 
@@ -68,7 +68,7 @@ def run(
     prepare(partial(load, all_papers=not targets), jobs)
     chosen, faults = _sound(expand_targets(targets, source))
     with progress("verified") as report:
-        # Who asks for everything wants a survey; who names claims wants all that there is to say of them.
+        # A call without targets prints a survey; a call with named claims prints all details.
         in_full = bool(targets or source)
         verdicts = verify(chosen, jobs=jobs, search=search, in_full=in_full, on_progress=report)
     seconds = perf_counter() - begin
@@ -90,7 +90,7 @@ def run(
 
 
 def _sound(targets: list[str]) -> tuple[list[str], dict[str, InputError]]:
-    """Return the claims that can be tried, and the mistakes of the others; one that stands alone is raised."""
+    """Return the claims that are well formed, and the errors of the others; the error of a single target is raised."""
     from verify.evaluated_instances import require_testable
 
     faults: dict[str, InputError] = {}
@@ -139,7 +139,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
 
 
 def _document_of_proof(verdict: ClaimVerdict) -> dict[str, Any] | None:
-    """The certificate that a search found: what it rests on, and the assumptions that the claim does not make."""
+    """Return the certificate that a search found: the claims that it uses, and the assumptions that the claim lacks."""
     proof = verdict.found_proof
     if proof is None:
         return None
@@ -147,14 +147,14 @@ def _document_of_proof(verdict: ClaimVerdict) -> dict[str, Any] | None:
 
 
 def _explain_not_applicable(verdict: ClaimVerdict) -> str | None:
-    """Why a claim is not applicable; None for other verdicts."""
+    """Return the reason why a claim is not applicable; None for other verdicts."""
     from verify.exclusions import describe_exclusions
 
     return describe_exclusions(verdict.claim, verdict.excluded) if verdict.verdict == "not applicable" else None
 
 
 def print_text(verdicts: list[ClaimVerdict], seconds: float, saved: str | None = None) -> None:
-    """Print verdicts for a terminal; for a single claim, and refuted user-defined ones, also the run that decides."""
+    """Print verdicts for a terminal; for a single claim, and for refuted user-defined ones, also the decisive run."""
     from fedtheory.language.targets import display_name
 
     rows = [[display_name(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
@@ -186,7 +186,7 @@ def print_text(verdicts: list[ClaimVerdict], seconds: float, saved: str | None =
 
 
 def _print_regimes(verdict: ClaimVerdict) -> None:
-    """The kinds of runs that the search tried, with the largest ratio of each."""
+    """Print the kinds of runs that the search tried, with the largest ratio of each."""
     rows = [_format_row(varied, list(found)) for varied, found in groupby(verdict.regimes, key=lambda one: one.factor)]
     print_table(
         f"regimes of {verdict.target}", ["varied", "runs", "largest ratio at each level"], rows, whole=("varied",)
@@ -195,7 +195,7 @@ def _print_regimes(verdict: ClaimVerdict) -> None:
 
 
 def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
-    """Print how many runs of each search no exact check decides, and the search that goes on from there."""
+    """Print how many runs of each search are undecided by exact checks, and the command that continues the search."""
     from rich.markup import escape
 
     from verify.left_open import describe_left_open
@@ -208,7 +208,7 @@ def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
 
 
 def _print_new_proof(verdict: ClaimVerdict) -> None:
-    """Print what a certificate that the search found rests on, or what it needs besides the claim's assumptions."""
+    """Print the claims that a newly found certificate uses, or the assumptions that the claim lacks for it."""
     from rich.markup import escape
 
     proof = verdict.found_proof
@@ -248,7 +248,7 @@ _CALLED = {
 
 
 def _print_missing_kinds(verdict: ClaimVerdict) -> None:
-    """Print the kinds of runs with few or no instances, and the premises that exclude them."""
+    """Print the kinds of runs with few or no instances, and the conditions that exclude them."""
     from rich.markup import escape
 
     from verify.exclusions import describe_exclusions

@@ -1,4 +1,4 @@
-"""The run that a verdict rests on, for a terminal, and as a run file where one is asked for."""
+"""Prints the run that is the evidence of a verdict, and writes it as a run file on request."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Save = Annotated[
 
 
 def print_witness(found: Check, table: dict[str, Any], counterexample: str | None, saved: str) -> None:
-    """Print a run with both sides there: a counterexample, called so, or the run of the largest ratio.
+    """Print a run with both sides of the claim: a counterexample, or the run with the largest ratio.
 
-    `saved` is the last line, of `name_saved_file` or `explain_saving`.
+    `saved` is the last line, from `name_saved_file` or `explain_saving`.
     """
     from fedtheory.cli.run_in_words import describe_run
     from verify.shown_place import choose_place, describe_points, has_only_free_vectors
@@ -37,26 +37,26 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
         print_lines(_LOWER_BOUND)
     points = describe_points(found.claim, shown) if shown is not None else ""
     of_run = [_ANY_RUN] if has_only_free_vectors(found.claim) else describe_run(table)
-    # Not through Rich: who copies a line wants it whole.
+    # Printed without Rich, so that the line is not wrapped and can be copied.
     for line in [*([f"at {points}"] if points else []), *_document_ladders(found), *of_run]:
         print(f"  {line}")
     print(f"  {saved}")
 
 
 def explain_saving(command: str = "") -> str:
-    """Return the line with the command that writes a run, without its option; as was typed if empty."""
+    """Return the line with the command that writes a run; `command` is the typed command by default."""
     return f"`{command}--save run.toml` writes it as a run file"
 
 
 def name_saved_file(file: str | None) -> str:
-    """Return the line that names the file of a run, or says how to write one."""
+    """Return the line that names the file of a run, or explains how to write one."""
     return explain_saving() if file is None else f"written to {file}"
 
 
 def save_witness(text: str | None, found: Check | None, file: str | None) -> None:
-    """Write a run file where one is asked for; raise `InputError` if there is none, or nowhere to write it.
+    """Write a run file, if one is requested; raise `InputError` if there is no run or the file cannot be written.
 
-    A comment in it says at which points a claim that leaves points free is evaluated.
+    If the claim leaves points free, a comment in the file lists the points of the evaluation.
     """
     from fedtheory.errors import InputError
     from verify.shown_place import points_as_comment
@@ -78,23 +78,23 @@ _LOWER_BOUND = (
 
 
 def _is_lower_bound(found: Check) -> bool:
-    """Return whether a claim bounds a quantity from below by something else than zero."""
+    """Return whether a claim bounds a quantity from below by a value other than zero."""
     return any(relation.operator in (">=", ">") and relation.right != 0 for relation in found.claim.relations)
 
 
 _ANY_RUN = "for statements about free vectors the run does not matter"
 _LONGEST = 44
-"""Symbols of a fraction that is shown unchanged."""
+"""Length in characters of a fraction that is printed exactly."""
 
 
 def _exact(value: Any) -> str:
-    """Return a side as an exact fraction where it is no longer than half a line, with its decimals where these help."""
+    """Return a side as an exact fraction if it is short, with its decimals if these help."""
     text, decimals = str(value), short(value)
     return decimals if text == decimals or isinstance(value, float) or len(text) > _LONGEST else f"{text} ({decimals})"
 
 
 def _document_ladders(found: Check) -> list[str]:
-    """Return the numbers that decide about a rate on its ladders."""
+    """Return the sequences of runs that are the evidence on a rate."""
     from verify.check.ladders import ladders_of
 
     rate = found.rate
@@ -116,10 +116,10 @@ def _document_ladders(found: Check) -> list[str]:
 
 
 def _describe_rung(words: Sequence[str], rung: Rung) -> str:
-    """Describe the values of a rate's variables on a rung."""
+    """Describe the values of a rate's variables on a run of its sequence."""
     return ", ".join(f"{word} = {short(value)}" for word, value in zip(words, rung.values, strict=True))
 
 
 def _describe_value(rung: Rung) -> str:
-    """Describe the left side on a rung, and its ratio to the order."""
+    """Describe the left side on a run of the sequence, and its ratio to the order."""
     return f"left side {short(rung.measured)}, ratio to the order {short(rung.measured / rung.order)}"

@@ -1,4 +1,4 @@
-"""Entries of a list by a word in what they say."""
+"""Selects entries of a list by a word in their texts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Entry = TypeVar("Entry")
 def matching(
     word: str, entries: Sequence[Entry], texts: Callable[[Entry], Sequence[str]], expected: str, command: str
 ) -> list[Entry]:
-    """Return the entries with a text that holds the word; the first text of each is its name.
+    """Return the entries with a text that contains the word; the first text of each is its name.
 
     Raises:
-        InputError: With the names that are nearest, if there is none.
+        InputError: If there is none; the message suggests the closest names.
 
     """
     from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""`fedtheory worst-case`: a claim's bound next to the worst case over a whole class of functions."""
+"""`fedtheory worst-case`: compare a claim's bound with the worst case over a class of functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(
     _no_code: NoCode = False,
     as_json: Json = False,
 ) -> None:
-    """Compute the exact worst case of one noiseless round over all smooth functions, next to the claim's bound."""
+    """Compute the exact worst case of one noiseless round over all smooth functions, and the claim's bound on it."""
     from fedtheory.language.targets import resolve
     from verify.worst_case import worst_case
 
@@ -72,7 +72,7 @@ def _entry(case: Case) -> dict[str, Any]:
 
 
 def print_text(found: WorstCase) -> None:
-    """Print the cases for a terminal, with what they rest on."""
+    """Print the cases for a terminal, with the assumptions on which they are based."""
     from rich.markup import escape
 
     from verify.worst_case import KNOWN_ASSUMPTIONS
@@ -107,7 +107,7 @@ _SAID = {
 
 
 def _describe_scales(case: Case) -> str:
-    """Step size and scales; the counts stand above."""
+    """Describe step size and scales; the numbers of clients and local steps are printed above."""
     counted = ("clients", "local_steps", "iterations", "rounds", "smoothness", "server_step_size", "noise_deviation")
     return ", ".join(f"{name} = {value}" for name, value in case.constants.items() if name not in counted)
 

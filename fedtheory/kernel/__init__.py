@@ -1,25 +1,25 @@
-"""The proof kernel, the checker of certificates: what it takes to read them and to say yes is in this package.
+"""The proof kernel, the checker of certificates: this package suffices to parse and check them.
 
 A lemma ``lhs <= rhs`` is proved by an identity
 
-    rhs - lhs  =  sum_j  c_j * N_j,       c_j >= 0 under its conditions, N_j >= 0 for a named reason.
+    rhs - lhs  =  sum_j  c_j * N_j,       c_j >= 0 under its conditions, N_j >= 0 by a named inequality.
 
-The kernel knows vectors and objectives, means over clients and expectations,
-and no claims.  It brings both sides of the identity into a normal form, where
-the residual must vanish, and decides the sign of each coefficient.
+The kernel knows vectors and objectives, averages over clients and expectations,
+and no claims.  It brings both sides of the identity into a normal form, checks
+that their difference is zero, and checks the sign of each coefficient.
 
     expressions  the language in which statements are written
 
-    quotients  numbers as quotients of polynomials over Q
-    numbers    which symbols are numbers
-    context     what a proof may use
-    indices    what differs from client to client, or from step to step
-    noise      expected inner products of noise
-    forms      normal forms
-    reasons    what is not negative, and why
-    signs      signs of coefficients under conditions
-    identities all of it together
-    collected  what a failed identity leaves over, in squares, for people
+    quotients    numbers as quotients of polynomials over Q
+    numbers      the symbols that are numbers, and their properties
+    context      the declarations and hypotheses of a proof
+    indices      dependence on the client, or on the local step
+    noise        expected inner products of noise
+    forms        normal forms
+    inequalities scalars that are non-negative, by name
+    signs        signs of coefficients under conditions
+    identities   the check of an inequality, with all of the above
+    collected    remainders of failed identities as sums of squares, for display
 
 Uses no other chapter.
 """
@@ -87,7 +87,7 @@ _HOMES = {
     "context": "Context",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-"""Names load on first use: parsing a statement does not load the checker."""
+"""Names are imported on first use: parsing a statement does not load the checker."""
 
 __all__ = [
     "Context",

@@ -1,4 +1,4 @@
-"""Closed list of operations in proofs; everything else is refused with one line."""
+"""The closed list of operations in proofs; any other operation is rejected with a message."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from fedtheory.kernel.signs import Known, is_nonnegative
 from fedtheory.kernel.work import remembered
 
 HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
-"""Heads of expressions in vectors, objectives, and values that differ between clients or steps."""
+"""Classes of expressions for vectors, objectives, and values that depend on the client or the step."""
 _RATIONALS = {sp.Rational, sp.Integer, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half))}
 _ADMITTED = {sp.Symbol, sp.Dummy, sp.Add, sp.Mul, sp.Pow, *_RATIONALS, *HEADS}
-"""Exactly these: another class of the same family may say what it likes of itself."""
+"""Only these exact classes: a subclass could override how it is printed or compared."""
 _RELATIONS = {sp.Le, sp.Lt, sp.Ge, sp.Gt, sp.Eq}
 
 
@@ -48,7 +48,7 @@ def require_admitted(expression: Expr) -> None:
 
 
 def require_admitted_condition(condition: Expr) -> None:
-    """Raise `Rejected` for an ordering or equation with anything but admitted expressions and minima of such."""
+    """Raise `Rejected` unless a condition is an ordering or an equation of admitted expressions or minima of such."""
     if type(condition) not in _RELATIONS:
         raise Rejected(f"the condition {condition} is neither an inequality nor an equation")
     for side in condition.args:
@@ -67,7 +67,7 @@ def _is_exponent(exponent: Expr) -> bool:
 
 
 def require_finite(expressions: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:
-    """Raise `Rejected` if something is divided by what may be zero under the conditions."""
+    """Raise `Rejected` if a denominator may be zero under the conditions."""
     require_nonzero(_divisors(expressions), numbers, conditions)
 
 
@@ -79,13 +79,13 @@ def require_nonzero(divisors: Iterable[Expr], numbers: Numbers, conditions: Sequ
 
 
 def denominator_factors(expressions: Iterable[Expr]) -> frozenset[Expr]:
-    """Return the factors of what expressions certainly divide by."""
+    """Return the factors of the denominators of expressions."""
     certain = (power.base for power in _powers(expressions) if power.exp.is_Rational and power.exp.is_negative)
     return frozenset(factor for divisor in certain for factor in _factors(divisor))
 
 
 def _divisors(expressions: Iterable[Expr]) -> list[Expr]:
-    """Return the denominators of expressions: exponents may be negative where an integer is subtracted."""
+    """Return the denominators of expressions; a power counts if its exponent has a subtracted integer."""
     possible = {power.base for power in _powers(expressions) if power.exp.as_coeff_Add()[0].is_negative}
     return sorted(possible, key=sp.default_sort_key)
 
@@ -96,7 +96,10 @@ def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
 
 @remembered(2**12)
 def _factors(divisor: Expr) -> tuple[Expr, ...]:
-    """Return the irreducible factors of a number; what is none, such as a gap of an objective, is its own factor."""
+    """Return the irreducible factors of a number.
+
+    A non-polynomial part, such as a gap of an objective, is one factor.
+    """
     try:
         denominator = quotient(1 / divisor).factored_denominator()
     except Rejected:
@@ -107,9 +110,9 @@ def _factors(divisor: Expr) -> tuple[Expr, ...]:
 
 @remembered(2**12)
 def _is_nonzero(divisor: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
-    """Whether a divisor does not vanish: it has a sign, or each factor has or is one that the statement divides by."""
+    """Return whether a divisor is non-zero: it has a sign, or each factor has one or is assumed to be non-zero."""
     numbers = known.numbers
-    # A factor that the statement divides by is recognised at once, a sign may take a search.
+    # Denominators of the statement are assumed non-zero and found at once; a sign may take a search.
     unknown = [one for one in _factors(divisor) if not any((one / other).is_Rational for other in numbers.nonzero)]
     return (
         not unknown

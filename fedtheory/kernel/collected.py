@@ -1,4 +1,4 @@
-"""Quadratic forms as sums of few squares, for people; no verdict depends on it."""
+"""Writes quadratic forms as sums of few squares, for display; no verdict depends on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Pairs = Mapping[tuple[Expr, ...], Expr]
 
 
 def collected(terms: Mapping[Expr, Expr]) -> Expr:
-    """The sum of coefficients times monomials, with inner products collected into norms where fewer terms remain."""
+    """Return the sum of coefficients times monomials, with inner products collected into norms if that is shorter."""
     groups: dict[type | None, dict[Expr, Expr]] = defaultdict(dict)
     for monomial, coefficient in terms.items():
         groups[_binder_of(monomial)][monomial] = coefficient
@@ -25,7 +25,7 @@ def collected(terms: Mapping[Expr, Expr]) -> Expr:
 
 
 def _binder_of(monomial: Expr) -> type | None:
-    """Return the node around an inner product: none (`Inner`), or a mean or a sum; None for all other monomials."""
+    """Return the node around an inner product: `Inner` itself, or an average or a sum; None for all other monomials."""
     if isinstance(monomial, Inner):
         return Inner
     is_wrapped = isinstance(monomial, Average | LocalSum | Expectation) and isinstance(monomial.args[0], Inner)
@@ -48,7 +48,10 @@ def _collect(kind: type | None, group: Mapping[Expr, Expr]) -> Expr:
 
 
 def _with_products(form: Pairs, wrap: Wrap) -> Expr | None:
-    """Squares of the vectors whose own square occurs, and products for the rest; None if that is no shorter."""
+    """Write a form as squares of the vectors whose own square occurs, and products for the rest.
+
+    Returns None if not shorter.
+    """
     squared = {one for one, other in form if one == other}
     inside = {pair: coefficient for pair, coefficient in form.items() if squared >= set(pair)}
     vectors = sorted(squared, key=sp.default_sort_key)
@@ -61,7 +64,7 @@ def _with_products(form: Pairs, wrap: Wrap) -> Expr | None:
 
 
 def _products(form: Pairs) -> Iterator[tuple[Expr, Expr, Expr]]:
-    """Weights and pairs of vectors; the vector that occurs most often takes all its partners at once."""
+    """Yield weights and pairs of vectors; the most frequent vector takes all its partners at once."""
     while form:
         counts = Counter(vector for pair in form for vector in set(pair))
         often = min(counts, key=lambda vector: (-counts[vector], sp.default_sort_key(vector)))
@@ -81,7 +84,7 @@ def _matrix(form: Pairs, vectors: list[Expr]) -> sp.Matrix:
 
 
 def _squares(matrix: sp.Matrix, vectors: list[Expr]) -> Iterator[tuple[Expr, Expr] | None]:
-    """Weights and vectors of squares whose sum is a quadratic form, by eliminating; None if no square is left."""
+    """Yield weights and vectors of squares whose sum is a quadratic form, by elimination; None if no square is left."""
     while not matrix.is_zero_matrix:
         pivot = next((place for place in range(len(vectors)) if matrix[place, place] != 0), None)
         if pivot is None:

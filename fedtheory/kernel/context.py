@@ -1,4 +1,4 @@
-"""Context of a proof: its symbols, their meaning, and the facts about them."""
+"""The context of a proof: its symbols, their meaning, and the assumptions about them."""
 
 from __future__ import annotations
 
@@ -14,60 +14,63 @@ from fedtheory.kernel.quotients import Rejected
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Context:
-    """Symbols of a proof, and the facts about them."""
+    """Symbols of a proof, and the assumptions about them."""
 
     numbers: Numbers = field(default_factory=Numbers)
     vectors: frozenset[Symbol] = frozenset()
-    """Vectors that all clients share."""
+    """Vectors that do not depend on the client."""
     client_vectors: frozenset[Symbol] = frozenset()
-    """Vectors that each client has one of."""
+    """Vectors of which each client has its own."""
     step_vectors: frozenset[Symbol] = frozenset()
-    """Step-dependent vectors among these: they differ from local step to local step."""
+    """The vectors among these that depend on the local step."""
     noise: frozenset[Symbol] = frozenset()
-    """The vectors that are fresh zero-mean noise, independent of the past."""
+    """Vectors that are noise of the present step, with zero mean given the past."""
     common_random_numbers: frozenset[frozenset[Symbol]] = frozenset()
-    """Noises of the same draw: they are not independent of each other."""
+    """Groups of noises from one draw, which are not independent of each other."""
     random: frozenset[Symbol] = frozenset()
     """Vectors that depend on the noise of earlier steps of the round."""
     depends_on_current_noise: frozenset[Symbol] = frozenset()
-    """Vectors that depend on the noise of the present step: nothing is known of them besides it."""
+    """Vectors that depend on the noise of the present step: their inner product with it is left unevaluated."""
     clients: Symbol | None = None
-    """M, needed where participants are drawn, or means with unequal shares compared."""
+    """Number of clients M, needed if participants are sampled or averages with different weights are compared."""
     share: Expr | None = None
-    """The weight of a client in means over clients, needed where noises are averaged: 1/M, or a number of each."""
+    """Weight of a client in averages over clients, needed if noises are averaged: 1/M, or a number per client."""
     of_a_round: bool = False
-    """Whether statements are about a round given its start: vectors have means, and the weights of those that are
-    drawn sum to one."""
+    """Whether statements are conditional on the start of a round: vectors have expectations, and the weights of the
+    participants sum to one."""
     participants: Symbol | None = None
     """Number of clients sampled for the round, uniformly and without replacement."""
     step_number: Symbol | None = None
-    """The number of the present local step."""
+    """Index of the present local step."""
     local_steps: Expr | None = None
     """Number of terms in a sum over the local steps of a client."""
     objectives: frozenset[Symbol] = frozenset()
-    """Objectives that all clients share."""
+    """Objectives that do not depend on the client."""
     client_objectives: frozenset[Symbol] = frozenset()
-    """Objectives that each client has one of."""
+    """Objectives of which each client has its own."""
     means: Mapping[Symbol, Symbol] = field(default_factory=dict)
-    """Objectives that are means over clients: F is the mean of F_i."""
+    """Objectives that are averages over clients: F is the average of F_i."""
     convex: frozenset[Symbol] = frozenset()
-    """Objectives that are convex."""
+    """Convex objectives."""
     strongly_convex: Mapping[Symbol, Expr] = field(default_factory=dict)
-    """Objectives that are strongly convex, and the constants."""
+    """Strongly convex objectives, with their constants."""
     smooth: Mapping[Symbol, Expr] = field(default_factory=dict)
-    """Objectives with Lipschitz gradients, and the constants."""
+    """Objectives with Lipschitz gradients, with the constants."""
     lipschitz: Mapping[Symbol, Expr] = field(default_factory=dict)
-    """Objectives that are Lipschitz themselves, and the constants, which hold where a run can be."""
+    """Lipschitz objectives, with the constants, which hold in the region that the iterates can reach."""
     visited: frozenset[Symbol] = frozenset()
-    """Vectors that lie where a run can be."""
+    """Vectors in the region that the iterates can reach."""
     minimisers: Mapping[Symbol, Symbol] = field(default_factory=dict)
-    """Objectives with a minimiser, where the gradient vanishes."""
+    """Minimisers of objectives, where the gradient vanishes."""
     weighted_minimisers: frozenset[Expr] = frozenset()
-    """Numbers times clients' gradients at a point, the means of which vanish: it minimises a weighted mean."""
+    """Weighted clients' gradients at a point.
+
+    Their average vanishes, because the point minimises a weighted average.
+    """
     definitions: Mapping[Symbol, Expr] = field(default_factory=dict)
-    """Vectors that stand for an expression in others."""
+    """Vectors that are defined by an expression in other vectors."""
     assumed: Mapping[str, Expr] = field(default_factory=dict)
-    """Scalars that an assumption says are not negative, by its name."""
+    """Scalars that are non-negative by an assumption, by its name."""
 
     def __post_init__(self) -> None:
         roles = {
@@ -95,24 +98,24 @@ class Context:
 
     @cached_property
     def _known(self) -> Hashable:
-        """The content of all fields: two contexts are equal where it is."""
+        """Return the content of all fields: contexts with equal content are equal."""
         return self.numbers.key, *(_fixed(getattr(self, one.name)) for one in fields(self) if one.name != "numbers")
 
     @property
     def number_of_steps(self) -> Expr:
-        """Return the number of local steps; raises `Rejected` if it is not known."""
+        """Return the number of local steps; raise `Rejected` if it is unknown."""
         if self.local_steps is None:
             raise Rejected("the context does not state the number of local steps")
         return self.local_steps
 
     def require_objective(self, symbol: Expr) -> None:
-        """Raise `Rejected` if something else stands in an objective's place."""
+        """Raise `Rejected` if a symbol is used as an objective and is none."""
         if symbol not in self.objectives | self.client_objectives:
             raise Rejected(f"{symbol} is not an objective of the context")
 
 
 def _fixed(known: Hashable | Mapping[Hashable, Hashable]) -> Hashable:
-    """Return a field of a context as a value that can be compared."""
+    """Return a field of a context as a hashable value."""
     if isinstance(known, Mapping):
         return frozenset(known.items())
     return frozenset(known) if isinstance(known, Set) else known

@@ -1,9 +1,9 @@
-"""The formal language of this field's proofs, inside SymPy.
+"""The formal language of statements and proofs, inside SymPy.
 
 Vectors are formal SymPy expressions of degree one in vector symbols, such as
 ``x - eta*g``.  Scalars are made from them by `inner`, `norm_sq` and `Value`;
 `Average` runs over clients and `Expectation` over all randomness.  The
-nodes only name things: `fedtheory.language.evaluation` gives them numbers on a run.
+classes are only syntax: `fedtheory.language.evaluation` computes their values on a run.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Symbol = sp.Symbol
 """Symbol of a number, a vector or an objective."""
 ZERO, ONE = sp.S.Zero, sp.S.One
 _LOOK = 10
-"""Units of work of looking at a part of an expression."""
+"""Units of work to visit a part of an expression."""
 MOST_SHOWN = 2000
-"""Symbols of a formula that is written out for people."""
+"""Largest number of symbols of a formula that is printed in a message."""
 
 
 class Inner(sp.Function):  # type: ignore[misc]
-    """``<u, v>`` of two vectors; ``|u|^2`` where both are the same."""
+    """``<u, v>`` of two vectors; ``|u|^2`` if both are equal."""
 
     nargs = 2
 
@@ -40,7 +40,7 @@ class Gradient(sp.Function):  # type: ignore[misc]
 
 
 class SampledGradient(sp.Function):  # type: ignore[misc]
-    """Stochastic gradient of a client's objective at a point, with the client's present draw: a vector.
+    """Stochastic gradient of a client's objective at a point, for the client's present sample: a vector.
 
     It occurs in definitions of quantities; the kernel does not admit it.
     """
@@ -55,13 +55,13 @@ class Value(sp.Function):  # type: ignore[misc]
 
 
 class Average(sp.Function):  # type: ignore[misc]
-    """Mean over clients with the client weights p_i, of a scalar or a vector that carries the client index."""
+    """Average over clients with the client weights p_i, of a scalar or a vector that depends on the client."""
 
     nargs = 1
 
 
 class ClientSum(sp.Function):  # type: ignore[misc]
-    """Sum over clients, without weights, of a scalar or a vector that carries the client index."""
+    """Sum over clients, without weights, of a scalar or a vector that depends on the client."""
 
     nargs = 1
 
@@ -71,7 +71,7 @@ class Expectation(sp.Function):  # type: ignore[misc]
 
     At local steps its argument is linear in inner products and function
     values; over the outcomes of a round, where it is conditional on the
-    round's model, it is anything.
+    model at the start of the round, the argument is arbitrary.
     """
 
     nargs = 1
@@ -106,27 +106,27 @@ def norm_sq(vector: Expr) -> Expr:
 
 
 def is_length(expression: Expr) -> bool:
-    """Return whether a scalar is the length of a vector, ``sqrt(norm_sq(vector))``."""
+    """Return whether a scalar is the norm of a vector, ``sqrt(norm_sq(vector))``."""
     is_root = expression.is_Pow and expression.exp == sp.Rational(1, 2) and isinstance(expression.base, Inner)
     return bool(is_root and expression.base.args[0] == expression.base.args[1])
 
 
 def has_plain_vectors(expression: Expr) -> bool:
-    """Whether all vectors are those of one outcome: no expectations of vectors, no gradients of a draw at points.
+    """Return whether no vector contains an expectation or a stochastic gradient.
 
-    Only then an `Expectation` may be left out where every inner product and value is one.
+    Only then may an `Expectation` be omitted in a statement where every inner product and value has one.
     """
     inside = parts_of(expression, Inner, Value, Gradient)
     return not parts_of(expression, SampledGradient) and not any(parts_of(part, Expectation) for part in inside)
 
 
 def parts_of(expression: Expr, *kinds: type) -> set[Expr]:
-    """Return the parts of these kinds in an expression, which may be one of them itself."""
+    """Return the parts of the given classes in an expression, which may be one of them itself."""
     return {part for part in subexpressions(expression) if isinstance(part, kinds)}
 
 
 def subexpressions(expression: Expr) -> Iterator[Expr]:
-    """Yield an expression and all that it is made of; a part is yielded before those that it is made of."""
+    """Yield an expression and all its parts; a part comes before its own parts."""
     left = [expression]
     while left:
         part = left.pop()
@@ -136,13 +136,13 @@ def subexpressions(expression: Expr) -> Iterator[Expr]:
 
 
 def shorten(part: object) -> str:
-    """Return a part of a sentence; a very long formula is not written out, which takes longer than a check."""
+    """Return an expression as text for a message; very long formulas are replaced by a description of their size."""
     if isinstance(part, sp.Expr) and len([*islice(subexpressions(part), MOST_SHOWN)]) == MOST_SHOWN:
         return f"a formula of {MOST_SHOWN} symbols and more"
     try:
         return str(part)
     except ValueError:
-        # Python writes no numbers of more than some thousand digits.
+        # Python does not print integers of more than some thousand digits.
         return "a formula of enormous numbers"
 
 
@@ -161,7 +161,7 @@ def total(parts: Iterable[Expr]) -> Expr:
     return sp.Add(*parts)
 
 
-# Conditions that order two numbers.
+# Conditions that are orderings of two numbers.
 
 
 def is_ordering(condition: Expr) -> bool:
@@ -170,12 +170,12 @@ def is_ordering(condition: Expr) -> bool:
 
 
 def ends(condition: Expr) -> tuple[Expr, Expr]:
-    """Return the side that is smaller, and the other one."""
+    """Return the smaller side, and the larger one."""
     ascending = isinstance(condition, sp.Le | sp.Lt)
     return (condition.lhs, condition.rhs) if ascending else (condition.rhs, condition.lhs)
 
 
 def slack(condition: Expr) -> Expr:
-    """Return the slack of a condition, negative where it fails; for <, <=, > and >= only."""
+    """Return the slack of a condition (<, <=, > or >=): negative if the condition fails."""
     smaller, larger = ends(condition)
     return larger - smaller

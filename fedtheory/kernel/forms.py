@@ -1,9 +1,9 @@
-"""Normal forms: vectors in basis vectors, scalars in inner products, function values and one.
+"""Normal forms: vectors as combinations of basis vectors, scalars of inner products, function values and one.
 
 All scalars are in expectation.  A vector that is declared as noise has mean
 zero given all vectors that do not contain it, and different clients' noises
-are independent.  The weights of means over clients are not negative and sum to
-one; noises and participants ask what they are.
+are independent.  The weights of averages over clients are non-negative and sum to
+one; the rules for noise and sampling need the value of the weights.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def difference(one: Form, other: Form) -> Form:
 
 
 def composed(form: Form) -> Expr:
-    """Return a vector's normal form as an expression: points of gradients and values are compared as such."""
+    """Return a vector's normal form as an expression, so that points of gradients and values can be compared."""
     return sp.Add(*(coefficient.expression * basis for basis, coefficient in form.items()))
 
 
@@ -93,7 +93,7 @@ def _symbol(symbol: sp.Symbol, context: Context) -> Form:
 
 @remembered(2**14)
 def scalar(expression: Expr, context: Context) -> Form:
-    """A scalar as a linear combination of monomials: it depends on these two alone, and so is looked for once."""
+    """Return a scalar as a linear combination of monomials; results are cached by expression and context."""
     rules: dict[type, Callable[[], Form]] = {
         sp.Add: lambda: added(scalar(part, context) for part in expression.args),
         Expectation: lambda: scalar(expression.args[0], context),
@@ -115,7 +115,7 @@ def scalar(expression: Expr, context: Context) -> Form:
 
 
 def _multiple(expression: Expr, context: Context, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:
-    """Return a factor that has a form, times numbers."""
+    """Return the normal form of a product of numbers and one factor that is a vector or random."""
     inside = [factor for factor in expression.args if belongs(factor, context)]
     if len(inside) != 1:
         raise Rejected(f"expected one vector or random factor in {expression}, got {len(inside)}")
@@ -136,11 +136,11 @@ def _is_random(expression: Expr, context: Context) -> bool:
     return bool(parts_of(expression, Inner, Value)) or _is_vector(expression, context)
 
 
-# Means over clients or participants, sums over local steps, expectations.
+# Averages over clients or participants, sums over local steps, expectations.
 
 
 def _average_vector(mean: type, form: Form, context: Context) -> Form:
-    """Return the mean of a vector over clients, or over those that are drawn; shared factors leave it."""
+    """Return the average of a vector over clients, or over the participants; factors shared by all clients move out."""
     found = []
     for basis, coefficient in form.items():
         for shared, own in context.numbers.parts(coefficient):
@@ -165,9 +165,9 @@ def _sum_vector(form: Form, context: Context) -> Form:
 
 
 def _sum(content: Expr, context: Context) -> Expr:
-    """Return a sum over local steps.
+    """Return a sum over local steps of an expression.
 
-    Of a mean over clients that all take the same number of them, the mean of the sums.
+    The sum of an average over clients that take equally many steps is the average of the sums.
     """
     if not isinstance(content, Average) or context.numbers.differs(context.number_of_steps):
         return LocalSum(content)
@@ -181,7 +181,10 @@ def _require_no_step_number(form: Form, context: Context) -> None:
 
 
 def _expected(form: Form, context: Context) -> Form:
-    """Return the expectation of a random vector: noise vanishes, and a sum over drawn clients is the mean over all."""
+    """Return the expectation of a random vector.
+
+    Noise vanishes, and the sum over participants becomes the client average.
+    """
     found = []
     for basis, coefficient in form.items():
         if is_noise(basis, context):
@@ -220,7 +223,10 @@ def _sum_of_scalars(form: Form, context: Context) -> Form:
 
 
 def _sum_of_multiple(monomial: Expr, coefficient: Quotient, context: Context) -> Form:
-    """The sum of a monomial with a coefficient that may have the number of the step, where nothing else changes."""
+    """Return the sum over steps of a monomial whose coefficient may contain the step index.
+
+    The monomial itself is constant.
+    """
     if context.step_number not in coefficient.expression.free_symbols:
         return scaled(_sum_of_scalar(monomial, context), coefficient)
     if indices.changes(monomial, context):
@@ -229,7 +235,7 @@ def _sum_of_multiple(monomial: Expr, coefficient: Quotient, context: Context) ->
 
 
 def _sum_of_number(number: Quotient, context: Context) -> Quotient:
-    """Return the sum over the steps 0, 1, ... of a polynomial in the number of the step."""
+    """Return the sum over the steps 0, 1, ... of a polynomial in the step index."""
     step, steps = context.step_number, context.number_of_steps
     hidden = number.written(number.denominator).free_symbols.union(
         *(x.free_symbols for x in number.symbols if x != step)
@@ -262,7 +268,7 @@ def _sum_of_scalar(monomial: Expr, context: Context) -> Form:
     return {_sum(monomial, context): ONE}
 
 
-# Inner products, lengths, gradients, values.
+# Inner products, norms, gradients, values.
 
 
 def length(of: Expr) -> Expr:
@@ -271,7 +277,7 @@ def length(of: Expr) -> Expr:
 
 
 def _length(form: Form, context: Context) -> Form:
-    """Return the length of a vector, which is a multiple of that of a vector with one as its first coefficient."""
+    """Return the norm of a vector, as a multiple of the norm of a vector whose first coefficient is one."""
     if (context.noise or context.random) and not (context.of_a_round and _is_known_at_start(form, context)):
         raise Rejected("lengths are known where nothing is random")
     if not form:
@@ -283,7 +289,7 @@ def _length(form: Form, context: Context) -> Form:
 
 
 def _is_known_at_start(form: Form, context: Context) -> bool:
-    """Return whether a vector is known at the start of a round."""
+    """Return whether a vector is determined by the start of a round."""
     random = context.noise | context.random
     return not any(basis.free_symbols & random or basis.atoms(Selected) for basis in form)
 
@@ -308,7 +314,7 @@ def _inner(left: Expr, right: Expr, context: Context) -> Form:
 
 
 def _multiply_sampled(left: Expr, right: Expr, context: Context) -> Form:
-    """Compute inner products for L of M sampled clients: a pair has probability L (L - 1)/(M (M - 1))."""
+    """Compute inner products for L of M sampled clients: a pair is sampled with probability L (L - 1)/(M (M - 1))."""
     drawn, clients = context.participants, context.clients
     inside = [argument for side in (left, right) for argument in (side.args if isinstance(side, Selected) else (side,))]
     if any(part.atoms(Selected) for part in inside):
@@ -318,7 +324,7 @@ def _multiply_sampled(left: Expr, right: Expr, context: Context) -> Form:
         mean = _average_vector(Average, vector(chosen.args[0], context), context)
         return added(scaled(_inner(b, other, context), c) for b, c in mean.items())
     if clients is None or drawn is None or context.numbers.at_least.get(clients, 1) < 2:
-        # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
+        # Two different participants exist only if several are sampled: the two averages are left unevaluated.
         return {inner(left, right): ONE}
     alone = scalar(Average(Inner(left.args[0], right.args[0])), context)
     mean, other_mean = (_average_vector(Average, vector(side.args[0], context), context) for side in (left, right))

@@ -1,4 +1,4 @@
-"""The check of an inequality: every sign, then the identity."""
+"""Checks an inequality by a certificate: every sign, then the identity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IDENTITY = "the identity: right side - left side = sum of the terms"
 
 @dataclass(frozen=True)
 class Term:
-    """One term ``c * N`` of a certificate; `averaged` over clients, and before that `summed` over their steps."""
+    """One term ``c * N`` of a certificate, possibly `summed` over local steps and `averaged` over clients."""
 
     coefficient: Expr
     reason: InequalityRef
@@ -36,7 +36,7 @@ class Term:
 
 
 class LazyText:
-    """Words and formulas, put together when they are shown: writing a formula takes longer than checking it."""
+    """Text with formulas, assembled when it is displayed: printing a formula takes longer than checking it."""
 
     def __init__(self, *parts: object) -> None:
         self._parts = parts
@@ -47,7 +47,7 @@ class LazyText:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that the kernel has checked."""
+    """One assertion that the kernel has checked."""
 
     label: str | LazyText
     holds: bool
@@ -59,7 +59,7 @@ class Step:
 
 
 def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], context: Context, conditions: Sequence[Expr]) -> list[Step]:
-    """Check that ``lhs <= rhs`` follows: every sign, then the identity."""
+    """Check that ``lhs <= rhs`` follows from the terms: every sign, then the identity."""
     residual, steps = difference(scalar(rhs, context), scalar(lhs, context)), []
     for term in terms:
         coefficient = context.numbers.known(term.coefficient)
@@ -77,17 +77,17 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], context: Context, conditi
 
 
 def check_nonnegative(number: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Step:
-    """Check that a number is not negative."""
+    """Check that a number is non-negative."""
     return Step(LazyText("(", number, ") >= 0"), is_nonnegative(number, numbers, conditions))
 
 
 def check_equal(what: str, one: Expr, other: Expr, context: Context) -> Step:
-    """Return whether two scalars have the same normal form."""
+    """Check that two scalars have the same normal form."""
     return check_zero_form(what, difference(scalar(one, context), scalar(other, context)), context.numbers)
 
 
 def is_same(one: Expr, other: Expr, context: Context) -> bool:
-    """Return whether two scalars have one normal form."""
+    """Return whether two scalars have the same normal form."""
     return check_equal("", one, other, context).holds
 
 
@@ -109,7 +109,7 @@ _LEFT_OVER = "; what is left over, left side minus right side, is "
 
 @dataclass(frozen=True)
 class _Sum:
-    """Remainder; large roots in its coefficients are not written out."""
+    """A sum for a message; coefficients with large roots are omitted."""
 
     left: Form
     numbers: Numbers
@@ -124,9 +124,9 @@ class _Sum:
 
 
 _MOST_COLLECTED = 200
-"""Terms among which squares are looked for, for which SymPy takes unbounded time in large sums."""
+"""Largest number of terms in which squares are looked for: SymPy's time grows without bound in larger sums."""
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:
-    """Return the part of a normal form that does not cancel, with squares of roots substituted."""
+    """Return the part of a normal form that does not cancel, after substituting the squares of roots."""
     return {monomial: c for monomial, c in form.items() if not vanishes(c, numbers.roots)}

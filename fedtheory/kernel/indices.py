@@ -7,7 +7,7 @@ from fedtheory.kernel.expressions import ONE, Average, Expr, Gradient, LocalSum,
 
 
 def differs(expression: Expr, context: Context) -> bool:
-    """Return whether something differs from client to client."""
+    """Return whether an expression depends on the client."""
     if isinstance(expression, Average | Selected):
         return False
     own = context.client_vectors | context.client_objectives | context.numbers.of_clients
@@ -15,7 +15,7 @@ def differs(expression: Expr, context: Context) -> bool:
 
 
 def changes(expression: Expr, context: Context) -> bool:
-    """Return whether something differs from local step to local step."""
+    """Return whether an expression depends on the local step."""
     if isinstance(expression, LocalSum):
         return False
     if expression in context.step_vectors or (context.step_number is not None and expression == context.step_number):
@@ -24,14 +24,17 @@ def changes(expression: Expr, context: Context) -> bool:
 
 
 def is_mean_gradient_at_minimiser(basis: Expr, context: Context) -> bool:
-    """Whether a basis vector is the mean of the clients' gradients, or weighted ones, at a minimiser of that: zero."""
+    """Return whether a basis vector is an average of the clients' gradients that vanishes at a minimiser."""
     known = [(context.means[f], at) for f, at in context.minimisers.items() if f in context.means]
     vanishing = context.weighted_minimisers | {Gradient(client, at) for client, at in known}
     return isinstance(basis, Average) and basis.args[0] in vanishing
 
 
 def split_average(basis: Expr, context: Context) -> tuple[Expr, Expr]:
-    """Return the number, and the vector or scalar, inside a mean over clients; one and the vector itself elsewhere."""
+    """Split an average over clients into a number and the vector or scalar inside.
+
+    Elsewhere return one and the input.
+    """
     if not isinstance(basis, Average):
         return ONE, basis
     numbers = context.numbers.symbols | context.numbers.of_clients

@@ -1,7 +1,7 @@
-"""Reasons: what is not negative, and why.
+"""Inequalities that certificates may use: scalars that are non-negative in every context.
 
-A reason is a name and what it is about.  Which names there are, and what each
-of them says in a context, stands in this module and nowhere else.
+A certificate refers to an inequality by its name and its arguments.  This module
+alone defines the names, and the non-negative scalar of each in a context.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from fedtheory.kernel.quotients import Rejected
 
 @dataclass(frozen=True)
 class Inequality:
-    """A scalar that is not negative in the context."""
+    """A scalar that is non-negative in a context."""
 
     name: str
     expression: Expr
     requires: Expr = ZERO
-    """A number for which this holds only if it is not negative."""
+    """A number that must be non-negative for the inequality to hold."""
 
 
 @dataclass(frozen=True)
 class InequalityRef:
-    """A reason by its name, with the vectors, objectives, numbers and names that it is about."""
+    """An inequality by its name, with its arguments: vectors, objectives, numbers and names."""
 
     kind: str
     about: tuple[Expr | str, ...] = ()
 
     def instantiate(self, context: Context) -> Inequality:
-        """Return the slack of an inequality in a context; raises `Rejected` if either has none of that name."""
+        """Return the inequality in a context; raise `Rejected` if the context lacks what it needs."""
         if self.kind not in INEQUALITIES:
             raise Rejected(f"there is no inequality called {self.kind!r}")
         return INEQUALITIES[self.kind](context, *self.about)
@@ -59,14 +59,14 @@ _P = ParamSpec("_P")
 
 
 def _inequality(says: Callable[Concatenate[Context, _P], Inequality]) -> Callable[_P, InequalityRef]:
-    """Return a reason that goes by the name of the function that says what it is."""
+    """Register a function that builds an inequality, and return a function that refers to it by name."""
     INEQUALITIES[says.__name__] = says
 
     def refer(*about: _P.args, **_named: _P.kwargs) -> InequalityRef:
-        """Refer to the inequality at its arguments."""
+        """Refer to the inequality with these arguments."""
         return InequalityRef(says.__name__, about)
 
-    # Editors and `help` show the name and the arguments in their order.
+    # Editors and `help` show the parameters without the context.
     refer.__doc__, refer.__name__ = says.__doc__, says.__name__
     of_says = signature(says)
     shown = of_says.replace(parameters=[*of_says.parameters.values()][1:], return_annotation=InequalityRef)
@@ -75,7 +75,7 @@ def _inequality(says: Callable[Concatenate[Context, _P], Inequality]) -> Callabl
 
 
 def subjects(kind: str) -> list[Parameter]:
-    """Return the parameters of an inequality behind the context, in order; raises `Rejected` if it is unknown."""
+    """Return the parameters of an inequality after the context, in order; raise `Rejected` if the name is unknown."""
     if kind not in INEQUALITIES:
         raise Rejected(f"there is no inequality called {kind!r}")
     return list(signature(INEQUALITIES[kind]).parameters.values())[1:]
@@ -89,7 +89,7 @@ def square(_context: Context, of: Expr) -> Inequality:
 
 @_inequality
 def steps(context: Context, of: Expr) -> Inequality:
-    """``K sum_k |v_k|^2 - |sum_k v_k|^2`` over K local steps, none or more."""
+    """``K sum_k |v_k|^2 - |sum_k v_k|^2`` over K local steps, K >= 0."""
     total = LocalSum(of)
     return Inequality(
         "Cauchy-Schwarz over steps", context.number_of_steps * LocalSum(Inner(of, of)) - Inner(total, total)
@@ -155,9 +155,9 @@ def cocoercivity(context: Context, objective: Symbol, at: Expr, around: Expr) ->
 def interpolation(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``(L - mu) (gap - mu/2 |at - around|^2) - |change - mu (at - around)|^2 / 2`` of an L-smooth, mu-convex f.
 
-    The gap is that of `convexity`, the change that of the gradient.  mu is the constant of strong convexity, 0 where f
-    is convex only, and -L where it is not known to be convex.  f - mu/2 |x|^2 is convex and (L - mu)-smooth, hence
-    co-coercive; times L - mu nothing is divided by, and for L = mu its gradient is constant.
+    The gap is that of `convexity`, the change that of the gradient.  mu is the constant of strong convexity, 0 if f
+    is only convex, and -L if it is not known to be convex.  The function f - mu/2 |x|^2 is convex and (L - mu)-smooth,
+    hence co-coercive; multiplying by L - mu avoids a division, and for L = mu its gradient is constant.
     """
     smooth = _constant(objective, context.smooth, "smooth")
     curvature = context.strongly_convex.get(objective, ZERO if objective in context.convex else -smooth)
@@ -182,14 +182,14 @@ def triangle(_context: Context, *vectors: Expr) -> Inequality:
 
 @_inequality
 def length_of_mean(_context: Context, of: Expr) -> Inequality:
-    """Return the client average of ``|v_i|``, minus the norm of the client average of ``v_i``."""
+    """``mean(|v_i|) - |mean(v_i)|`` over clients."""
     apart = Average(length(of)) - length(Average(of))
     return Inequality("a mean is not longer than its members in the mean", apart)
 
 
 @_inequality
 def mean_of_drawn(context: Context, of: Expr) -> Inequality:
-    """Return the client average of ``|v_i|^2``, minus ``|v|^2`` for the average v over the participants of a round."""
+    """``mean(|v_i|^2) - E|v|^2`` for the average v over the participants of a round."""
     if not context.of_a_round or context.participants is None:
         raise Rejected("no participants are sampled, or their number is not stated")
     if any(basis.atoms(Selected) for basis in vector(of, context)):
@@ -208,7 +208,7 @@ def lipschitz_gradient_length(context: Context, objective: Symbol, at: Expr, aro
 
 @_inequality
 def lipschitz(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
-    """``rho |at - around| - (f(at) - f(around))`` of an f that is rho-Lipschitz where the run is."""
+    """``rho |at - around| - (f(at) - f(around))`` of an f that is rho-Lipschitz in the region of the iterates."""
     bound = _constant(objective, context.lipschitz, "Lipschitz") * length(at - around)
     for point in (at, around):
         if point not in context.visited:
@@ -219,7 +219,7 @@ def lipschitz(context: Context, objective: Symbol, at: Expr, around: Expr) -> In
 
 @_inequality
 def root(context: Context, name: str, bound: Expr, of: Expr) -> Inequality:
-    """``c - |v|`` for a number c that is not negative, where ``c^2 - |v|^2`` is the slack of an assumption."""
+    """``c - |v|`` for a number c >= 0, if ``c^2 - |v|^2`` is the slack of an assumption."""
     slack = _assumed(name, context)
     if difference(scalar(slack + Inner(of, of), context), scalar(context.numbers.known(bound) ** 2, context)):
         raise Rejected(f"{name!r} does not bound the length of {of} by {bound}")

@@ -1,4 +1,4 @@
-"""Inner products of noise: with the past they vanish, and so do those of independent noises."""
+"""Inner products of noise: they vanish with vectors of the past, and between independent noises."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from fedtheory.kernel.quotients import Quotient, Rejected, quotient
 
 
 def is_noise(basis: Expr, context: Context) -> bool:
-    """Return whether a basis vector is noise: of a client's step, summed over steps, or a mean of it over clients."""
+    """Return whether a basis vector is noise: of one step, summed over steps, or averaged over clients."""
     return _symbol(split_average(basis, context)[1]) in context.noise
 
 
 def inner_of_random(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient] | None:
-    """Return the expected inner product of two basis vectors where noise decides it, in normal form; None elsewhere."""
+    """Return the expected inner product of two basis vectors if noise determines it, in normal form; else None."""
     noises = [is_noise(side, context) for side in (left, right)]
     if all(noises):
         return _product(left, right, context)
@@ -29,7 +29,7 @@ def _symbol(inside: Expr) -> Expr:
 
 
 def _is_past(other: Expr, noise: Expr, context: Context) -> bool:
-    """Return whether a vector does not depend on a noise: it has none, or only that of earlier steps than this one."""
+    """Return whether a vector is independent of a noise: it contains no noise, or only noise of earlier steps."""
     symbols = other.free_symbols
     if symbols & (context.noise | context.depends_on_current_noise):
         return False
@@ -38,7 +38,10 @@ def _is_past(other: Expr, noise: Expr, context: Context) -> bool:
 
 
 def _product(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient]:
-    """Noises of other symbols, clients or steps are independent: each counts with the square of its share."""
+    """Multiply two noises.
+
+    Different symbols, clients or steps are independent, so only squares with squared weights remain.
+    """
     sides = [split_average(side, context) for side in (left, right)]
     symbols = frozenset(_symbol(inside) for _, inside in sides)
     if len(symbols) == 2 and symbols not in context.common_random_numbers:

@@ -1,4 +1,4 @@
-"""The numbers of a proof: which symbols are numbers, and where they lie."""
+"""The numbers of a proof: their symbols, and the signs and bounds that are known."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ _OF_VECTORS = (ClientSum, Expectation, Inner, LocalSum, PastSum, Selected, Value
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """The numbers of a proof; SymPy knows their signs."""
+    """The numbers of a proof; their symbols carry SymPy's sign assumptions."""
 
     symbols: frozenset[sp.Symbol] = frozenset()
-    """Numbers that all clients share."""
+    """Numbers that do not depend on the client."""
     of_clients: frozenset[sp.Symbol] = frozenset()
-    """Numbers that each client has one of."""
+    """Numbers of which each client has its own."""
     at_least: Mapping[sp.Symbol, int] = field(default_factory=dict)
-    """Lower bounds of the numbers that have one: there is at least one client."""
+    """Lower bounds of numbers, such as 1 for the number of clients."""
     maybe_zero: frozenset[sp.Symbol] = frozenset()
-    """Numbers that may be zero, although their symbols are positive for SymPy: they cannot be divided by."""
+    """Numbers that may be zero, although their symbols are positive for SymPy: they are not allowed as divisors."""
     divisors: frozenset[sp.Symbol] = frozenset()
-    """Numbers that are not zero, by an assumption or because the statement divides by them."""
+    """Numbers that are non-zero, by an assumption or because the statement divides by them."""
     integer: frozenset[sp.Symbol] = frozenset()
     """Numbers that are non-negative integers: they may be exponents."""
     nonzero: frozenset[Expr] = frozenset()
-    """Factors that the statement divides by: where one of them is zero, nothing is said."""
+    """Denominators of the statement, which says nothing where one of them is zero."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
-    """Numbers that stand for an expression in others: for a mean over clients."""
+    """Numbers that stand for another expression, such as an average over clients."""
     roots: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Symbols that are square roots, with their radicands."""
 
     @property
     def key(self) -> Hashable:
-        """Everything that is known of the numbers: the same for the same numbers only."""
+        """All known properties of the numbers, as a key for caches."""
         symbols = (self.symbols, self.of_clients, self.maybe_zero, self.divisors, self.integer, self.nonzero)
         mappings = (known.items() for known in (self.at_least, self.definitions, self.roots))
         return tuple(map(frozenset, (*symbols, *mappings)))
 
     def plain(self, number: Expr) -> Expr:
-        """Return a number that all clients share, so that it may leave a mean over them.
+        """Return a number that does not depend on the client, so that it may move out of an average.
 
-        Means over clients are such.
+        Averages over clients are such numbers.
         """
         number = self.known(number)
         own = _symbols_outside_means(number) & self.of_clients
@@ -66,7 +66,7 @@ class Numbers:
         return number
 
     def known(self, number: Expr) -> Expr:
-        """Return a number, shared or of a client; means of it over clients are written as sums of means of products."""
+        """Return a number, shared or per client; averages of it over clients are expanded into averages of products."""
         number = self.replace_names(number)
         unknown = number.free_symbols - self.symbols - self.of_clients
         if unknown:
@@ -86,32 +86,32 @@ class Numbers:
                 raise Rejected(f"{_list_symbols(symbols)} is in an exponent, and need not be a nonnegative integer")
 
     def with_plain_means(self, number: Expr) -> Expr:
-        """Return a number with its means over clients as sums of means of products."""
+        """Return a number with its averages over clients expanded into averages of products."""
         return number.replace(lambda part: isinstance(part, Average), self._expand) if number.has(Average) else number
 
     def _expand(self, mean: Expr) -> Expr:
         if mean.free_symbols - self.symbols - self.of_clients:
-            # What else there is may differ from client to client.
+            # The other factors may depend on the client.
             return mean
         parts = self.parts(quotient(mean.args[0]))
         return sp.Add(*(shared.expression * (Average(own) if own != 1 else own) for shared, own in parts))
 
     def replace_names(self, expression: Expr) -> Expr:
-        """Return an expression with numbers that stand for others replaced by these."""
+        """Return an expression with numbers that stand for other expressions replaced by these."""
         return sp.sympify(expression).xreplace(dict(self.definitions))
 
     def differs(self, number: Expr) -> bool:
-        """Return whether a number differs from client to client."""
+        """Return whether a number depends on the client."""
         return bool(_symbols_outside_means(number) & self.of_clients)
 
     def parts(self, whole: Quotient) -> Iterator[tuple[Quotient, Expr]]:
-        """Return the additive parts of a number, each as a shared factor and one of the client's own."""
+        """Yield the additive parts of a number, each as a shared factor and a factor of the client."""
         return _parts(whole, self.differs)
 
     def summed(self, number: Expr) -> Expr:
-        """Return the sum over clients of what each has one of, as a sum of multiples of sums.
+        """Return the sum over clients of a number per client, as a combination of sums.
 
-        What is not known may differ.
+        Unknown symbols may depend on the client.
         """
         parts = _parts(quotient(number), lambda factor: not factor.free_symbols <= self.symbols)
         return sp.Add(*(shared.expression * ClientSum(own) for shared, own in parts))
@@ -134,7 +134,7 @@ def _split(product: Expr, differs: Callable[[Expr], bool]) -> tuple[Expr, Expr]:
 
 
 def _symbols_outside_means(number: Expr) -> set[sp.Symbol]:
-    """Return the symbols that occur outside of means over clients."""
+    """Return the symbols that occur outside of averages over clients."""
     if isinstance(number, Average):
         return set()
     if number.is_Symbol:

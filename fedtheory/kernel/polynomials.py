@@ -1,7 +1,7 @@
-"""Polynomials over Q, with operations that are refused before they would fill all memory.
+"""Polynomials over Q, with operations that are rejected before they would exhaust the memory.
 
-What an operation takes is bounded beforehand by what it is given: the numbers of terms, their degrees, and the bits of
-their coefficients over a common denominator.
+The cost of an operation is bounded beforehand from the operands: their numbers of terms, their degrees, and the bits
+of their coefficients over a common denominator.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Polynomial = Any
 """A polynomial of python-flint over the rationals (it ships no complete types)."""
 Fraction = tuple[Polynomial, Polynomial]
 _MOST_PAIRS = 10**6
-"""Pairs of terms that are multiplied, and terms of a power."""
+"""Limits on the pairs of terms in a product, and on the terms of a power."""
 _MOST_TERMS = 2 * 10**5
-"""Terms of a quotient of polynomials, and of one in shifted symbols."""
+"""Limits on the terms of a quotient of polynomials, and of one in shifted symbols."""
 _MOST_WORDS = 4 * 10**6
-"""Machine words of all coefficients of a polynomial."""
+"""Limit on the machine words of all coefficients of a polynomial."""
 _FEW_TERMS = 2000
 _PRIME = 2**61 - 1
 _MOST_FACTORED = 20_000
@@ -31,11 +31,11 @@ _HIGHEST_FACTORED = 60
 
 
 class Rejected(Exception):
-    """An expression outside the kernel's language, or a reason outside the context."""
+    """An expression or a step of a certificate is outside the kernel's language, or does not follow."""
 
 
 def count_words(polynomial: Polynomial) -> int:
-    """Machine words of the largest coefficient over a common denominator."""
+    """Return the machine words of the largest coefficient over a common denominator."""
     coefficients = polynomial.coeffs()
     height = max((int(number.height_bits()) for number in coefficients), default=0)
     denominator = lcm(*{int(number.q) for number in coefficients})
@@ -51,7 +51,7 @@ def multiply(one: Polynomial, other: Polynomial) -> Polynomial:
 
 
 def raised(number: Fraction, power: int) -> Fraction:
-    """Return a quotient to a whole power; raise `Rejected` if it would be divided by zero."""
+    """Return a quotient to a whole power; raise `Rejected` for a division by zero."""
     numerator, denominator = number if power >= 0 else number[::-1]
     if not denominator:
         raise Rejected("something is divided by zero")
@@ -95,7 +95,7 @@ def _terms_without_common_factor(numerator: Polynomial, denominator: Polynomial)
 def _terms_of_cofactor(polynomial: Polynomial, common: dict[int, int]) -> int:
     """Bound the terms of a polynomial divided by one of known degrees in some generators.
 
-    The other generators have the same powers before and after.
+    The degrees in the other generators are unchanged.
     """
     alike: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for powers in polynomial.monoms():
@@ -107,8 +107,8 @@ def _terms_of_cofactor(polynomial: Polynomial, common: dict[int, int]) -> int:
 def _bound_monomials(points: Sequence[Sequence[int]], degrees: Sequence[int]) -> int:
     """Bound the monomials of a cofactor by those of the product and the degrees of the other factor.
 
-    What powers range over, and differences of two, no longer occurs in the cofactor.  Of these, one for each
-    generator is taken, so that together they say which monomial it is: the smallest ones, as in a spanning tree.
+    The ranges of the exponents, and of differences of two exponents, are smaller in the cofactor by the degrees of the
+    factor.  One range for each generator, chosen as in a minimum spanning tree, determines the monomial.
     """
     spend(len(points) * len(degrees) ** 2)
     columns = [*zip(*points, strict=True)]
@@ -130,8 +130,8 @@ def _range(values: Sequence[int]) -> int:
 def _degrees_of_common_factor(numerator: Polynomial, denominator: Polynomial, shared: dict[int, int]) -> dict[int, int]:
     """Return the degrees of the greatest common divisor, from images in one generator, modulo a prime.
 
-    The numbers in the places of the other generators depend on the polynomials, so that no certificate
-    can choose polynomials that look as if they had a larger common divisor.
+    The numbers that replace the other generators are derived from the polynomials, so that a certificate
+    cannot choose polynomials whose images have a larger common divisor than they have.
     """
     seed = int.from_bytes(sha256(f"{numerator}/{denominator}".encode()).digest())
     numbers = [pow(seed, 2 * place + 1, _PRIME) for place in range(len(numerator.degrees()))]
@@ -147,7 +147,7 @@ def _degrees_of_common_factor(numerator: Polynomial, denominator: Polynomial, sh
 def _image(polynomial: Polynomial, place: int, numbers: Sequence[int]) -> Any:
     """Return a polynomial in the generator at a place, modulo a prime, with numbers for the others.
 
-    None if there is none.
+    Returns None if the image does not exist.
     """
     spend(40 * len(polynomial))
     coefficients = [0] * (1 + int(polynomial.degrees()[place]))
@@ -163,7 +163,7 @@ def _image(polynomial: Polynomial, place: int, numbers: Sequence[int]) -> Any:
 
 
 def composed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any = None) -> Polynomial:
-    """Return a polynomial with others in the places of its generators."""
+    """Substitute polynomials for the generators of a polynomial."""
     sizes, most = [len(image) for image in images], 0
     for powers in polynomial.monoms():
         most += prod(comb(size - 1 + power, power) for size, power in zip(sizes, powers, strict=True) if power and size)
@@ -174,7 +174,7 @@ def composed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any = N
 
 
 def factors(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:
-    """Return a rational, and irreducible polynomials with their powers, that make up a polynomial."""
+    """Factor a polynomial into a rational, and irreducible polynomials with their powers."""
     degrees = polynomial.degrees()
     dense = prod(1 + degree for degree in degrees)
     if len(polynomial) > 1:
@@ -186,7 +186,7 @@ def factors(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:
 
 
 def _require(terms: int, most: int, size: int) -> None:
-    """Raise `Rejected` if there are more terms than may be, or their coefficients are too large together."""
+    """Raise `Rejected` for more terms than `most`, or for coefficients that are too large together."""
     if terms > most:
         raise Rejected(f"a number has more than {most} terms when it is multiplied out")
     if terms * size > _MOST_WORDS:

@@ -1,9 +1,9 @@
-"""Numbers as a closed type: rational functions over Q in symbols, held as polynomials in lowest terms.
+"""Numbers as a closed type: rational functions over Q in symbols, stored as polynomials in lowest terms.
 
-SymPy is the notation.  Questions about a number (whether it vanishes, its sign, its denominator) are answered by the
-two polynomials that it is compiled to; anything else than a rational, a symbol, a sum, a product or a power is
-refused.  A symbol is a symbol, the square root of one, the root of a rational, a power with a symbol as its exponent,
-or a scalar that is known by name only: a mean or sum over clients, an inner product, a length, a value.
+SymPy is the notation only.  Questions about a number (is it zero, its sign, its denominator) are answered by the two
+polynomials that it is compiled to; any expression other than a rational, a symbol, a sum, a product or a power is
+rejected.  A generator of the polynomials is a symbol, the square root of one, the root of a rational, a power with a
+symbolic exponent, or an opaque scalar: an average or sum over clients, an inner product, a norm, a function value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from fedtheory.kernel import polynomials
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Inner, Value, is_length
 from fedtheory.kernel.polynomials import Fraction, Polynomial
-from fedtheory.kernel.polynomials import Rejected as Rejected  # noqa: PLC0414 - what is refused is refused by numbers
+from fedtheory.kernel.polynomials import Rejected as Rejected  # noqa: PLC0414 - callers import `Rejected` from here
 from fedtheory.kernel.work import NODE, remembered, spend
 
 _HALF = sp.Rational(1, 2)
@@ -28,7 +28,7 @@ _SYMBOLS = (sp.Symbol, sp.Dummy, Average, ClientSum, Inner, Value)
 
 @dataclass(frozen=True)
 class Quotient:
-    """A numerator and a denominator without a common factor, and what the generators of both stand for."""
+    """A numerator and a denominator without a common factor, and the symbols of their generators."""
 
     symbols: tuple[Expr, ...]
     numerator: Polynomial
@@ -45,13 +45,13 @@ class Quotient:
 
     @property
     def expression(self) -> Expr:
-        """The number in SymPy's notation: the same for equal numbers."""
+        """The number in SymPy's notation: equal numbers have equal expressions."""
         spend(self._nodes(self.numerator) + self._nodes(self.denominator))
         return self._cached_expression
 
     @cached_property
     def _cached_expression(self) -> Expr:
-        """The quotient in SymPy's notation."""
+        """Return the quotient in SymPy's notation."""
         return self._sum(self.numerator) / self._sum(self.denominator)
 
     def written(self, polynomial: Polynomial) -> Expr:
@@ -60,7 +60,7 @@ class Quotient:
         return self._sum(polynomial)
 
     def _nodes(self, polynomial: Polynomial) -> int:
-        """Units of work of writing a polynomial."""
+        """Return the units of work that writing a polynomial takes."""
         return NODE * len(polynomial) * (1 + sum(map(bool, polynomial.degrees())))
 
     def _sum(self, polynomial: Polynomial) -> Expr:
@@ -84,7 +84,7 @@ class Quotient:
 
 @remembered(2**14)
 def quotient(expression: Expr) -> Quotient:
-    """Return a number as a quotient of polynomials; raise `Rejected` if it is none, or divides by zero."""
+    """Return a number as a quotient of polynomials; raise `Rejected` for another expression, or a division by zero."""
     number = sp.sympify(expression)
     compiler = _Compiler.of(part for part in _parts(number) if not part.is_Rational)
     return Quotient(compiler.symbols, *_monic(*compiler.compiled(number)))
@@ -103,7 +103,7 @@ def _combine(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quot
 
 
 def _combine_all(*numbers: Quotient) -> Sequence[Quotient]:
-    """Combine numbers into quotients of polynomials in the same symbols."""
+    """Rewrite numbers as quotients of polynomials in the same generators."""
     if all(number.symbols == numbers[0].symbols for number in numbers):
         return numbers
     compiler, images = _common(*(number.symbols for number in numbers))
@@ -112,20 +112,20 @@ def _combine_all(*numbers: Quotient) -> Sequence[Quotient]:
 
 @remembered(2**12)
 def _common(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
-    """Return a compiler to polynomials in the symbols of all, and for each what its symbols are there."""
+    """Return a compiler with the generators of all, and for each of them the images of its generators."""
     compiler = _Compiler.of(symbol for symbols in alphabets for symbol in symbols)
     return compiler, [[compiler.compiled(symbol)[0] for symbol in symbols] for symbols in alphabets]
 
 
 def reduce_fraction(expression: Expr) -> Expr:
-    """Return a number in SymPy's notation, one polynomial over another: the same for equal numbers."""
+    """Return a number as one polynomial over another in SymPy's notation: equal numbers give equal expressions."""
     return quotient(expression).expression
 
 
 def linear(expression: Expr, symbols: Iterable[Expr]) -> tuple[dict[Expr, Expr], Expr]:
-    """Return the coefficients of symbols in a number, and what it has without them.
+    """Return the coefficients of symbols in a number, and the part without them.
 
-    Raises `Rejected` if it is not linear.
+    Raises `Rejected` if the number is not linear in the symbols.
     """
     number, known = quotient(expression), set(symbols)
     places = {symbol: number.symbols.index(symbol) for symbol in known & set(number.symbols)}
@@ -148,15 +148,15 @@ def linear(expression: Expr, symbols: Iterable[Expr]) -> tuple[dict[Expr, Expr],
 
 
 def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
-    """Return whether a number is zero, where some of its symbols are the square roots of others."""
+    """Return whether a number is zero, if some of its symbols are the square roots of others."""
     return vanishes(quotient(expression), roots)
 
 
 def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
     """Return whether a quotient is zero.
 
-    Even powers of a root are powers of what it is the root of, in the numerator and the denominator;
-    where the denominator vanishes as well, there is no number.
+    Even powers of a root are replaced by powers of its radicand, in the numerator and the denominator.
+    A denominator that becomes zero raises `Rejected`.
     """
     if not number:
         return True
@@ -173,7 +173,7 @@ def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) ->
 
 
 def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Polynomial:
-    """Return a polynomial, times a power of a denominator, with a number for the square of the generator at a place."""
+    """Substitute a number for the square of a generator, and multiply by a power of its denominator."""
     half, found = polynomial.degrees()[place] // 2, polynomial.context().constant(0)
     for powers, factor in polynomial.terms():
         pairs, odd = divmod(powers[place], 2)
@@ -187,7 +187,7 @@ def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Po
 
 
 def _parts(number: Expr) -> Iterator[Expr]:
-    """Yield the symbols, rationals and roots that a number is made of; raise `Rejected` for anything else."""
+    """Yield the symbols, rationals and roots of a number; raise `Rejected` for anything else."""
     spend(NODE)
     if isinstance(number, sp.Rational) or type(number) in _SYMBOLS:
         yield number
@@ -213,7 +213,7 @@ def _parts_of_power(power: Expr) -> Iterator[Expr]:
 
 
 def _split_exponent(power: Expr) -> tuple[int, int, Expr]:
-    """Return the whole number, the factor and the symbol in an exponent such as 2 n + 1."""
+    """Split an exponent such as 2 n + 1 into the whole number, the factor and the symbol."""
     whole, rest = power.exp.as_coeff_Add()
     factor, symbol = rest.as_coeff_Mul()
     if not (whole.is_Integer and factor.is_Integer and symbol.is_Symbol):
@@ -227,14 +227,14 @@ def _has_root(base: Expr) -> bool:
 
 @dataclass(frozen=True)
 class _Compiler:
-    """Translates expressions into polynomials, numerators and denominators, in one ring."""
+    """Translates expressions into numerators and denominators, polynomials in one ring."""
 
     ring: Any
     generators: Mapping[Expr, Polynomial]
 
     @classmethod
     def of(cls, parts: Iterable[Expr]) -> _Compiler:
-        """To polynomials in symbols; a symbol whose root is among them is the square of that."""
+        """Return a compiler for these parts; a symbol whose root is among them is the square of that generator."""
         found = set(parts)
         symbols = sorted(found - {part.base for part in found if _is_root(part)}, key=sp.default_sort_key)
         ring = fmpq_mpoly_ctx.get([f"x{place}" for place in range(len(symbols))], Ordering.lex)
@@ -246,14 +246,14 @@ class _Compiler:
         return tuple(self.generators)
 
     def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
-        """Return a number in other symbols, which are `images` in these, as one in these."""
+        """Rewrite a number in the generators of this compiler, which are `images` of its own."""
         numerator, denominator = (
             polynomials.composed(part, images, self.ring) for part in (number.numerator, number.denominator)
         )
         return Quotient(self.symbols, *_monic(numerator, denominator))
 
     def compiled(self, number: Expr) -> tuple[Polynomial, Polynomial]:
-        """Numerator and denominator in lowest terms."""
+        """Return numerator and denominator in lowest terms."""
         if number.is_Rational:
             return self.ring.constant(int(number.p)), self.ring.constant(int(number.q))
         if number in self.generators:
@@ -270,7 +270,7 @@ class _Compiler:
         return numerator, denominator
 
     def _power(self, power: Expr) -> tuple[Polynomial, Polynomial]:
-        """The base to a whole power, the root to an odd one, or a symbol for the symbolic part and a whole power."""
+        """Compile a power: a whole power, an odd power of a root, or a symbolic power times a whole one."""
         base, exponent = power.base, power.exp
         if exponent.is_Integer:
             return polynomials.raised(self.compiled(base), int(exponent))

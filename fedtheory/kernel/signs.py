@@ -20,12 +20,13 @@ from fedtheory.kernel.work import NODE, remembered, spend
 def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
     """Return whether a rational function of numbers is shown to be finite and non-negative under conditions.
 
-    Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under ``x >= a`` as a + s, which are the same,
-    and a symbol under a square root as a square; then all coefficients of numerator and denominator must be
-    non-negative, and the denominator must not vanish.  Factors that are squares have no say in it; of others it is
-    enough that none is negative.  A factor of both, such as the square root of u in sqrt(u)/(sqrt(u) + u), is divided
-    out: whether it may be zero is checked by `require_finite`. Conditions other than <, <=, > and >= are ignored
-    here, as are those that name anything but numbers, for which SymPy may assume any sign.
+    Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under ``x >= a`` as a + s, which lose nothing,
+    and
+    a symbol under a square root as a square.  Then all coefficients of numerator and denominator must be non-negative,
+    and the denominator must be non-zero.  Square factors are ignored; it suffices that every other factor is
+    non-negative.  A common factor, such as the square root of u in sqrt(u)/(sqrt(u) + u), is cancelled:
+    `require_finite` checks whether it may be zero. Conditions other than <, <=, > and >= are ignored
+    here, and so are conditions on other things than numbers, for which SymPy may assume any sign.
     """
     number = sp.sympify(coefficient)
     return _is_of_numbers(number, numbers) and _is_nonnegative(number, Known(numbers, numbers.key), tuple(conditions))
@@ -33,7 +34,7 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
 
 @dataclass(frozen=True)
 class Known:
-    """Numbers that are the same where the same is known of them: earlier answers are reused."""
+    """Wrapper of `Numbers` that compares by their known properties, so that cached answers are reused."""
 
     numbers: Numbers = field(compare=False)
     key: Hashable
@@ -43,7 +44,7 @@ class Known:
 def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     numbers = known.numbers
     coefficient, orderings = _without_squares(numbers.replace_names(coefficient)), _orderings(conditions, numbers)
-    # From what is quick to what is slow.
+    # The tests are ordered by their cost.
     if coefficient.is_Mul and all(is_nonnegative(factor, numbers, orderings) for factor in coefficient.args):
         return True
     if _is_plainly_nonnegative(coefficient, numbers):
@@ -60,13 +61,13 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
 
 
 def _find_base_of_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
-    """Return the base of a whole power, which is not negative where the base is not.
+    """Return the base of a whole power whose sign decides the sign of the power.
 
-    Its inverse for a negative power.
+    For a negative power, the reciprocal of the base is returned.
     """
     base, exponent = coefficient.as_base_exp()
     if exponent in numbers.integer:
-        # Such symbols are not negative, and 0^0 is one.
+        # Such bases are non-negative, and 0^0 is one.
         return base
     if exponent.is_Integer and abs(exponent) > 1:
         return base ** (1 if exponent > 0 else -1)
@@ -74,7 +75,7 @@ def _find_base_of_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
 
 
 def _without_squares(coefficient: Expr) -> Expr:
-    """Return a product without its factors that are even powers of polynomials: none of them is negative."""
+    """Remove the factors of a product that are even powers of polynomials, because they are non-negative."""
     return sp.Mul(*(factor for factor in sp.Mul.make_args(coefficient) if not _is_square(factor)))
 
 
@@ -87,7 +88,7 @@ def _is_square(factor: Expr) -> bool:
 
 
 def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
-    """Whether a rational function of numbers, in lowest terms, is shown to be finite and positive under conditions."""
+    """Return whether a rational function in lowest terms is shown to be finite and positive under conditions."""
     if not _is_of_numbers(number, numbers):
         return False
     found = [known for condition in _orderings(conditions, numbers) for known in _parametrise(condition, numbers)]
@@ -107,9 +108,9 @@ def _is_of_numbers(expression: Expr, numbers: Numbers) -> bool:
 
 
 def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
-    """Return whether a coefficient is a multiple, not negative, of how far a condition is from failing.
+    """Return whether a coefficient is a non-negative multiple of the slack of a condition.
 
-    Under a strict condition it may be a multiple of the reciprocal.
+    Under a strict condition it may be a multiple of the reciprocal of the slack.
     """
     gap = slack(condition)
     if gap == 0:
@@ -120,7 +121,7 @@ def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
 
 
 def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bool:
-    """Return whether a factor is not negative, and positive in a denominator: by itself, or as a slack has no more."""
+    """Return whether a factor is non-negative, and positive in a denominator, by itself or by one condition."""
     base, exponent = factor.as_base_exp()
     is_divided = exponent.is_Integer and exponent.is_negative
     number, has_sign = (base, _is_plainly_positive) if is_divided else (factor, _is_plainly_nonnegative)
@@ -128,9 +129,9 @@ def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bo
 
 
 def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
-    """Yield the coefficient with conditions built in, one after the other, in any order.
+    """Yield the coefficient with conditions substituted one after the other, in every order.
 
-    Each covers the whole domain.
+    Each substitution covers the whole domain.
     """
     found, todo = {coefficient}, [(coefficient, frozenset(range(len(known))))]
     while todo and len(found) < _MOST_REWRITTEN:
@@ -146,7 +147,7 @@ def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator
 
 
 _MOST_REWRITTEN = 200
-"""Limit on the forms of a number that are tried: many conditions have very many orders."""
+"""Limit on the rewritten forms of a number: many conditions have very many orders."""
 
 
 def _parametrise(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
@@ -159,20 +160,20 @@ def _parametrise(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]
 
 
 def _is_plainly_nonnegative(number: Expr, numbers: Numbers) -> bool:
-    """Return whether no coefficient is negative, and the denominator does not vanish."""
+    """Return whether all coefficients are non-negative, and the denominator is non-zero."""
     signed = _shift_to_bounds(number, numbers)
     return signed is not None and signed.is_nonnegative
 
 
 def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:
-    """Whether, besides, the numerator does not vanish."""
+    """Return whether a number is plainly non-negative, and its numerator is non-zero."""
     signed = _shift_to_bounds(number, numbers)
     return signed is not None and signed.is_nonnegative and signed.has_positive_part(signed.numerator)
 
 
 @dataclass(frozen=True)
 class _Signed:
-    """A quotient of polynomials in generators none of which is negative, and which of them are positive."""
+    """A quotient of polynomials in non-negative generators, and the set of the positive ones."""
 
     numerator: Polynomial
     denominator: Polynomial
@@ -180,12 +181,12 @@ class _Signed:
 
     @property
     def is_nonnegative(self) -> bool:
-        """Whether no coefficient is negative, and the denominator does not vanish."""
+        """Whether all coefficients are non-negative, and the denominator is non-zero."""
         coefficients = (*self.numerator.coeffs(), *self.denominator.coeffs())
         return all(c >= 0 for c in coefficients) and self.has_positive_part(self.denominator)
 
     def has_positive_part(self, polynomial: Polynomial) -> bool:
-        """Return whether a polynomial has a monomial of generators that are positive, of whatever degree."""
+        """Return whether a polynomial has a monomial of positive generators, of any degree."""
         return any(
             all(sure or not power for sure, power in zip(self.positive, powers, strict=True))
             for powers in polynomial.monoms()
@@ -193,9 +194,9 @@ class _Signed:
 
 
 def _shift_to_bounds(number: Expr, numbers: Numbers) -> _Signed | None:
-    """Return a number with symbols from their lower bounds on, symbols of either sign as squares.
+    """Shift symbols by their lower bounds, and write symbols of either sign as squares.
 
-    None if it is none.
+    Returns None if the expression is no quotient of polynomials.
     """
     found = _quotient(_with_powers_from_one(number, numbers))
     if found is None:
@@ -209,13 +210,13 @@ def _shift_to_bounds(number: Expr, numbers: Numbers) -> _Signed | None:
         generators = found.numerator.context().gens()
         moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
         parts = tuple(composed(part, moved) for part in parts)
-    # What is above its bound may be nothing.
+    # The shifted symbol may be zero.
     positive = [sign is _Sign.POSITIVE and not bound for sign, bound in zip(signs, bounds, strict=True)]
     return _Signed(*parts, positive)
 
 
 def _least(symbol: Expr, numbers: Numbers) -> int:
-    """A whole number that a generator is not below: that of a symbol, or one whose square its symbol is not below."""
+    """Return a lower bound of a generator: that of a symbol, or one whose square is a lower bound of the radicand."""
     if symbol.is_Pow and symbol.exp == sp.Rational(1, 2):
         return isqrt(numbers.at_least.get(symbol.base, 0))
     return numbers.at_least.get(symbol, 0)
@@ -228,7 +229,7 @@ class _Sign(Enum):
 
 
 def _sign(symbol: Expr, numbers: Numbers) -> _Sign:
-    """Return the sign of a generator: of a symbol, of a root, which is zero only where its square is, or of a mean."""
+    """Return the sign of a generator: a symbol, a root (zero only if its radicand is), or an average."""
     if isinstance(symbol, Average):
         return _Sign.NONNEGATIVE if _is_plainly_nonnegative(symbol.args[0], numbers) else _Sign.UNKNOWN
     if symbol.is_Pow and not symbol.exp.is_Rational:
@@ -240,7 +241,7 @@ def _sign(symbol: Expr, numbers: Numbers) -> _Sign:
 
 
 def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
-    """Powers of 1 + a with a >= 0: at least one, and at least 1 + a n for n from one on or whole (Bernoulli)."""
+    """Rewrite powers of 1 + a with a >= 0 by lower bounds: 1, and 1 + a n for n >= 1 or whole n (Bernoulli)."""
     for power in sorted(parts_of(coefficient, sp.Pow), key=sp.default_sort_key):
         known, symbol = power.exp.as_coeff_Add()
         is_symbol = symbol.is_Symbol and symbol.is_nonnegative and known.is_Integer
@@ -263,7 +264,7 @@ def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:
 
 
 def _quotient(number: Expr) -> Quotient | None:
-    """Return a number as a quotient of polynomials; None if it has minima, or is none."""
+    """Return a number as a quotient of polynomials; None if it has minima, or is no number."""
     try:
         return quotient(number)
     except Rejected:

@@ -1,7 +1,7 @@
-"""Counted work: a check that would take without end is ended, on every machine at the same point.
+"""Counts work, and ends a check that takes too much, on every machine at the same point.
 
-A unit is about a tenth of a microsecond.  Work that was done before and kept counts as if it was done again, so that
-what a check takes does not depend on what was checked before it.
+A unit is about a tenth of a microsecond.  Cached results count as if they were computed again, so that the work of a
+check does not depend on earlier checks.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import ParamSpec, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 NODE = 150
-"""Units of making or looking at one node of an expression in SymPy's notation."""
+"""Units of work to create or visit one node of an expression in SymPy's notation."""
 
 
 class Exhausted(Exception):
-    """A check takes more work than it may."""
+    """A check exceeds its budget of work."""
 
 
 @dataclass
@@ -31,11 +31,11 @@ class Meter:
     spent: int = 0
 
 
-_METER: ContextVar[Meter] = ContextVar("meter", default=Meter())  # noqa: B039 - one counter for what is not limited
+_METER: ContextVar[Meter] = ContextVar("meter", default=Meter())  # noqa: B039 - one shared counter for unlimited work
 
 
 def spend(units: int) -> None:
-    """Count work; `Exhausted` where it exceeds the budget."""
+    """Count work; raise `Exhausted` if it exceeds the budget."""
     meter = _METER.get()
     meter.spent += int(units)
     if meter.most is not None and meter.spent > meter.most:
@@ -44,7 +44,7 @@ def spend(units: int) -> None:
 
 @contextmanager
 def limited(most: int | None) -> Iterator[Meter]:
-    """Count the work of a block alone, and end it by `Exhausted` where it exceeds the budget."""
+    """Count the work of a block separately, and raise `Exhausted` if it exceeds the budget."""
     meter = Meter(most)
     token = _METER.set(meter)
     try:
@@ -54,7 +54,7 @@ def limited(most: int | None) -> Iterator[Meter]:
 
 
 def remembered(size: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Keep what a function returns, and count its work at each use."""
+    """Cache the results of a function, and count its work at each use."""
 
     def keep(function: Callable[_P, _T]) -> Callable[_P, _T]:
         @lru_cache(maxsize=size)
@@ -66,7 +66,7 @@ def remembered(size: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
 
         @wraps(function)
         def compute(*arguments: _P.args, **named: _P.kwargs) -> _T:
-            """Return the value; its work counts also where the value is cached."""
+            """Return the value; its work counts also if the value is cached."""
             before = _METER.get().spent
             found, work = compute_with_work(*arguments, **named)  # type: ignore[arg-type]
             spend(work - (_METER.get().spent - before))
