@@ -1,4 +1,4 @@
-"""The search for a violation of a claim, and the smallest one that a reader can check by hand."""
+"""Search for a violation of a claim, and shrink it to one that a reader can check by hand."""
 
 from verify.falsify.finding import Finding, QuickSearch, falsify, search_further, search_quickly
 from verify.falsify.shrink import shrink

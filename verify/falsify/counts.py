@@ -1,4 +1,4 @@
-"""Counts that conditions fix or bound, such as ``Eq(T, 10)``: clients, rounds and local steps of runs that are made."""
+"""Counts that conditions fix or bound, such as ``Eq(T, 10)``: clients, rounds and local steps of generated runs."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 
 _MOST = 16
-"""Counts up to which runs in rationals are quick."""
+"""Largest count for which runs in rationals are fast."""
 _FEW = 4
 """Number of counts to choose from."""
 
 
 @cache
 def allowed_counts(claim: Claim, quantity: RunQuantity) -> Sequence[int]:
-    """The smallest counts that the conditions on a quantity alone allow; empty without such conditions or counts."""
+    """Return the smallest counts that satisfy the conditions on one quantity; empty without such conditions or
+    counts.
+    """
     counts = range(1, _MOST + 1) if _conditions_on(claim, quantity) else ()
     return tuple(islice((count for count in counts if is_allowed(claim, quantity, count)), _FEW))
 
 
 def is_restricted(claim: Claim, quantity: RunQuantity) -> bool:
-    """Return whether a condition of a claim is about this quantity alone."""
+    """Return whether a condition of a claim restricts this quantity alone."""
     return bool(_conditions_on(claim, quantity))
 
 
 def is_allowed(claim: Claim, quantity: RunQuantity, count: int) -> bool:
-    """Return whether a count satisfies all conditions that are about its quantity alone."""
+    """Return whether a count satisfies all conditions on its quantity alone."""
     symbols = dict.fromkeys(_symbols_of(claim, quantity), count)
     return all(condition.subs(symbols) is sp.true for condition in _conditions_on(claim, quantity))
 

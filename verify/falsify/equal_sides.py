@@ -1,4 +1,4 @@
-"""Step sizes at which both sides of a condition are equal, solved exactly."""
+"""Solve exactly for step sizes at which both sides of a condition are equal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from verify.falsify.local import scale_steps
 from verify.falsify.tables import NO_RUN
 
 _POWERS = (1, -1, 2, -2)
-"""Powers of the step size in which the sides of a condition are tried to be linear."""
+"""Powers of the step size in which a condition may be linear."""
 
 
 def factor_of_equations(claim: Claim, run: Run) -> fmpq | None:
-    """The factor of the step sizes with which the first equation among the conditions that they decide holds."""
+    """Return the factor of the step sizes that satisfies the first equation among the conditions; None without one."""
     for condition, link in zip(claim.conditions, condition_links(claim), strict=True):
         factor = factor_of_equality(link, run) if condition.rel_op == "==" else None
         if factor is not None:
@@ -30,7 +30,7 @@ def factor_of_equations(claim: Claim, run: Run) -> fmpq | None:
 
 
 def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
-    """The factor of the largest steps for which a condition holds with equality, and all others hold."""
+    """Return the factor of the largest steps at which one condition is an equality and all others hold."""
     found = (factor_of_equality(link, run) for link in condition_links(claim))
     for factor in sorted({factor for factor in found if factor is not None}, reverse=True):
         with suppress(*NO_RUN):
@@ -40,9 +40,10 @@ def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
 
 
 def factor_of_equality(link: CompiledRelation, run: Run) -> fmpq | None:
-    """The positive factor of the step sizes with which both sides are equal; None where no rational is found.
+    """Return the positive factor of the step sizes at which both sides are equal; None if it is not rational.
 
-    Sides that are linear in a small power of the step size are: `eta == 2/(mu + L)`, `1/eta == 4*L`.
+    The method applies to sides that are linear in a small power of the step size, as in `eta == 2/(mu + L)`, `1/eta ==
+    4*L`.
     """
 
     def gap(factor: fmpq) -> fmpq | None:
@@ -52,7 +53,7 @@ def factor_of_equality(link: CompiledRelation, run: Run) -> fmpq | None:
 
 
 def _solutions(gap: Callable[[fmpq], fmpq | None]) -> Iterator[fmpq]:
-    """Zeros of the functions ``a f^p + b`` through two values of the gap."""
+    """Yield the zeros of the functions ``a f^p + b`` that interpolate two values of the gap."""
     one, two = gap(fmpq(1)), gap(fmpq(2))
     if one is None or two is None or one == two:
         return
@@ -65,7 +66,7 @@ def _solutions(gap: Callable[[fmpq], fmpq | None]) -> Iterator[fmpq]:
 
 
 def _gap(link: CompiledRelation, run: Run) -> fmpq | None:
-    """The difference of two sides that are single rationals; None where they are not, or have no value."""
+    """Return the difference of two rational sides; None if a side is not rational or has no value."""
     site = whole_run(run)
     with suppress(*NO_RUN):
         differences = (link.left(site) - link.right(site)).ravel()

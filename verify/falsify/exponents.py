@@ -1,9 +1,7 @@
-"""Exponents: how each term of a bound grows with each aspect of a run, and where its smaller side outgrows all terms.
+"""Exponents: the growth of each term of a bound with each aspect of a run, and directions in which the bound fails.
 
-Near a run a term is about a product of powers of its aspects.  In logarithms
-that is a linear function, so the best direction is the solution of a linear
-program: the smaller side rises, every term stays below, every
-condition holds.
+Near a run, a term is approximately a product of powers of its aspects, so its logarithm is linear in theirs. The best
+direction solves a linear program: the smaller side increases most relative to every term, and all conditions hold.
 """
 
 from __future__ import annotations
@@ -24,30 +22,32 @@ from verify.falsify.score import score
 from verify.falsify.tables import Table, evaluate_run
 
 NOTHING_THERE = -200.0
-"""The logarithm of what is not there."""
+"""Logarithm of zero."""
 _DETOUR = 0.02
-"""Cost of a power of two: of two ways to the same score the shorter one is taken."""
+"""Cost of a power of two: between two directions with the same score, the shorter one is chosen."""
 _ROUNDING = 0.05
-"""Measured exponents are good to about this."""
+"""Accuracy of measured exponents, about."""
 _TIE = 1e-9
 
 
 @dataclass(frozen=True)
 class Logarithms:
-    """Logarithms, to base two, of what stands in a relation and in the conditions of a claim."""
+    """Base-two logarithms of the terms of a relation and of the conditions of a claim."""
 
     smaller: float
     terms: Array
-    """Terms of the larger side, and those with a minus of the other one, (terms,)."""
+    """Terms of the larger side, and subtracted terms of the smaller one, shape (terms,)."""
     conditions: Array
-    """Ratios of each condition's smaller side to its larger one, (conditions,)."""
+    """Ratios of the smaller side to the larger side of each condition, shape (conditions,)."""
 
     def lead(self, burdens: Array) -> float:
-        """By how much the smaller side leads over the sum of the terms, each multiplied by its burden."""
+        """Return the logarithm of the smaller side over the sum of the terms, after weights `burdens` are added to
+        these.
+        """
         return self.smaller - float(np.logaddexp2.reduce(self.terms + burdens))
 
     def exponents(self, other: Logarithms, powers: int) -> Logarithms:
-        """Return the growth of each value per power of two, from another reading so many of them away."""
+        """Return the growth of each value per power of two, from a second reading `powers` powers of two away."""
         return Logarithms(
             (other.smaller - self.smaller) / powers,
             (other.terms - self.terms) / powers,
@@ -56,7 +56,7 @@ class Logarithms:
 
 
 class Reader:
-    """Reads a claim off runs, also off those that its conditions exclude."""
+    """Evaluate the logarithms of a claim on runs, including runs that its conditions exclude."""
 
     def __init__(self, claim: Claim) -> None:
         asked = [link.relation for link in condition_links(claim)]
@@ -66,14 +66,14 @@ class Reader:
         self.is_equation = np.array([relation.operator == "==" for relation in asked], dtype=bool)
 
     def read(self, table: Table) -> Logarithms | None:
-        """The reading of a run, found once: rays begin at the same ones, and cross."""
+        """Return the cached logarithms of a run; several rays pass the same runs."""
         key = blake2b(str(table).encode()).digest()
         if key not in self._known:
             self._known[key] = self._reading(table)
         return self._known[key]
 
     def _reading(self, table: Table) -> Logarithms | None:
-        """The reading of a run at its worst relation; None where the claim compares nothing there."""
+        """Compute the logarithms of a run at its worst relation; None where the claim compares nothing there."""
         found = evaluate_run(self._claim, table, FLOAT)
         if found is None or not found.comparisons:
             return None
@@ -85,7 +85,7 @@ class Reader:
         return Logarithms(math.log2(sum(positive)), np.array([_log(value) for value in negative]), np.array(conditions))
 
     def allows(self, reading: Logarithms) -> bool:
-        """Return whether the conditions hold, as far as floats tell."""
+        """Return whether the conditions hold, up to float rounding."""
         missed = np.where(self.is_equation, abs(reading.conditions), reading.conditions)
         return bool((missed <= _TIE).all())
 
@@ -95,7 +95,7 @@ def _score(found: Check, comparison: Comparison) -> float:
 
 
 def _split_by_sign(comparison: Comparison) -> tuple[list[float], list[float]]:
-    """The terms of a relation with all of them on the side on which they are positive: the smaller side, the other."""
+    """Move all terms of a relation to the side on which they are positive; return the smaller side and the other."""
     smaller, larger = comparison.relation.in_order(comparison.left_terms, comparison.terms)
     up, down = ([plain_float(term.value) for term in side] for side in (smaller, larger))
     return (
@@ -115,31 +115,31 @@ def _log(value: float) -> float:
 
 @dataclass(frozen=True)
 class Room:
-    """Limits of a step."""
+    """Bounds of a step."""
 
     low: Array
-    """The least powers of two, (aspects,)."""
+    """The lower bounds in powers of two, shape (aspects,)."""
     high: Array
     sums: Array
-    """Rows of ones for the aspects whose powers together are bounded, (bounds, aspects)."""
+    """Rows of ones for the aspects whose sum is bounded, shape (bounds, aspects)."""
     most: Array
-    """These bounds."""
+    """The upper bounds of these sums."""
 
 
 def best_step(
     at: Logarithms, burdens: Array, exponents: Sequence[Logarithms], is_equation: Array, room: Room
 ) -> Array | None:
-    """Powers of two by which aspects change, so that the smaller side gains most on all terms; None without a way.
+    """Return the step, in powers of two per aspect, that most increases the smaller side over all terms; None without
+    one.
 
-    `exponents` has one reading for each aspect, its logarithms per power of two;
-    `burdens`, (terms,), are added to those of the terms.
+    `exponents` has the logarithms per power of two for each aspect; `burdens`, shape (terms,), are added to the terms.
     """
     count = len(exponents)
     rises = np.array([aspect.smaller for aspect in exponents])
     terms = np.array([aspect.terms for aspect in exponents]).T
     conditions = np.array([aspect.conditions for aspect in exponents]).T.reshape(len(at.conditions), count)
     fixed = -conditions[is_equation]
-    # Variables: the step, the largest term afterwards, and the size of each change.
+    # Variables: the step, the largest term after it, and the absolute value of each change.
     same, still = np.eye(count), np.zeros((count, 1))
     rows = [
         np.hstack([terms, -np.ones((len(terms), 1)), np.zeros((len(terms), count))]),
@@ -147,7 +147,7 @@ def best_step(
         np.hstack([-same, still, -same]),
         *(np.hstack([some, np.zeros((len(some), count + 1))]) for some in (room.sums, conditions, fixed)),
     ]
-    # Of a condition there may be some room; one that fixes something goes on to hold.
+    # An inequality may have slack; an equation must remain satisfied.
     most = np.maximum(-at.conditions, 0) + _ROUNDING
     bounds = [-at.terms - burdens, np.zeros(2 * count), room.most, most, np.full(len(fixed), _ROUNDING)]
     found = _solve(
@@ -161,9 +161,10 @@ def best_step(
 
 
 def _solve(costs: Array, rows: Array, most: Array, low: Array, high: Array) -> Array | None:
-    """The x between `low` and `high` with ``rows @ x <= most`` that costs least, (variables,); None without one.
+    """Minimise `costs @ x` subject to ``rows @ x <= most`` and `low <= x <= high`, shape (variables,); None if
+    infeasible.
 
-    HiGHS itself: the module of SciPy around it takes longer to load than many a search.
+    HiGHS is called directly: importing the SciPy module around it takes longer than many searches.
     """
     import highspy
 

@@ -26,46 +26,50 @@ from verify.falsify.tables import Table, evaluate_rigorously, working_table, wri
 from verify.shown_place import choose_place, describe_points
 
 EVALUATIONS = 150
-"""Evaluations of a search by regimes for each second of a budget."""
+"""Number of evaluations of a search by regimes per second of a budget."""
 _BY_REGIMES, _SEARCHING, _HALF = 0.5, 0.85, 0.5
-"""Part of the budget for regimes, for all of the search, and for one of two runs that are made simpler."""
+"""Fractions of the budget for the search by regimes, for the whole search, and for one of two runs that are
+simplified.
+"""
 _BEYOND = 0.25
-"""Part of the budget for the few runs that a proof does not cover."""
+"""Fraction of the budget for the few runs that a proof does not cover."""
 _LONGEST = 8.0
-"""Seconds of work for a simpler run at most: who has a violation waits no longer."""
+"""Largest number of seconds of work for simplification after a violation is found."""
 _EASILY, _EASY = 0.1, 2.0
-"""Part of the budget, and seconds at most, for small runs before all others: most false claims fail on one of them."""
+"""Fraction of the budget, and largest number of seconds, for small runs at the start: most false claims fail on one."""
 _LOOKING = 0.3
-"""Part of these seconds in which simpler violations are looked for."""
+"""Fraction of these seconds for the search for simpler violations."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Finding(Shown):
-    """The verdict of a search on one claim."""
+    """Result of a search for a violation of one claim."""
 
     claim: Claim
     verdict: Literal["refuted", "not refuted", "not applicable"]
     run: Table | None
-    """The run file of the counterexample, or of the largest ratio, as a table; None where no run was applicable."""
+    """The run file of the counterexample, or of the run with the largest ratio, as a table; None if no run was
+    applicable.
+    """
     found: Check | None
-    """The check of exactly that run, in exact arithmetic for a counterexample."""
+    """The check of this run, in exact arithmetic for a counterexample."""
     looked: int
-    """Runs that were tried."""
+    """Number of runs that were tried."""
     applicable: int
     """Number of these that satisfy the claim's assumptions and conditions."""
     seconds: float
-    """On the clock."""
+    """Elapsed seconds."""
     left_open: int = 0
-    """Runs that floats see as violations and nothing decides: too long, or beyond the work for that."""
+    """Number of runs that violate the claim in floats and that no exact check decides."""
     reason: str | None = None
-    """Why the claim is not applicable."""
+    """Reason why the claim is not applicable."""
 
     def summary(self) -> str:
-        """The claim, the verdict, and how many runs were tried."""
+        """Return one line: the claim, the verdict, and the number of runs that were tried."""
         return f"{self.claim.id}: {self.verdict}, {self.looked} runs tried"
 
     def card(self) -> Card:
-        """The statement, both sides, and the run."""
+        """Return the statement, both sides and the run for display."""
         shown = None if self.found is None else choose_place(self.found)
         facts = {"largest ratio": number(self.best_ratio)}
         if shown is not None:
@@ -75,38 +79,38 @@ class Finding(Shown):
 
     @property
     def contradicts(self) -> bool:
-        """Whether a claim is refuted that is recorded as something else."""
+        """Return whether a claim is refuted that is recorded as something else."""
         return self.verdict == "refuted" and self.claim.verdict not in (None, "refuted")
 
     @property
     def is_exact(self) -> bool:
-        """Whether both sides are exact."""
+        """Return whether both sides are exact."""
         return self.found is not None and self.found.arithmetic.is_rigorous
 
     @property
     def best_ratio(self) -> float | None:
-        """Ratio of the two sides there; the largest constant of a rate."""
+        """Return the ratio of the sides on the run; for a rate, its largest constant."""
         if self.found is None:
             return None
         return self.found.ratio if self.found.rate is None else self.found.rate.constant
 
     @cached_property
     def run_file(self) -> str | None:
-        """The run as the text of a run file."""
+        """Return the run as the text of a run file."""
         return None if self.run is None else run_toml(self.run)
 
 
 def falsify(
     claim: Claim, budget: float, seed: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Finding:
-    """Search for a violation, and make what is found clear and small, all in `budget` seconds of work.
+    """Search for a violation, and simplify it, within `budget` seconds of counted work.
 
-    Work is counted by what is evaluated, so that the answer is the same on every machine.
-    A claim is refuted by the exact check of the run that is reported, never otherwise.
+    The work depends only on what is evaluated, so the answer is the same on every machine. A claim is refuted only by
+    the exact check of the reported run.
     """
     if not budget >= 0:
         raise InputError("budget", f"expected a number of seconds that is not negative, got {budget}")
-    # A claim that names no setting is about plain FedAvg.
+    # A claim without a setting concerns plain FedAvg.
     claim = resolve(claim)
     begin, seconds, started = measure_work(), int(budget), perf_counter()
     on_tick = partial(_report_progress, on_progress, begin, seconds)
@@ -144,7 +148,7 @@ def falsify(
 
 
 def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable[[], None]) -> Search:
-    """The search by regimes, as far as so many seconds of work allow; of a rate there is none."""
+    """Search by regimes for at most `budget` seconds of work; rates are not searched this way."""
     require_testable(claim)
     evaluations = 0 if claim.rate is not None else round(EVALUATIONS * budget)
     return search_regimes(claim, evaluations, seed, lambda _done, _whole: on_tick())
@@ -155,14 +159,14 @@ def _violation_of(hunt: SearchState) -> tuple[Table, Check] | None:
 
 
 def _confirm(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
-    """A violation with its check, where it is one in rationals."""
+    """Return a violation with its check if rationals confirm it."""
     if table is None or burden(claim, table) is None:
         return None
     return table, check(claim, decidable(parse_run(table, RATIONAL)))
 
 
 def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable[[], None]) -> Simplest:
-    """The simplest violation among small runs, made smaller; rates are seen on long ones alone."""
+    """Find and shrink the simplest violation among small runs; rates need long runs and are skipped."""
     require_testable(claim)
     if claim.rate is not None:
         return Simplest(None, 0, 0)
@@ -173,7 +177,7 @@ def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable
 
 
 def _report_progress(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
-    """Seconds of work done, of all that the search and the shrinking have."""
+    """Report the finished seconds of work, and the total for the search and the shrinking."""
     on_progress(min(int(measure_work() - begin), seconds), seconds)
 
 
@@ -182,23 +186,23 @@ class QuickSearch:
     """Result of a short search."""
 
     looked: int
-    """Runs that were tried."""
+    """Number of runs that were tried."""
     applicable: int
     """Number of these that satisfy the claim's assumptions and conditions."""
     counterexample: Table | None
     """The run file of a counterexample, as a table."""
     regimes: tuple[Regime, ...] = ()
-    """Kinds of runs that were tried, with the largest ratio of each."""
+    """Kinds of runs that were tried, each with the largest ratio."""
     left_open: int = 0
-    """Runs that floats see as violations and nothing decides: too long, or beyond the work for that."""
+    """Number of runs that violate the claim in floats and that no exact check decides."""
     pairs: Pairs = NO_PAIRS
     """Number of pairs of kinds that were tried together."""
 
 
 def search_quickly(claim: Claim, budget: float) -> QuickSearch:
-    """Search for a violation by regimes for `budget` seconds of work, and shrink what is found.
+    """Search for a violation by regimes for `budget` seconds of work, and shrink it.
 
-    Where no regime is one of the claim's, as with rates and special clocks, the search goes along rays.
+    Claims without regimes, such as rates and claims on special clocks, are searched along rays.
     """
     claim = resolve(claim)
     regimes = _search_by_regimes(claim, budget, 0, lambda: None)
@@ -215,9 +219,9 @@ def search_quickly(claim: Claim, budget: float) -> QuickSearch:
 
 
 def search_further(claim: Claim, budget: float) -> QuickSearch:
-    """Search by regimes alone, with less work, for a violation of a claim that is proved for most runs.
+    """Search by regimes, with less work, for a violation of a claim that is proved for most runs.
 
-    `claim` mentions the others, and only these count as looked at; where no regime has one, none is covered.
+    `claim` describes the remaining runs, and only these are counted; if no regime contains one, none is covered.
     """
     regimes = _search_by_regimes(claim, _BEYOND * budget, 0, lambda: None)
     refutation = _refutation(claim, regimes.counterexample, _deadline(measure_work() + budget), 0, lambda: None)
@@ -227,14 +231,14 @@ def search_further(claim: Claim, budget: float) -> QuickSearch:
 
 
 def _deadline(end: float) -> float:
-    """When a found run has to be simple: at the end of the budget, or sooner, after a long wait."""
+    """Return the work after which simplification ends: the end of the budget, or earlier."""
     return min(end, measure_work() + _LONGEST)
 
 
 def _refutation(
     claim: Claim, violation: tuple[Table, Check] | None, deadline: float, seed: int, on_tick: Callable[[], None]
 ) -> tuple[Table, Check] | None:
-    """The smallest counterexample that shrinking reaches from the violation found, or from one in the families."""
+    """Return the smallest counterexample that shrinking finds, from the given violation or from one in the families."""
     if violation is None:
         return None
     shrunk = []
@@ -249,7 +253,7 @@ def _refutation(
 
 
 def _end_of_part(deadline: float, part: float) -> float:
-    """The time at which a part of what is left until the deadline is over."""
+    """Return the time after a fraction of the remaining work."""
     now = measure_work()
     return now + part * max(deadline - now, 0)
 
@@ -257,7 +261,7 @@ def _end_of_part(deadline: float, part: float) -> float:
 def _largest(
     claim: Claim, hunt: SearchState | None, by_regimes: Table | None, deadline: float, on_tick: Callable[[], None]
 ) -> tuple[Table | None, Check | None]:
-    """The simplest run with the largest ratio, checked as printed, in the arithmetic that was used for it."""
+    """Return the simplest run with the largest ratio, checked as displayed, in the arithmetic of its search."""
     reached = [] if hunt is None or hunt.best is None else [(hunt.best.table, hunt.best.found)]
     if by_regimes is not None:
         table = working_table(parse_run(by_regimes, RATIONAL))

@@ -1,7 +1,7 @@
-"""Runs made for a claim: a member of its families, changed towards a kind and into what its conditions allow.
+"""Generate runs for a claim: members of its families, changed to a kind of run and to what its conditions allow.
 
-One client or several, alike, pulled apart or of different curvatures; with noise or without; one local step or more;
-from the optimum or from elsewhere: most bounds that are false fail on one of these kinds.
+Kinds differ in clients (one, identical, different linear terms or curvatures), noise, local steps and start. Most false
+bounds fail on one of these kinds.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ from verify.instances import FAMILIES, Instance, families_for
 from verify.instances.schedules import stated_by, with_stated_sizes
 
 _BASES = 40
-"""Members of the families that are changed, at most."""
+"""Largest number of members of the families that are changed."""
 _MOST_STEPS = 48
-"""Local steps of all clients in all rounds, above which a member of a family is no simple instance."""
+"""Number of local steps of all clients in all rounds above which a member of a family is not changed."""
 Clients = Literal["one client", "clients that are alike", "pulls that differ", "curvatures that differ"]
 
 
 @dataclass(frozen=True)
 class InstanceKind:
-    """Kind of an instance, by the features that matter to most bounds."""
+    """Kind of an instance, by the features that matter for most bounds."""
 
     clients: Clients
     noisy: bool
     many_steps: bool
     at_optimum: bool
-    """Whether it starts there."""
+    """Whether it starts at the optimum."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The kind in words, one for each aspect."""
+        """Describe the kind, with one phrase for each aspect."""
         return (
             self.clients,
             "noise" if self.noisy else "no noise",
@@ -104,29 +104,29 @@ _OWN = (*_SHAPES, "linear", "outputs")
 
 @dataclass(frozen=True, eq=False)
 class Bases:
-    """Small members of families, which are changed."""
+    """Small members of families that are changed to other runs."""
 
     tables: Sequence[Table]
     others: Sequence[Table] = ()
-    """Members to which the claim does not apply, which may become instances after changes."""
+    """Members to which the claim does not apply; changes may turn them into instances."""
 
     @property
     def wider(self) -> Bases:
-        """All of them, and no others."""
+        """Return both groups of members as one."""
         return Bases([*self.tables, *self.others])
 
     @cached_property
     def features(self) -> set[str]:
-        """Return the features of these runs; a run with more is outside the claim's subject."""
+        """Return the features of these runs; the claim does not concern runs with other features."""
         return set().union(*map(features, self.tables))
 
     def for_kind(self, kind: InstanceKind) -> list[Table]:
-        """Those that can be changed to a kind."""
+        """Select the members that can be changed to a kind."""
         return [table for table in self.tables if _may_become(table, kind)]
 
 
 def _may_become(base: Table, kind: InstanceKind) -> bool:
-    """Data and losses keep their noise, and their clients what they pull."""
+    """Return whether a member can be changed to a kind: data and losses keep their noise and their linear terms."""
     if "hessians" in base["problem"]:
         return True
     differ = kind.clients == "pulls that differ" or (kind.clients == "curvatures that differ" and clients(base) == 1)
@@ -135,7 +135,7 @@ def _may_become(base: Table, kind: InstanceKind) -> bool:
 
 @cache
 def bases_of(claim: Claim) -> Bases:
-    """Small members of the claim's own families; those on which it applies, where there are some."""
+    """Return small members of the claim's families, preferably those to which it applies."""
     return select_bases(claim, lambda instance: _applies(claim, instance))
 
 
@@ -145,7 +145,7 @@ def _applies(claim: Claim, instance: Instance) -> bool:
 
 
 def select_bases(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
-    """Small members of the claim's families, where it is known on which of them the claim applies."""
+    """Return small members of the claim's families, given the members to which the claim applies."""
     instances = [i for name in families_for(claim) for i in FAMILIES[name].instances if not FAMILIES[name].in_floats]
     chosen = [instances[place] for place in np.random.default_rng(7).permutation(len(instances))[: 2 * _BASES]]
     small = {i: table for i in chosen if _is_small(table := working_table(i.run()))}
@@ -157,14 +157,14 @@ def select_bases(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
 def generate_run(
     claim: Claim, bases: Bases, kind: InstanceKind, size: int, generator: np.random.Generator
 ) -> tuple[Run, Check] | None:
-    """Return one of the bases, changed, if it is of the kind then and the claim applies to it."""
+    """Change a random base; return it with its check if it is of the kind and the claim applies to it."""
     fitting = bases.for_kind(kind)
     table = _change_to_kind(claim, _pick(generator, fitting), kind, size, generator) if fitting else None
     for _ in range(int(generator.integers(3))):
         table = None if table is None else _turn(table, generator)
     table = without(table, ("start",)) if table is not None and kind.at_optimum else table
     run = None if table is None or not features(table) <= bases.features else read(table)
-    # A step size changes no kind: what has become of another one is left before anything is computed of it.
+    # The step size does not change the kind, so runs of another kind are discarded before any computation.
     if run is None or table is None or _classify(table, run) != kind:
         return None
     run = _with_its_step_size(claim, run, generator)
@@ -181,7 +181,7 @@ def _is_small(table: Table) -> bool:
 def _change_to_kind(
     claim: Claim, table: Table, kind: InstanceKind, size: int, generator: np.random.Generator
 ) -> Table | None:
-    """The table, changed towards a kind and to counts that the claim requires; None where it cannot be."""
+    """Change a table to a kind, with the counts that the claim requires; None where this is impossible."""
     many = [n for n in allowed_counts(claim, q.clients) or _CLIENTS if (n > 1) == (kind.clients != "one client")]
     stepped = _with_local_steps_of(claim, table, kind, generator)
     if stepped is None or not many:
@@ -202,7 +202,7 @@ def _change_to_kind(
 def _with_local_steps_of(
     claim: Claim, table: Table, kind: InstanceKind, generator: np.random.Generator
 ) -> Table | None:
-    """One local step or several; steps of each client's own stay, unless a condition requires others."""
+    """Set one local step or several; different steps per client are kept unless a condition requires equal ones."""
     asked = allowed_counts(claim, q.local_steps)
     if not asked and isinstance(get(table, "algorithm.local_steps"), list):
         return table if kind.many_steps else None
@@ -229,7 +229,7 @@ def _with_clients_of(table: Table, kind: InstanceKind, wanted: int, generator: n
 
 
 _LOCAL_STEPS, _CLIENTS = (1, 2, 3, 4), (1, 2, 3, 4)
-"""Default counts of a claim that states none."""
+"""Default counts for a claim that states none."""
 _NOISES, _PULLS = (fmpq(1), fmpq(1, 4), fmpq(4)), (fmpq(0), fmpq(1), fmpq(-1), fmpq(2), fmpq(1, 2))
 _FACTORS = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(2))
 
@@ -243,7 +243,9 @@ def _curvature(table: Table) -> fmpq:
 
 
 def _spread_linear_terms(table: Table, kind: InstanceKind, generator: np.random.Generator) -> Table:
-    """Give clients of a quadratic problem different linear terms, and different curvatures where the kind has them."""
+    """Give clients of a quadratic problem different linear terms, and different curvatures if the kind requires
+    them.
+    """
     if "linear" not in table["problem"]:
         return table
     scale = _curvature(table)
@@ -255,14 +257,14 @@ def _spread_linear_terms(table: Table, kind: InstanceKind, generator: np.random.
 
 
 def _with_curvature(table: Table, client: int, factor: fmpq) -> Table:
-    """The Hessian of one client scaled; its linear term stays, so that its minimiser moves."""
+    """Scale the Hessian of one client and keep its linear term, so that its minimiser moves."""
     hessians = table["problem"]["hessians"]
     scaled_one = [[entry * factor for entry in row] for row in hessians[client]]
     return changed(table, {"problem.hessians": with_entry(hessians, client, scaled_one)})
 
 
 def _turn(table: Table, generator: np.random.Generator) -> Table | None:
-    """One aspect of the run scaled."""
+    """Scale one aspect of the run."""
     knobs = [knob for knob in list_knobs(table) if knob.name != "local steps"]
     knob = knobs[int(generator.integers(len(knobs)))]
     factors = (*_FACTORS, fmpq(0)) if knob.may_vanish and "noise" not in knob.name else _FACTORS
@@ -270,7 +272,7 @@ def _turn(table: Table, generator: np.random.Generator) -> Table | None:
 
 
 def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:
-    """A step size that the conditions allow, sometimes the largest one."""
+    """Choose a step size that the conditions allow, sometimes the largest one."""
     if any(stated_by(claim)):
         return with_stated_sizes(claim, run)
     run, at_edge = scale_steps(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
@@ -282,11 +284,11 @@ def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) 
 
 
 def _change_by(factor_of: Callable[[Claim, Run], fmpq | None], claim: Claim, run: Run) -> Run:
-    # Conditions in enclosures would take longer than all the rest.
+    # Checking conditions in enclosures would take longer than everything else.
     factor = factor_of(claim, run if run.arithmetic is RATIONAL else run.as_floats())
     return run if factor is None else scale_steps(run, factor)
 
 
 def _largest_factor(claim: Claim, run: Run) -> fmpq | None:
-    """The factor of the largest steps that the conditions allow: exactly, where they can be solved for it."""
+    """Return the factor of the largest steps that the conditions allow, exactly where they can be solved for it."""
     return factor_of_largest_steps(claim, run) or factor_at_edge(claim, run)

@@ -1,8 +1,7 @@
-"""Knobs: ways to scale one aspect of a run by a factor and leave the rest of its structure unchanged.
+"""Search coordinates ("knobs"): each scales one aspect of a run by a factor and keeps the rest of its structure.
 
-A move preserves what assumptions require wherever it can: clients that share a Hessian keep sharing one, client
-weights sum to one, ``eta_i K_i`` stays the same for all.  The changes of units come first: a correct bound does not
-notice them.
+Wherever possible a move preserves assumptions: clients with equal Hessians keep equal ones, client weights sum to one,
+``eta_i K_i`` stays equal for all clients. Changes of units come first; a correct bound is invariant under them.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ class Knob:
 
     name: str
     turn: Turn
-    """The table with that aspect multiplied by a positive factor."""
+    """Function that returns the table with this aspect multiplied by a positive factor."""
     may_vanish: bool = False
-    """Whether the factor zero makes sense as well."""
+    """Whether the factor zero is allowed."""
 
 
 def list_knobs(table: Table) -> list[Knob]:
@@ -55,8 +54,8 @@ def list_knobs(table: Table) -> list[Knob]:
 
 
 def find_knob(table: Table, name: str) -> Knob | None:
-    """The knob of that name, if the table has one."""
-    # What every run has is asked for most, and found without a look at the clients.
+    """Return the knob with a name; None if the table has none."""
+    # Knobs that every run has are requested most often, and need no look at the clients.
     knobs = chain(_list_run_knobs(table), _list_quadratic_knobs(table), _list_data_knobs(table))
     return next((knob for knob in knobs if knob.name == name), None)
 
@@ -117,7 +116,7 @@ def _list_data_knobs(table: Table) -> Iterator[Knob]:
 
 
 def _group_equal_clients(table: Table) -> list[list[int]]:
-    """Clients with the same objective, type by type."""
+    """Group clients with the same objective."""
     types: dict[str, list[int]] = {}
     problem = table["problem"]
     for client, objective in enumerate(zip(problem["hessians"], problem["linear"], strict=True)):
@@ -126,7 +125,7 @@ def _group_equal_clients(table: Table) -> list[list[int]]:
 
 
 def _problem(table: Table) -> Problem:
-    """The problem alone: what runs on it takes as long to read."""
+    """Return the problem without the algorithm, because reading all runs on it takes long."""
     return read_problem(RunTable(table["problem"], "problem", RATIONAL), Path())
 
 
@@ -142,13 +141,13 @@ def _entry(key: str, place: int, table: Table, factor: fmpq) -> Table:
 
 
 def _unit_of_values(table: Table, factor: fmpq) -> Table:
-    """F -> f F, eta -> eta/f: the same iterates."""
+    """Scale values: F -> f F, eta -> eta/f, with the same iterates."""
     keys = {"problem.hessians": factor, "problem.linear": factor, "problem.constants": factor}
     return scaled(table, keys | {"problem.noise": factor * factor, STEP_SIZE: 1 / factor})
 
 
 def _unit_of_length(table: Table, factor: fmpq) -> Table:
-    """x -> f x with the same Hessians."""
+    """Scale lengths: x -> f x with the same Hessians."""
     keys = {"problem.linear": factor, "problem.start": factor}
     return scaled(table, keys | {"problem.noise": factor * factor, "problem.constants": factor * factor})
 
@@ -170,7 +169,7 @@ _QUADRATICS, _DATA = ("problem.hessians", "problem.linear"), ("problem.inputs", 
 
 
 def _objectives(keys: Sequence[str], chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
-    """Scale the parts that make the objectives of some clients: each keeps its minimiser."""
+    """Scale the parts of the objectives of some clients, so that each keeps its minimiser."""
     scale = partial(mul, factor)
     changes = {
         key: [map_entries(v, scale) if i in chosen else v for i, v in enumerate(get(table, key))] for key in keys
@@ -179,13 +178,13 @@ def _objectives(keys: Sequence[str], chosen: Sequence[int], table: Table, factor
 
 
 def _spread(table: Table, factor: fmpq) -> Table:
-    """Linear terms moved to or from their mean: the optimum stays."""
+    """Scale the deviations of linear terms from their average; the optimum is fixed."""
     linear, mean = array(table, "problem.linear"), _problem(table).mean_linear
     return changed(table, {"problem.linear": (mean + (linear - mean) * factor).tolist()})
 
 
 def _scale_gradients(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
-    """Gradients of some clients at the optimum, scaled."""
+    """Scale the gradients of some clients at the optimum."""
     problem = _problem(table)
     neutral = problem.hessians @ problem.centre
     linear = problem.linear.copy()
@@ -195,14 +194,14 @@ def _scale_gradients(chosen: Sequence[int], table: Table, factor: fmpq) -> Table
 
 
 def _start(table: Table, factor: fmpq) -> Table:
-    """The distance from the start to the optimum, scaled."""
+    """Scale the distance from the start to the optimum."""
     problem = _problem(table)
     optimum = np.array([rational_near(x) for x in problem.centre], dtype=object)
     return changed(table, {"problem.start": (optimum + (problem.start - optimum) * factor).tolist()})
 
 
 def _coordinate(place: int, table: Table, factor: fmpq) -> Table:
-    """x_k -> x_k / f: all curvatures of a coordinate, scaled by f^2."""
+    """Scale a coordinate: x_k -> x_k / f, so that its curvatures are multiplied by f^2."""
     scaling: Array = np.array([factor if k == place else fmpq(1) for k in range(dimension(table))], dtype=object)
     hessians = array(table, "problem.hessians") * scaling[:, None] * scaling
     changes: dict[str, Any] = {"problem.hessians": hessians.tolist()}
@@ -211,7 +210,7 @@ def _coordinate(place: int, table: Table, factor: fmpq) -> Table:
 
 
 def _scale_client_weight(client: int, table: Table, factor: fmpq) -> Table:
-    """One importance against the others, which still sum to one."""
+    """Scale one client weight relative to the others; their sum stays one."""
     given = get(table, "problem.weights") or [fmpq(1, clients(table))] * clients(table)
     moved = with_entry(given, client, given[client] * factor)
     total = sum(moved, fmpq(0))
@@ -225,7 +224,7 @@ def _server_step_size(table: Table, factor: fmpq) -> Table:
 
 
 def _scale_count(count: int, factor: fmpq) -> int:
-    """A count times a factor of at most four: the cost of a run grows with it."""
+    """Multiply a count by at most four, since the cost of a run grows with it."""
     return max(1, int((count * min(factor, fmpq(4)) + fmpq(1, 2)).floor()))
 
 
@@ -259,7 +258,7 @@ def _column(place: int, table: Table, factor: fmpq) -> Table:
 
 
 def translated(table: Table, origin: Array) -> Table:
-    """Return the run in coordinates whose origin is `origin`, (d,); terms of scalar losses are unchanged."""
+    """Return the run in coordinates with the given `origin`, (d,); scalar losses are not shifted."""
     if "terms" in table["problem"]:
         return table
     changes: dict[str, Any] = {"problem.start": (_problem(table).start - origin).tolist()}

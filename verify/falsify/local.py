@@ -1,4 +1,4 @@
-"""Local searches: from a run to one nearby that comes closer to violating the claim."""
+"""Local searches: move from a run to a similar one that is closer to violating the claim."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Structure = Callable[[Table], Iterator[Table]]
 
 _HALVINGS = 10
 _PRECISION = 0.02
-"""Relative precision of factors in the search: coarse, so that numbers stay short."""
+"""Relative precision of factors in the search; it is coarse, so that numbers stay short."""
 
 
 def turned(table: Table, knob: Knob, factor: fmpq) -> Table | None:
-    """A knob turned; None where the result is no run."""
+    """Return the table with one aspect multiplied by a factor; None if the result is not a valid run."""
     try:
         return knob.turn(table, factor)
     except (FedtheoryError, ArithmeticError):
@@ -36,7 +36,7 @@ def turned(table: Table, knob: Knob, factor: fmpq) -> Table | None:
 
 
 def without(table: Table, names: Sequence[str]) -> Table:
-    """The table with the aspects of those knobs taken away, where it has them."""
+    """Return the table without the aspects of the named knobs."""
     for name in names:
         knob = find_knob(table, name)
         table = table if knob is None else turned(table, knob, fmpq(0)) or table
@@ -44,7 +44,7 @@ def without(table: Table, names: Sequence[str]) -> Table:
 
 
 class LocalClimb:
-    """Moves that are kept where the score rises, with a bounded number of looks."""
+    """Local ascent that keeps each move that increases the score, with a bounded number of evaluations."""
 
     def __init__(
         self, claim: Claim, look: Look, at: SearchPoint, looks: int, structure: Structure, *, gain: float = 1e-9
@@ -53,7 +53,7 @@ class LocalClimb:
         self._gain = gain
 
     def tries(self, table: Table | None) -> bool:
-        """Return whether a table is better than the present one, which it then replaces."""
+        """Return whether a table has a higher score than the present one, which it then replaces."""
         self.left -= 1
         if table is None or self.left < 0:
             return False
@@ -67,13 +67,13 @@ class LocalClimb:
         return True
 
     def sweep_units(self) -> None:
-        """Large changes of units, which a correct bound does not notice."""
+        """Try large changes of units, under which a correct bound is invariant."""
         for name in ("unit of values", "unit of length", "unit of inputs", "unit of outputs"):
             for exponent in (6, -6):
                 self._turn(name, fmpq(2) ** exponent)
 
     def sweep_knobs(self, exponents: tuple[float, ...], generator: np.random.Generator) -> None:
-        """Every knob in both directions, in random order, with ever smaller factors; a success is repeated."""
+        """Try all knobs in both directions, in random order, with decreasing factors; successful moves are repeated."""
         for exponent in exponents:
             names = [knob.name for knob in list_knobs(self.at.table)]
             for place in generator.permutation(len(names)) if self.left > 0 else ():
@@ -82,24 +82,24 @@ class LocalClimb:
                         pass
 
     def without(self) -> None:
-        """Every aspect that can vanish taken away."""
+        """Remove every aspect that can vanish."""
         for knob in list_knobs(self.at.table):
             if knob.may_vanish:
                 self._turn(knob.name, fmpq(0))
 
     def sweep_structure(self) -> None:
-        """All variants of the structure, again from the start after a success."""
+        """Try all variants of the structure, and start again after each success."""
         for table in self._structure(self.at.table):
             if self.tries(table) or self.left <= 0:
                 return
 
     def move_to_largest_step(self) -> None:
-        """The largest step size that the conditions allow."""
+        """Move to the largest step size that the conditions allow."""
         if self._claim.conditions:
             self.tries(move_to_edge(self._claim, self.at.table))
 
     def turn_random_knobs(self, generator: np.random.Generator, spread: float) -> None:
-        """A few knobs turned at once by random factors."""
+        """Multiply a few aspects at once by random factors."""
         table: Table | None = self.at.table
         knobs = list_knobs(self.at.table)
         for place in generator.choice(len(knobs), size=min(len(knobs), int(generator.integers(1, 5))), replace=False):
@@ -110,27 +110,29 @@ class LocalClimb:
         self.tries(table)
 
     def _turn(self, name: str, factor: fmpq) -> bool:
-        """A knob of that name, if the present table has one, turned."""
+        """Multiply the aspect of a knob, if the present table has it."""
         knob = find_knob(self.at.table, name)
         return knob is not None and self.tries(turned(self.at.table, knob, factor))
 
 
 def within_conditions(claim: Claim, table: Table) -> Table | None:
-    """The table with smaller steps, so that the conditions hold; None where smaller steps are no help."""
+    """Reduce the steps until the conditions hold; None if smaller steps do not help."""
     run = read(table, quick(table))
     factor = None if run is None else factor_within(claim, run)
     return None if factor is None else _with_steps(table, factor)
 
 
 def move_to_edge(claim: Claim, table: Table) -> Table | None:
-    """The table with the largest step size that the conditions allow; None where they set no limit near it."""
+    """Increase the steps to the largest that the conditions allow; None if there is no limit nearby."""
     run = read(table, quick(table))
     factor = None if run is None else factor_at_edge(claim, run)
     return None if factor is None else _with_steps(table, factor)
 
 
 def factor_within(claim: Claim, run: Run) -> fmpq | None:
-    """A factor of the steps with which the conditions hold; None where they do already, or smaller ones are no help."""
+    """Return a factor of the steps with which the conditions hold; None if they hold already, or smaller steps do not
+    help.
+    """
     if _conditions_hold(claim, run) is not False:
         return None
     for power in (1, 2, 4, 8, 16):
@@ -141,7 +143,7 @@ def factor_within(claim: Claim, run: Run) -> fmpq | None:
 
 
 def factor_at_edge(claim: Claim, run: Run) -> fmpq | None:
-    """The factor of the largest steps that the conditions allow; None where they set no limit near the present ones."""
+    """Return the factor of the largest steps that the conditions allow; None if there is no limit nearby."""
     low, high = fmpq(1), fmpq(2)
     while _hold_after_scaling(claim, run, high):
         low, high = high, 2 * high
@@ -153,12 +155,12 @@ def factor_at_edge(claim: Claim, run: Run) -> fmpq | None:
             low = middle
         else:
             high = middle
-    # An edge is a simple number most of the time.
+    # The limit is usually a simple number.
     return next((edge for edge in _simplest_first(low, high) if _hold_after_scaling(claim, run, edge)), None)
 
 
 def scale_steps(run: Run, factor: fmpq) -> Run:
-    """The run with all step sizes multiplied; what is known of its problem stays known."""
+    """Return the run with all step sizes multiplied; cached values of its problem are kept."""
     return run.with_step_factor(run.arithmetic.number(factor, STEP_SIZE))
 
 

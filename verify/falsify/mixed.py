@@ -1,4 +1,6 @@
-"""Runs with all causes of error: noise, distance, linear terms and curvatures of clients, several steps and rounds."""
+"""Runs with all sources of error: noise, initial distance, different linear terms and curvatures, several steps and
+rounds.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,19 @@ from verify.falsify.starts import algorithms
 from verify.falsify.tables import STEP_SIZE, Table, changed, clients, evaluate_run, features, get
 
 _STEP = fmpq(1, 16)
-"""Step size, for a largest curvature of one."""
+"""Step size for largest curvature one."""
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """Shapes of the clients, cyclically."""
+    """Curvatures and starts of the clients, assigned cyclically."""
 
     curvatures: Sequence[Sequence[int]]
-    """Along the coordinates, in parts of 64."""
+    """Curvatures along the coordinates, in units of 1/64."""
     pulls: Sequence[int] = (1, -1)
     clients: int = 2
     start: Sequence[int] = (2,)
-    """Along the coordinates."""
+    """Start along the coordinates."""
 
 
 _SHAPES = (
@@ -38,16 +40,18 @@ _SHAPES = (
     _Shape([[64]], [1, -1, -1, -1], clients=4, start=[0]),
     _Shape([[64]], [1], clients=1),
 )
-"""One that is flat, other curvatures, alike, of two scales from where it is flat, one against the others, and one."""
+"""In order: one flat client, different curvatures, equal curvatures, two scales with a flat direction, opposing
+clients, one client.
+"""
 _COUNTS = ((2, 2), (1, 2), (2, 64), (1, 64))
-"""Local steps and rounds: the first that the conditions allow."""
+"""Local steps and rounds; the first pair that the conditions allow is used."""
 _NOISE = fmpq(1)
 _MOST = 12
-"""Runs at most."""
+"""Largest number of runs."""
 
 
 def mixed(claim: Claim, setting: set[str]) -> list[Table]:
-    """Runs of the shapes of algorithms of which the claim speaks, on problems in which everything plays a part."""
+    """Return runs of the algorithms that a claim concerns, on problems with all sources of error."""
     runs = (
         _allow(claim, [_with_problem(_even(table), shape, noise) for noise in (_NOISE, None)], setting)
         for table in _programs(claim)
@@ -57,7 +61,7 @@ def mixed(claim: Claim, setting: set[str]) -> list[Table]:
 
 
 def _programs(claim: Claim) -> list[Table]:
-    """The algorithms of its families, and those that draw clients with full participation as well."""
+    """Return the algorithms of the claim's families; those with client sampling also with full participation."""
     known = algorithms(claim)
     if any(get(table, "algorithm.participation") is None for table in known):
         return known
@@ -65,13 +69,13 @@ def _programs(claim: Claim) -> list[Table]:
 
 
 def _even(table: Table) -> Table:
-    """One step size for all clients."""
+    """Use one step size for all clients."""
     given = get(table, STEP_SIZE)
     return changed(table, {STEP_SIZE: [_STEP] * len(given) if isinstance(given, list) else _STEP})
 
 
 def _allow(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | None:
-    """The first of the runs of which the claim speaks, with a few steps and rounds."""
+    """Return the first run that the claim concerns, with few steps and rounds; None without one."""
     for table, (steps, rounds) in product(tables, _COUNTS):
         own = isinstance(get(table, "algorithm.local_steps"), list)
         counts = {"algorithm.rounds": rounds} if own else {"algorithm.rounds": rounds, "algorithm.local_steps": steps}
@@ -101,7 +105,7 @@ def _with_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
 
 
 def _drawing(table: Table, count: int) -> Table:
-    """Some of so many clients, drawn without replacement, so that at least one is left out."""
+    """Sample so many clients without replacement that at least one is left out."""
     drawn = get(table, "algorithm.participation.clients")
     if get(table, "algorithm.participation.kind") != "uniform" or drawn < count or count == 1:
         return table

@@ -1,4 +1,4 @@
-"""Several knobs at once, by the simplex method of Nelder and Mead."""
+"""Change several knobs at once by the simplex method of Nelder and Mead."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from verify.falsify.tables import Table
 _MOST_KNOBS = 8
 _PRECISION = 0.002
 _WORST = 1e3
-"""Cost of a run to which the claim does not apply."""
+"""Loss of a run to which the claim does not apply."""
 
 
 def polish(hunt: SearchState, place: SearchPoint, generator: np.random.Generator) -> None:
-    """Turn some knobs of a run together, for the largest score."""
+    """Maximise the score of a run over several knobs."""
     from scipy.optimize import minimize
 
     knobs = list_knobs(place.table)

@@ -1,9 +1,9 @@
-"""Rays: long ways on which one term of a bound falls behind, found from the exponents of all of them.
+"""Rays: directions along which a term of a bound becomes too small, found from the exponents of all terms.
 
-A bound is a sum, and a term that is wrong shows only where the others are small: at the optimum from the start, with
-hardly any noise, after long horizons, with many clients, tiny steps.  The violation grows along the direction, and
-often no single aspect leads there: more local steps require smaller ones. So the exponents of every term in every
-aspect are measured, and the direction is chosen in which the smaller side gains most on all terms.
+A bound is a sum, so a wrong term is visible only where all other terms are small: with a start at the optimum, little
+noise, long horizons, many clients or tiny steps. The violation grows along a direction, which often combines several
+aspects: more local steps require smaller ones. So the exponent of every term in every aspect is measured, and the
+direction is chosen in which the smaller side increases most relative to all terms.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ _SCALED = (
     "spread",
     "residuals",
 )
-"""Aspects that are scaled, by the names of the knobs; a run has some of them."""
+"""Names of the aspects that are scaled; a run has some of them."""
 _STEPS, _ROUNDS, _CLIENTS = _COUNTED = ("local steps", "rounds", "clients")
 _PROBE = 2
 """Powers of two by which an aspect is scaled to measure its exponents; counts are doubled."""
 _BOXES = (8, 4, 2, 1)
-"""The most powers of two by which an aspect changes in a step: each is tried, and the best step is taken."""
+"""Bounds on the change of an aspect per step, in powers of two; each is tried, and the best step is used."""
 _LONGEST, _GAIN = 12, 0.01
-"""Steps of a ray at most, and the least rise of the score that justifies one: limits are approached without end."""
+"""Largest number of steps of a ray, and least increase of the score per step, since limits are never reached."""
 _CLOSE = 2.0
-"""Powers of two by which the smaller side is smaller than the other, at most, where a way is felt."""
+"""Largest gap between the sides, in powers of two, for which a ray is refined locally."""
 _SOURCES = ("noise", "start", "spread", "residuals")
-"""Aspects that make up the smaller side."""
+"""Aspects that cause the smaller side."""
 _VANISHED = 40
-"""Powers of two by which the smaller side falls where it vanishes but for rounding."""
+"""Decrease of the smaller side, in powers of two, below which it counts as zero up to rounding."""
 _BURDEN = 3.0
-"""Powers of two by which all other terms are multiplied, so that they become small."""
+"""Powers of two by which all other terms are multiplied in the score, so that the direction makes them small."""
 _SHARE = 0.3
-"""Part of the time for one ray at most: large runs take long, and other rays may need small ones."""
+"""Largest fraction of the time for one ray, because large runs are slow and other rays may need small ones."""
 _DIGITS = 6
-"""Digits of proportions that are compared."""
+"""Number of digits to which proportions are compared."""
 _FEW_CLIENTS, _MOST_CLIENTS = 8, 512
-"""With more than a few clients a local search has too much to turn."""
+"""Largest numbers of clients for which local searches, which try each client, are used."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class ScaledRun:
     powers: Mapping[str, int] = field(default_factory=dict)
 
     def moved(self, step: Mapping[str, int]) -> ScaledRun:
-        """The point so many powers of two further."""
+        """Return the point further along a step, in powers of two."""
         names = (*self.powers, *(name for name in step if name not in self.powers))
         return ScaledRun(self.base, {name: self.powers.get(name, 0) + step.get(name, 0) for name in names})
 
     def table(self) -> Table | None:
-        """The run; None where there is none."""
+        """Return the run; None if it is not valid."""
         table: Table | None = self.base
         for name in sorted(self.powers, key=lambda name: name == _CLIENTS):
             table = None if table is None else _with_power(table, name, self.powers[name])
@@ -96,7 +96,7 @@ def _scale_rounded(table: Table, key: str, power: int) -> Table | None:
 
 
 def follow_rays(hunt: SearchState, starts: Sequence[Table], reach: Reach, until: float) -> None:
-    """Follow rays from runs until so many seconds; small runs that they lead to are kept for local searches."""
+    """Follow rays from start runs until a time; small runs at their ends are kept for local searches."""
     hunt.reach, reader, each = reach, Reader(hunt.claim), _SHARE * (until - hunt.seconds)
     followed, half = [], (hunt.seconds + until) / 2
     for ray in _rays(reader, starts):
@@ -112,7 +112,7 @@ def follow_rays(hunt: SearchState, starts: Sequence[Table], reach: Reach, until:
 
 
 def _different(rays: Iterable[Ray]) -> Iterator[Ray]:
-    """Rays with different proportions: those that ended with the same proportions continue alike, so one is kept."""
+    """Select rays with different proportions; rays that ended with equal proportions would continue equally."""
     met = set[tuple[float, ...]]()
     for ray in rays:
         if ray.proportions not in met:
@@ -121,9 +121,9 @@ def _different(rays: Iterable[Ray]) -> Iterator[Ray]:
 
 
 def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
-    """Rays from runs with one of noise, distance and dissimilarity, then with two of them, then with all.
+    """Yield rays from runs with one of noise, distance and dissimilarity, then with two of them, then with all.
 
-    First against all terms together, then against each one.
+    The direction is chosen against all terms together, then against each term.
     """
     wholes = [(ScaledRun(table), reading) for table in starts if (reading := reader.read(table)) is not None]
     corners = [_corner(reader, *whole, count) for count in (1, 2) for whole in wholes]
@@ -135,7 +135,7 @@ def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
 
 
 def _corner(reader: Reader, point: ScaledRun, whole: Logarithms, count: int) -> Iterator[tuple[ScaledRun, Logarithms]]:
-    """The run with so many of its causes, where the smaller side is there by them."""
+    """Yield the run with only `count` of its sources of error, where these make the smaller side positive."""
     present = [knob.name for knob in list_knobs(point.base) if knob.name in _SOURCES]
     for kept in combinations(present, count) if count < len(present) else ():
         left = without(point.base, [name for name in present if name not in kept])
@@ -153,13 +153,13 @@ def _burdens(terms: Array) -> Iterator[Array]:
 
 
 class Ray:
-    """A way on which the smaller side gains on terms, some of them with burdens that make them count for more."""
+    """A direction along which the smaller side increases relative to the terms, some of them with penalties."""
 
     def __init__(self, reader: Reader, at: ScaledRun, reading: Logarithms, burdens: Array) -> None:
         self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
 
     def followed(self, hunt: SearchState, until: float) -> SearchPoint | None:
-        """Follow the direction for as long as the smaller side gains, and return the last reading."""
+        """Follow the direction for as long as the smaller side gains, and return the last point."""
         for _ in range(_LONGEST):
             if hunt.seconds > until or not self._goes_on(hunt):
                 break
@@ -168,34 +168,33 @@ class Ray:
 
     @property
     def lead(self) -> float:
-        """Powers of two by which the smaller side is larger than the other, where it ended."""
+        """Return the logarithm of the smaller side over the other at the end of the ray, in powers of two."""
         return self._reading.lead(0 * self._burdens)
 
     @property
     def proportions(self) -> tuple[float, ...]:
-        """Powers of two between the terms and the smaller side, and between the sides of conditions, where it ended."""
+        """Return the ratios of the terms and of the sides of conditions at the end of the ray, in powers of two."""
         at = self._reading
         terms = np.where(at.terms > NOTHING_THERE, at.terms - at.smaller, NOTHING_THERE)
         return tuple(np.round([*terms, *at.conditions], _DIGITS).tolist())
 
     def felt(self, hunt: SearchState, until: float) -> None:
-        """Refine locally from the end: exponents are asymptotic, so the best grid point is close by."""
+        """Refine locally from the end; exponents are only asymptotic, so better grid points may be close."""
         self._burdens = 0 * self._burdens
         while hunt.seconds < until and any(self._moves(hunt, self._list_neighbours(count)) for count in (1, 2)):
             pass
 
     def _goes_on(self, hunt: SearchState) -> bool:
-        """Return whether a step leads further; the best one is taken.
+        """Move to the best further point, and return whether there is one.
 
-        With one local step instead of two terms vanish that no exponent concerns, so counts stay unchanged where no
-        step that changes them leads further.
+        From two local steps to one, terms vanish that exponents do not describe, so counts change only if this helps.
         """
         exponents = self._exponents(hunt)
         sizes = {name: found for name, found in exponents.items() if name not in _COUNTED}
         return any(self._moves(hunt, self._ahead(some, hunt.reach.steps)) for some in (exponents, sizes))
 
     def _moves(self, hunt: SearchState, points: Iterable[ScaledRun]) -> bool:
-        """Return whether one of the points leads further; the best one is taken."""
+        """Move to the best of the points, and return whether one is better."""
         best, lead = None, self._reading.lead(self._burdens) + _GAIN
         for point in points:
             reading = self._shrink_to_allowed(hunt, point)
@@ -206,7 +205,9 @@ class Ray:
         return best is not None
 
     def _shrink_to_allowed(self, hunt: SearchState, point: ScaledRun) -> tuple[ScaledRun, Logarithms] | None:
-        """The point, with smaller steps where the conditions require them, and the check of its run."""
+        """Return the point and its logarithms, with smaller steps if the conditions require them; None where this
+        fails.
+        """
         for way in (point, *_shorter(point)):
             reading = self._read(hunt, way)
             if reading is not None and self._reader.allows(reading):
@@ -214,7 +215,7 @@ class Ray:
         return None
 
     def _read(self, hunt: SearchState, point: ScaledRun) -> Logarithms | None:
-        """Read the logarithms of a run's values; a run that may violate the claim is evaluated."""
+        """Read the logarithms of a run; a run that may violate the claim is evaluated."""
         hunt.tick()
         table = point.table()
         if table is None or not hunt.is_within_reach(table) or not features(table) <= hunt.setting:
@@ -237,7 +238,7 @@ class Ray:
         return found
 
     def _ahead(self, exponents: Mapping[str, Logarithms], longest: int) -> Iterator[ScaledRun]:
-        """Points in the best direction, first far away, with at most so many local steps."""
+        """Yield points in the best direction, the farthest first, with at most `longest` local steps."""
         names, tried = list(exponents), set[tuple[int, ...]]()
         for box in _BOXES if names else ():
             room = _room(self._at, self._run, names, box, longest)
@@ -247,7 +248,7 @@ class Ray:
                 yield self._at.moved({name: int(power) for name, power in zip(names, step, strict=True) if power})
 
     def _list_neighbours(self, count: int) -> Iterator[ScaledRun]:
-        """The points next to where it ended: so many aspects doubled or halved."""
+        """Yield the neighbours of the end, with `count` aspects doubled or halved."""
         for names in combinations(_aspects(self._run), count):
             for powers in product((1, -1), repeat=count):
                 yield self._at.moved(dict(zip(names, powers, strict=True)))
@@ -260,7 +261,7 @@ class Ray:
 
 
 def _shorter(point: ScaledRun) -> Iterator[ScaledRun]:
-    """Try the point with ever smaller steps: conditions are curved, and the direction may leave them."""
+    """Yield the point with decreasing steps: conditions are curved, and the direction may leave them."""
     return (point.moved({"local step size": -power}) for power in (1, 2, 4))
 
 
@@ -269,7 +270,7 @@ def _aspects(table: Table) -> list[str]:
 
 
 def _room(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: int) -> Room:
-    """Return the bounds of a step that keeps counts at least one, and runs within reach."""
+    """Return the bounds of a step that keeps counts at least one, and sizes within the limits of the search."""
     low, high = np.full(len(names), -box), np.full(len(names), box)
     for place, name in enumerate(names):
         if name == _CLIENTS:
@@ -284,7 +285,7 @@ def _room(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: 
 
 
 def _doublings(most: int, count: int) -> int:
-    """Compute the number of times that a count can be doubled."""
+    """Return how often a count can be doubled."""
     return max(most // count, 1).bit_length() - 1
 
 

@@ -1,4 +1,4 @@
-"""Simple rationals: factors for the search, and simpler numbers for a counterexample."""
+"""Simple rationals: factors for the search, and simpler numbers for counterexamples."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fedtheory.arithmetic import simplest_near
 
 
 def factor_of(exponent: float, relative: float) -> fmpq:
-    """A simple rational within a relative distance of 2^exponent."""
+    """Return a simple rational within a relative distance of 2^exponent."""
     whole = round(exponent)
     power = fmpq(2) ** whole
     return power if whole == exponent else power * fmpq(simplest_near(2.0 ** (exponent - whole), relative))
 
 
 def simpler(value: fmpq) -> Iterator[fmpq]:
-    """Simpler rationals to try for a number, the simplest first."""
+    """Yield simpler rationals that may replace a number, the simplest first."""
     sign = -1 if value < 0 else 1
     exact = Fraction(int(abs(value).p), int(value.q))
     seen: set[Fraction] = {exact}
@@ -31,11 +31,11 @@ def simpler(value: fmpq) -> Iterator[fmpq]:
 
 
 def _near(value: Fraction) -> Iterator[Fraction]:
-    """Small numbers, then neighbours of a positive number with few digits, in decimal denominators or in binary."""
+    """Yield small numbers, then neighbours of a positive number with few decimal or binary digits."""
     yield from (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(round(value)))
     for bound in (2, 4, 8, 32, 128, 1024):
         yield value.limit_denominator(bound)
-        # The smaller neighbour as well: a condition may allow no more than the number itself.
+        # The smaller neighbour is needed as well, since a condition may exclude larger numbers.
         yield Fraction(int(value * bound), bound)
     if value:
         yield 1 / Fraction(-int(-1 // value))
@@ -47,13 +47,13 @@ def _near(value: Fraction) -> Iterator[Fraction]:
 
 
 def weight_of(value: Fraction | fmpq) -> int:
-    """Return the effort that a number costs a reader: nothing for zero, else its binary digits, and its sign."""
+    """Return the effort that a number costs a reader: zero for 0, else its binary digits and its sign."""
     top, below = (value.p, value.q) if isinstance(value, fmpq) else (value.numerator, value.denominator)
     return _digits(abs(int(top))) + (2 * _digits(int(below)) if below != 1 else 0) + (top < 0)
 
 
 def _digits(count: int) -> int:
-    """Twice the binary digits of a whole number, where a power of two counts for less."""
+    """Return twice the number of binary digits of an integer; powers of two count less."""
     if count == 0:
         return 0
     twos = (count & -count).bit_length() - 1

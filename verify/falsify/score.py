@@ -1,4 +1,4 @@
-"""Scores of runs, which the search maximises: how near a run comes to violating a claim."""
+"""Scores of runs, which the search maximises: their closeness to violating a claim."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ _FAR = 100.0
 
 
 def score(found: Check, moved: int | None = None) -> float:
-    """The logarithm of the largest ratio of the smaller to the larger side; above 0 is a violation.
+    """Return the logarithm of the largest ratio of the smaller to the larger side; above 0 is a violation.
 
-    Where a side changes its sign the score is finite and beyond all ratios.
-    Equations have the logarithm of their relative gap, rates that of their largest constant.
-    A term of the larger side, by its number, can be moved to the other side
-    first: where the same large quantity stands on both sides their ratio is
-    near one, and says little of the terms that decide.
+    Where a side changes sign the score is finite and above all ratios. The score of an equation is the logarithm of its
+    relative gap, that of a rate the logarithm of its largest constant. One term of the larger side, given by its index
+    `moved`, can first be moved to the other side: a large quantity on both sides makes the ratio close to one and hides
+    the terms that decide.
     """
     if not found.applicable:
         return NOTHING
@@ -33,10 +32,10 @@ def score(found: Check, moved: int | None = None) -> float:
 
 
 def balanced_score(found: Check) -> float:
-    """The score with what is subtracted on one side added to the other.
+    """Return the score after subtracted terms are moved to the other side.
 
-    Where large quantities cancel, such as values before and after a step, the difference of the sides says little of
-    how near the other terms come to a violation.
+    Where large quantities cancel, such as values before and after a step, the difference of the sides does not show how
+    close the other terms come to a violation.
     """
     inequalities = (one for one in found.comparisons if one.relation.operator != "==")
     return max((_balance(one) for one in inequalities), default=NOTHING)
@@ -61,7 +60,7 @@ def _of(comparison: Comparison, moved: int | None) -> float:
     operator = comparison.relation.operator
     smaller, larger = comparison.relation.in_order(comparison.lhs, comparison.rhs)
     if any(isinstance(side, float) and not math.isfinite(side) for side in (smaller, larger)):
-        # A run that leaves the range of floats says nothing.
+        # A run that leaves the range of floats has no score.
         return NOTHING
     if operator == "==":
         return _logarithm(abs(smaller - larger), abs(smaller) + abs(larger))
@@ -84,7 +83,7 @@ def _logarithm(top: Number, below: Number) -> float:
 
 
 def _relative_gap(smaller: Number, larger: Number) -> float:
-    """Between -1 and 1, positive for a violation."""
+    """Return a gap between -1 and 1 that is positive for a violation."""
     scale = abs(smaller) + abs(larger)
     gap = plain_float((smaller - larger) / scale)
     return gap if math.isfinite(gap) else 0.0

@@ -1,4 +1,4 @@
-"""The search for a violation: families of instances and local searches in turn, until the time is up."""
+"""The search for a violation: families of instances alternate with local searches until the budget is spent."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from verify.falsify.tables import Table, get
 from verify.instances import FAMILIES, Complexity, Instance, complexity
 
 _FIRST, _FOLLOWED = 12, 2
-"""Instances at the beginning, and local searches where there are no rays."""
+"""Number of instances at the beginning, and number of local searches if there are no rays."""
 _ALONG = {FAR: 0.2, AROUND: 0.25}
-"""Part of the budget for rays, by how far they go."""
+"""Fractions of the budget for rays, by their reach."""
 _AT_EDGES = 0.1
-"""Part of it for runs at the edge of conditions: where one is too wide, these are the first to fail."""
+"""Fraction of the budget for runs at the edge of conditions; if a condition is too weak, these fail first."""
 _BATCH = 32
-"""Instances between two local searches."""
+"""Number of instances between two local searches."""
 _ASPECTS = (
     ("start",),
     ("noise",),
@@ -45,29 +45,29 @@ _ASPECTS = (
     ("start", "noise"),
     ("noise", "spread", "residuals"),
 )
-"""Aspects that a local search may leave out, by the names of the knobs."""
+"""Names of aspects that a local search may remove."""
 _SUMMING = (("start", "spread", "residuals"), ("start", "noise"))
-"""Aspects that are left out where long horizons are examined, so that noise or heterogeneity is alone."""
+"""Aspects that are removed for long horizons, so that noise or heterogeneity acts alone."""
 _SIZES = 8
-"""Factors of clients and rounds of the runs that are made from small ones."""
+"""Factors of clients and rounds for runs generated from small ones."""
 _COMPARED, _AFTERWARDS = 16, 32
-"""Violations among which the simplest is chosen, and small runs that are looked at after one with a clear margin."""
+"""Number of violations from which the simplest is chosen, and number of small runs tried after a clear one."""
 _SHORT, _LONG = 60, 400
-"""Looks of a local search while there are instances left, and afterwards."""
+"""Numbers of evaluations of a local search while instances remain, and afterwards."""
 
 
 def search(
     claim: Claim, budget: float, seed: int, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> SearchState:
-    """Search for at most `budget` seconds; `InputError` where a claim says nothing that could be false.
+    """Search for at most `budget` seconds of work; raises `InputError` for a claim that nothing can refute.
 
-    The order of everything that is tried depends on `seed` only.
+    The order of all trials depends only on `seed`.
     """
     return _run_search(_search_by_turns, SearchState(claim, budget, on_progress), seed)
 
 
 def short_search(claim: Claim, budget: float, seed: int = 0) -> SearchState:
-    """The beginning of a search, which ends by itself: a few runs, and what is far from them along rays."""
+    """Make the first part of a search: a few runs, and distant runs along rays; it ends by itself."""
     return _run_search(_begin, SearchState(claim, budget, lambda _done, _all: None), seed)
 
 
@@ -83,7 +83,7 @@ def _run_search(
 
 
 def require_testable(claim: Claim) -> None:
-    """Raise `InputError` where a claim says nothing that could be false, or what cannot be read."""
+    """Raise `InputError` for a claim that nothing can refute, or that cannot be compiled."""
     if not claim.is_testable:
         raise InputError(claim.id, "there is no relation to violate: the claim is a definition")
     links_of(claim), condition_links(claim)
@@ -94,9 +94,9 @@ class Simplest:
     """Result of a search among small runs."""
 
     table: Table | None
-    """The simplest violation with a clear margin, else the simplest; None without any."""
+    """The simplest violation with a clear margin, else the simplest one; None without any."""
     looked: int
-    """Runs that were tried."""
+    """Number of runs that were tried."""
     applicable: int
     """Number of these to which the claim applies."""
 
@@ -104,10 +104,10 @@ class Simplest:
 def simplest_violation(
     claim: Claim, seed: int, deadline: float, on_tick: Callable[[], None] = lambda: None
 ) -> Simplest:
-    """The simplest violation among small runs of all kinds.
+    """Return the simplest violation among small runs of all kinds.
 
-    These are members of the claim's own families, and runs that are made for it.
-    `deadline` is a time of `verify.effort.worked`, and `on_tick` is called after each run.
+    These are members of the claim's families, and runs generated for it. `deadline` is a value of the work clock,
+    `verify.effort.measure_work`; `on_tick` is called after each run.
     """
     violations: list[tuple[int, Complexity, Table]] = []
     since_clear = looked = applicable = 0
@@ -125,9 +125,9 @@ def simplest_violation(
 
 
 def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
-    """Runs made for the claim and members of its families in turn, each with what the claim says of it."""
+    """Yield generated runs and members of the claim's families in turn, each with its check."""
     members = islice(starts(claim, generator), count_instances(claim))
-    # Sums of noise may take more clients and rounds to show: ever more, where few did not.
+    # Accumulated noise may need more clients and rounds to be visible, so their numbers grow.
     kinds = ((kind, 1 + passed) for passed in range(_SIZES if claim.rate is None else 0) for kind in KINDS)
     for instance in members:
         if not FAMILIES[instance.family].in_floats:
@@ -140,7 +140,7 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
 
 
 def _begin(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
-    """A few instances, and rays from runs in which everything plays a part; where those are no use, local searches."""
+    """Try a few instances, and rays from runs with all sources of error; without rays, local searches."""
     _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
     places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
     runs = [] if hunt.claim.rate is not None else [*mixed(hunt.claim, hunt.setting), *places]
@@ -155,7 +155,7 @@ def _begin(hunt: SearchState, instances: Iterator[Instance], generator: np.rando
 
 
 def _to_the_edge(hunt: SearchState, runs: Sequence[Table], until: float) -> None:
-    """Runs, and the rest of them, with the largest steps that the conditions allow, until so many seconds."""
+    """Move runs to the largest steps that the conditions allow, until a time."""
     for left_out, table in product((*_SUMMING, ("start",), ()), runs):
         if hunt.seconds > until:
             return
@@ -165,7 +165,7 @@ def _to_the_edge(hunt: SearchState, runs: Sequence[Table], until: float) -> None
 
 
 def _waiting(place: SearchPoint) -> tuple[bool, float]:
-    """Long horizons take no time where noise is the same everywhere; among these runs the best one."""
+    """Return a sort key: long horizons are fast if noise is equal everywhere; among these the best run comes first."""
     return get(place.table, "problem.batch") is not None, -place.score
 
 
@@ -189,7 +189,7 @@ def _search_by_turns(hunt: SearchState, instances: Iterator[Instance], generator
 
 
 def _try_kinds(hunt: SearchState, generator: np.random.Generator) -> None:
-    """A run of every kind, made for the claim; from the best of them local searches start as well."""
+    """Try a generated run of every kind, and start local searches from the best of them."""
     for kind in KINDS:
         fitting = generate_run(hunt.claim, bases_of(hunt.claim), kind, 1, generator)
         if fitting is not None:
@@ -197,7 +197,7 @@ def _try_kinds(hunt: SearchState, generator: np.random.Generator) -> None:
 
 
 def _search_long_horizons(hunt: SearchState, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
-    """A local search over long horizons, from a run with noise or linear terms only, so that their sums decide."""
+    """Search locally over long horizons, with noise or linear terms only, so that their accumulation decides."""
     start = _choose(hunt, generator) if _may_go_far(hunt) else None
     if start is None:
         return
@@ -210,12 +210,12 @@ def _search_long_horizons(hunt: SearchState, left_out: tuple[str, ...], generato
 
 
 def _may_go_far(hunt: SearchState) -> bool:
-    """Return whether long horizons are quick: for sides of a whole run, without models of several ages."""
+    """Return whether long horizons are fast: both sides concern whole runs, and there are no stale models."""
     return hunt.claim.place == "run" and not any(feature.startswith("algorithm.clock") for feature in hunt.setting)
 
 
 def _try(hunt: SearchState, instances: Iterator[Instance]) -> bool:
-    """Return whether there were instances left to try."""
+    """Try a batch of instances, and return whether any were left."""
     before = hunt.looked
     for instance in instances:
         family = FAMILIES[instance.family]
@@ -224,7 +224,7 @@ def _try(hunt: SearchState, instances: Iterator[Instance]) -> bool:
 
 
 def _choose(hunt: SearchState, generator: np.random.Generator) -> SearchPoint | None:
-    """The best new starting point, another one, or what an earlier local search has reached."""
+    """Choose the best new starting point, another one, or the result of an earlier local search."""
     kind = int(generator.integers(4))
     if hunt.fresh and (kind < 3 or not hunt.reached):
         return hunt.fresh.pop(0 if kind < 2 else int(generator.integers(len(hunt.fresh))))
@@ -234,7 +234,7 @@ def _choose(hunt: SearchState, generator: np.random.Generator) -> SearchPoint | 
 
 
 def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> SearchPoint | None:
-    """A local search from a starting point, and where it ends; None where there is nothing to start from."""
+    """Run a local search from a starting point, and return its end; None without a starting point."""
     start = _choose(hunt, generator)
     if start is None:
         return None
@@ -252,7 +252,7 @@ def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> Sea
 
 
 def _uphill(climb: LocalClimb, generator: np.random.Generator) -> None:
-    """Moves of all kinds, until the looks of a local search are used up."""
+    """Make moves of all kinds until the evaluations of a local search are used."""
     climb.sweep_units()
     climb.sweep_knobs((4, 2), generator)
     climb.without()
@@ -266,16 +266,16 @@ def _uphill(climb: LocalClimb, generator: np.random.Generator) -> None:
 
 
 def _move_term(claim: Claim, generator: np.random.Generator) -> int | None:
-    """A term to move to the other side, every other time that there are several."""
+    """Return a term to move to the other side, every second time if there are several."""
     most = max((len(link.right.terms) + len(link.left.terms) - 1 for link in links_of(claim)), default=0)
     return int(generator.integers(most)) if most > 1 and generator.integers(2) else None
 
 
 def _reduce(hunt: SearchState, start: SearchPoint, generator: np.random.Generator) -> SearchPoint | None:
-    """Half of the time a run without some aspects, whatever that does to its score: each is its own valley.
+    """With probability one half remove some aspects of a run, whatever the score, since each subset has its own maxima.
 
-    A bound that loses its term for the noise fails where the start is the
-    optimum, far from the runs on which the term for the start is tight.
+    A bound without its noise term fails at a start at the optimum, far from runs on which the term of the start is
+    tight.
     """
     number = int(generator.integers(2 * len(_ASPECTS)))
     if number >= len(_ASPECTS):

@@ -1,4 +1,4 @@
-"""The record of a search: every run that is looked at, the best so far, and when it is over."""
+"""State of a search: all evaluated runs, the best one so far, and the condition for the end."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ from verify.falsify.tables import (
 )
 
 _CONFIRMED = 8_000_000
-"""Multiplications of short numbers up to which a violation that floats see is repeated exactly."""
+"""Largest number of multiplications of short numbers for which a float violation is checked exactly."""
 _LIGHT = 200_000
 """Number of such multiplications that take negligible time."""
 MOST_ITERATES = 2**18
-"""Local steps of all clients in all rounds: a claim may have terms at each of them."""
+"""Largest number of local steps of all clients in all rounds; a claim may have terms at each of them."""
 _LENGTH = 64
-"""Steps after which a multiplication takes as long again."""
+"""Number of steps after which the cost of a multiplication has doubled."""
 _MOVES = 1 / 16
-"""Step size times curvature, over all steps of a run, from which on its ratio says something."""
+"""Step size times curvature, summed over the steps of a run, above which its ratio is informative."""
 _FORGETS = 0.8
-"""Factor on the estimate of a long evaluation's cost with each one that follows."""
+"""Decay of the estimated cost of a long evaluation with each following one."""
 _POOL = 24
 """Number of runs that are kept as starting points."""
 
 
 class SearchDone(Exception):
-    """A violation is confirmed, or the time is up."""
+    """Raised when a violation is confirmed, or the budget is spent."""
 
 
 @dataclass(frozen=True)
@@ -63,26 +63,26 @@ class Reach:
 
     arithmetic: Arithmetic
     steps: int
-    """Local steps in all rounds."""
+    """Largest number of local steps in all rounds."""
     cost: int
-    """Multiplications, see `cost`."""
+    """Largest number of multiplications, see `cost`."""
 
 
 NEAR = Reach(RATIONAL, 128, 1_500)
-"""Rationals get longer with every step, and are as quick as floats while they are short."""
+"""Limit for exact runs: rationals grow with every step, and are as fast as floats while they are short."""
 FAR = Reach(FLOAT, 4_096, 400_000)
-"""For horizons on which terms grow that are small at first; with rounds that wait, more clients take no more time."""
+"""Limit for long horizons on which initially small terms grow; with waiting clients, more clients cost nothing."""
 AROUND = Reach(FLOAT, 128, 100_000)
-"""For claims about every step, or about models of several ages: many clients and any sizes, but no long horizons."""
+"""Limit for claims about every step or about stale models: many clients and any sizes, but short horizons."""
 _CLEAR = 1e-6
-"""Scores of floats above this are confirmed exactly."""
+"""Float score above which a violation is checked exactly."""
 _MARGIN = 0.01
-"""Scores of floats that a lighter run has to keep."""
+"""Float score that a cheaper run must keep."""
 
 
 @dataclass(frozen=True)
 class SearchPoint:
-    """Point of a search: a run and its score."""
+    """A run and its score."""
 
     table: Table
     score: float
@@ -90,11 +90,11 @@ class SearchPoint:
 
 @dataclass(frozen=True)
 class CheckedPoint(SearchPoint):
-    """A run and what the claim says of it."""
+    """A run and its check."""
 
     found: Check
     seconds: float = 0.0
-    """Seconds that its exact check takes."""
+    """Seconds of its exact check."""
 
 
 class SearchState:
@@ -129,11 +129,11 @@ class SearchState:
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
+        """Return the seconds since the beginning."""
         return measure_work() - self._begin
 
     def look(self, table: Table) -> float:
-        """The score of a run; raises `SearchDone` when the search ends with it."""
+        """Return the score of a run; raises `SearchDone` when the search ends with it."""
         self.tick()
         if not self.is_within_reach(table) or not features(table) <= self.setting:
             return NOTHING
@@ -147,7 +147,7 @@ class SearchState:
         return score(found, self.moved)
 
     def _arithmetic(self, table: Table) -> Arithmetic:
-        """Rationals for short runs; floats for long ones, as the ladder of a rate has them from any run."""
+        """Return rationals for short runs, and floats for long ones, such as the ladders of rates."""
         if self.claim.rate is not None:
             return FLOAT
         return quick(table) if self.reach is NEAR else self.reach.arithmetic
@@ -158,7 +158,7 @@ class SearchState:
         try:
             found = check_decided(self.claim, run, run.as_floats() if in_floats else None)
         except LookupError:
-            # A quantity may ask for what runs of other families do not have, such as a second client.
+            # A quantity may need a feature that runs of other families lack, such as a second client.
             return
         if not found.applicable:
             return
@@ -177,18 +177,18 @@ class SearchState:
             self.reached = _choose_best([*self.reached, place])
 
     def is_within_reach(self, table: Table) -> bool:
-        """Return whether a run is as small as the search looks at."""
+        """Return whether a run is within the size limits of the search."""
         if count_steps(table) * clients(table) > MOST_ITERATES:
             return False
         return count_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
 
     def tick(self) -> None:
-        """Count a run that is looked at; raises `SearchDone` when there is no time for one such as those before it."""
+        """Count an evaluated run; raises `SearchDone` if another run of similar cost exceeds the budget."""
         self.looked += 1
         spend_a_try()
         self._on_progress(min(int(self.seconds), int(self.budget)), int(self.budget))
         now = measure_work()
-        # The longest of the last looks; the first ones, which load and compile, are soon forgotten.
+        # The estimate is the longest recent evaluation; the first ones, which include imports, decay quickly.
         self._takes = max(now - self._last, _FORGETS * self._takes)
         self._last = now
         if self.seconds + self._takes >= self.budget:
@@ -198,7 +198,7 @@ class SearchState:
         self.applicable += 1
         is_better = found.holds is not False and score(found) > self._best_score
         if found.arithmetic is FLOAT and is_better and self.claim.rate is None:
-            # The best run is an exact one wherever that can be afforded: the ladder of a rate has long runs as well.
+            # The best run is checked exactly where affordable; ladders of rates are too long for this.
             exact = evaluate_run(self.claim, table) if _is_confirmable(table) else None
             found = found if exact is None else exact
         if found.holds is False:
@@ -218,7 +218,7 @@ class SearchState:
         return NOTHING if self.best is None else self.best.score
 
     def _lighter(self, table: Table) -> Table:
-        """A run that takes less exact work and is as far from a tie in floats, halved time and again."""
+        """Return a run that takes less exact work and is as far from a tie in floats, by repeated halving."""
         while _exact_cost(table) > _LIGHT:
             smaller = next((other for other in halves(table) if self._is_clear(other)), None)
             if smaller is None:
@@ -234,14 +234,14 @@ class SearchState:
         return found is not None and found.applicable and found.holds is False and score(found) > _MARGIN
 
     def _confirm(self, table: Table) -> None:
-        """A violation counts once the run file that is printed violates the claim in exact arithmetic."""
+        """Count a violation only if the run file violates the claim in exact arithmetic."""
         if self.claim.rate is None and not _is_confirmable(table):
             self.left_open += 1
             return
         try:
             printed = write_table(table)
         except InputError:
-            # Floats take what exact arithmetic refuses, such as very long runs.
+            # Floats accept runs that exact arithmetic rejects, such as very long ones.
             self.left_open += 1
             return
         begin = measure_work()
@@ -253,12 +253,12 @@ class SearchState:
 
 
 def is_lively(table: Table) -> bool:
-    """Whether a run moves: with tiny steps both sides of a bound that contracts are still what they began with."""
+    """Return whether a run moves; with tiny steps both sides of a contraction bound keep their initial values."""
     return movement(table) >= _MOVES
 
 
 def movement(table: Table) -> float:
-    """Step size times curvature, over all steps of a run; infinite where there are no Hessians."""
+    """Return step size times curvature, summed over all steps of a run; infinite without Hessians."""
     hessians = get(table, "problem.hessians")
     step_sizes = list(leaves(get(table, STEP_SIZE)))
     if hessians is None or not step_sizes:
@@ -272,17 +272,17 @@ def _choose_best(places: list[SearchPoint]) -> list[SearchPoint]:
 
 
 def _is_confirmable(table: Table) -> bool:
-    """Return whether an exact run takes seconds: its numbers get longer with every step."""
+    """Return whether an exact check takes seconds; the size of numbers grows with every step."""
     return _exact_cost(table) <= _CONFIRMED
 
 
 def _exact_cost(table: Table) -> int:
-    """Multiplications of short numbers that an exact run takes, about."""
+    """Estimate the multiplications of short numbers in an exact run."""
     return cost(table) * (1 + count_steps(table) // _LENGTH)
 
 
 def halves(table: Table) -> Iterator[Table]:
-    """The run with half of its clients, of its rounds, or of local steps, perhaps longer ones or in more rounds."""
+    """Yield the run with half of its clients, rounds or local steps, the latter also longer or in more rounds."""
     if clients(table) > 1:
         yield with_clients(table, list(range(clients(table) // 2)))
     rounds, steps = get(table, "algorithm.rounds"), get(table, "algorithm.local_steps")
@@ -297,10 +297,10 @@ def halves(table: Table) -> Iterator[Table]:
 
 
 def cost(table: Table) -> int:
-    """About how many multiplications a run takes.
+    """Estimate the multiplications of a run.
 
-    Models of several ages are carried along.  Where all start from the newest
-    one and noise is the same everywhere, clients are averaged once.
+    Stale models are additional vectors. If all clients start from the newest model and noise is equal everywhere, they
+    are averaged once.
     """
     waits = get(table, "algorithm.clock.policy") in (None, "sync")
     if waits and get(table, "problem.batch") is None:

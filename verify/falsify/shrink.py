@@ -1,4 +1,4 @@
-"""A smaller counterexample: fewer and simpler numbers, as long as exact arithmetic confirms the violation."""
+"""Shrink a counterexample to fewer and simpler numbers, as long as exact arithmetic confirms the violation."""
 
 from __future__ import annotations
 
@@ -49,29 +49,29 @@ _OPTIONAL = (
     *(f"algorithm.{name}" for name in ("server_step_size", "clock", "aggregation", "participation")),
 )
 _MANY = 16
-"""Parts from which on not each of them is tried on its own."""
+"""Number of parts from which on they are not tried one by one."""
 _TURNS = 6
-"""Steps towards a clear margin."""
+"""Number of moves towards a clear margin."""
 _KEY = 24
-"""Weight of an optional key, next to its numbers."""
+"""Weight of an optional key relative to its numbers."""
 
 Burden = tuple[bool, int, bool, bool, int, int]
 Keeps = Callable[[Table, Check], bool]
-"""Test that a smaller run has to pass."""
+"""Test that a smaller run must pass."""
 
 
 def shrink(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], None] = lambda: None) -> Table:
-    """The smallest counterexample that greedy steps reach from one, as the table of a run file.
+    """Return the smallest counterexample that greedy steps reach from a given one, as the table of a run file.
 
-    `deadline` is a time of `verify.effort.worked`, and `on_tick` is called before each try.  The given table has to
-    violate the claim in rationals; every step keeps that, and all assumptions and conditions.  A table that does not
-    is given back unchanged.
+    `deadline` is a value of the work clock, `verify.effort.measure_work`, and `on_tick` is called before each try. The
+    given table has to violate the claim in rationals; every step keeps that, and all assumptions and conditions. A
+    table that does not is returned as given.
     """
     return _smallest(claim, table, deadline, _is_violated, on_tick)
 
 
 def simplify(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], None] = lambda: None) -> Table:
-    """A simpler run with as large a score as the given one, on which the claim holds as well, and which moves."""
+    """Return a simpler run that moves, on which the claim holds with at least the same score."""
     found = evaluate_rigorously(claim, table)
     reached = NOTHING if found is None else score(found)
     lively = is_lively(working_table(parse_run(table, RATIONAL)))
@@ -95,23 +95,25 @@ def _is_violated(_table: Table, found: Check) -> bool:
 
 
 def burden(claim: Claim, table: Table) -> Burden | None:
-    """Cost of a counterexample for a reader; None for a run that is not one.
+    """Return the effort of a counterexample for a reader, as a sort key; None for a run that is not one.
 
-    Rational ones come first; then those with a clear margin, those with a small one, and those with a side that
-    vanishes, which looks like a special case; then those with constants on all of space; then those whose gradients
-    are linear; then the size of the run and the length of its numbers and of the two sides.
+    The key compares in turn: rational sides; a clear margin, a small margin, or a side that is zero, which looks like a
+    special case; constants on the whole space; linear gradients; the size of the run and the length of its numbers and
+    of the two sides.
     """
     return _burden(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
 
 
 def is_clear(claim: Claim, table: Table) -> bool:
-    """Whether one convinces unchanged: rational, by a clear margin, constants on all of space, linear gradients."""
+    """Return whether a counterexample needs no improvement: rational, with a clear margin, constants on the whole
+    space, and linear gradients.
+    """
     asked = burden(claim, table)
     return asked is not None and asked[:4] == (False, 0, False, False)
 
 
 class _TimeIsUp(Exception):
-    """The deadline has passed."""
+    """Raised when the deadline has passed."""
 
 
 def _ticking(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]:
@@ -127,7 +129,7 @@ def _ticking(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]
 
 
 class _Shrinking:
-    """A counterexample that gets smaller."""
+    """A counterexample during shrinking."""
 
     def __init__(self, claim: Claim, table: Table, begin: Burden, keeps: Keeps, tick: Callable[[], None]) -> None:
         self._claim, self.table, self._burden, self._keeps, self._tick = claim, table, begin, keeps, tick
@@ -135,7 +137,7 @@ class _Shrinking:
         """Tables that were kept, or refused: burdens only fall, so that none of them is smaller later."""
 
     def smallest(self) -> Table:
-        """Steps of all kinds, until none helps or the time is up."""
+        """Apply steps of all kinds until none helps or the deadline has passed."""
         kinds = (self._fewer_parts, self._fewer_keys, self._other_units, self._simpler_numbers)
         with suppress(_TimeIsUp):
             self._clearer()
@@ -144,7 +146,7 @@ class _Shrinking:
         return self.table
 
     def _tries(self, table: Table | None) -> bool:
-        """Return whether a table is a smaller counterexample, which is then kept."""
+        """Return whether a table is a smaller counterexample, and keep it if so."""
         self._tick()
         if table is None or _weight(table) >= self._burden[3:] or repr(table) in self._checked:
             return False
@@ -156,7 +158,7 @@ class _Shrinking:
         return True
 
     def _clearer(self) -> None:
-        """A clear margin first, by steps that make the run no simpler; small numbers come after it."""
+        """Try first to get a clear margin, by steps that may make the run larger; small numbers come after it."""
         for _ in range(_TURNS):
             if self._burden[1] == 0:
                 return
@@ -167,7 +169,7 @@ class _Shrinking:
             self.table, self._burden = table, burden
 
     def _gaps(self, table: Table) -> Iterator[tuple[Burden, float]]:
-        """The burden and the margin of a table that may be a counterexample."""
+        """Yield the effort and the margin of a table if it is a counterexample."""
         self._tick()
         found = evaluate_rigorously(self._claim, table)
         reached = None if found is None else _burden_of(table, found, self._keeps)
@@ -179,7 +181,7 @@ class _Shrinking:
         return 0.0 if found is None else (_margin(found) or 0.0)
 
     def _fewer_parts(self) -> bool:
-        """Fewer clients, coordinates, rounds, local steps, rows of data and participants."""
+        """Remove clients, coordinates, rounds, local steps, rows of data and participants."""
         return self._repeat(_remove_parts)
 
     def _fewer_keys(self) -> bool:
@@ -187,7 +189,7 @@ class _Shrinking:
         return self._repeat(_remove_keys)
 
     def _other_units(self) -> bool:
-        """Coordinates, units and factors in which numbers are simpler."""
+        """Change coordinates, units and factors so that numbers become simpler."""
         helped = sum(self._tries(translated(self.table, origin)) for origin in _origins(self.table)) > 0
         for knob in list_knobs(self.table):
             for factor in _plain_factors(self.table):
@@ -196,7 +198,7 @@ class _Shrinking:
         return helped
 
     def _simpler_numbers(self) -> bool:
-        """Simpler numbers, for all equal ones of a key at once, then one by one."""
+        """Simplify numbers, first all equal ones of a key at once, then one by one."""
         helped = False
         for key in number_keys():
             for value in dict.fromkeys(leaves(get(self.table, key))):
@@ -213,7 +215,7 @@ class _Shrinking:
         )
 
     def _repeat(self, smaller: Callable[[Table], Iterator[Table]]) -> bool:
-        """Return whether one of the smaller tables is a counterexample; from there again."""
+        """Keep the first smaller counterexample, repeat from it, and return whether there was one."""
         helped = False
         while any(self._tries(table) for table in smaller(self.table)):
             helped = True
@@ -221,18 +223,18 @@ class _Shrinking:
 
 
 def _sort_by_margin(found: tuple[Table, Burden, float]) -> tuple[float, ...]:
-    """Clear margins first, the simplest run among them; of others the largest margin."""
+    """Return a sort key: clear margins first, among them the simplest run; otherwise the largest margin."""
     _, burden, gap = found
     return (0, *burden[3:]) if burden[1] == 0 else (burden[1], -gap)
 
 
 _AWAY = tuple(fmpq(sign, 4**power) for power in range(12) for sign in (1, -1))
-"""Distance from the optimum at which a start may count as equal on both sides: about as far as the fault reaches."""
+"""Distance from the optimum of a start that counts equally on both sides, about as large as the violation."""
 _FARTHER = (fmpq(4), fmpq(1, 4), fmpq(2), fmpq(1, 2))
 
 
 def list_clearer(table: Table) -> Iterator[Table]:
-    """Runs in which the same fault may show more: each aspect scaled, more rounds, a start off the optimum."""
+    """Yield runs on which the violation may be clearer: scaled aspects, more rounds, a start off the optimum."""
     for knob in list_knobs(table):
         for factor in _FARTHER:
             other = turned(table, knob, factor)
@@ -251,7 +253,7 @@ def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
 
 
 def _burden_of(table: Table, found: Check, keeps: Keeps) -> Burden | None:
-    """The burden of a table with its check."""
+    """Return the effort of a table with its check."""
     if not found.applicable or not keeps(table, found):
         return None
     unclear = 0 if found.rate is not None or found.holds else unclearness(_margin(found))
@@ -261,20 +263,22 @@ def _burden_of(table: Table, found: Check, keeps: Keeps) -> Burden | None:
 
 
 def _weight_of_sides(found: Check) -> int:
-    """The length of the two sides: who follows the run by hand arrives at them."""
+    """Return the length of the two sides, which a reader computes by hand."""
     worst = found.worst
     sides = () if worst is None else (worst.lhs, worst.rhs)
     return sum(weight_of(side) for side in sides if isinstance(side, fmpq))
 
 
 def _margin(found: Check) -> float | None:
-    """The larger over the smaller of the two sides, by how much a violation convinces; None where one is zero."""
+    """Return the larger over the smaller side, the margin of a violation; None if one is zero."""
     ratio = found.ratio
     return None if ratio is None or ratio <= 0 else max(ratio, 1 / ratio)
 
 
 def _weight(table: Table) -> tuple[bool, int, int]:
-    """Return whether gradients are not linear, size of the run, then length of its numbers and number of its keys."""
+    """Return whether gradients are nonlinear, the size of the run, the length of its numbers, and the number of its
+    keys.
+    """
     numbers = sum(weight_of(value) for key in number_keys() for value in leaves(get(table, key)))
     keys = sum(_KEY for key in _OPTIONAL if get(table, key) is not None)
     steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"
@@ -283,12 +287,12 @@ def _weight(table: Table) -> tuple[bool, int, int]:
 
 
 def _replace(table: Table, key: str, old: fmpq, new: fmpq) -> Table:
-    """All numbers of a key that are equal, replaced."""
+    """Replace all equal numbers of a key."""
     return changed(table, {key: map_entries(get(table, key), lambda number: new if number == old else number)})
 
 
 def _replace_at(table: Table, key: str, place: int, new: fmpq) -> Table:
-    """One number of a key replaced; in a Hessian its mirror image as well."""
+    """Replace one number of a key; in a Hessian, also its transposed entry."""
     value = get(table, key)
     if not isinstance(value, list):
         return changed(table, {key: new})
@@ -305,7 +309,7 @@ def _remove_parts(table: Table) -> Iterator[Table]:
     everyone, coordinates = list(range(clients(table))), list(range(dimension(table)))
     rounds = table["algorithm"]["rounds"]
     if len(everyone) > _MANY:
-        # What is decided at a client's price comes first.
+        # Tests at the cost of one client come first.
         yield from (with_coordinates(table, kept) for kept in _subsets(coordinates))
     for count in _fewer(rounds):
         yield changed(table, {"algorithm.rounds": count})
@@ -325,12 +329,12 @@ def _remove_parts(table: Table) -> Iterator[Table]:
 
 
 def _fewer(count: int) -> list[int]:
-    """Smaller counts, the smallest first."""
+    """Return smaller counts, the smallest first."""
     return sorted({1, 2, count // 4, count // 2, count - 2, count - 1} & set(range(1, count)))
 
 
 def _subsets(parts: list[int]) -> Iterator[list[int]]:
-    """One part, two of them, half of them, all but one; of many the first ones."""
+    """Yield single parts, pairs, halves, and all but one; of many parts only the first ones."""
     if len(parts) > _MANY:
         counts = {1, 2, *(len(parts) - len(parts) // share for share in (2, 4, 8, 16)), len(parts) - 1}
         yield from (parts[:count] for count in sorted(counts))
@@ -371,7 +375,7 @@ def _remove_keys(table: Table) -> Iterator[Table]:
 
 
 def _origins(table: Table) -> list[Array]:
-    """Points that could be zero: the start, the optimum, the minimisers of the clients."""
+    """Return points that could be moved to zero: the start, the optimum, the minimisers of the clients."""
     problem = parse_run(table, RATIONAL).problem
     points = [problem.start, problem.centre]
     with suppress(NotApplicable):
@@ -380,7 +384,7 @@ def _origins(table: Table) -> list[Array]:
 
 
 def _plain_factors(table: Table) -> list[fmpq]:
-    """Small factors, and those that turn a number of the table into one."""
+    """Return small factors, and those that turn a number of the table into one."""
     numbers = {abs(value) for key in number_keys() for value in leaves(get(table, key)) if value != 0}
     rarest = sorted(numbers, key=lambda value: -weight_of(value))[:4]
     small = [*(fmpq(1, n) for n in (2, 3, 4, 5)), fmpq(2), fmpq(4)]

@@ -1,4 +1,4 @@
-"""Starting points of a search: instances of the claim's families, and of others to which it applies."""
+"""Starting points of a search: instances of the claim's families, and of other families to which it applies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from verify.falsify.tables import Table, features, working_table
 from verify.instances import FAMILIES, Instance, families_for
 
 _ASKED = 40
-"""Members of a family whose features are collected; a feature of one in ten is found almost surely."""
+"""Number of members of a family whose features are collected; a feature of one in ten is found almost surely."""
 
 
 def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
-    """All instances in random order, those of the claim's own families first.
+    """Yield all instances in random order, those of the claim's own families first.
 
-    None of a family that is meant for an assumption that the claim does not make: a claim without an algorithm
-    concerns federated averaging.
+    Families for assumptions that the claim does not make are skipped: a claim without an algorithm concerns FedAvg.
     """
     own = families_for(claim)
     yield from _shuffle(own, generator)
@@ -31,17 +30,17 @@ def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
 
 
 def count_instances(claim: Claim) -> int:
-    """Number of instances in the claim's families."""
+    """Return the number of instances in the claim's families."""
     return sum(FAMILIES[name].size for name in families_for(claim))
 
 
 def setting(claim: Claim) -> set[str]:
-    """The features of the instances of the claim's own families, as far as some of each show them."""
+    """Return the features of the instances of the claim's own families, from some members of each."""
     return set().union(*(features(table) for name in families_for(claim) for table in _list_tables(name)))
 
 
 def algorithms(claim: Claim) -> list[Table]:
-    """Quadratic members of the claim's own families, one of each shape of an algorithm that some of them show."""
+    """Return quadratic members of the claim's own families, one for each form of the algorithm among some members."""
     shown = (table for name in families_for(claim) for table in _list_tables(name) if "hessians" in table["problem"])
     shapes: dict[str, Table] = {}
     for table in shown:
@@ -50,7 +49,7 @@ def algorithms(claim: Claim) -> list[Table]:
 
 
 def _shape(value: Any) -> str:
-    """The words of a table, without its numbers."""
+    """Return the words of a table without its numbers."""
     if isinstance(value, dict):
         return str({key: _shape(inner) for key, inner in value.items()})
     return value if isinstance(value, str) else type(value).__name__
@@ -58,13 +57,15 @@ def _shape(value: Any) -> str:
 
 @cache
 def _list_tables(name: str) -> list[Table]:
-    """The tables of some members of a family."""
+    """Return the tables of some members of a family."""
     members = FAMILIES[name].instances
     return [working_table(instance.run()) for instance in members[:: max(len(members) // _ASKED, 1)]]
 
 
 def _shuffle(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:
-    """Instances of some families in random order: single ones first, large ones that are evaluated in floats last."""
+    """Return the instances of families in random order: single ones first, large ones that are evaluated in floats
+    last.
+    """
 
     def lateness(instance: Instance) -> tuple[bool, bool, bool]:
         family = FAMILIES[instance.family]

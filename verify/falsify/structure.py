@@ -1,4 +1,4 @@
-"""Variants of a run that no factor reaches: other counts, fewer or more clients, the extremes tried by hand."""
+"""Discrete variants of a run: other counts, fewer or more clients, and typical extreme cases."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from verify.falsify.tables import (
 
 
 def variants(table: Table) -> Iterator[Table]:
-    """Tables one step of structure away; not all of them are runs."""
+    """Yield tables that are one structural change away; some are not valid runs."""
     yield from list_other_shapes(table)
     if "hessians" in table["problem"]:
         yield from _different(table, _change_linear_terms(table))
 
 
 def list_other_shapes(table: Table) -> Iterator[Table]:
-    """Variants in which nothing comes back that was taken away: noise, distance and spread."""
+    """Yield variants that do not restore removed noise, distance or spread."""
     for kind in (
         _change_counts,
         _change_clients,
@@ -55,7 +55,7 @@ def _change_counts(table: Table) -> Iterator[Table]:
     rounds, steps = table["algorithm"]["rounds"], table["algorithm"].get("local_steps", 1)
     for count in {1, max(rounds - 1, 1), rounds + 1, 2 * rounds}:
         yield changed(table, {"algorithm.rounds": count})
-    # Step sizes tied to the square root of the number of iterations.
+    # Step sizes may be tied to the square root of the number of iterations.
     yield scaled(changed(table, {"algorithm.rounds": 4 * rounds}), {STEP_SIZE: fmpq(1, 2)})
     each = steps if isinstance(steps, list) else [steps] * clients(table)
     for other in ([1] * len(each), [k + 1 for k in each], [2 * k for k in each], [max(k - 1, 1) for k in each]):
@@ -67,7 +67,7 @@ def _change_counts(table: Table) -> Iterator[Table]:
 
 
 def _with_steps(table: Table, before: list[int], after: list[int]) -> Iterator[Table]:
-    """Other local steps of the same size, and of sizes with the same product of both."""
+    """Yield runs with other local steps, of the same size, and of sizes with the same product of both."""
     if before == after:
         return
     counts: Any = after[0] if len(set(after)) == 1 else after
@@ -128,7 +128,7 @@ def _change_clocks(table: Table) -> Iterator[Table]:
 
 
 def _change_linear_terms(table: Table) -> Iterator[Table]:
-    """Opposite linear terms, noise where there is none, a start next to the optimum, one common Hessian."""
+    """Yield opposite linear terms, noise if there is none, a start close to the optimum, and one common Hessian."""
     linear, hessians = array(table, "problem.linear"), array(table, "problem.hessians")
     one = [fmpq(1)] * clients(table)
     if get(table, "problem.noise") is None:

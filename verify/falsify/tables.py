@@ -1,4 +1,4 @@
-"""Run files as tables of rationals: what the search changes and the exact check reads."""
+"""Run files as tables of rationals, which the search changes and the exact check reads."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from verify.effort import simulation
 Table = dict[str, Any]
 
 _LONGEST = 3.0
-"""Seconds of work that a run in rationals may take."""
+"""Largest number of seconds of work for a run in rationals."""
 
 STEP_SIZE = "algorithm.local_step_size"
-"""The key of the clients' step sizes: one number, or a list with one for each."""
+"""The key of the clients' step sizes: one number, or a list with one per client."""
 
 _NUMBERS = {
     "problem": ("hessians", "linear", "constants", "weights", "start", "noise", "inputs", "outputs"),
@@ -48,16 +48,16 @@ _PER_CLIENT = (
 
 
 _OBJECTIVES = ("hessians", "inputs", "terms")
-"""Keys of which a problem has one, with an entry for each client: quadratics, data, or terms of scalar losses."""
+"""Keys of the objectives; a problem has one of them, with an entry per client: quadratics, data, or scalar losses."""
 
 
 def number_keys() -> list[str]:
-    """Dotted names of the keys whose values are numbers or nested lists of them."""
+    """Return the dotted names of the keys whose values are numbers or nested lists of numbers."""
     return [f"{section}.{name}" for section, names in _NUMBERS.items() for name in names]
 
 
 def working_table(run: Run) -> Table:
-    """The table of an exact run: numbers as rationals, closed-form weights by their name, formulas unchanged."""
+    """Return the table of an exact run: numbers as rationals, closed-form weights by name, formulas as written."""
     table: Table = run_table(run)
     formulas = set() if run.algorithm.work.schedule is None else {STEP_SIZE}
     keys = [key for key in number_keys() if key not in formulas]
@@ -66,7 +66,7 @@ def working_table(run: Run) -> Table:
 
 
 def _name_aggregation(run: Run) -> dict[str, Any]:
-    """The weights d_i by a name that stays true when weights or times change, if it exists."""
+    """Return the weights d_i by a name that stays correct if weights or times change, if there is one."""
     chosen = run.algorithm.aggregation.chosen
     if chosen is None:
         return {}
@@ -84,7 +84,7 @@ def _rationals(value: Any) -> Any:
 
 
 def get(table: Table, key: str) -> Any:
-    """The value of a dotted key, or None."""
+    """Return the value of a dotted key, or None."""
     value: Any = table
     for part in key.split("."):
         if not isinstance(value, dict) or part not in value:
@@ -94,7 +94,7 @@ def get(table: Table, key: str) -> Any:
 
 
 def changed(table: Table, changes: Mapping[str, Any]) -> Table:
-    """The table with values of dotted keys replaced, those of None taken away; the given table stays unchanged."""
+    """Return a copy of the table with dotted keys replaced; keys with the value None are removed."""
     result = dict(table)
     for key, value in changes.items():
         section, _, name = key.partition(".")
@@ -108,14 +108,14 @@ def changed(table: Table, changes: Mapping[str, Any]) -> Table:
 
 
 def map_entries(value: Any, change: Callable[[fmpq], fmpq]) -> Any:
-    """Nested lists of rationals, or one, with each of them changed; words and missing values unchanged."""
+    """Apply `change` to all rationals in nested lists or a single value; words and missing values are kept."""
     if isinstance(value, list):
         return [map_entries(entry, change) for entry in value]
     return change(value) if isinstance(value, fmpq) else value
 
 
 def leaves(value: Any) -> Iterator[fmpq]:
-    """The rationals of nested lists, or of one value, in their order."""
+    """Yield the rationals of nested lists, or of one value, in order."""
     if isinstance(value, list):
         yield from chain.from_iterable(map(leaves, value))
     elif isinstance(value, fmpq):
@@ -123,28 +123,28 @@ def leaves(value: Any) -> Iterator[fmpq]:
 
 
 def scaled(table: Table, factors: Mapping[str, fmpq]) -> Table:
-    """The table with the values of dotted keys times factors, where they are given."""
+    """Return the table with the given keys multiplied by factors."""
     given = {key: value for key in factors if (value := get(table, key)) is not None}
     return changed(table, {key: map_entries(value, partial(mul, factors[key])) for key, value in given.items()})
 
 
 def with_entry(values: list[Any], place: int, entry: Any) -> list[Any]:
-    """The list with another entry at a place."""
+    """Return the list with another entry at an index."""
     return [entry if n == place else value for n, value in enumerate(values)]
 
 
 def array(table: Table, key: str) -> Array:
-    """The rationals of a key as an array."""
+    """Return the rationals of a key as an array."""
     return np.array(get(table, key), dtype=object)
 
 
 def clients(table: Table) -> int:
-    """M."""
+    """Return the number of clients M."""
     return len(next(table["problem"][name] for name in _OBJECTIVES if name in table["problem"]))
 
 
 def dimension(table: Table) -> int:
-    """d."""
+    """Return the dimension d."""
     problem = table["problem"]
     if "terms" in problem:
         return len(problem["start"])
@@ -152,56 +152,58 @@ def dimension(table: Table) -> int:
 
 
 def find_most_steps(table: Table) -> int:
-    """The largest number of local steps of a client in a round."""
+    """Return the largest number of local steps of a client in a round."""
     steps = table["algorithm"].get("local_steps", 1)
     return int(max(steps) if isinstance(steps, list) else steps)
 
 
 def count_steps(table: Table) -> int:
-    """K T: local steps in all rounds."""
+    """Return K T, the number of local steps in all rounds."""
     return find_most_steps(table) * int(table["algorithm"]["rounds"])
 
 
 def rows(table: Table) -> int:
-    """Number of rows of data of all clients."""
+    """Return the number of rows of data of all clients."""
     return sum(len(part) for part in table["problem"].get("inputs", ()))
 
 
 def size(table: Table) -> int:
-    """Work to compute by hand: M d^2 K T, and the rows of data."""
+    """Return the work of a computation by hand: M d^2 K T, plus the rows of data."""
     return clients(table) * dimension(table) ** 2 * count_steps(table) + rows(table)
 
 
 def quick(table: Table) -> Arithmetic:
-    """The arithmetic in which a small run is quickest: floats where exact numbers would be enclosures."""
+    """Return the fastest arithmetic for a small run: floats where exact numbers would be enclosures."""
     kind = KINDS.get(table["problem"]["kind"])
     return RATIONAL if kind is None or kind.is_piecewise else FLOAT
 
 
 def write_table(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:
-    """The table as a run file has it, rational numbers as strings; `InputError` where it is no run."""
+    """Return the table in the format of a run file, with rationals as strings; raises `InputError` if it is not
+    valid.
+    """
     return run_table(parse_run(table, arithmetic))
 
 
 NO_RUN = (FedtheoryError, ArithmeticError, LookupError, ValueError)
-"""Exceptions of reading or checking a changed run: a quantity may need a second client that it lacks."""
+"""Exceptions of reading or checking a changed run, for instance if a quantity needs a second client."""
 
 
 def read(table: Table, arithmetic: Arithmetic = RATIONAL) -> Run | None:
-    """The run of a table; None where it is none."""
+    """Return the run of a table; None if the table is not valid."""
     with suppress(*NO_RUN):
         return parse_run(table, arithmetic)
     return None
 
 
 def evaluate_run(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Check | None:
-    """The check of a claim on a table; None where the table is no run or leaves the reach of the arithmetic."""
+    """Check a claim on a table; None if the table is not valid or leaves the range of the arithmetic."""
     run = read(table, arithmetic)
     return None if run is None else examined(claim, run)
 
 
 def evaluate_rigorously(claim: Claim, table: Table) -> Check | None:
-    """The check of a claim in rationals, or in enclosures of long runs; None where neither is affordable."""
+    """Check a claim in rationals, or in enclosures for long runs; None if neither is affordable."""
     run = read(table)
     run = None if run is None else decidable(run)
     if run is None or (run.arithmetic is RATIONAL and simulation(run) > _LONGEST):
@@ -210,7 +212,7 @@ def evaluate_rigorously(claim: Claim, table: Table) -> Check | None:
 
 
 def examined(claim: Claim, run: Run) -> Check | None:
-    """The check of a claim on a changed run; None where it leaves the reach of the arithmetic."""
+    """Check a claim on a changed run; None if it leaves the range of the arithmetic."""
     with suppress(*NO_RUN), np.errstate(all="ignore"):
         return check(claim, run)
     return None
@@ -230,7 +232,7 @@ def features(table: Table) -> set[str]:
 
 
 def with_clients(table: Table, kept: list[int]) -> Table:
-    """The run with these clients only, in this order; a client may come twice."""
+    """Return the run with these clients only, in this order; a client may occur twice."""
     changes: dict[str, Any] = {}
     for key in _PER_CLIENT:
         value = get(table, key)
@@ -256,7 +258,7 @@ def _reduce_participants(table: Table, kept: list[int]) -> dict[str, Any]:
 
 
 def with_coordinates(table: Table, kept: list[int]) -> Table:
-    """The run in some of its coordinates only; terms of scalar losses stay where they are."""
+    """Return the run with some of its coordinates only; terms of scalar losses are kept."""
     problem = table["problem"]
     if "terms" in problem:
         return table

@@ -1,4 +1,4 @@
-"""A search for counterexamples by regimes: every pair of directions in which a run can be extreme, and climbs."""
+"""Search for counterexamples by regimes: all pairs of extreme features of a run, followed by local ascents."""
 
 from verify.falsify.regimes.coverage import NO_PAIRS, Pairs, Regime
 from verify.falsify.regimes.search import Search, search_regimes

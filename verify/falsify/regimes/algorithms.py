@@ -1,4 +1,4 @@
-"""The algorithm of a claim, the factors of its parameters, and its table at a point."""
+"""The algorithm of a claim, the factors of its parameters, and its run-file table at a point."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from verify.falsify.regimes.problems import number_of_clients, number_of_steps, 
 from verify.falsify.tables import Table, find_most_steps
 
 _TRIED = ("0", "1/10", "1/2", "9/10", "1", "2", "10")
-"""Numbers that a parameter is given of whose range nothing better is known."""
+"""Values of a parameter without a known range."""
 _BUFFER = 2
-"""Reports for which a server with a buffer waits."""
+"""Buffer size of a buffered server, in reports."""
 _LONGEST = 3
-"""Time of the slowest clients with unlike times; all report in an interval of this length."""
+"""Time of the slowest clients if times differ; all clients report within an interval of this length."""
 _NEAR, _FAR = 12, 20
-"""Exponents up to which a parameter is moved towards an end of the unit interval, and on the half-line."""
+"""Exponents up to which a parameter approaches an end of the unit interval, or grows on the half-line."""
 
 
 @dataclass(frozen=True)
 class ClaimedAlgorithm:
-    """The algorithm that a claim is about."""
+    """The algorithm that a claim concerns."""
 
     name: str
     fixed: tuple[tuple[str, Any], ...] = ()
     """Parameters to which the claim gives one value."""
     is_decreasing: bool = False
-    """Whether the claim is about steps 2/(mu tau (n + c)) in round n."""
+    """Whether the claim concerns steps 2/(mu tau (n + c)) in round n."""
     stated: StepSizes | None = None
-    """The step sizes that the claim states, where it states some."""
+    """The step sizes that the claim states, if any."""
 
     @classmethod
     def of(cls, claim: Claim) -> ClaimedAlgorithm:
-        """FedAvg where the claim names no algorithm."""
+        """Return the algorithm of a claim, which is FedAvg if the claim names none."""
         named = [one for one in claim.assumptions if isinstance(one, OfAlgorithm) and one.names]
         if not named:
             return cls("fedavg")
@@ -55,19 +55,19 @@ class ClaimedAlgorithm:
 
     @cached_property
     def definition(self) -> FederatedAlgorithm | None:
-        """The definition behind the name; None for a setting of the update rule."""
+        """Return the definition of the algorithm; None for a setting of the update rule."""
         if is_user_defined(self.name) or (self.name in defined_names() and self.name != "fedavg"):
             return find_definition(self.name, "algorithm.name")
         return None
 
     @property
     def steps_are_rounds(self) -> bool:
-        """Whether a round is one step."""
+        """Return whether a round is one step."""
         return self.definition is not None and self.definition.steps_are_rounds
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
-        """Those of the algorithm's own parameters."""
+        """Return the factors of the algorithm's parameters."""
         if self.definition is None:
             return ()
         fixed = {key for key, _ in self.fixed}
@@ -81,7 +81,7 @@ class ClaimedAlgorithm:
         return tuple(found)
 
     def table(self, point: Point, step_size: fmpq, rounds: int) -> Table:
-        """The `[algorithm]` of a run."""
+        """Return the `[algorithm]` table of a run."""
         found: Table = {"local_step_size": step_size / unit_of_values(point), "rounds": rounds}
         if not self.steps_are_rounds:
             found["local_steps"] = number_of_steps(point)
@@ -108,9 +108,10 @@ class ClaimedAlgorithm:
 
 
 def decreasing(problem: Table, algorithm: Table) -> Table:
-    """Step sizes 2/(mu tau (n + c)) in round n that begin with the given one; nothing where mu takes more than a look.
+    """Return step sizes 2/(mu tau (n + c)) in round n that begin with the given one; empty where mu is not easily
+    known.
 
-    The smallest curvature mu is read off Hessians that are diagonal.
+    The smallest curvature mu is read from Hessians that are diagonal.
     """
     hessians, first = problem.get("hessians"), algorithm["local_step_size"]
     if hessians is None or isinstance(first, list) or not all(map(_is_diagonal, hessians)):
@@ -127,12 +128,12 @@ def _is_diagonal(matrix: list[list[fmpq]]) -> bool:
 
 
 def _mixing(clients: int, heard: fmpq) -> list[list[fmpq]]:
-    """Return the mixing matrix of clients that keep a share and spread the rest evenly."""
+    """Return the mixing matrix of clients that keep a part of their own model and average the rest evenly."""
     return [[heard / clients + (1 - heard if i == j else 0) for j in range(clients)] for i in range(clients)]
 
 
 def _factor(parameter: Parameter) -> Factor:
-    """The levels of a parameter: both ends of its range, and between."""
+    """Return the factor of a parameter: levels at both ends of its range, and between them."""
     key, allowed = parameter.key, parameter.allowed
     words = lambda level: _format_level(parameter, level)  # noqa: E731
     if parameter.is_flag:
@@ -150,7 +151,7 @@ def _factor(parameter: Parameter) -> Factor:
 
 
 def _value(parameter: Parameter, level: Level, point: Point) -> Any:
-    """The number of a parameter at a level."""
+    """Return the value of a parameter at a level."""
     if parameter.is_flag or isinstance(level, str):
         return level
     if parameter.allowed.is_subset(sp.S.Integers):
@@ -165,7 +166,7 @@ def _format_level(parameter: Parameter, level: Level) -> str:
 
 
 def _local_work(algorithm: Table, point: Point) -> Table:
-    """Fewer steps for the first client, perhaps as much longer ones."""
+    """Return local work with fewer steps for the first client, which may be longer by the same factor."""
     clients, kind = number_of_clients(point), point.get("local work")
     if kind is None or clients == 1 or "local_steps" not in algorithm:
         return {}
@@ -214,7 +215,7 @@ def _compute_times(kind: str, clients: int) -> list[int]:
 
 
 def rounds_of_a_cycle(point: Point) -> int:
-    """Rounds until every client has reported in proportion to its speed; with a buffer reports wait for others."""
+    """Return the rounds until all clients have reported in proportion to their speed; buffers delay reports."""
     kind, clients = point.get("clock"), number_of_clients(point)
     if kind is None:
         return 1

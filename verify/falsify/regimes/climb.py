@@ -1,6 +1,6 @@
-"""Local ascent from a point: one coordinate at a time, in ever smaller steps, and on in the direction that helped.
+"""Local ascent from a point: one coordinate at a time with decreasing steps; successful moves are repeated.
 
-What moves a run, start, noise or gradients, stays: each set of them is its own valley.
+The sources of error (start, noise, gradients) are fixed: each set of them has separate local maxima.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from verify.falsify.regimes.evaluation import Evaluation, Seen
 from verify.falsify.regimes.factors import Factor, Level, Point
 
 _GAIN = 1e-4
-"""Rise of the score that justifies a step."""
+"""Least increase of the score for a step."""
 _REPEATED = 6
-"""Times that a step which helped is taken again."""
+"""Largest number of repetitions of a successful step."""
 _SCALES = 3
 _HORIZON = (5, 2, 1)
 """Steps of the horizon's exponent."""
 _HORIZONS = (("T", 0), ("cycle", 0), ("L", 0), ("L", 5), ("mu", 5))
 _FIRST = ("step size", "horizon", "clients", "local steps")
-"""Coordinates along which valleys usually run."""
+"""Coordinates that are tried first, because ascents mostly use them."""
 
 
 class LevelClimb:
-    """Ascents of one score over the levels that apply, with a bounded number of evaluations."""
+    """Local ascents of a score over the applicable levels, with a bounded number of evaluations."""
 
     def __init__(
         self,
@@ -36,13 +36,13 @@ class LevelClimb:
         *,
         kept: Sequence[str] = ("sources",),
     ) -> None:
-        """`kept` are coordinates that stay unchanged."""
+        """Create an ascent; the coordinates `kept` are fixed."""
         self._evaluation, self._levels, self._random, self._look = evaluation, levels, random, look
         self._value, self._kept = value, kept
         self._factors = evaluation.factors
 
     def from_point(self, start: Seen, evaluations: int) -> Seen:
-        """The best point that is reached, by sweeps over all coordinates."""
+        """Return the best point after sweeps over all coordinates."""
         at, scale, end = start, 0, self._evaluation.count + evaluations
         while scale < _SCALES and self._evaluation.count < end:
             swept = self._sweep(at, scale, end)
@@ -51,7 +51,7 @@ class LevelClimb:
         return at
 
     def _sweep(self, at: Seen, scale: int, end: int) -> Seen:
-        """Each coordinate in turn, from where the last one led."""
+        """Try each coordinate in turn, always from the best point so far."""
         names = [name for name in self._factors if name not in self._kept]
         self._random.shuffle(names)
         names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
@@ -60,7 +60,7 @@ class LevelClimb:
         return at
 
     def _along(self, at: Seen, name: str, scale: int, end: int) -> Seen:
-        """The first move of a coordinate that helps, and on from there; else where it was."""
+        """Make the first move of a coordinate that helps and repeat it; return the point unchanged if none helps."""
         for level in self._moves(at.point, name, scale):
             if self._evaluation.count >= end:
                 break
@@ -82,7 +82,7 @@ class LevelClimb:
         return at
 
     def _repeat(self, name: str, old: Level, new: Level) -> Level:
-        """The level after one more such move; None where levels are words."""
+        """Return the level after one more such move; None for levels that are words."""
         if name == "horizon":
             return (new[0], 2 * new[1] - old[1]) if new[0] == old[0] else None
         if not (_is_number(old) and _is_number(new) and self._factors[name].steps):
@@ -106,7 +106,7 @@ class LevelClimb:
 
 
 def _steps(factor: Factor, level: Level, scale: int) -> Iterator[Level]:
-    """Steps up and down of a number, within its bounds."""
+    """Yield steps up and down from a number, within its bounds."""
     if not factor.steps or not _is_number(level):
         return
     size = factor.steps[min(scale, len(factor.steps) - 1)]
@@ -116,7 +116,7 @@ def _steps(factor: Factor, level: Level, scale: int) -> Iterator[Level]:
 
 
 def _is_other(factor: Factor, level: Level, present: Level) -> bool:
-    """Return whether a level is another one that no step along numbers reaches."""
+    """Return whether a level differs from the present one and is not reached by numerical steps."""
     return bool(level != present) and not (factor.steps and _is_number(level) and _is_number(present))
 
 

@@ -1,4 +1,4 @@
-"""A violation that floats see, made lighter and decided in rationals or enclosures."""
+"""Replace a float violation by a cheaper one, and decide it in rationals or enclosures."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from verify.falsify.regimes.factors import STANDARD, Level, Point
 from verify.falsify.tables import NO_RUN, Table, read, write_table
 
 _LIGHT, _MOST = 0.2, 3.0
-"""Seconds of exact work from which on a lighter violation is looked for, and that a run may take at most."""
+"""Seconds of exact work above which a cheaper violation is searched for, and above which no exact check is made."""
 _TURNS = 24
 _LIGHTER, _MUCH_LIGHTER = 0.8, 1 / 12
-"""Part of the work that a lighter run may take, and with which the next turn begins at once."""
+"""Fraction of the work that a cheaper run may take, and fraction below which the next pass starts at once."""
 _LEAST = 0.03
-"""Score that a lighter violation keeps, or half of the present one."""
+"""Score that a cheaper violation must keep, unless half of the present score is smaller."""
 _TOWARDS_SHORTER = {
     "clients": (-4, -2, -1),
     "local steps": (-4, -2, -1),
@@ -35,17 +35,18 @@ _TOWARDS_SHORTER = {
 
 
 def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen], until: float) -> tuple[Table, Check] | None:
-    """The run file of a run nearby that looks like a violation, with its rigorous check; None where none is affordable.
+    """Return the run file and the rigorous check of a similar run that violates the claim in floats; None if
+    unaffordable.
 
-    Lighter ones are looked for until a time of `verify.effort.worked`.
-    The check may well say that the claim holds: floats see violations where sides cancel.
+    Cheaper runs are searched for until a value of the work clock, `verify.effort.measure_work`. The check may show that
+    the claim holds, because floats see violations where sides cancel.
     """
     light = _lighter(seen, look, until)
     return None if light.table is None else decided(claim, light.table)
 
 
 def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
-    """The run file of a run with its rigorous check; None where nothing that is affordable decides."""
+    """Return the run file of a run with its rigorous check; None if no affordable check decides it."""
     with suppress(*NO_RUN), np.errstate(all="ignore"):
         file = write_table(table)
         found = _decide(claim, file)
@@ -55,13 +56,13 @@ def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
 
 
 def exact_work(table: Table) -> float:
-    """Seconds of work that the rationals of a run take, about."""
+    """Estimate the seconds of work for the rationals of a run."""
     run = read(table)
     return 0.0 if run is None else simulation(run)
 
 
 def _decide(claim: Claim, table: Table) -> Check | None:
-    """The check in rationals where they are affordable, else in enclosures where these are."""
+    """Check in rationals if affordable, else in enclosures if these are affordable; None otherwise."""
     exact = parse_run(table, RATIONAL)
     if simulation(exact) <= _MOST:
         return check(claim, exact)
@@ -70,7 +71,7 @@ def _decide(claim: Claim, table: Table) -> Check | None:
 
 
 def _lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:
-    """A violation that takes less exact work, by as clear a margin as there is."""
+    """Return a violation that takes less exact work, with the largest margin possible."""
     # The score of an equation is the logarithm of a gap.
     least = min(_LEAST, seen.score / 2) if seen.score > 0 else seen.score - 1
     for _ in range(_TURNS):
@@ -102,7 +103,7 @@ def _work(seen: Seen) -> float:
 
 
 def _shorter(point: Point) -> Iterator[dict[str, Level]]:
-    """Points with fewer rounds, steps and clients, or where less far is far enough."""
+    """Yield changes to fewer rounds, steps and clients, and to less extreme levels."""
     unit, exponent = point["horizon"]
     for less in (4, 2, 1):
         yield {**point, "horizon": (unit, exponent - less)}

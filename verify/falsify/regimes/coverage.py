@@ -1,4 +1,4 @@
-"""Coverage of a search: each level of each factor, with its runs and their largest ratio."""
+"""Coverage of a search: for each level of each factor, its runs and their largest ratio."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import Factor
 
 _LARGEST = 90.0
-"""Score from which on it is no logarithm of a ratio: a side is zero or negative."""
+"""Score above which it is not the logarithm of a ratio, because a side is zero or negative."""
 
 
 @dataclass(frozen=True)
@@ -20,33 +20,33 @@ class Regime:
     factor: str
     level: str
     runs: int
-    """To which the claim applies."""
+    """Number of runs to which the claim applies."""
     largest_ratio: float | None
-    """Ratio of the side claimed to be smaller to the other, in floats; None where no run that satisfies it has one."""
+    """Largest ratio of the smaller side, as claimed, to the other, in floats; None where no valid run has one."""
 
     @property
     def name(self) -> str:
-        """The factor and its level."""
+        """Return the factor and its level as text."""
         return f"{self.factor}: {self.level}"
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Number of pairs of levels of two factors that a search has tried together."""
+    """Numbers of pairs of levels of two factors in a search."""
 
     covered: int = 0
     all: int = 0
-    """Pairs of levels that each apply."""
+    """Number of pairs whose levels are both applicable."""
     given_up: int = 0
-    """Pairs of these that some runs had, to none of which the claim applied."""
+    """Number of pairs that were tried, but on no run of which the claim applied."""
 
 
 NO_PAIRS = Pairs()
-"""Those of a search that tried nothing."""
+"""The counts of an empty search."""
 
 
 def covered(factors: Mapping[str, Factor], seen: Iterable[Seen]) -> tuple[Regime, ...]:
-    """The regimes of all points at which a claim applies, factor by factor."""
+    """Return the regimes of all points at which a claim applies, factor by factor."""
     applicable = [one for one in seen if one.applies]
     found = []
     for name, factor in factors.items():

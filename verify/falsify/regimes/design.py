@@ -1,4 +1,4 @@
-"""A covering design: rows of levels in which every pair of levels of two factors meets, as far as the claim allows."""
+"""A covering design: rows of levels that contain every pair of levels of two factors, if the claim allows it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from verify.falsify.regimes.factors import Factor, Level
 Pair = tuple[str, str, str, str]
 """Two factors and their levels, by name."""
 _GIVEN_UP = 3
-"""Number of rows to which the claim does not apply, after which a pair is given up."""
+"""Number of rows without an applicable run after which a pair is given up."""
 _PLAIN = 0.6
-"""Part of the balanced rows in which a factor with a plain level has it."""
+"""Fraction of the balanced rows in which a factor has its plain level, if it has one."""
 
 
 class Design:
-    """Rows over the levels that apply; who asks says which of them the claim mentions."""
+    """Rows over the applicable levels; the caller reports which rows the claim applies to."""
 
     def __init__(self, factors: Mapping[str, Factor], levels: Mapping[str, Sequence[Level]], seed: int) -> None:
         self._factors = factors
@@ -33,7 +33,7 @@ class Design:
         }
 
     def rows(self, most: int) -> Iterator[dict[str, Level]]:
-        """Rows that cover all pairs, then balanced ones in random order, at most so many."""
+        """Yield at most `most` rows: first rows that cover all pairs, then balanced ones in random order."""
         given = 0
         while given < most and self._choose_wanted():
             yield self._covering_row()
@@ -41,7 +41,7 @@ class Design:
         yield from self._balance_rows(most - given)
 
     def count(self, row: Mapping[str, Level], applies: bool) -> None:
-        """Take note of a row that was tried."""
+        """Record a row that was tried."""
         pairs = self._pairs_in(row)
         if applies:
             self.covered |= pairs
@@ -50,14 +50,14 @@ class Design:
 
     @property
     def given_up(self) -> int:
-        """Number of pairs that never applied."""
+        """Return the number of pairs that were never applicable."""
         return sum(self._in_vain[pair] >= _GIVEN_UP for pair in self.all_pairs - self.covered)
 
     def _choose_wanted(self) -> set[Pair]:
         return {pair for pair in self.all_pairs - self.covered if self._in_vain[pair] < _GIVEN_UP}
 
     def _covering_row(self) -> dict[str, Level]:
-        """A row with many pairs that are missing: one of them first, then level by level what adds most."""
+        """Build a row that contains one missing pair, and then the levels that add most missing pairs."""
         wanted = self._choose_wanted()
         first, level, second, other = self._random.choice(sorted(wanted))
         row = {first: self._level(first, level), second: self._level(second, other)}
@@ -71,7 +71,7 @@ class Design:
         return sum(_pair(name, level, other, row[other]) in wanted for other in row)
 
     def _shuffle(self, name: str) -> list[Level]:
-        """The levels in random order, a plain one first."""
+        """Return the levels in random order, the plain one first."""
         levels = list(self._levels[name])
         self._random.shuffle(levels)
         plain = self._factors[name]
@@ -85,7 +85,9 @@ class Design:
         return {_pair(one, row[one], other, row[other]) for one, other in combinations(named, 2)}
 
     def _balance_rows(self, count: int) -> Iterator[dict[str, Level]]:
-        """Each factor's levels equally often, those with a plain one mostly plain: few extremes at once."""
+        """Yield rows with all levels equally often; a plain level is more frequent, so that few extremes are
+        combined.
+        """
         columns = {name: self._column(name, count) for name in self._levels}
         for number in range(count):
             yield {name: column[number] for name, column in columns.items()}

@@ -1,7 +1,7 @@
-"""The largest step size that the conditions of a claim allow on a problem, found in floats.
+"""Find the largest step size that the conditions of a claim allow on a problem, in floats.
 
-Conditions are mostly monomials in the step size: on logarithmic scales the edge is where a straight line ends.  Where
-they have a kink, or where an assumption mentions step sizes, it is found by halving.
+Most conditions are monomials in the step size, so that the largest step size solves a linear equation in logarithms. If
+a condition has a kink, or an assumption mentions step sizes, it is found by bisection.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from verify.falsify.regimes.factors import is_tied
 from verify.falsify.tables import NO_RUN
 
 UNBOUNDED = math.inf
-"""The edge where no condition stops the step size."""
+"""Value if no condition limits the step size."""
 _REFINEMENTS, _REFINEMENTS_OF_EQUATIONS, _HALVINGS = 3, 8, 6
 _FLAT = 1e-9
-"""Slope below which a condition does not ask about the step size, and rounding of its sides."""
+"""Slope below which a condition does not depend on the step size, and rounding error of its sides."""
 _INSIDE = 1 - 1e-12
 _LARGEST, _SMALLEST, _STRIDE = 22, -14, 3
-"""Exponents of two between which the edge is looked for by halving."""
+"""Largest and smallest exponent of two, and stride, of the bisection."""
 _FAR = 60.0
 
 
@@ -44,13 +44,13 @@ class Edge:
         self._is_tied = is_tied(claim)
 
     def largest_factor(self, run: Run) -> float | None:
-        """The largest factor of the run's step sizes that the claim allows; None where it applies with none."""
+        """Return the largest factor of the run's step sizes that the claim allows; None if it allows none."""
         with suppress(*NO_RUN), np.errstate(all="ignore"):
             return self._tie(run) if self._is_tied else self._largest(run)
         return None
 
     def _tie(self, run: Run) -> float | None:
-        """The one step size that the assumption allows, where it is rational and allowed by the conditions."""
+        """Return the only step size that the assumption allows, if it is rational and the conditions allow it."""
         work = run.algorithm.work
         clients, iterations = run.problem.clients, run.algorithm.rounds * max(work.steps)
         if math.isqrt(clients * iterations) ** 2 != clients * iterations:
@@ -72,7 +72,9 @@ class Edge:
         return self._along(run, here, slopes, is_fixed)
 
     def _along(self, run: Run, here: Array, slopes: Array, is_fixed: Array) -> float | None:
-        """By the straight lines of the conditions, corrected where they are curved."""
+        """Solve for the largest factor by the linear approximation of the conditions in logarithms, with
+        corrections.
+        """
         equations = ~is_fixed & np.isfinite(here) & self._equations
         if equations.any():
             return self._at_equations(run, here, slopes, equations)
@@ -91,7 +93,9 @@ class Edge:
         return self._search_by_halving(run)
 
     def _at_equations(self, run: Run, here: Array, slopes: Array, equations: Array) -> float | None:
-        """The factor at which equations on the step size hold; None where they do not, or another condition fails."""
+        """Return the factor at which equations on the step size hold; None if they cannot, or another condition
+        fails.
+        """
         excesses, exponent = here, 0.0
         for _ in range(_REFINEMENTS_OF_EQUATIONS):
             worst = int(np.argmax(np.where(equations, np.abs(excesses), -np.inf)))
@@ -100,7 +104,7 @@ class Edge:
             excesses = self._excesses(run.with_step_factor(2.0**exponent))
             if np.abs(excesses[equations]).max() < _FLAT:
                 return float(2.0**exponent) if (excesses < _FLAT).all() else None
-            # A curved equation has another slope where it holds.
+            # The slope of a nonlinear equation is different at its solution.
             slopes = (excesses - before) / step
         return None
 
@@ -126,7 +130,9 @@ class Edge:
         return False
 
     def _excesses(self, run: Run) -> Array:
-        """log2 of the smaller over the larger side of each condition: positive where it fails."""
+        """Return log2 of the smaller over the larger side of each condition; it is positive where the condition
+        fails.
+        """
         return np.array([_excess(*c.relation.in_order(c.lhs, c.rhs)) for c in self._compare(run)])
 
     def _compare(self, run: Run) -> list[Comparison]:

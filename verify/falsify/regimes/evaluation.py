@@ -1,4 +1,4 @@
-"""A claim at a point: the run there, at the edge of the claim's conditions, and how near it comes to a violation."""
+"""Evaluate a claim at a point: the run at the edge of the claim's conditions, and its distance from a violation."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from verify.falsify.tables import NO_RUN, Table
 from verify.instances import assumes_only_smoothness
 
 _SMALL = fmpq(1, 2**14)
-"""The step size from which the edge is looked for, for a largest curvature of 1."""
+"""Small step size from which the edge is computed, for largest curvature 1."""
 _BEYOND = 3.0
-"""Step size times curvature where no condition stops it: there gradient descent diverges."""
+"""Step size times curvature if no condition limits it; gradient descent diverges at this value."""
 _TIE = -90.0
-"""The score of two sides that floats cannot distinguish."""
+"""Score of two sides that floats cannot distinguish."""
 _TINY = 1e-9
 """Relative distance from the edge."""
 _STILL: Point = {"horizon": ("T", 0), "step size": -40}
 """Point at which a run hardly moves."""
 _FAR, _MOVING = 100.0, 16
 _MOST_AT_EVERY_STEP = 7
-"""Exponent of the number of clients where a claim has terms at each step."""
+"""Largest exponent of the number of clients for claims with terms at each step."""
 _MOST_STEPS_LOOKED_AT = 9
-"""Exponent of the local steps where a claim has terms at each of them."""
+"""Largest exponent of the local steps for claims with terms at each local step."""
 _LOOKED_AT, _LOOKED_AT_IN_FRAMES = 4096, 256
-"""Local steps of all clients where a claim has terms at each: in one pass, or with what vectors are there."""
+"""Largest numbers of local steps of all clients for claims with terms at each step: without and with vectors."""
 _TO_THE_EDGE = ("sources", "gradients", "noise", "noisy clients", "direction", "horizon", "step size")
-"""Factors that do not move the edge, but for whether there is noise."""
+"""Factors that do not change the edge, except for the presence of noise."""
 
 
 @dataclass
@@ -57,20 +57,20 @@ class Seen:
     score: float
     table: Table | None = None
     holds: bool | None = None
-    """In floats."""
+    """The decision in floats."""
     sides: tuple[float, float] | None = None
-    """The side that is claimed to be smaller and the other, where they are closest to a violation."""
+    """The smaller side, as claimed, and the other, where they are closest to a violation."""
     balanced: float = NOTHING
-    """The score with what is subtracted on one side added to the other."""
+    """The score after subtracted terms are moved to the other side."""
 
     @property
     def applies(self) -> bool:
-        """Whether the claim mentions the run."""
+        """Return whether the claim applies to the run."""
         return self.table is not None
 
 
 class Evaluation:
-    """A claim at points; each is evaluated once, and counted."""
+    """Evaluate a claim at points; each point is evaluated and counted once."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.subject = claim, ClaimedAlgorithm.of(claim)
@@ -83,24 +83,24 @@ class Evaluation:
 
     @property
     def factors(self) -> dict[str, Factor]:
-        """All directions that runs of the claim's algorithm have."""
+        """Return all factors of runs of the claim's algorithm."""
         found = {**factors_for(self.claim), **{factor.name: factor for factor in self.subject.factors}}
         if not assumes_only_smoothness(self.claim):
             found["loss"] = found["loss"].without("bounded")
             del found["negative curvature"]
         if self._looked_at is not None:
-            # Ascents go further: a thousand clients take a second where they are looked at one by one.
+            # Ascents may go further: runs with a thousand separate clients take a second each.
             found["clients"] = replace(found["clients"].up_to(_MOST_AT_EVERY_STEP), high=found["clients"].high)
             found["local steps"] = found["local steps"].up_to(_MOST_STEPS_LOOKED_AT)
         if self.subject.definition is not None:
-            # Clients keep their own vectors, and with a graph each is its own kind.
+            # Clients have their own vectors; on a graph each client is different.
             found["clients"] = found["clients"].up_to(4 if "mixing" in found else 5)
         if self.subject.steps_are_rounds:
             del found["local steps"]
         return found
 
     def at(self, point: Point) -> Seen:
-        """Score of the run at a point, in floats: how near it comes to a violation."""
+        """Return the score of the run at a point, in floats: its closeness to a violation."""
         here = normal(point)
         key = tuple(sorted((name, str(level)) for name, level in here.items()))
         if key not in self.known:
@@ -118,10 +118,10 @@ class Evaluation:
 
     @staticmethod
     def progress(seen: Seen, look: Callable[[Point], Seen]) -> float:
-        """The logarithm of the promised over the true decrease of the left side, as far as it decreases.
+        """Return the logarithm of the guaranteed over the true decrease of the left side.
 
-        Where nothing moves both sides of a bound that contracts are equal, and their ratio is independent of the
-        rate. `look` evaluates the run that hardly moves.
+        Without movement both sides of a contraction bound are equal, and their ratio is independent of the rate. `look`
+        evaluates the run that hardly moves.
         """
         still = look({**seen.point, **_STILL}) if seen.sides is not None else seen
         if seen.sides is None or still.sides is None:
@@ -132,7 +132,7 @@ class Evaluation:
         return math.log(promised / true) if promised > 0 and true > 0 else -_FAR
 
     def table(self, point: Point) -> Table | None:
-        """The run at a point; None where the claim mentions none there."""
+        """Return the run at a point as a table; None if the claim does not concern such a run."""
         rounds = rounds_at(point, _SMALL, self.subject, self._looked_at)
         for _ in range(2 if self._conditions_ask_for_rounds else 1):
             edge = self._edge_at(point, rounds)
@@ -155,7 +155,7 @@ class Evaluation:
         return found
 
     def _edge_at(self, point: Point, rounds: int) -> float | None:
-        """The largest step size, for a largest curvature of 1."""
+        """Return the largest step size, for largest curvature 1."""
         asked = rounds if self._conditions_ask_for_rounds or point.get("clock") else 1
         kept = {name: level for name, level in point.items() if name not in _TO_THE_EDGE or point.get("loss")}
         key = (asked, "n" in point["sources"], tuple(sorted((name, str(level)) for name, level in kept.items())))
@@ -169,9 +169,10 @@ class Evaluation:
 
 
 def rate_run(seen: Seen) -> float:
-    """The score, less where a run from a distant start hardly moves: both sides are what they began with there.
+    """Return the score, reduced for a run from a distant start that hardly moves, whose sides keep their initial
+    values.
 
-    Sides that floats cannot distinguish are ties, or rounding alone: neither leads to a violation.
+    Sides that floats cannot distinguish are ties or rounding errors; neither leads to a violation.
     """
     if seen.holds is None and seen.score > _TIE:
         return _TIE
@@ -189,13 +190,15 @@ def _sides(found: Check) -> tuple[float, float] | None:
 
 
 _OF_DOUBLED_ROUNDS = ("average", "final", "initial", "iterations", "last_round", "limiting", "rounds")
-"""Beginnings of the names of quantities that equal rounds have in closed form, however many they are."""
+"""Prefixes of the names of quantities that identical rounds have in closed form, for any number of rounds."""
 _LARGEST_OF_STEPS = ("full_gradient_bound", "gradient_bound", "visited_second_moment")
-"""Names of suprema over the run itself, for which every local step is listed."""
+"""Names of suprema over the run itself, which need a list of all local steps."""
 
 
 def _may_depend_on_steps(claim: Claim) -> bool:
-    """Return whether a claim may have terms at each round or step, so that equal rounds cannot be doubled."""
+    """Return whether a claim may have terms at each round or step, so that repeated squaring of rounds does not
+    apply.
+    """
     asked = [quantity for quantity in claim.notation.values() if isinstance(quantity, RunQuantity)]
     return claim.place != "run" or any(
         quantity.place != "run"
@@ -206,7 +209,7 @@ def _may_depend_on_steps(claim: Claim) -> bool:
 
 
 def _limit_looked_at(claim: Claim) -> int | None:
-    """Local steps of all clients that are affordable; None where equal rounds can be doubled."""
+    """Return the affordable number of local steps of all clients; None if repeated squaring of rounds applies."""
     if not _may_depend_on_steps(claim):
         return None
     asked = claim.notation.values()

@@ -1,8 +1,8 @@
-"""Directions in which a run can be extreme, and the levels at which a claim is tried in each.
+"""Factors: features in which a run can be extreme, and the levels at which a claim is tried.
 
-A point is one level of every factor.  Numbers are exponents of two, relative to what bounds them: the step size to
-the edge of the claim's conditions, the rounds to the time constant of a curvature.  One coordinate then moves along a
-valley, such as "more local steps, as many smaller steps, and for longer".
+A point has one level of every factor. Numbers are exponents of two relative to their natural scale: the step size
+relative to the edge of the claim's conditions, the rounds relative to the time constant of a curvature. With these
+scales one coordinate often suffices for a joint change, such as more local steps, each smaller, for more rounds.
 """
 
 from __future__ import annotations
@@ -20,55 +20,55 @@ from fedtheory.language.quantities import RunQuantity
 from verify.falsify.counts import is_allowed, is_restricted
 
 Level = Any
-"""A number, a word, or None for nothing of the kind."""
+"""A number, a word, or None if the feature is absent."""
 Point = Mapping[str, Level]
 
 DATA = ("data", "rare rows")
-"""Least squares with mini-batches of one; the noise of rare rows is what decides, at the step size of one row."""
+"""Name of least squares with mini-batches of one: rare rows cause the noise, at the step size of one row."""
 _MOST_STEPS = 14
-"""Exponent of the local steps of all clients in a round."""
+"""Largest exponent of the local steps of all clients in a round."""
 _MOST_WITH_CLOCKS = 7
-"""Exponent of the clients whose models are of several ages."""
+"""Largest exponent of the clients if they have stale models."""
 _MOST_HALVES = 2.585
-"""Exponent of the clients of whom half take part: a claim may ask for an enumeration of all such sets."""
+"""Largest exponent of the clients if half of them participate; a claim may need an enumeration of all such sets."""
 _COUNTS = (*range(1, 33), 50, 64, 100, 128, 200, 256, 500, 512, 1000, 1024)
-"""Counts among which the least that conditions allow are looked for."""
+"""Counts that are tried for the least one that conditions allow."""
 
 
 @dataclass(frozen=True)
 class Factor:
-    """One direction, with its levels from tame to extreme."""
+    """One feature, with its levels from normal to extreme."""
 
     name: str
     levels: tuple[Level, ...]
     plain: Level = "none"
-    """The level of most rows; a factor without one has all of its levels equally often."""
+    """The level of most rows; a factor without one has all its levels equally often."""
     steps: tuple[float, ...] = ()
-    """Step lengths of an ascent along numbers, from large to small; words are exchanged."""
+    """Decreasing step lengths of an ascent along numbers; words are exchanged."""
     low: float = float("-inf")
     high: float = float("inf")
     in_words: Callable[[Level], str] = str
 
     @property
     def has_plain(self) -> bool:
-        """Whether one level is that of most runs."""
+        """Return whether one level is that of most runs."""
         return bool(self.plain != "none")
 
     def up_to(self, high: float) -> Factor:
-        """The factor with no level beyond a bound."""
+        """Return the factor without the levels above a bound."""
         return replace(self, levels=tuple(dict.fromkeys(min(level, high) for level in self.levels)), high=high)
 
     def without(self, level: Level) -> Factor:
-        """The factor without one of the levels."""
+        """Return the factor without one of its levels."""
         return replace(self, levels=tuple(other for other in self.levels if other != level))
 
     def within(self, number: float) -> float:
-        """The number, or the bound that it is beyond."""
+        """Clip a number to the bounds of the factor."""
         return min(max(number, self.low), self.high)
 
 
 def count(power: float) -> int:
-    """A number of clients, or of local steps, from its exponent."""
+    """Return a number of clients or local steps from its exponent."""
     return int(max(1, min(round(2.0**power), 2**26)))
 
 
@@ -148,7 +148,7 @@ RULE = (
     Factor("aggregation", (None, "time-based", "identical", "unequal"), None, in_words=_word),
 )
 STANDARD: Mapping[str, Factor] = {factor.name: factor for factor in (*PROBLEM, *RULE)}
-"""The factors of any run, by name."""
+"""The factors of every run, by name."""
 
 _CYCLES = (("cycle", 0), ("cycle", 2))
 _OF_TIED_STEPS = (
@@ -156,16 +156,16 @@ _OF_TIED_STEPS = (
     Factor("local steps", (0, 2, 4), steps=(2,), low=0, high=12, in_words=_count),
     Factor("horizon", (("T", 0), ("T", 12), ("T", 6), ("T", 20)), in_words=_horizon),
     Factor("step size", (0,), high=0, in_words=_list_edge_factors),
-    # Curvatures alone lead to the edge of the conditions there, so that they move in small steps.
+    # Curvatures alone determine the edge of the conditions there, so they change in small steps.
     Factor("unit of values", (0, 12, -12), 0, (4, 0.5, 1 / 16), -48, 48, in_words=_power),
 )
 
 
 def factors_for(claim: Claim) -> dict[str, Factor]:
-    """The factors of any run, with levels that the assumptions of a claim allow.
+    """Return the factors of every run, with the levels that the assumptions of a claim allow.
 
-    A run that has to end with a whole cycle of its clock is as long as some cycles.  A step size that is tied to the
-    square root of clients over iterations is rational where both are powers of four.
+    A run that must end after a whole cycle of its clock has the length of some cycles. A step size that is tied to the
+    square root of clients over iterations is rational if both are powers of four.
     """
     found = {
         name: replace(factor, levels=levels_of_counts(claim).get(name, factor.levels))
@@ -180,7 +180,7 @@ def factors_for(claim: Claim) -> dict[str, Factor]:
 
 @cache
 def levels_of_counts(claim: Claim) -> Mapping[str, tuple[Level, ...]]:
-    """Levels of the counts that conditions restrict, as ``Eq(T, 1)`` does, by the names of their factors."""
+    """Return the levels of counts that conditions restrict, as ``Eq(T, 1)`` does, by the names of factors."""
     clients = _allow(claim, q.clients, CLIENTS.levels)
     steps = _allow(claim, q.local_steps, LOCAL_STEPS.levels)
     rounds = _allow(claim, q.rounds, [power for unit, power in HORIZON.levels if unit == "T"])
@@ -191,9 +191,9 @@ def levels_of_counts(claim: Claim) -> Mapping[str, tuple[Level, ...]]:
 
 
 def _allow(claim: Claim, quantity: RunQuantity, levels: Sequence[float]) -> tuple[float, ...]:
-    """Those of the levels that the conditions on a count alone allow, with the least of all; none without conditions.
+    """Return the levels that conditions on the count alone allow, with the least allowed one; empty without conditions.
 
-    A count that is allowed alone has no other level.
+    If only one count is allowed, it is the only level.
     """
     if not is_restricted(claim, quantity):
         return ()
@@ -220,11 +220,11 @@ BASE: Point = {
     "unlike gradients": "signs",
     "direction": "both",
 }
-"""The tame run from which levels are tried alone."""
+"""The normal run in which levels are tried one at a time."""
 
 
 def _affordable(point: Point) -> dict[str, Level]:
-    """The point with as many clients as its clock and its participation allow, and with no cycles without a clock."""
+    """Limit the clients to what clock and participation allow; remove cycles without a clock."""
     found = dict(point)
     if found["horizon"][0] == "cycle" and not found.get("clock"):
         found["horizon"] = ("T", found["horizon"][1])
@@ -236,10 +236,10 @@ def _affordable(point: Point) -> dict[str, Level]:
 
 
 def normal(point: Point) -> dict[str, Level]:
-    """The point with coordinates that change nothing there at their usual levels, so that no run is tried twice."""
+    """Return the point with coordinates that have no effect at their usual levels, so that no run is tried twice."""
     found = _affordable(point)
     if found.get("loss") == "rare rows":
-        # Batches say nothing where the start is the optimum.
+        # Batches have no effect if the start is the optimum.
         found["sources"] = "snp" if "p" in found["sources"] else "sn"
     sources = found["sources"]
     if found["curvatures"] != "rank one" or count(found["clients"]) == 1:
@@ -249,7 +249,7 @@ def normal(point: Point) -> dict[str, Level]:
         found |= {"curvatures": alone.get(found["curvatures"], found["curvatures"]), "unlike gradients": "signs"}
         found |= {name: None for name in ("weights", "participation", "local work") if name in found}
         found |= {"noisy clients": "all"}
-    # A client's steps are simulated one by one.
+    # The steps of one client are simulated one by one.
     found["local steps"] = max(0, min(found["local steps"], _MOST_STEPS - found["clients"]))
     if found["direction"] != "minus" and found["curvatures"] in ("alike", "alternate", "one steep", "one flat"):
         found["direction"] = "both"

@@ -1,4 +1,4 @@
-"""The rounds of a run at a point: few, or as many as contracting along a curvature takes, within the budget."""
+"""Number of rounds of a run at a point: a fixed number, or multiples of the time constant, within the budget."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from verify.falsify.regimes.factors import DATA, Point
 from verify.falsify.regimes.problems import most_enumerated_steps, number_of_clients, number_of_steps
 
 _MOST = 2**22
-"""Rounds of runs whose equal rounds are doubled."""
+"""Largest number of rounds if they are computed by repeated squaring."""
 _ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 80, 120, 500
-"""Rounds of definitions that are single steps, on a graph and without, and local steps of the others."""
+"""Largest numbers of rounds for algorithms with one step per round, on a graph and without, and of local steps for
+others.
+"""
 _CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 256
 _STATED = 48
-"""Local steps of runs with step sizes of a formula, whose rounds are computed one by one."""
+"""Largest number of local steps for step sizes given by a formula, whose rounds are computed one by one."""
 _MOST_IN_CYCLES = 256
-"""Rounds of runs that end with a whole cycle of their clock."""
+"""Largest number of rounds of runs that end with a whole cycle of their clock."""
 
 
 def rounds_at(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_at: int | None = None) -> int:
-    """T, at least one; `looked_at` bounds the local steps of all clients where a claim has terms at each."""
+    """Return T >= 1; `looked_at` bounds the local steps of all clients for claims with terms at each step."""
     steps = 1 if subject.steps_are_rounds else number_of_steps(point)
     if point["horizon"][0] == "cycle":
         return _count_whole_cycles(point)
@@ -34,13 +36,13 @@ def rounds_at(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_a
 
 
 def _sets_of_participants(point: Point) -> int:
-    """Sets of participants of a round, which a claim about each step may enumerate."""
+    """Count the sets of participants of a round, which a claim about each step may enumerate."""
     clients = number_of_clients(point)
     return math.comb(clients, clients // 2) if point.get("participation") == "half" else clients
 
 
 def _count_whole_cycles(point: Point) -> int:
-    """Rounds of at most so many whole cycles; one round where even one cycle is too long."""
+    """Return the rounds of the allowed number of whole cycles; one round if even one cycle is too long."""
     cycle = rounds_of_a_cycle(point)
     most = _MOST_IN_CYCLES // cycle
     return cycle * max(1, min(round(2.0 ** point["horizon"][1]), most)) if most else 1
@@ -57,7 +59,7 @@ def _choose_rounds(point: Point, step_size: fmpq, steps: int) -> float:
 
 
 def _curvature(point: Point, unit: str) -> float:
-    """The largest curvature of a client, 1, or the smallest one."""
+    """Return the largest curvature of a client, which is 1, or the smallest one."""
     if unit == "L" or point["conditioning"] is None or point["curvatures"] == "alike":
         return 1.0
     if point["curvatures"] == "rank one":
@@ -66,7 +68,7 @@ def _curvature(point: Point, unit: str) -> float:
 
 
 def _most_steps(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
-    """Local steps of a run, by what its simulation takes."""
+    """Return the largest number of local steps of a run, by the cost of its simulation."""
     if point.get("loss") is not None:
         enumerated = most_enumerated_steps(point)
         short = _LOSSES if enumerated is None else enumerated
@@ -83,7 +85,7 @@ def _most_steps(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
 
 
 def _most_of_definition(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
-    """Local steps of a run whose rounds are simulated one by one."""
+    """Return the largest number of local steps of a run whose rounds are simulated one by one."""
     if subject.steps_are_rounds:
         return _ON_GRAPHS if "mixing" in point else _ROUNDS_ONE_BY_ONE
     return max(_STEPS_ONE_BY_ONE, _STEPS_ONE_BY_ONE // 10 * steps)

@@ -1,4 +1,4 @@
-"""Rationals of the coordinates of a point: powers of two where they can be, short numbers else."""
+"""Convert the coordinates of a point to rationals: powers of two if possible, else short numbers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ROUNDING = fmpq(1, 10**13)
 
 
 def power(exponent: float | None) -> fmpq:
-    """2^exponent, roughly; 0 for None."""
+    """Return 2^exponent, approximately for non-integers; 0 for None."""
     return fmpq(0) if exponent is None else factor_of(exponent, _ROUGH)
 
 
 def just_below(bound: float, relative: float = _ROUGH) -> fmpq:
-    """A short rational that is at most a positive bound, and at least nearly."""
+    """Return a short rational that is at most a positive bound, and close to it."""
     whole = math.floor(math.log2(bound))
     scaled = fmpq(*(bound / 2.0**whole).as_integer_ratio())
     return simplest_between(scaled * (1 - _exact(relative)), scaled * (1 + _ROUNDING)) * fmpq(2) ** whole

@@ -1,4 +1,4 @@
-"""The objectives at a point: curvatures, gradients at the optimum, noise and a start, as a table of rationals."""
+"""Objectives at a point (curvatures, gradients at the optimum, noise, start) as a table of rationals."""
 
 from __future__ import annotations
 
@@ -14,59 +14,59 @@ from verify.falsify.tables import Table
 
 _ONE, _ZERO, _MINUS_ONE = fmpq(1), fmpq(0), fmpq(-1)
 _THIN = fmpq(1, 64)
-"""Curvature across a nearly rank-one client, as part of the flat one, unless that is extreme itself."""
+"""Curvature across a nearly rank-one client, as a fraction of the smallest curvature, unless that is extreme itself."""
 _MOST_DRAWS = 9
-"""Coins of noise that are enumerated where losses are no quadratics; runs there are accordingly short."""
+"""Largest number of two-point noise variables that are enumerated for losses that are not quadratic."""
 _FEW, _SHORT, _FEW_WITH_DATA = 3, 8, 2
-"""Clients and local steps of such losses, and clients with data."""
+"""Numbers of clients and local steps for such losses, and number of clients with data."""
 _FAR_ON_LINE = {"Huber": fmpq(3), "kinked": _ONE, "Huber, linear part": fmpq(64), "bounded": fmpq(127, 64)}
-"""Starts in units of the width: a bounded loss is flat from two of them on, and gradient descent leaves slowly."""
+"""Starts in units of the width: a bounded loss is flat beyond two of them, where gradient descent is slow."""
 _LEAVING_OPTIMUM = ("Huber", "kinked")
-"""Losses on which noise, or unlike gradients, say something where the start is the optimum."""
+"""Losses on which noise or different gradients have an effect if the start is the optimum."""
 _WIDE = fmpq(2**26)
-"""Width of a term that is a quadratic wherever the run goes."""
+"""Width of a term that is a quadratic on the whole path of a run."""
 _ROWS = {0: 1, 5: 2, -5: 4, -9: 8, 9: 16}
-"""Square roots of half the rows of a client, by the level of its gradients: few rows say anything, the rest is zero."""
+"""Square roots of half the number of rows of a client, by the level of its gradients; most rows are zero."""
 _RARE_ROWS = {0: 4, 5: 8, -5: 2, 9: 16}
-"""Square roots of half the rows of a client where most rows are zero."""
+"""Square roots of half the number of rows of a client if most rows are zero."""
 
 
 def unit_of_values(point: Point) -> fmpq:
-    """The factor of all objectives."""
+    """Return the factor of all objectives."""
     return power(point["unit of values"])
 
 
 def unit_of_length(point: Point) -> fmpq:
-    """The factor of all models."""
+    """Return the factor of all models."""
     return power(point["unit of length"])
 
 
 def number_of_clients(point: Point) -> int:
-    """M; few where losses are enumerated."""
+    """Return M, which is small where outcomes are enumerated."""
     loss, clients = point.get("loss"), count(point["clients"])
     return clients if loss is None else min(clients, _FEW_WITH_DATA if loss in DATA else _FEW)
 
 
 def number_of_steps(point: Point) -> int:
-    """Local steps of a round; few where losses are enumerated."""
+    """Return the local steps of a round, few where outcomes are enumerated."""
     steps, coins = count(point["local steps"]), coins_of_a_step(point)
     return min(steps, _SHORT, _MOST_DRAWS // coins if coins else _SHORT) if point.get("loss") else steps
 
 
 def coins_of_a_step(point: Point) -> int:
-    """Clients whose noise is enumerated outcome by outcome."""
+    """Return the number of clients whose noise is enumerated."""
     is_enumerated = point.get("loss") not in (None, *DATA) and "n" in point["sources"]
     return (number_of_clients(point) if point["noisy clients"] == "all" else 1) if is_enumerated else 0
 
 
 def most_enumerated_steps(point: Point) -> int | None:
-    """Local steps of a run that coins allow; None where no coins are tossed."""
+    """Return the largest number of local steps for which outcomes are enumerated; None without enumeration."""
     coins = coins_of_a_step(point)
     return _MOST_DRAWS // coins if coins else None
 
 
 def problem(point: Point, rounds: int) -> Table:
-    """The `[problem]` of a run."""
+    """Return the `[problem]` table of a run."""
     found = _KINDS[point.get("loss")](point, rounds)
     weights = _weights(point)
     return found if weights is None else found | {"weights": weights}
@@ -81,7 +81,9 @@ def _weights(point: Point) -> list[fmpq] | None:
 
 
 def _gradients(point: Point) -> list[fmpq]:
-    """Those of the clients at the optimum, along one direction: their weighted mean is zero, the largest is given."""
+    """Return the clients' gradients at the optimum along one direction; their weighted average is zero, the largest is
+    given.
+    """
     clients = number_of_clients(point)
     if "p" not in point["sources"] or clients == 1:
         return [_ZERO] * clients
@@ -97,7 +99,7 @@ def _gradients(point: Point) -> list[fmpq]:
 
 
 def _noise(point: Point) -> list[fmpq] | None:
-    """The variance of each client's gradients; None without noise."""
+    """Return the variance of each client's gradients; None without noise."""
     clients = number_of_clients(point)
     if "n" not in point["sources"]:
         return None
@@ -125,7 +127,7 @@ def _quadratics(point: Point, _rounds: int) -> Table:
 
 
 def _once_each(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
-    """Map each value once; clients that share a value share the result."""
+    """Map each value once; clients with equal values share the result."""
     changed: dict[int, Any] = {}
     for value in values:
         if id(value) not in changed:
@@ -172,7 +174,7 @@ def _diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
 
 
 def _thin(point: Point, dimension: int, flat: fmpq, sign: int) -> list[list[fmpq]]:
-    """A client that is curved along one direction of the plane, a small angle off the first axis."""
+    """Return a Hessian with one large curvature, along a direction at a small angle to the first axis."""
     slope = sign * power(point["angle"])
     across = flat * flat if (point["conditioning"] or 0) < -5 else flat * _THIN
     found = _diagonal([_ONE + across, slope * slope + across, *[_ONE] * (dimension - 2)])
@@ -181,7 +183,7 @@ def _thin(point: Point, dimension: int, flat: fmpq, sign: int) -> list[list[fmpq
 
 
 def _with_negative(point: Point, hessians: list[list[list[fmpq]]]) -> list[list[list[fmpq]]]:
-    """The curvatures with the sign of one client's, or of all clients' last direction, turned."""
+    """Negate the curvature of one client, or the last curvature of all clients."""
     kind = point.get("negative curvature")
     if kind is None:
         return hessians
@@ -226,12 +228,14 @@ def _scalar_losses(point: Point, _rounds: int) -> Table:
 
 
 def _centred(curve: fmpq, gradient: fmpq, _flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
-    """Weight, centre and width of one term, curved around a centre so far from zero as its slope there."""
+    """Return weight, centre and width of one term whose centre gives the required gradient at zero."""
     return [(curve, gradient, _ONE)]
 
 
 def _build_kinked(curve: fmpq, gradient: fmpq, flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
-    """Terms of a sum with this slope at zero, curved on one side of it and flat on the other: noise moves the mean."""
+    """Return terms with the required gradient at zero, curved on one side of it and flat on the other, so that noise
+    shifts the expectation.
+    """
     return [(curve, _ONE, _ONE), (flat, -(curve + gradient) / flat, _WIDE)]
 
 
@@ -241,12 +245,12 @@ def _root_of_half_the_rows(point: Point) -> int:
 
 
 def largest_step(point: Point) -> float:
-    """The step size at which a step on a row that is rare turns its error round; infinite for other losses."""
+    """Return the step size at which a step on a rare row reverses its error; infinite for other losses."""
     return 1 / _root_of_half_the_rows(point) ** 2 if point.get("loss") == "rare rows" else math.inf
 
 
 def _data(point: Point, _rounds: int) -> Table:
-    """Least squares of which one row in many says anything: batches of one have heavy tails."""
+    """Return least squares with few nonzero rows, so that mini-batches of one have heavy tails."""
     clients, size = number_of_clients(point), _root_of_half_the_rows(point)
     rows, has_two = 2 * size * size, point["curvatures"] == "alternate"
     row = [[str(fmpq(size))]] * (2 if has_two else 1)

@@ -1,4 +1,6 @@
-"""The search: levels alone, a design over those that apply, then climbs from the worst runs of every kind."""
+"""The search: single levels, a covering design over the applicable ones, then ascents from the worst runs of each
+kind.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +23,21 @@ from verify.falsify.score import NOTHING
 from verify.falsify.tables import Table
 
 _ROWS = 0.4
-"""Part of the evaluations for the design."""
+"""Fraction of the evaluations for the design."""
 _CLIMBS = 15
-"""Starting points among which the evaluations of climbs are shared, about."""
+"""Approximate number of starting points among which the evaluations of ascents are divided."""
 _FEW_STEPS = (0, 1)
 """Local steps of gradient descent on other losses, as powers of two."""
 _SHORTEST = 160
-"""Least number of evaluations for which a climb is begun."""
+"""Least number of evaluations for which an ascent is started."""
 _WORK = 1 / 75
-"""Seconds of work for each evaluation, twice what most take: where they take longer there are fewer."""
+"""Seconds of work per evaluation, twice the usual; expensive evaluations reduce their number."""
 _DECIDING = 1 / 300
-"""Seconds of work for deciding what floats see as violations, for each evaluation: half of what evaluations take."""
+"""Seconds of work per evaluation for exact checks of float violations, half the cost of evaluations."""
 _BEFORE_CLIMBS = 0.6
-"""Part of this work that may be spent before climbs begin."""
+"""Fraction of this work that may be spent before ascents begin."""
 _ALWAYS = ("gradients", "noise", "noisy clients", "horizon", "step size")
-"""Factors whose levels apply wherever the base does."""
+"""Factors whose levels are applicable wherever the base point is."""
 _SEVERAL = ("weights", "participation", "local work", "aggregation", "clock", "curvatures", "unlike gradients")
 """Factors without effect for one client."""
 _VALLEYS = (
@@ -49,19 +51,19 @@ _VALLEYS = (
     "loss",
     "negative curvature",
 )
-"""Factors of which every level gets its own climb."""
+"""Factors for each of whose levels an ascent is made."""
 _SETTINGS = _VALLEYS[:6]
-"""Those of a setting."""
+"""Factors of a setting."""
 _OF_SETTINGS = 0.25
-"""Evaluations for these besides all others, as a part of them."""
+"""Additional evaluations for settings, as a fraction of all others."""
 _OBJECTIVES = ("loss", "negative curvature")
-"""Those in which a distant start alone decides."""
+"""Factors of the objectives, for which only a distant start matters."""
 _FITTED = ("horizon", "step size")
-"""Factors whose levels an assumption of the claim may narrow."""
+"""Factors whose levels an assumption of the claim may restrict."""
 _APART = 0.01
-"""Difference from which two scores of a run are not the same."""
+"""Difference from which two scores of a run count as different."""
 _RANKED = 12
-"""Runs whose progress is looked at, of each set of sources."""
+"""Number of runs of each set of sources of error whose progress is computed."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,19 @@ class Search:
 
     evaluations: int
     applicable: int
-    """Evaluations at which the claim applies."""
+    """Number of evaluations at which the claim applied."""
     counterexample: tuple[Table, Check] | None
     """The run file of a violation with its rigorous check."""
     best: Table | None
     """The run with the largest score on which the claim holds, in floats."""
     regimes: tuple[Regime, ...]
     left_open: int
-    """Runs that floats see as violations and nothing decides: too long, or beyond the work for that."""
+    """Number of runs that violate the claim in floats and that no exact check decides."""
     pairs: Pairs
 
     @property
     def largest_ratio(self) -> float | None:
-        """Largest ratio of the two sides, in floats, over all runs on which the claim holds."""
+        """Return the largest ratio of the sides, in floats, over all runs on which the claim holds."""
         return max((one.largest_ratio for one in self.regimes if one.largest_ratio is not None), default=None)
 
 
@@ -91,17 +93,17 @@ def _rank(seen: Seen) -> float:
 
 
 def _moves_without_start(seen: Seen) -> bool:
-    """Return whether a run on quadratics says something, and noise or unlike gradients alone move it."""
+    """Return whether the run on quadratics moves because of noise or different gradients, not because of its start."""
     return seen.applies and seen.score > SETTLED + 1 and "s" not in seen.point["sources"] and not seen.point["loss"]
 
 
 def _balance(seen: Seen) -> float:
-    """The balanced score; less than all others where nothing leads to a violation."""
+    """Return the balanced score; minus infinity for runs from which no ascent is useful."""
     return seen.balanced if seen.score > SETTLED else seen.score
 
 
 class _Over(Exception):
-    """A violation is confirmed, or all evaluations are done."""
+    """Raised when a violation is confirmed, or all evaluations are used."""
 
 
 def search_regimes(
@@ -109,9 +111,10 @@ def search_regimes(
 ) -> Search:
     """Search for a violation of a claim with at most so many evaluations in floats, in an order set by the seed.
 
-    Climbs from settings have a quarter as many besides these.
+    Ascents from settings have a quarter as many in addition.
 
-    `on_progress` gets the evaluations done and all.  Rates are not searched: their runs are ladders.
+    `on_progress` receives the numbers of finished and of all evaluations. Rates are not searched, because they need
+    ladders of runs.
     """
     return _Searching(claim, evaluations, seed, on_progress).search()
 
@@ -134,7 +137,7 @@ class _Searching:
         self._known_levels: Mapping[str, Sequence[Level]] = {}
 
     def search(self) -> Search:
-        """All of it, or what there is until a violation is confirmed."""
+        """Run all stages, or stop when a violation is confirmed."""
         with suppress(_Over):
             self._go()
         with suppress(_Over):
@@ -166,7 +169,9 @@ class _Searching:
         self._climb(levels)
 
     def _look(self, point: Point) -> Seen:
-        """A point that is tried, and decided where floats see a violation; raises `_Over` when the search is over."""
+        """Evaluate a point, and decide it exactly if floats see a violation; raises `_Over` at the end of the
+        search.
+        """
         is_over = self._evaluation.count >= self._most or measure_work() > self._end
         if is_over and not self._violations.is_deciding:
             raise _Over
@@ -185,7 +190,7 @@ class _Searching:
             raise _Over
 
     def _base(self) -> dict[str, Level] | None:
-        """A tame point to which the claim applies; None where there is none."""
+        """Return a normal point to which the claim applies; None if there is none."""
         factors = self._evaluation.factors
         start = {
             **BASE,
@@ -200,7 +205,7 @@ class _Searching:
         return next((point for point in _tame_points(start, restricted) if self._look(point).applies), None)
 
     def _levels(self, base: Point) -> dict[str, list[Level]]:
-        """The levels at which the claim may apply, each tried alone from several bases."""
+        """Return the levels at which the claim may apply, each tried alone from several base points."""
         around = list(_bases_around(base))
         return {
             name: [
@@ -224,9 +229,10 @@ class _Searching:
             yield seen
 
     def _look_at_descent(self, base: Point, levels: Mapping[str, Sequence[Level]]) -> None:
-        """Gradient descent of one client at the largest step size, on each loss: its worst functions are not quadratic.
+        """Try gradient descent of one client at the largest step size on each loss; its worst functions are not
+        quadratic.
 
-        Huber's loss whose minimum the last step reaches is the worst one (Drori and Teboulle 2014).
+        The worst function is Huber's loss whose minimum the last step reaches (Drori and Teboulle 2014).
         """
         alone = {**base, "sources": "s", "clients": 0, "step size": 0}
         for loss, horizon, steps in product(levels["loss"], levels["horizon"], _FEW_STEPS):
@@ -252,10 +258,10 @@ class _Searching:
             climb.from_point(start, min(each, left))
 
     def _climb_settings(self) -> None:
-        """Climbs on quadratics without a start, from each level of a setting and from the best of all.
+        """Make ascents on quadratics that start at the optimum, from each level of a setting and from the best point.
 
-        Two changes of a setting at once, such as many clients and one heavy weight, lead nowhere one by one, and
-        other losses lead away from what local steps do; both have their own evaluations.
+        Joint changes of a setting, such as many clients and one heavy weight, are not found one by one, and other
+        losses hide the effect of local steps, so both have their own evaluations.
         """
         self._end_with_a_violation()
         more = int(_OF_SETTINGS * self._most)
@@ -269,7 +275,9 @@ class _Searching:
             climb.from_point(start, _SHORTEST)
 
     def _promising(self) -> Iterator[Seen]:
-        """The runs that decrease least of what is promised, one of each set of sources with a start."""
+        """Yield, for each set of sources with a start, the run with the least decrease relative to the guaranteed
+        one.
+        """
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and "s" in seen.point["sources"]]
         for sources in dict.fromkeys(seen.point["sources"] for seen in pool):
             of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > SETTLED + 1]
@@ -282,7 +290,7 @@ class _Searching:
         return self._evaluation.progress(seen, self._look)
 
     def _subtracting(self) -> Iterator[Seen]:
-        """The best runs without a start by the balanced score, where it is another one than the score."""
+        """Yield the best runs without a start by the balanced score, if it differs from the score."""
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.point["loss"] is None]
         for sources in ("n", "p", "np"):
             of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > SETTLED + 1]
@@ -291,9 +299,9 @@ class _Searching:
                 yield best
 
     def _starts(self, levels: Mapping[str, Sequence[Level]]) -> tuple[list[Seen], list[Seen], list[Seen]]:
-        """The best run of each set of sources without and with a start, and of each level of a setting.
+        """Return the best run of each set of sources without and with a start, and of each level of a setting.
 
-        The term for the start is tight nearly everywhere: runs with nothing else would hide the others.
+        The term of the start is tight nearly everywhere, so runs with nothing else would hide the others.
         """
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.score > SETTLED + 1]
         pool.sort(key=_rank)
@@ -337,11 +345,11 @@ _TAME: Mapping[str, Sequence[Level]] = {
     "aggregation": (None, "time-based", "identical"),
 }
 _OF_PROBLEM = 4
-"""The first of these are no setting."""
+"""Factors of the problem and the counts, not of a setting."""
 
 
 def _tame_points(start: Point, restricted: Mapping[str, Sequence[Level]]) -> Iterator[dict[str, Level]]:
-    """Points near a tame one: first other problems and counts, then other settings as well.
+    """Yield points close to a normal one: first with other problems and counts, then also with other settings.
 
     `restricted` are the levels that conditions leave to some factors.
     """
@@ -357,28 +365,30 @@ def _tame_points(start: Point, restricted: Mapping[str, Sequence[Level]]) -> Ite
 
 
 def _find_unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
-    """Return the best run with the same sources and other curvatures."""
+    """Return the best run with the same sources of error and other curvatures; None without one."""
     same = (one for one in pool if one.point["sources"] == seen.point["sources"] and one.point["loss"] is None)
     return next((one for one in same if one.point["curvatures"] != seen.point["curvatures"]), None)
 
 
 def _search_one_round(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
-    """The best run of one round with the same sources: in many, the tightest round hides the others."""
+    """Return the best run of one round with the same sources of error; with more rounds the tightest hides the
+    others.
+    """
     same = (one for one in pool if one.point["sources"] == seen.point["sources"] and one.point["loss"] is None)
     best = next((one for one in same if one.point["horizon"] == ("T", 0)), None)
     return None if best is seen else best
 
 
 def _alternating(first: Sequence[Seen], second: Sequence[Seen]) -> Iterator[Seen]:
-    """One of each in turn, then the rest of the longer ones."""
+    """Yield the entries of two lists in turn, then the rest of the longer one."""
     return (seen for pair in zip_longest(first, second) for seen in pair if seen is not None)
 
 
 def _bases_around(base: Point) -> Iterator[dict[str, Level]]:
-    """The base, and tamer ones: a level is dropped only where none of them allows it."""
+    """Yield the base point and less extreme ones; a level is dropped only if none of them allows it."""
     quiet = base["sources"].replace("p", "") or "s"
     yield dict(base)
-    # Where a claim asks for an enumeration of all draws, only few clients have noise.
+    # If a claim needs an enumeration of all samples, only few clients have noise.
     yield {**base, "sources": base["sources"].replace("n", "") or "s"}
     yield {**base, "clients": 0}
     yield {**base, "curvatures": "alike", "sources": quiet}

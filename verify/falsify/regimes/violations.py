@@ -1,8 +1,8 @@
-"""Violations that floats see: which of them are decided in exact arithmetic, in which order, and what is left open.
+"""Select the float violations that are decided in exact arithmetic, and their order; count those left open.
 
-Work is bounded, so that the order matters: kinds of runs of which none was decided come first, and among those of a
-kind the clear ones that take little.  A gap that nearby runs change is a tie of rounding, no violation that floats
-see; one of each kind is decided where that takes no time.
+Work is bounded, so the order matters: kinds of runs without a decided one come first, and within a kind clear and cheap
+violations. A gap that changes between perturbed runs is a tie, not a violation; one tie of each kind is decided if that
+is cheap.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ from verify.falsify.tables import NO_RUN, Table
 _STEADY = 100
 """Required ratio of a violation's gap to its change at perturbed runs."""
 _AT_ONCE, _OF_TIES = 0.5, 0.2
-"""Part of the work for violations that are decided as they are met, and for ties."""
+"""Fractions of the work for immediate decisions, and for ties."""
 _ROUNDED_STEPS = 16
-"""Units in the last place that the steps of a run may put two equal models apart."""
+"""Units in the last place by which the steps of a run may separate two equal models."""
 _LEAST = 0.02
 """Seconds of work below which a run is not simplified to save time."""
 _EASY = 0.2
-"""Seconds of exact work that a tie may take."""
+"""Largest number of seconds of exact work for a tie."""
 _ROUNDING = 1e-6
-"""Score of sides that differ by more than the last digits, though floats cannot tell which one is larger."""
+"""Score of sides that differ by more than rounding, although floats cannot order them."""
 SETTLED = -95.0
-"""The score of a run that looks like a violation and is none, or cannot be decided."""
+"""Score of a run that looks like a violation, but is none or cannot be decided."""
 _DISTINCT = ("loss", "negative curvature", "weights", "participation", "local work", "clock", "aggregation")
-"""Factors whose levels make another kind of run, besides what moves it."""
+"""Factors whose levels distinguish kinds of runs, in addition to the sources of error."""
 
 
 @dataclass(frozen=True)
 class _Open:
-    """A violation that waits."""
+    """A violation that waits for an exact check."""
 
     seen: Seen
     kind: Hashable
     effort: float
-    """Seconds of exact work for each unit of the relative gap."""
+    """Seconds of exact work per unit of the relative gap."""
 
 
 class Violations:
-    """Those of one search, with seconds of counted work for deciding them; `look` tries another point."""
+    """Float violations of one search, and the work for exact checks; `look` evaluates another point."""
 
     def __init__(self, claim: Claim, seconds: float, look: Callable[[Point], Seen]) -> None:
         self._claim, self._look = claim, look
@@ -73,11 +73,11 @@ class Violations:
 
     @property
     def left_open(self) -> int:
-        """Runs that floats see as violations, too long for exact arithmetic or beyond the work for that."""
+        """Return the number of float violations that no exact check decided."""
         return self._undecided + len(self._open)
 
     def meet(self, seen: Seen) -> None:
-        """Take note of a run that violates the claim in floats; the first of its kind is decided at once."""
+        """Record a run that violates the claim in floats; the first of its kind is decided at once."""
         if self.is_deciding or id(seen) in self._met or seen.table is None:
             return
         self._met.add(id(seen))
@@ -92,13 +92,13 @@ class Violations:
             self._decide(waiting)
 
     def meet_unclear(self, seen: Seen) -> None:
-        """Take note of a run whose sides are the wrong way round by what may be rounding; it has no ratio to show."""
+        """Record a run whose sides are in the wrong order, perhaps by rounding; its ratio is not shown."""
         is_wrong_way = seen.sides is not None and seen.sides[0] > seen.sides[1] and seen.score > _ROUNDING
         if is_wrong_way and seen.table is not None and not self.is_deciding:
             self._decide_tie(seen, seen.table)
 
     def decide_open(self, part: float) -> None:
-        """Decide those that wait, until a part of the work is spent or one is a violation."""
+        """Decide waiting violations until a fraction of the work is spent or one is confirmed."""
         while self._open and self._spent < part * self._seconds and self.found is None:
             chosen = min(self._open, key=lambda one: (self._tried[one.kind], one.effort))
             self._open.remove(chosen)
@@ -115,7 +115,7 @@ class Violations:
         self._spent += measure_work() - begin
 
     def _decide_tie(self, seen: Seen, table: Table) -> None:
-        """Decide a tie that is the first of its kind, where that is easy; no other one is a violation to floats."""
+        """Decide the first tie of each kind if that is cheap; other ties do not count as violations."""
         kind = ("tie", _has_zero_side(seen), seen.point["sources"])
         begin, found = measure_work(), None
         is_first = not self._tried[kind] and self._of_ties > 0
@@ -133,7 +133,7 @@ class Violations:
 
 
 def _kind(seen: Seen) -> Hashable:
-    """The kind of a violation: what moves the run, its setting, and whether a side is zero."""
+    """Return the kind of a violation: its sources of error, its setting, and whether a side is zero."""
     return _has_zero_side(seen), seen.point["sources"], *(str(seen.point.get(name)) for name in _DISTINCT)
 
 
@@ -142,7 +142,7 @@ def _has_zero_side(seen: Seen) -> bool:
 
 
 def _relative_gap(seen: Seen) -> float:
-    """Relative gap of a violation's sides, in parts of the larger one; between 0 and 1."""
+    """Return the gap of a violation over the larger side, between 0 and 1."""
     if seen.sides is None:
         return max(min(math.exp(min(seen.score, 0.0)), 1.0), math.ulp(1.0))
     smaller, larger = seen.sides
@@ -152,9 +152,9 @@ def _relative_gap(seen: Seen) -> float:
 
 
 def _is_steady(claim: Claim, table: Table) -> bool:
-    """Whether runs nearby violate a claim by nearly the same gap: what rounding makes changes from one to another.
+    """Return whether perturbed runs violate a claim by nearly the same gap; rounding errors would differ.
 
-    A gap of squared distances can be one squared unit in the last place of a model, at each of them.
+    A gap of squared distances may be one squared unit in the last place of a model, on each of them.
     """
     run = parse_run(table, FLOAT)
     gap = _gap(claim, run)
@@ -166,7 +166,7 @@ def _is_steady(claim: Claim, table: Table) -> bool:
 
 
 def _gap(claim: Claim, run: Run) -> float:
-    """The gap where a violation is largest; infinite where there is none, or no value of a side."""
+    """Return the gap where a violation is largest; infinite if there is none, or a side has no value."""
     with suppress(*NO_RUN):
         found = check(claim, run)
         if found.applicable and found.holds is False and found.worst is not None:
