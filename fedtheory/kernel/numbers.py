@@ -43,7 +43,7 @@ class Numbers:
     nonzero: frozenset[Expr] = frozenset()
     """Denominators of the statement, which says nothing where one of them is zero."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
-    """Numbers that stand for another expression, such as an average over clients."""
+    """Numbers that stand for another expression, such as an average over clients, or 1/L for a step size."""
     roots: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Symbols that are square roots, with their radicands."""
 

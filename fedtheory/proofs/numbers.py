@@ -10,6 +10,7 @@ import sympy as sp
 from fedtheory.kernel import Numbers, Rejected, is_ordering, is_positive, slack
 from fedtheory.kernel.admitted import denominator_factors
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected, parts_of
+from fedtheory.kernel.quotients import quotient
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -236,7 +237,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
             or (symbol in named and (quantity in limits or _is_divided_by(claim, symbol, quantity)))
         ),
         nonzero=denominator_factors(sides_of(claim)),
-        definitions=_find_averaged_numbers(symbols_of(claim)),
+        definitions=_find_averaged_numbers(symbols_of(claim)) | _find_fixed_step_sizes(claim, named),
     )
 
 
@@ -286,6 +287,32 @@ def list_known_conditions(claim: Claim) -> tuple[Expr, ...]:
     is_numbered = q.local_step_index in used
     return (*drawn, *bound_step_index(claim)) if is_numbered and of_each else drawn
 
+
+def _find_fixed_step_sizes(claim: Claim, named: Mapping[sp.Symbol, Quantity]) -> dict[sp.Symbol, Expr]:
+    """Find step sizes that a condition equates with a number of the run, such as 1/L: there both are the same number.
+
+    Each run that the claim concerns satisfies the condition, so neither side of it can be without a value there.
+    """
+    constants = {symbol for symbol, quantity in named.items() if quantity in NUMBERS}
+    found: dict[sp.Symbol, Expr] = {}
+    for condition in claim.conditions:
+        for size, number in (condition.args, condition.args[::-1]) if isinstance(condition, sp.Eq) else ():
+            if named.get(size) in _STEP_SIZES and number.free_symbols <= constants - {size} and _is_quotient(number):
+                found.setdefault(size, number)
+                constants.discard(size)
+    return found
+
+
+def _is_quotient(number: Expr) -> bool:
+    """Return whether a number is a quotient of polynomials, in symbols and their roots."""
+    try:
+        return bool(quotient(number))
+    except Rejected:
+        return False
+
+
+_STEP_SIZES = (q.local_step_size, q.server_step_size)
+"""Numbers that an author of a bound chooses, often as an equation between them and other constants of the run."""
 
 _CURVATURES = (
     (q.strong_convexity, q.smoothness),

@@ -1,0 +1,138 @@
+"""Step sizes that an equation fixes: they are the other side of it, under that equation and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import Claim, norm_sq
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.kernel.expressions import Gradient, Value
+from fedtheory.language.targets import resolve
+from fedtheory.proofs import check_certificate
+from fedtheory.proofs.numbers import numbers_of
+from fedtheory.search import Found, find_proof
+
+v, w, best, F = sp.symbols("v w best F", real=True)
+eta, alpha, L, mu, L_i, tau, T, D = sp.symbols("eta alpha L mu L_i tau T D", positive=True)
+k = sp.Symbol("k", integer=True, nonnegative=True)
+STEP: dict[Any, Any] = {v: q.centralised_model, w: q.next_centralised_model, best: q.optimum, F: q.objective}
+NUMBERS = {eta: q.local_step_size, alpha: q.server_step_size, L: q.smoothness, mu: q.strong_convexity}
+RUN = {
+    **NUMBERS,
+    tau: q.local_steps,
+    L_i: q.client_smoothness,
+    k: q.local_step_index,
+    T: q.rounds,
+    D: q.initial_distance,
+}
+ALONE = (a.one_client, a.full_gradients, a.same_local_work, a.unit_server_step, a.uniform_shares, a.full_participation)
+
+
+def _equal(one: Any, other: Any) -> sp.Eq:
+    return sp.Eq(one, other, evaluate=False)
+
+
+def _known(*conditions: Any, **stated: Any) -> dict[sp.Symbol, sp.Expr]:
+    """Return the numbers that step sizes are replaced by in a claim."""
+    claim = Claim(id="t:numbers", lhs=sp.S.Zero, rhs=D**2, where=RUN, conditions=conditions, **stated)
+    return dict(numbers_of(claim).definitions)
+
+
+def _step(larger: Any, *conditions: Any, smaller: Any = None) -> Claim:
+    """A bound on the value after one step of gradient descent, unless another quantity is given."""
+    stated = {"lhs": Value(F, w) if smaller is None else smaller, "rhs": larger, "conditions": conditions}
+    return resolve(Claim(id="mine:step", place="path", where={**STEP, **NUMBERS}, assumptions=(a.smooth,), **stated))
+
+
+def _run(larger: Any, *conditions: Any) -> Claim:
+    stated = {"lhs": q.average_suboptimality, "rhs": larger, "conditions": conditions}
+    where = {one: RUN[one] for one in (eta, L, tau, T, D)}
+    return resolve(Claim(id="mine:run", where=where, assumptions=(a.convex_and_smooth, *ALONE), **stated))
+
+
+DESCENT = Value(F, v) - norm_sq(Gradient(F, v)) / (2 * L)
+AT_ONE = _equal(eta, 1 / L)
+
+
+@cache
+def _document(name: str) -> Any:
+    """Return the document that a search finds for a true claim."""
+    found = find_proof(TRUE[name])
+    assert isinstance(found, Found)
+    return found.proof.document
+
+
+def test_only_constants_of_the_run_stand_for_step_sizes() -> None:
+    """Either side may name the step size; numbers that differ between clients or steps do not replace it."""
+    assert _known(AT_ONE) == {eta: 1 / L}
+    assert _known(_equal(1 / (L * tau), alpha), _equal(eta, 2 / (L + mu))) == {alpha: 1 / (L * tau), eta: 2 / (L + mu)}
+    assert _known(_equal(eta, D / sp.sqrt(T))) == {eta: D / sp.sqrt(T)}
+    for other in (1 / L_i, eta**2 * L, 1 / (L * (k + 1)), sp.Min(1 / L, 1 / tau), sp.log(T) / T):
+        assert _known(_equal(eta, other)) == {}, other
+    assert _known(_equal(L, 2 * mu)) == _known(_equal(eta * L, 1)) == _known(eta <= 1 / L) == {}
+    assert _known(AT_ONE, _equal(eta, 1 / mu)) == {eta: 1 / L}
+    s = sp.Symbol("s", positive=True)
+    assert _known(_equal(eta, s), for_all={s: (1, 2)}) == {}
+
+
+def test_no_step_sizes_stand_for_each_other_in_a_circle() -> None:
+    """Of eta = alpha and alpha = 2 eta, which no run satisfies, one is used."""
+    assert _known(_equal(eta, alpha / L), _equal(alpha, 2 * eta)) == {eta: alpha / L}
+
+
+TRUE = {
+    "descent": _step(DESCENT, AT_ONE),
+    "descent, the other way round": _step(DESCENT, _equal(1 / L, eta)),
+    "mean error": _run(L * D**2 / (2 * tau * T), AT_ONE),
+    "mean error, many local steps": _run(L * D**2 / T, _equal(eta, 1 / (2 * L * tau))),
+}
+FALSE = {
+    "descent without the factor": _step(Value(F, v) - norm_sq(Gradient(F, v)) / L, AT_ONE),
+    "descent, too large a step": _step(DESCENT, _equal(eta, 3 / L)),
+    "descent, too small a step": _step(DESCENT, _equal(eta, 1 / (2 * L))),
+    "descent at any step": _step(DESCENT),
+    "mean error by half": _run(L * D**2 / (8 * tau * T), AT_ONE),
+    "mean error without local steps": _run(L * D**2 / (2 * tau * T), _equal(eta, 1 / (2 * L * tau))),
+}
+
+
+@pytest.mark.parametrize("claim", TRUE.values(), ids=TRUE)
+def test_bounds_at_a_fixed_step_size_are_proved(claim: Claim) -> None:
+    """The step size need not occur in the bound."""
+    found = find_proof(claim)
+    assert isinstance(found, Found)
+    assert found.supposed == ()
+
+
+@pytest.mark.parametrize("claim", FALSE.values(), ids=FALSE)
+def test_false_bounds_are_not_proved(claim: Claim) -> None:
+    """Neither by a search nor by the documents of true ones."""
+    assert not isinstance(find_proof(claim), Found)
+    for name, true in TRUE.items():
+        assert check_certificate(replace(claim, id=true.id), _document(name)).verdict == "broken"
+
+
+@pytest.mark.parametrize(
+    "conditions", [(), (eta <= 1 / L,), (_equal(eta, 2 / L),), (_equal(L, 1 / eta),), (_equal(eta, 1 / mu),)], ids=str
+)
+def test_documents_need_the_equation(conditions: Sequence[Any]) -> None:
+    """A document found under an equation is broken without it, or with weaker conditions in its place."""
+    document = _document("descent")
+    assert check_certificate(replace(TRUE["descent"], conditions=conditions), document).verdict == "broken"
+    relaxed = document["certificate"] | {"relaxed": ["local_step_size <= 1/smoothness"]}
+    assert check_certificate(TRUE["descent"], document | {"certificate": relaxed}).verdict == "broken"
+
+
+def test_conditions_follow_by_the_equation_or_fail() -> None:
+    """A bound for all steps up to 1/L holds at 1/(2 L), and is not used at 2/L."""
+    bound = D**2 / (2 * eta * tau * T)
+    assert isinstance(find_proof(_run(bound, eta <= 1 / L)), Found)
+    assert isinstance(find_proof(_run(bound, _equal(eta, 1 / (2 * L)))), Found)
+    assert not isinstance(find_proof(_run(bound, _equal(eta, 2 / L))), Found)
