@@ -1,4 +1,4 @@
-"""Runs of rational problems whose expectations are enclosed in floats, because their rationals would be too long."""
+"""Runs of rational problems whose expectations are computed in float intervals, as rationals would be too long."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from fedtheory.federation.problem.enclosed import EnclosedProblem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CertifiedRun(Run):
-    """One algorithm on one rational problem: its constants are rational, its expectations enclosed."""
+    """One algorithm on one rational problem: constants are rational, expectations are intervals."""
 
     on_progress: Callable[[int, int], None] = lambda _done, _all: None
-    """Report how many of all rounds are enclosed."""
+    """Progress callback with the numbers of completed and of all rounds."""
 
     @property
     def arithmetic(self) -> Arithmetic:
-        """Enclosures."""
+        """The arithmetic of intervals."""
         return ENCLOSED
 
     @property
     def precisions(self) -> tuple[int, ...]:
-        """Return the precision of floats, and no other."""
+        """Return the precision of floats as the only precision."""
         return (CERTIFIED.bits,)
 
     def as_floats(self) -> Run:
-        """Return the same run in double precision, without enclosures of its errors."""
+        """Return the same run in double precision, without error bounds."""
         return Run(self.problem.as_floats(), self.algorithm.as_floats())
 
     def require_vectors(self) -> None:
-        """Vectors would be rational, and the longer the later they are."""
+        """Raise `Unresolved`: single vectors would be rational, and grow with every round."""
         raise Unresolved("vectors of single steps are not enclosed in floats")
 
     @cached_property
     def attempted_trajectory(self) -> Trajectory:
-        """Enclosures of the expectations; raise `Unresolved` if models are stale, or clients keep vectors."""
+        """Return intervals for the expectations; raise `Unresolved` if models are stale, or clients keep vectors."""
         if rounds_repeat(self.problem, self.algorithm):
             return CertifiedSteadyTrajectory(self.problem, self.algorithm)
         problem = EnclosedProblem.around(self.problem)
@@ -55,5 +55,5 @@ class CertifiedRun(Run):
 
 @singledispatch
 def certified(run: Run, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> Run:
-    """Return a rational run with its expectations in floats whose errors are enclosed; any other run unchanged."""
+    """Return a rational run with its expectations in float intervals; return any other run unchanged."""
     return CertifiedRun(run.problem, run.algorithm, on_progress) if run.arithmetic is RATIONAL else run

@@ -1,7 +1,7 @@
-"""A point to compare a run with, which need not be the optimum, and what noise and dissimilarity are there.
+"""Comparators: points y other than the optimum that bounds refer to, with noise and dissimilarity there.
 
-A bound that holds for every point y is smallest at the y that balances two costs: how much F(y) is above F*, and how
-far y is from the start.
+A bound that holds for every point y is smallest at the y that balances two costs: the suboptimality F(y) - F*, and the
+distance of y from the start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fedtheory.federation.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Comparator:
-    """A point y of a quadratic problem: how good it is, how far from the start, and what gradients are there."""
+    """A comparator y of a quadratic problem: its suboptimality, its distance from the start, and gradients at y."""
 
     problem: Problem
     forms: GradientForms
@@ -53,7 +53,7 @@ class Comparator:
         return values_at(self.forms.deviations, self.point) @ (self.problem.weights * factors)
 
     def _mean(self, forms: Array) -> Number:
-        """Mean over the clients of forms in (1, x), (M, d+1, d+1), at y."""
+        """Return the client average of forms in (1, x), (M, d+1, d+1), at y."""
         return values_at(forms, self.point) @ self.problem.weights
 
 

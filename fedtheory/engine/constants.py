@@ -17,7 +17,7 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 
 @dataclass(frozen=True)
 class Bound:
-    """A constant of an assumption: the smallest value known to hold, and where it holds."""
+    """A constant of an assumption: the smallest value known to hold, and the region on which it holds."""
 
     value: Any
     """A number, or one for each client, (M,)."""
@@ -38,12 +38,12 @@ class AssumedConstants:
 
     @cached_property
     def gradient_forms(self) -> GradientForms:
-        """The clients' gradients, squared, as forms in (1, x), x measured from x*."""
+        """Squared gradients of the clients as forms in (1, x), x relative to x*."""
         return GradientForms(self.problem)
 
     @property
     def noise_forms(self) -> Array:
-        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1), x measured from x*."""
+        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1), x relative to x*."""
         return self.gradient_forms.noise
 
     @cached_property
@@ -87,7 +87,7 @@ class AssumedConstants:
 
     @cached_property
     def sample_smoothness(self) -> Number:
-        """The largest curvature of an objective that is sampled."""
+        """The largest curvature among the objectives of single samples."""
         return _find_sample_smoothness(self.problem)
 
     @cached_property
@@ -102,7 +102,7 @@ class AssumedConstants:
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """Smallest eigenvalue of the Hessian of F; raise `Unresolved` if floats lose it."""
+        """Smallest eigenvalue of the Hessian of F; raises `Unresolved` if floats cannot resolve it."""
         if self.problem.rows is not None:
             return self.problem.rows.smallest_curvature
         return self.arithmetic.smallest_eigenvalue(self.problem.hessian)
@@ -137,7 +137,7 @@ class AssumedConstants:
     def mean_dissimilarity_sq(self) -> Bound:
         """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
         found = self._largest(weighted_sum(self.problem.weights, self.gradient_forms.deviations)[None], _DISSIMILARITY)
-        # Suprema on balls are upper bounds: the rounding of one of them must not lift an average above the largest.
+        # Suprema on balls are rounded up: rounding must not lift an average above the largest value.
         return Bound(min(found.value, self.dissimilarity_sq.value), found.region)
 
     @cached_property
@@ -150,14 +150,17 @@ class AssumedConstants:
         return self._largest(self.gradient_forms.growth(factor), "the mean of the clients' squared gradients")
 
     def _largest(self, forms: Array, what: str) -> Bound:
-        """Supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1): everywhere, or on the ball."""
+        """Return the supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1).
+
+        The supremum is over all of space, or over the ball.
+        """
         if self.gradient_forms.are_constant(forms):
             return Bound(max(forms[:, 0, 0]), Everywhere())
         ball = self._ball_for(what)
         return Bound(self.gradient_forms.largest_supremum(forms, ball.radius), ball)
 
     def _suprema(self, forms: Array, what: str) -> Bound:
-        """Supremum of each of the forms, (M,)."""
+        """Return the supremum of each of the forms, (M,)."""
         if self.gradient_forms.are_constant(forms):
             return Bound(forms[:, 0, 0], Everywhere())
         ball = self._ball_for(what)
@@ -172,7 +175,7 @@ class AssumedConstants:
 
 @lru_cache(maxsize=4)
 def _find_sample_smoothness(problem: Problem) -> Number:
-    """Return the largest curvature of an objective that is sampled: the same for all algorithms."""
+    """Return the largest curvature among the objectives of single samples; it does not depend on the algorithm."""
     centred = problem.centred
     return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
 

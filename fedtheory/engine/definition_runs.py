@@ -1,4 +1,4 @@
-"""Runs whose algorithm is a definition: the moments of all their vectors."""
+"""Runs whose algorithm is a definition: exact moments of all vectors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The clients' gradients of a quadratic problem as forms in (1, x), x measured from x*.
+"""The clients' gradients of a quadratic problem as forms in (1, x), x relative to x*.
 
-Second moments, noise and dissimilarity are quadratic in x, so that their
-suprema and their expectations come from these arrays.
+Second moments, noise and dissimilarity are quadratic in x: their suprema and
+their expectations are computed from these forms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 Found = TypeVar("Found")
 _LEFT_BY_ROUNDING = 1e-13
 _FEW = 64
-"""Forms up to which the suprema of all are found."""
+"""Number of forms up to which the suprema of all are computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +47,19 @@ class GradientForms:
         problem = self.problem
         identities = np.stack([problem.arithmetic.identity(problem.dimension)] * problem.clients)
         if not problem.oracle.depends_on_model:
-            # Gradients have no say in it, and those of losses are no linear maps.
+            # Noise does not depend on the gradients, which are not linear maps for other losses.
             size = problem.dimension + 1
             return problem.oracle.pulled_back(identities, problem.arithmetic.zeros(problem.clients, size, size))
         forms = problem.centred.oracle.pulled_back(identities, self.lengths)
         if problem.arithmetic is not FLOAT:
             return forms
-        # Where all samples give the same gradient, rounding leaves a little of E|g_i|^2.
+        # If all samples give the same gradient, E|g_i|^2 minus its square is rounding error.
         sizes = np.sqrt(np.maximum((self.lengths + forms).diagonal(axis1=1, axis2=2), 0))
         return np.where(np.abs(forms) <= _LEFT_BY_ROUNDING * sizes[:, :, None] * sizes[:, None, :], 0.0, forms)
 
     @cached_property
     def noise_smoothness(self) -> Number:
-        """The smallest l that bounds the noise of one draw by every client's own curvature."""
+        """The smallest l that bounds the noise of one sample by the curvature of every client."""
         return noise_smoothness(self.problem, self.noise)
 
     @cached_property
@@ -81,7 +81,7 @@ class GradientForms:
         return forms
 
     def largest_supremum(self, forms: Array, radius: Number) -> Number:
-        """Return the largest of `suprema`: of many forms in floats only those that may attain it are looked at."""
+        """Return the largest of `suprema`; in floats, only forms that may attain it are computed."""
         if forms.dtype == object or len(forms) <= _FEW:
             return max(self.suprema(forms, radius))
         return _compute_once(self._known_largest.setdefault(radius, []), forms, lambda: self._largest_of(forms, radius))
@@ -92,16 +92,16 @@ class GradientForms:
 
     @cached_property
     def _known_curvatures(self) -> list[tuple[Array, Array]]:
-        """Forms, and the largest eigenvalues of their quadratic parts."""
+        """Cached forms, and the largest eigenvalues of their quadratic parts."""
         return []
 
     @cached_property
     def _known_largest(self) -> dict[Number, list[tuple[Array, Number]]]:
-        """By the radius: forms, and the largest of their suprema."""
+        """Cached forms, and the largest of their suprema, by the radius."""
         return {}
 
     def suprema(self, forms: Array, radius: Number) -> Array:
-        """Return the supremum of each of the forms over the points within a radius of x*, (M,), found once."""
+        """Return the supremum of each of the forms over the points within a radius of x*, (M,), cached."""
 
         def bound_on_ball(form: Array) -> Number:
             return supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius)
@@ -115,16 +115,16 @@ class GradientForms:
 
     @cached_property
     def _known_suprema(self) -> dict[Number, list[tuple[Array, Array]]]:
-        """By the radius: forms, and their suprema."""
+        """Cached forms, and their suprema, by the radius."""
         return {}
 
     def are_constant(self, forms: Array) -> bool:
-        """Return whether none of the forms depends on x, up to rounding in floats; found once."""
+        """Return whether none of the forms depends on x, up to rounding in floats, cached."""
         return _compute_once(self._known_constant, forms, lambda: self._are_constant(forms))
 
     @cached_property
     def _known_constant(self) -> list[tuple[Array, bool]]:
-        """Forms, and whether none of them depends on x."""
+        """Cached forms, and whether none of them depends on x."""
         return []
 
     def _are_constant(self, forms: Array) -> bool:
@@ -136,7 +136,7 @@ class GradientForms:
 
 
 def _compute_once(known: list[tuple[Array, Found]], forms: Array, find: Callable[[], Found]) -> Found:
-    """Return the cached value of these forms, computing it where there is none."""
+    """Return the cached value of these forms, computing it at first use."""
     for of, found in known:
         if of is forms:
             return found

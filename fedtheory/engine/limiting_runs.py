@@ -1,7 +1,7 @@
-"""Runs at the limit of a variable: with infinitesimal steps, or with rounds without an end.
+"""Runs in the limit of a parameter: infinitesimal step sizes, or infinitely many rounds.
 
 Quantities of such a run are rational functions of an infinitesimal h, the factor of the step sizes or one over the
-number of rounds: what the run tends to, and how fast, exactly.
+number of rounds: they give the limit, and the rate, exactly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fedtheory.errors import NotApplicable, Unresolved
 
 
 class _ShortSteps(Trajectory):
-    """The expectations of a run of infinitesimal steps, which never diverges."""
+    """The expectations of a run with infinitesimal steps, which never diverges."""
 
     def _divergence(self, _overflow: int | None) -> Divergence | None:
         return None
@@ -32,7 +32,7 @@ def with_infinitesimal_steps(run: Run) -> Run:
 
 
 def with_endless_rounds(run: Run) -> Run:
-    """Return the run with one over an infinitesimal as its number of rounds, which are alike; in rationals."""
+    """Return the run with 1/h rounds for an infinitesimal h; its rounds must be alike, and its arithmetic rational."""
     _require_rationals(run)
     if not run.algorithm.rounds_are_alike:
         raise NotApplicable("rounds without an end are those of a run whose rounds are alike")

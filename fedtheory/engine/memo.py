@@ -1,4 +1,4 @@
-"""Values that are computed once and shared."""
+"""A cache of values that several computations share."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class Memo:
         self._values: dict[Hashable, object] = {}
 
     def compute_once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Return the value of a key, computed at first use; nothing is stored where that raises."""
+        """Return the value of a key, computed at first use; nothing is stored if the computation raises an error."""
         if key not in self._values:
             self._values[key] = compute()
         return cast(Value, self._values[key])
 
     def store(self, key: Hashable, value: object) -> None:
-        """Keep a value that was computed together with others."""
+        """Store a value that was computed together with others."""
         self._values[key] = value
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._values
 
     def values(self) -> Iterable[object]:
-        """All values so far."""
+        """Return all values so far."""
         return self._values.values()

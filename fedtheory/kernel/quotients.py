@@ -156,7 +156,7 @@ def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) ->
     """Return whether a quotient is zero.
 
     Even powers of a root are replaced by powers of its radicand, in the numerator and the denominator.
-    A denominator that becomes zero raises `Rejected`.
+    If the denominator becomes zero as well, the number is undefined and the result is False.
     """
     if not number:
         return True

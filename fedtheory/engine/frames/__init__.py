@@ -1,7 +1,7 @@
-"""Places of a run at which a proof's vectors have values.
+"""Frames: the points of a run (such as one local step) at which the vectors of a claim have values.
 
-In expectation at a local step (`moment`), on one sampled path (`path`), over
-all outcomes of one round (`outcomes`), or at free points.
+A frame is one local step in expectation (`moment`), one step on a sampled path (`path`),
+one round over all its outcomes (`outcomes`), or a set of free points.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ _BUILDERS: dict[str, Callable[[Run], Iterator[Frame]]] = {
     "points": point_frames,
 }
 _KEPT_NUMBERS = 100_000
-"""Size of a run's frames, in numbers for one vector at all steps, up to which they are kept for the next claim."""
+"""Largest size of a run's frames (numbers for one vector at all steps) that are cached for the next claim."""
 
 
 def frames_at(place: str, run: Run) -> Iterable[Frame]:
-    """The frames of a run for statements about local steps, sampled paths, outcomes of a round, or free points."""
+    """Return the frames of a run for statements about local steps, paths, outcomes of a round, or free points."""
     _require_steps(place, run)
     return _build_frames(place, run) if _are_few(run) else _BUILDERS[place](run)
 
 
 def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
-    """Return the frames of a run, as many places together as are kept, in their order.
+    """Return the frames of a run in order, stacked into as few frames as fit into the cache.
 
-    In a stack each so many times.
+    Each frame occurs `times` times in a row.
     """
     _require_steps(place, run)
     if _are_few(run, times) or place == "points":
@@ -79,7 +79,7 @@ def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
 
 
 def certain_stacks(run: Run) -> Iterator[Frame]:
-    """Yield the local steps of a run in order, several together where the weights of their rounds are not random."""
+    """Yield the local steps of a run in order, stacked if the weights of their rounds are not random."""
     for frame in stacks_at("step", run):
         yield from frame.members if isinstance(frame, StackedDraws) else (frame,)
 
@@ -97,24 +97,24 @@ def _require_steps(place: str, run: Run) -> None:
 
 
 def _are_few(run: Run, times: int = 1) -> bool:
-    """Return whether the numbers at all local steps of a run, `times` over, are few enough to keep."""
+    """Return whether the numbers at all local steps of a run, times `times`, are few enough to cache."""
     steps = times * run.algorithm.rounds * max(run.algorithm.work.steps)
     return steps * count_numbers(run) <= _KEPT_NUMBERS
 
 
 def count_numbers(run: Run) -> int:
-    """Numbers of one vector at one step, with what it has of all clients' noises."""
+    """Return the count of numbers in one vector at one step, including its noise coefficients for all clients."""
     numbers = run.problem.clients * run.problem.dimension
     return numbers if is_deterministic(run.problem, run.algorithm) else numbers**2
 
 
 @lru_cache(maxsize=8)
 def _build_frames(place: str, run: Run) -> tuple[Frame, ...]:
-    """Build the frames of a run at all instances of a place."""
+    """Build the frames of a run for a kind of place."""
     return tuple(_BUILDERS[place](run))
 
 
 @lru_cache(maxsize=8)
 def _build_stacks(place: str, run: Run, times: int) -> tuple[Frame, ...]:
-    """Build the stacked frames of a run at all instances of a place."""
+    """Build the stacked frames of a run for a kind of place."""
     return stacks_of(_build_frames(place, run), times)

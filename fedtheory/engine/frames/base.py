@@ -1,7 +1,7 @@
-"""Frames: places of a run at which the vectors of a proof have values.
+"""Base class of frames: points of a run at which the vectors of a claim have values.
 
-Vectors have a client axis of length 1 or M and answer inner products, so one
-evaluator serves frames of every kind.  Coordinates are centred at x*.
+Vectors have a client axis of length 1 or M and support inner products, so one
+evaluator serves frames of every kind.  Coordinates are relative to x*.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNEQUAL_STEPS = "the clients take different numbers of local steps"
 
 
 class Frame(VectorSpace):
-    """A place of a run; subclasses say what vectors are there."""
+    """A point of a run; subclasses define its vectors."""
 
     axes: tuple[str, ...] = ("round", "step", "client")
     """Meaning of a scalar's axes, each of full length or one."""
@@ -33,21 +33,21 @@ class Frame(VectorSpace):
         self._run = run
         self.index = index
         self.memo = Memo()
-        """Scalars and vectors that claims about the same place share."""
+        """Cached scalars and vectors, shared by claims about this frame."""
 
     @property
     def run(self) -> Run:
-        """The run; `Misplaced` at places of several."""
+        """The run; raises `Misplaced` for frames of several runs."""
         return self._run
 
     @property
     def alike(self) -> Hashable:
-        """The key shared by frames that can be stacked; None for a frame that cannot."""
+        """Key shared by frames that can be stacked; None if the frame cannot be stacked."""
         return None
 
     @property
     def numbers(self) -> int:
-        """About how many numbers a vector is made of."""
+        """Approximate count of numbers in one vector."""
         return self._run.problem.clients * self.dimension
 
     @property
@@ -61,11 +61,11 @@ class Frame(VectorSpace):
         return self._run.problem.dimension
 
     def of_run(self, select: Callable[[Run], Array]) -> Array:
-        """Select the entry of this place's run; at places of several runs one entry each, with axes in front."""
+        """Select a value of this frame's run; a stack of several runs has one entry per place, on leading axes."""
         return select(self.run)
 
     def objectives(self, select: Callable[[Run], Objectives]) -> Objectives:
-        """Objectives of the run of this place."""
+        """Return objectives of this frame's run."""
         return select(self.run)
 
     @cached_property
@@ -75,7 +75,7 @@ class Frame(VectorSpace):
 
     @cached_property
     def multiplicities(self) -> Array:
-        """Number of clients that each entry on the axis of clients stands for, (M,)."""
+        """Number of clients that each entry on the client axis stands for, (M,)."""
         return self.of_run(lambda run: run.multiplicities)
 
     @cached_property
@@ -94,37 +94,37 @@ class Frame(VectorSpace):
         return self.objectives(lambda run: run.client_objectives)
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
-        """Return a vector of this place."""
+        """Return the vector that `build` makes at this frame."""
         return build(self)
 
     def select(self, value: Array) -> Array:
-        """Select the entries at this place from numbers of a run, (rounds, steps, clients) with full axes or ones."""
+        """Select this frame's entries from an array (rounds, steps, clients) with axes of full length or one."""
         for axis, name in enumerate(("round", "step")):
             if name in self.index and value.shape[axis] > 1:
                 value = value.take([int(self.index[name])], axis=axis)
         return value
 
     def of_round(self, values: Array) -> Array:
-        """Select the entry of this place's round from one entry per round."""
+        """Select the entry of this frame's round from one entry per round."""
         chosen: Array = values[int(self.index["round"])]
         return chosen
 
     def require_shared(self, steps: int) -> None:
-        """Refuse a mean over clients of what has a value at each of `steps` local steps, where some have fewer."""
+        """Raise `NotApplicable` for a client average at a step k < `steps` that some clients do not take."""
         if steps > 1 and self.valid is not None and not self.valid.all():
             raise NotApplicable(f"{UNEQUAL_STEPS}: none is common to all of them")
 
     def expand_axes(self, values: Array) -> Array:
-        """Scalars with the axes of this place, those that are missing in front of length one."""
+        """Return scalars with the axes of this frame; missing leading axes have length one."""
         filled: Array = values.reshape((1,) * (len(self.axes) - values.ndim) + values.shape)
         return filled
 
     def expected(self, values: Array) -> Array:
-        """Expectations of scalars; inner products of most frames are expectations already, or nothing is random."""
+        """Return expectations of scalars; in most frames, inner products are expectations already."""
         return values
 
     def mean_of(self, vector: Vector) -> Vector:
-        """Return the expectation of a vector, which is a known vector here; `Misplaced` on sampled paths."""
+        """Return the expectation of a vector, as a deterministic vector; raise `Misplaced` on sampled paths."""
         del vector
         raise Misplaced("the expectation of a vector needs place='step' or place='round'")
 
@@ -141,16 +141,16 @@ class Frame(VectorSpace):
     @property
     @abstractmethod
     def average(self) -> Vector:
-        """The averaged iterate of step k."""
+        """The client average of the iterates after k steps."""
 
     @property
     @abstractmethod
     def server(self) -> Vector:
-        """x^{(t)}, the model that the round starts from."""
+        """x^{(t)}, the model at the start of the round."""
 
     @property
     def received(self) -> Vector:
-        """The model that each client works on, the newest one unless the clock says otherwise."""
+        """The model from which each client starts: the newest one unless the clock makes models stale."""
         return self.server
 
     @abstractmethod
@@ -159,13 +159,13 @@ class Frame(VectorSpace):
 
     @cached_property
     def virtual(self) -> Vector:
-        """The server's model as the work of k local steps would make it (fraboni2022, eq. 7)."""
+        """The server's model if it aggregated after k local steps (fraboni2022, eq. 7)."""
         change = self.local + self.received.scaled(-self.arithmetic.identity(1)[0])
         return self.server + self._apply_on_server(change)
 
     @cached_property
     def next_virtual(self) -> Vector:
-        """The server's model as the work of k + 1 local steps would make it."""
+        """The server's model if it aggregated after k + 1 local steps."""
         return self.virtual + self._apply_on_server(self.gradient.scaled(-self.step_sizes))
 
     def _apply_on_server(self, change: Vector) -> Vector:
@@ -184,17 +184,17 @@ class Frame(VectorSpace):
 
     @cached_property
     def next_average(self) -> Vector:
-        """The averaged iterate of step k + 1."""
+        """The client average of the iterates after k + 1 steps."""
         return self.next_local.averaged(self.importances)
 
     @cached_property
     def centralised(self) -> Vector:
-        """Gradient descent on F from the round's model, after k steps (lecture27's auxiliary sequence)."""
+        """Gradient descent on F from the round's first model, after k steps (lecture27's auxiliary sequence)."""
         return self.descent[-1]
 
     @property
     def descent(self) -> list[Vector]:
-        """The centralised sequence from the round's model up to this step."""
+        """The centralised sequence from the round's first model up to this step."""
         if "step" not in self.index:
             raise Misplaced("the centralised sequence has a value at place='step' or 'path' only")
         models = [self.server]
@@ -213,7 +213,10 @@ class Frame(VectorSpace):
 
 
 def average_outcomes(values: Array, probabilities: Array) -> Array:
-    """Average values over their outcomes, the last axis of the probabilities; a single entry is of all outcomes."""
+    """Average values over outcomes, the last axis of the probabilities.
+
+    An axis of length one is the same in all outcomes.
+    """
     axis = probabilities.ndim - 1
     if values.shape[axis] == 1:
         return values

@@ -1,4 +1,4 @@
-"""Places of several runs in a row: which run each is of, and which of its rounds and local steps."""
+"""Indices of the places of several runs in one stack: run, round and local step of each."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ from fedtheory.arithmetic import Array
 
 @dataclass(frozen=True, eq=False)
 class PlaceLayout:
-    """P places; those of a run follow each other, and runs are numbered from 0."""
+    """P places in order of their runs, which are numbered from 0."""
 
     owners: Array
-    """The number of each place's run, (P,)."""
+    """Run of each place, (P,)."""
     rounds: Array
     steps: Array
-    """Round and local step in the run, (P,)."""
+    """Round and local step of each place, (P,)."""
 
     @classmethod
     def of(cls, sizes: Sequence[tuple[int, int]]) -> PlaceLayout:
-        """All rounds and steps of runs that have so many of them."""
+        """Return the layout of all rounds and steps of runs with the given (rounds, steps)."""
         owners = np.repeat(np.arange(len(sizes)), [rounds * steps for rounds, steps in sizes])
         each = np.concatenate([np.indices(size).reshape(2, -1) for size in sizes], axis=1)
         return cls(owners, *each)
 
     def of_each(self, values: Sequence[Array]) -> Array:
-        """Select the entries of each run, (P, ...)."""
+        """Select the entry of each place's run, (P, ...)."""
         found: Array = np.stack(values)[self.owners]
         return found
 
     def gathered(self, values: Sequence[Array]) -> Array:
-        """Numbers of runs, (rounds, steps, clients) with axes of full length or one, at their places: (P, clients)."""
+        """Select entries from arrays of runs, (rounds, steps, clients) with axes of full length or one.
+
+        The result is (P, clients).
+        """
         if all(value.shape[:2] == (1, 1) for value in values):
             return self.of_each([value[0, 0] for value in values])
         return np.concatenate([self._repeat_at_places(value, number) for number, value in enumerate(values)])

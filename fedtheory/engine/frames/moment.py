@@ -1,4 +1,4 @@
-"""Local steps in expectation: a vector is an affine map of the live models and the noises."""
+"""Frames of local steps in expectation: a vector is an affine map of the live models plus noise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fedtheory.federation.clock import Update
 
 @dataclass(frozen=True, eq=False)
 class MomentVector(Vector):
-    """``base z`` plus noise: z the live models (1, x).
+    """``base z`` plus noise, with z the live models (1, x).
 
     `base` is (1 or M, d, V(d+1)), V the number of live models.  Vectors with
     the random weights of a round have a further axis in front of it, over the
@@ -58,14 +58,14 @@ def _mix(weights: Array, maps: Array) -> Array:
 
 
 class MomentSpace(Frame):
-    """A frame whose vectors are affine maps of the live models and the noises."""
+    """A frame whose vectors are affine maps of the live models plus noise."""
 
     joint: Array
-    """Joint second moment of the live models, (V(d+1), V(d+1)); of several places (places, 1, ...)."""
+    """Joint second moment of the live models, (V(d+1), V(d+1)); for several places (places, 1, ...)."""
     probabilities: Array
-    """Probabilities of the outcomes of the weights, where the frame has an axis over them."""
+    """Probabilities of the outcomes of the weights, if the frame has an axis for them."""
     covariances: Array
-    """Covariances of each client's two noises, (M, 2, d, d): its iterate's, and its fresh gradient's; of several places
+    """Covariances of each client's two noises, (M, 2, d, d): in its iterate and its next gradient; for several places
     (places, ...)."""
 
     def constant(self, vectors: Array) -> MomentVector:
@@ -75,7 +75,7 @@ class MomentSpace(Frame):
 
     @cached_property
     def _with_models(self) -> WeakKeyDictionary[MomentVector, Array]:
-        """E v (1, x)' without the noise of a vector v, (1 or M, d, V(d+1)): many products take it."""
+        """Cached E v (1, x)' without the noise of a vector v, (1 or M, d, V(d+1))."""
         return WeakKeyDictionary()
 
     @cached_property
@@ -91,12 +91,12 @@ class MomentSpace(Frame):
         carried = (self._with_models[one] * other.base).sum(axis=(-2, -1))
         noise = self._of_noise.inner(left.noise, right.noise)
         expected: Array = carried if noise is None else carried + noise
-        # Outcomes of the weights, or places, lead, then local steps, then clients.
+        # The axes are outcomes of the weights or places, then local steps, then clients.
         return expected[..., None, :] if expected.ndim > 1 else expected
 
     def mean_of(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
-        # The noises are zero in expectation, and the live models begin with the number 1.
+        # The noises have zero mean, and the live models begin with the number 1.
         base = vector.base
         if "outcome" in self.axes and base.ndim == len(self.axes) + 1:
             base = average_outcomes(base, self.probabilities)
@@ -107,7 +107,7 @@ class MomentSpace(Frame):
 
 
 class MomentFrame(MomentSpace):
-    """Step (t, k), averaged over the past; `bases` says which live model each client works on."""
+    """Step (t, k), in expectation over the past; `bases` gives the live model that each client works on."""
 
     def __init__(self, run: Run, index: Index, state: _State, step: LocalStep) -> None:
         super().__init__(run, index)
@@ -133,7 +133,7 @@ class MomentFrame(MomentSpace):
         return 2 * super().numbers ** 2
 
     def expected(self, values: Array) -> Array:
-        """Mean over the outcomes of the round's weights, where there are several."""
+        """Average over the outcomes of the round's weights, if there are several."""
         return average_outcomes(values, self.probabilities)
 
     def selected(self, vector: Vector) -> MomentVector:
@@ -147,10 +147,10 @@ class MomentFrame(MomentSpace):
 
     @property
     def average_maps(self) -> Array:
-        """Map from the live models to the mean of the iterates, (1, d, V(d+1))."""
+        """Map from the live models to the client average of the iterates, (1, d, V(d+1))."""
         if len(self.joint) > self.run.problem.dimension + 1:
             return _mix(self.run.problem.weights, self.local_maps)
-        # The engine's averaged maps are used, not the clients' one by one.
+        # The engine's averaged maps are used, which cost less than one map per client.
         maps: Array = self.run.trajectory.recursion.average_maps[self._step.k][None, 1:, :]
         return maps
 
@@ -184,7 +184,7 @@ class MomentFrame(MomentSpace):
         return self.run.arithmetic.identity(self.run.problem.dimension + 1)[1:]
 
     def _place(self, maps: Array) -> Array:
-        """Maps of each client's own live model, (M, d, d+1), as maps of all of them."""
+        """Extend maps of each client's own live model, (M, d, d+1), to maps of all live models."""
         if len(self.joint) == maps.shape[-1]:
             return maps
         placed = self.run.arithmetic.zeros(*maps.shape[:2], len(self.joint))
@@ -193,7 +193,7 @@ class MomentFrame(MomentSpace):
         return placed
 
     def own_noise(self, kind: int) -> NoiseCoefficients:
-        """Each client's own noise of a kind: 0 carried by its iterate, 1 of its fresh gradient."""
+        """Return the noise of one kind of each client: 0 in its iterate, 1 in its next gradient."""
         return NoiseCoefficients({(kind, None): np.tile(self.run.arithmetic.identity(1)[0], self.run.problem.clients)})
 
 
@@ -226,15 +226,15 @@ def _state(run: Run, update: Update, live: LiveModels) -> _State:
 
 @singledispatch
 def step_frames(run: Run) -> Iterator[Frame]:
-    """Every local step in expectation, by what the run's expectations are made of: moments, for quadratics.
+    """Yield the frames of all local steps in expectation; for quadratics they are made of moments.
 
-    Where nothing is random the one path of the run is its expectation.
+    If nothing is random, the only path of the run is its expectation.
     """
     return path_frames(run) if is_deterministic(run.problem, run.algorithm) else moment_frames(run)
 
 
 def moment_frames(run: Run) -> Iterator[Frame]:
-    """Every local step (t, k), k = 0 .. K-1, in expectation."""
+    """Yield a frame for every local step (t, k), k = 0 .. K-1, in expectation."""
     steps = common_steps(run)
     local_steps = LocalSteps(run.problem.centred, run.algorithm.work)
     for t, (update, live) in enumerate(run.trajectory.rounds()):

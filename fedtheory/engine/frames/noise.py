@@ -1,7 +1,7 @@
-"""Coefficients of a local step's noise in vectors: numbers before maps, so that few matrices are multiplied.
+"""Coefficients of a local step's noise in vectors, scalars kept apart from maps to save matrix products.
 
-There are two kinds k of noises of each client j: e_0j, which its iterate carries, and e_1j, of its fresh gradient.
-The vector of client i has terms c_i A_i e_ki of its own noise and  sum_j c_ij A_i B_j e_kj  of those that all share.
+Each client j has two kinds of noise: e_0j in its iterate, and e_1j in its next gradient.  The vector of client i has
+terms  c_i A_i e_ki  for its own noise and terms  sum_j c_ij A_i B_j e_kj  for the noises of all clients.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.vectors import LinearMaps
 
 Maps = LinearMaps | None
-"""Maps of each client, or of all; None stands for the identity."""
+"""Maps of each client, or one map for all; None stands for the identity."""
 Own = tuple[int, Maps]
-"""The kind of a noise, and A."""
+"""The kind k of a noise, and A."""
 Shared = tuple[int, Maps, Maps]
-"""The kind of noises, A and B."""
+"""The kind k of the noises, A and B."""
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -30,20 +30,20 @@ class NoiseCoefficients:
     """Coefficients of a step's noise in vectors, one for each client or one for all."""
 
     own: Mapping[Own, Array] = field(default_factory=dict)
-    """c_i, (..., M): of each client's own noises."""
+    """c_i, (..., M), for each client's own noise."""
     shared: Mapping[Shared, Array] = field(default_factory=dict)
-    """c_ij, (..., 1 or M, M): of the noises of all clients."""
+    """c_ij, (..., 1 or M, M), for the noises of all clients."""
 
     def __add__(self, other: NoiseCoefficients) -> NoiseCoefficients:
         return NoiseCoefficients(_merge(self.own, other.own), _merge(self.shared, other.shared))
 
     def scaled(self, factors: Array) -> NoiseCoefficients:
-        """Vectors multiplied by a factor each, (..., 1 or M)."""
+        """Multiply each vector by a factor, (..., 1 or M)."""
         own = {key: factors * c for key, c in self.own.items()}
         return NoiseCoefficients(own, {key: factors[..., None] * c for key, c in self.shared.items()})
 
     def transform(self, maps: LinearMaps) -> NoiseCoefficients:
-        """Vectors under maps."""
+        """Apply maps to the vectors."""
         own: dict[Own, Array] = {(kind, maps.after(a)): c for (kind, a), c in self.own.items()}
         return NoiseCoefficients(own, {(kind, maps.after(a), b): c for (kind, a, b), c in self.shared.items()})
 
@@ -71,15 +71,15 @@ def _mix(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
         return key, (each * c).sum(axis=-2, keepdims=True)
     if c.shape[-2] == 1:
         return (kind, LinearMaps((each[..., None] * a.matrices).sum(axis=-3, keepdims=True)), b), c
-    # The maps of the clients are mixed in another way for each noise.
+    # The mixture of the clients' maps depends on the noise.
     mixed = (each * c)[..., None, None] * a.matrices[..., None, :, :]
     return (kind, None, LinearMaps(mixed.sum(axis=-4)).after(b)), c[..., :1, :] * 0 + 1
 
 
 def as_one(noises: Iterable[NoiseCoefficients], *, outcomes: bool = False) -> NoiseCoefficients:
-    """Return the noise of a vector that is made in the same way at several places, an axis over them in front.
+    """Stack the noise of one vector at several places along a new leading axis.
 
-    With `outcomes` the next axis is that of each place's outcomes, of length one where the vector has none.
+    With `outcomes`, the next axis is for each place's outcomes, of length one if the vector does not depend on them.
     """
     own, shared = zip(*((noise.own, noise.shared) for noise in noises), strict=True)
     return NoiseCoefficients(_stack(own, 1, outcomes), _stack(shared, 2, outcomes))
@@ -102,30 +102,30 @@ def _maps_as_one(maps: tuple[Maps, ...], outcomes: bool) -> Maps:
 
 
 def stack_places(values: Sequence[Array], axes: int, outcomes: bool) -> Array:
-    """Arrays of several places as one, which leads with the places, and where asked for with outcomes.
+    """Stack arrays of several places along a leading axis, followed by an axis of outcomes on request.
 
-    Arrays have so many axes, and in front of them one of outcomes where these differ.
+    The arrays have `axes` axes, and a leading one for outcomes if they depend on them.
     """
     stacked = np.stack(values)
     return stacked[:, None] if outcomes and stacked.ndim == axes + 1 else stacked
 
 
 class Covariances:
-    """Those of the noises of a place, (..., M, 2, d, d), and what inner products take of them."""
+    """Covariances of the noises of a place, (..., M, 2, d, d), and expected inner products of the noises."""
 
     def __init__(self, matrices: Array) -> None:
         self._matrices = matrices
         self._known: dict[Hashable, Array] = {}
 
     def inner(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Array | None:
-        """Return the part of expected inner products that is noise, (..., 1 or M); None if there is none."""
+        """Return the noise part of expected inner products, (..., 1 or M); None if there is no noise."""
         found = None
         for part in self._products(left, right):
             found = part if found is None else found + part
         return found
 
     def _products(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Iterator[Array]:
-        """The inner products of terms: noises of two kinds, or of two clients, have nothing to do with each other."""
+        """Yield the inner products of terms; noises of different kinds or clients are uncorrelated."""
         for ((kind, a), c), ((_, b), d) in _cross(left.own, right.own):
             yield c * d * self._expect_products(kind, a, b)
         beside = [(left, right)] if left is right else [(left, right), (right, left)]
@@ -142,7 +142,7 @@ class Covariances:
         return self._compute_once((kind, a, other), lambda: _traces(_gram(a, other), self._matrices[..., kind, :, :]))
 
     def _multiply_shared(self, kind: int, a: Maps, b: Maps, other_a: Maps, other_b: Maps) -> Array:
-        """E<A_i B_j e_kj, A'_i B'_j e_kj>, (..., 1 or M, M)."""
+        """Return E<A_i B_j e_kj, A'_i B'_j e_kj>, (..., 1 or M, M)."""
         gram = _gram(a, other_a)
         if gram is None:
             return self._expect_products(kind, b, other_b)[..., None, :]
@@ -161,19 +161,19 @@ class Covariances:
         return self._compute_once(("between", kind, b, other), transform)
 
     def _compute_once(self, key: Hashable, make: Callable[[], Array]) -> Array:
-        """Return the cached value of a key, computing it where there is none."""
+        """Return the cached value of a key, computing it at first use."""
         if key not in self._known:
             self._known[key] = make()
         return self._known[key]
 
 
 def _pair_terms(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
-    """Return all pairs of terms whose noises are of one kind."""
+    """Yield all pairs of terms whose noises are of one kind."""
     return ((one, other) for one, other in product(left.items(), right.items()) if one[0][0] == other[0][0])
 
 
 def _cross(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
-    """All pairs of terms of one kind; of a vector with itself, pairs that differ once, counted twice."""
+    """Yield all pairs of terms of one kind; for a vector with itself, unequal pairs once with factor two."""
     if left is not right:
         yield from _pair_terms(left, right)
         return
@@ -184,20 +184,20 @@ def _cross(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tu
 
 
 def _gram(a: Maps, other: Maps) -> Array | None:
-    """A_i' A'_i, (..., 1 or M, d, d); None for the identity."""
+    """Return A_i' A'_i, (..., 1 or M, d, d); None for the identity."""
     if a is not None:
         return a.gram(other)
     return None if other is None else other.matrices
 
 
 def _traces(gram: Array | None, covariances: Array) -> Array:
-    """Traces of products of symmetric (..., M, d, d) with maps of each client, (..., M)."""
+    """Return traces of products of symmetric matrices (..., M, d, d) with maps of each client, (..., M)."""
     products = np.trace(covariances, axis1=-2, axis2=-1) if gram is None else (gram * covariances).sum(axis=(-2, -1))
     return np.asarray(products)
 
 
 def _all_traces(gram: Array, covariances: Array) -> Array:
-    """Return the sums over the entries of both, (..., I, M), in one product of matrices (I, d*d) and (d*d, M)."""
+    """Return sums over the entries of products, (..., I, M), by one matrix product (I, d*d) @ (d*d, M)."""
     size = covariances.shape[-1] ** 2
     flat = covariances.reshape(*covariances.shape[:-2], size)
     found: Array = gram.reshape(*gram.shape[:-2], size) @ flat.swapaxes(-1, -2)
@@ -205,5 +205,5 @@ def _all_traces(gram: Array, covariances: Array) -> Array:
 
 
 def _select_own_noise(shared: Array) -> Array:
-    """Select each client's part of numbers (..., 1 or M, M) for its own noise: (..., M)."""
+    """Select the diagonal (client i, noise i) of numbers (..., 1 or M, M): (..., M)."""
     return shared[..., 0, :] if shared.shape[-2] == 1 else np.diagonal(shared, axis1=-2, axis2=-1)

@@ -1,9 +1,9 @@
-"""One round from a given server model, over all its random outcomes: the participants, and the samples of every oracle.
+"""Frames of one round from a given server model, over all its random outcomes: participants and noise samples.
 
-Conditional expectations given the server's model are finite sums here, so any
-expression has one.  Vectors are plain, with the axes (outcomes, local steps,
-clients, d); a local step's noise is one draw of the oracle, and the same draw
-also says what the gradient would be at the round's model.
+Conditional expectations given the server's model are finite sums here, so that every
+expression has one.  Vectors are plain arrays with the axes (outcomes, local steps,
+clients, d).  The noise of a local step is one sample of the oracle; the same sample
+also gives the stochastic gradient at the round's model.
 """
 
 from __future__ import annotations
@@ -31,20 +31,23 @@ MOST_OUTCOMES = 600
 
 @dataclass(frozen=True, eq=False)
 class _Client:
-    """All that can happen to one client in a round from each of P models: n sequences of K_i draws."""
+    """All outcomes of one client in a round from each of P models: n sequences of K_i samples."""
 
     probabilities: Array
-    """(n,)."""
+    """Probability of each sequence, (n,)."""
     iterates: Array
     """x_i^{(t,k)}, (P, n, K_i + 1, d)."""
     gradients: Array
     """g_i at x_i^{(t,k)}, (P, n, K_i, d)."""
     at_server: Array
-    """g_i at the round's model with the same draws, (P, n, K_i, d)."""
+    """g_i at the round's model with the same samples, (P, n, K_i, d)."""
 
 
 def _follow_clients(run: Run, clients: Sequence[int], bases: Array) -> list[_Client]:
-    """Follow each of some clients from models (P, d); those without noise that do equally many steps go together."""
+    """Simulate each of some clients from models (P, d).
+
+    Clients without noise and with equally many steps go together.
+    """
     steps = run.algorithm.work.steps
     found: dict[int, _Client] = {}
     quiet: dict[int, list[int]] = {}
@@ -59,7 +62,7 @@ def _follow_clients(run: Run, clients: Sequence[int], bases: Array) -> list[_Cli
 
 
 def _follow_quiet(run: Run, clients: Sequence[int], bases: Array) -> Iterator[_Client]:
-    """Follow clients with equally many steps and without noise: each has one sequence of draws."""
+    """Simulate clients with equally many steps and without noise: each has one sequence of samples."""
     work, certain = run.algorithm.work, run.arithmetic.identity(1)[0]
     steps, sizes = work.steps[clients[0]], work.step_sizes[list(clients), None]
     models, dimension = bases.shape
@@ -75,19 +78,19 @@ def _follow_quiet(run: Run, clients: Sequence[int], bases: Array) -> Iterator[_C
 
 
 def _follow_noisy(run: Run, client: int, bases: Array) -> _Client:
-    """Follow one client from models (P, d)."""
+    """Simulate one client from models (P, d)."""
     work, draws = run.algorithm.work, _draws(run.problem, client)
     models, steps = len(bases), work.steps[client]
     one = run.arithmetic.identity(1)[0]
 
     def gradient(points: Array) -> Array:
-        """Compute the gradients at points (P, n, d) for each draw: (P, n * draws, d)."""
+        """Compute the gradients at points (P, n, d) for each sample: (P, n * samples, d)."""
         full = run.client_objectives.gradients([client], points[..., None, :])
         homogeneous = np.concatenate([np.broadcast_to(one, (*points.shape[:-1], 1)), points], axis=-1)
         noise = (draws.maps @ homogeneous[..., None, :, None])[..., 0]
         return np.asarray(full + noise).reshape(models, -1, bases.shape[1])
 
-    # The same draws in each step, and at each iterate.
+    # The samples are the same in each step, and at each iterate.
     once = gradient(bases[:, None])
     iterates, gradients, at_server = [bases[:, None]], list[Array](), list[Array]()
     probabilities = one
@@ -103,7 +106,7 @@ def _follow_noisy(run: Run, client: int, bases: Array) -> _Client:
 
 
 def _join(history: Sequence[Array], sequences: int, like: Array) -> Array:
-    """Vectors (P, n_k, d) of each step k after its n_k sequences of draws, as (P, sequences, steps, d)."""
+    """Arrange vectors (P, n_k, d) after step k and its n_k sequences of samples as (P, sequences, steps, d)."""
     models, dimension = like.shape
     joined = np.empty((models, sequences, len(history), dimension), dtype=like.dtype)
     for step, vectors in enumerate(history):
@@ -114,13 +117,13 @@ def _join(history: Sequence[Array], sequences: int, like: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _draws(problem: Problem, client: int) -> Draws:
-    """Outcomes of one call of a client's oracle, in centred coordinates; kept for rounds from all points."""
+    """Return the outcomes of one call of a client's oracle, cached, in coordinates relative to x*."""
     like = problem.arithmetic.zeros(problem.clients, problem.dimension)
     return problem.centred.oracle.draws(client, like)
 
 
 class _Rounds:
-    """A round from each of some models (P, d), centred: outcomes, and what happens in them."""
+    """A round from each of some models (P, d), relative to x*: outcomes, and the vectors in each."""
 
     def __init__(self, run: Run, bases: Array) -> None:
         _require_few(run)
@@ -140,7 +143,7 @@ class _Rounds:
 
 
 def _group_clients(run: Run) -> tuple[list[int], list[int]]:
-    """Return the first client of each kind, and the kind of each client: without noise those of a kind do the same."""
+    """Return the first client of each class of equal clients, and the class of each client."""
     objectives, work, clients = run.client_objectives, run.algorithm.work, range(run.problem.clients)
     if not isinstance(objectives, QuadraticObjectives):
         return list(clients), list(clients)
@@ -149,11 +152,11 @@ def _group_clients(run: Run) -> tuple[list[int], list[int]]:
 
 
 class RoundFrame(PlainFrame):
-    """A round from one model, centred; see the module."""
+    """A round from one model, in coordinates relative to x*; see the module."""
 
     axes: tuple[str, ...] = ("outcome", "step", "client")
     leading = 0
-    """Axes of scalars and vectors in front of that of the outcomes."""
+    """Number of axes before that of the outcomes."""
 
     def __init__(self, index: Index, rounds: _Rounds, place: int) -> None:
         super().__init__(rounds.run, index)
@@ -181,11 +184,11 @@ class RoundFrame(PlainFrame):
         return PathVector(self.expected(vector.values))
 
     def expected(self, values: Array) -> Array:
-        """Mean over outcomes, the first axis, of scalars or vectors."""
+        """Average scalars or vectors over outcomes, the first axis."""
         return average_outcomes(values, self.probabilities)
 
     def local_sum(self, values: Array) -> Array:
-        """Sum over each client's local steps, the second axis, of scalars or vectors."""
+        """Sum scalars or vectors over each client's local steps, the second axis."""
         return np.asarray(self._existing(values).sum(axis=self.leading + 1, keepdims=True))
 
     def past_sum(self, values: Array) -> Array:
@@ -193,7 +196,7 @@ class RoundFrame(PlainFrame):
         return np.asarray(self._existing(values).cumsum(axis=self.leading + 1))
 
     def _existing(self, values: Array) -> Array:
-        """Values at steps that a client does not take, set to zero."""
+        """Set values to zero at steps that a client does not take."""
         assert self.valid is not None
         if self.valid.all() and values.shape[self.leading + 1] == len(self.valid):
             return values
@@ -203,9 +206,9 @@ class RoundFrame(PlainFrame):
         return existing
 
     def _joint(self, select: Callable[[_Client], Array]) -> PathVector:
-        """Histories (P, n_i, K_i, d) of each client as (outcomes, max K, M, d); steps that do not exist are zero.
+        """Combine histories (P, n_i, K_i, d) of each client into (outcomes, max K, M, d); missing steps are zero.
 
-        Where no client has noise, only participants are drawn: all outcomes share one history.
+        If no client has noise, all outcomes share one history, and only the participants differ.
         """
         histories = [select(client)[self._place] for client in self._rounds.clients]
         chosen = self._rounds.chosen[1:, :1] if self._rounds.are_quiet else self._rounds.chosen[1:]
@@ -222,11 +225,11 @@ class RoundFrame(PlainFrame):
 
     @cached_property
     def participates(self) -> Array:
-        """One for the clients that take part, (outcomes, 1, M)."""
+        """One for participants, zero for others, (outcomes, 1, M)."""
         return self.arithmetic.array((self.selection != 0).astype(int))
 
     def selected(self, vector: Vector) -> PathVector:
-        """sum_i w_i v_i with the round's random weights."""
+        """Return sum_i w_i v_i with the round's random weights."""
         assert isinstance(vector, PathVector)
         self.require_shared(vector.values.shape[-3])
         return PathVector((self.selection[..., None] * vector.values).sum(axis=-2, keepdims=True))
@@ -241,7 +244,7 @@ class RoundFrame(PlainFrame):
 
     @cached_property
     def result(self) -> PathVector:
-        """x_i^{(t,K_i)}: what a client ends its local steps with."""
+        """x_i^{(t,K_i)}: the model of a client after its local steps."""
         return self._joint(lambda client: client.iterates[:, :, -1:])
 
     @cached_property
@@ -250,7 +253,7 @@ class RoundFrame(PlainFrame):
 
     @cached_property
     def gradient_at_server(self) -> PathVector:
-        """g_i at the round's model, with the draw of each local step."""
+        """g_i at the round's model, with the sample of each local step."""
         return self._joint(lambda client: client.at_server)
 
     @cached_property
@@ -284,14 +287,14 @@ class RoundFrame(PlainFrame):
 
 
 def view_whole_round(frame: Frame | None) -> RoundFrame:
-    """Return a frame as that of a whole round; raise `Misplaced` if it is another place, or none."""
+    """Return a frame as one of a whole round; raise `Misplaced` if it is another kind of frame, or None."""
     if not isinstance(frame, RoundFrame):
         raise Misplaced("participants, sums over local steps and vectors of a whole round need place='round'")
     return frame
 
 
 def _enumerate_combinations(sizes: list[int]) -> Array:
-    """Every choice of one number below each size, (sizes, combinations); the last one runs fastest."""
+    """Return every choice of one number below each size, (sizes, combinations); the last one varies fastest."""
     rest = np.arange(math.prod(sizes))
     columns = []
     for size in reversed(sizes):
@@ -301,7 +304,7 @@ def _enumerate_combinations(sizes: list[int]) -> Array:
 
 
 def _require_few(run: Run) -> None:
-    """Refuse rounds with too many outcomes before any of them is built."""
+    """Raise an error for rounds with too many outcomes before any is built."""
     participations = run.algorithm.aggregation.participation.possibilities(run.problem.clients)
     draws = [len(_draws(run.problem, client).probabilities) for client in range(run.problem.clients)]
     outcomes = participations * math.prod(count**k for count, k in zip(draws, run.algorithm.work.steps, strict=True))
@@ -310,7 +313,7 @@ def _require_few(run: Run) -> None:
 
 
 def round_frames(run: Run) -> Iterator[RoundFrame]:
-    """Yield a round from each of the run's probes."""
+    """Yield a round from each of the run's probe points."""
     run.require_vectors()
     points = probes(run)
     rounds = _Rounds(run, np.stack(list(points.values())))

@@ -1,4 +1,4 @@
-"""Local steps on one sampled path, and free points: vectors are plain vectors."""
+"""Frames of local steps on one sampled path, and of free points: vectors are plain arrays."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PathVector(Vector):
 
 
 def _sum_coordinates(values: Array) -> Array:
-    """Sums over the last axis; NumPy takes ten times as long for an axis of one or two."""
+    """Sum over the last axis; NumPy takes ten times as long for an axis of length one or two."""
     if values.shape[-1] == 2:
         return np.asarray(values[..., 0] + values[..., 1])
     return np.asarray(values[..., 0] if values.shape[-1] == 1 else values.sum(axis=-1))
@@ -124,11 +124,11 @@ class PathFrame(PlainFrame):
 
 
 _LARGEST = 1e145
-"""Numbers whose squares fit into double precision, with room for constants."""
+"""Largest numbers whose squares fit into double precision, with a margin for constants."""
 
 
 def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
-    """Every local step of one sampled path; the weights of a round must not be random."""
+    """Yield every local step of one sampled path; the weights of a round must not be random."""
     run.require_vectors()
     steps = common_steps(run)
     law = run.algorithm.aggregation.moments(run.problem.weights)
@@ -153,8 +153,8 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
 
 
 def _work(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
-    """Iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
-    # Overflow is looked for and reported as divergence, not as a warning for each operation.
+    """Return iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
+    # Overflow is detected and reported as divergence, without a warning for each operation.
     with np.errstate(over="ignore", invalid="ignore"):
         iterates, noises = _follow(run, bases, begin, generator)
     if iterates.dtype != object and not (np.abs(iterates) < _LARGEST).all():
@@ -174,7 +174,7 @@ def _follow(run: Run, bases: Array, begin: list[int], generator: np.random.Gener
 
 
 def point_frames(run: Run) -> Iterator[Frame]:
-    """One frame without a step, for statements about free points only."""
+    """Yield one frame without a step, for statements about free points only."""
     start = run.problem.centred.start
     nothing = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)
     everywhere = nothing + start

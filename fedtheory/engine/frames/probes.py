@@ -1,4 +1,4 @@
-"""Named points of a run at which statements "for all points" are tried."""
+"""Named points of a run at which statements "for all points" are checked."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def _name_of_centre(run: Run) -> str:
 
 
 def probes(run: Run) -> dict[str, Array]:
-    """Points (d,) of the run, centred; points that coincide are named once."""
+    """Return points (d,) of the run, relative to x*; points that coincide are listed once."""
     last: Any = run.trajectory.final_mean - run.problem.centre
     if isinstance(last, MidpointRadius):
-        # Any point will do for a statement about all, and a rational one has rational values.
+        # Any point serves for such a statement, and rational points have rational values.
         last = RATIONAL.array([simplest_near(float(number)) for number in last.middle])
     named = {
         "start": run.problem.centred.start,

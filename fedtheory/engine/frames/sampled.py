@@ -1,4 +1,4 @@
-"""Vectors with the present draw of each client at several points: the draw is one, the points are independent of it.
+"""Vectors with the present noise sample of each client at several points, which are independent of the sample.
 
 A client's stochastic gradient at x is grad F_i(x) + n_i(x), with n_i affine in x and random.  Noises of different
 clients are independent.
@@ -25,13 +25,13 @@ Parts = tuple[tuple[Array, Vector], ...]
 
 @dataclass(frozen=True, eq=False)
 class SampledVector(Vector):
-    """A vector for each client: its expectation over the present draws, and the noises of these that it has."""
+    """A vector for each client: its expectation over the present samples, and its noise terms."""
 
     mean: Vector
     own: Parts = ()
-    """Noises of the client itself."""
+    """Noise terms of the client itself."""
     shared: Parts = ()
-    """Noises of all clients, over which each is summed."""
+    """Noise terms that are summed over all clients."""
 
     def __post_init__(self) -> None:
         if isinstance(self.mean, MomentVector) and any(key[0] == 1 for key in _noises(self.mean)):
@@ -66,7 +66,7 @@ def _noises(vector: MomentVector) -> list[tuple[int, ...]]:
 
 
 def sample_at(frame: Frame, point: Vector) -> Vector:
-    """The stochastic gradient of each client at a point that the present draw does not change, with this draw."""
+    """Return each client's stochastic gradient, with the present sample, at a point independent of the sample."""
     gradient = frame.client_objectives.gradient(frame, point)
     if not (frame.of_run(_noise_forms) != 0).any():
         return gradient
@@ -76,15 +76,15 @@ def sample_at(frame: Frame, point: Vector) -> Vector:
 
 
 def _noise_forms(run: Run) -> Array:
-    """E|n_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
+    """Return E|n_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
     return run.noise_forms
 
 
 def inner_of(frame: Frame, left: Vector, right: Vector) -> Array:
-    """Return the expected inner product of two vectors, with the draws that both have."""
+    """Return the expected inner product of two vectors, including the samples that they share."""
     if not (isinstance(left, SampledVector) and isinstance(right, SampledVector)):
         one, other = (each.mean if isinstance(each, SampledVector) else each for each in (left, right))
-        # What has no draw is not correlated with one, whose noise is zero in expectation.
+        # A vector without samples is uncorrelated with noise, which has zero mean.
         return frame.inner(one, other)
     found = frame.inner(left.mean, right.mean)
     pairs = ((left.own, right.own), (left.own, right.shared), (left.shared, right.own))
@@ -97,7 +97,7 @@ def inner_of(frame: Frame, left: Vector, right: Vector) -> Array:
 
 
 def _noise(frame: Frame, left: Sequence[tuple[Array, Vector]], right: Sequence[tuple[Array, Vector]]) -> Array:
-    """E of the inner products of each client's noises, (..., M)."""
+    """Return the expected inner products of each client's noise terms, (..., M)."""
     total = None
     for c, at in left:
         for d, other in right:
@@ -108,7 +108,7 @@ def _noise(frame: Frame, left: Sequence[tuple[Array, Vector]], right: Sequence[t
 
 
 def _covariance(frame: Frame, at: Vector, other: Vector) -> Array:
-    """E<n_i(x), n_i(y)>, (..., M)."""
+    """Return E<n_i(x), n_i(y)>, (..., M)."""
     forms = frame.of_run(_noise_forms)
     linear, constant = frame.constant(forms[..., 0, 1:]), forms[..., 0, 0]
     curved = frame.inner(

@@ -1,4 +1,4 @@
-"""Several places as one frame, of one run or of several: an axis over them leads every vector and every scalar."""
+"""Stacks several places of one or several runs into one frame, with a leading axis on every vector and scalar."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from fedtheory.errors import Misplaced
 
 
 class StackedFrame(Frame):
-    """Places, the `members`: what a place is made of is gathered from them, all else is made of that.
+    """A stack of places, the `members`, whose arrays are gathered; all other vectors are computed from these.
 
-    Those of a run follow each other; runs have one arithmetic, dimension and number of clients.
+    Places of a run are adjacent; all runs have the same arithmetic, dimension and number of clients.
     """
 
     axes: tuple[str, ...] = ("place", "step", "client")
@@ -36,7 +36,7 @@ class StackedFrame(Frame):
         self.members = members
         self.runs = tuple(dict.fromkeys(member.run for member in members))
         numbers = {run: number for number, run in enumerate(self.runs)}
-        # Free points are of no round, and rounds from given models of none of the run's.
+        # Free points belong to no round, and rounds from given models to no round of the run.
         at = [(numbers[one.run], one.index.get("round", 0), one.index.get("step", 0)) for one in members]
         self.layout = PlaceLayout(*np.array(at).T)
 
@@ -50,7 +50,7 @@ class StackedFrame(Frame):
         return self._expand_per_run([select(run) for run in self.runs])
 
     def _expand_per_run(self, values: Sequence[Array]) -> Array:
-        """Expand one entry per run to all of its places; a single run needs no axis for them."""
+        """Repeat one entry per run for all of its places; a single run needs no such axis."""
         return values[0] if len(self.runs) == 1 else self.lead_axes(self.layout.of_each(values))
 
     def lead_axes(self, values: Array) -> Array:
@@ -73,7 +73,7 @@ class StackedFrame(Frame):
         try:
             return build(self)
         except Misplaced:
-            # What depends on the number of the step, or on one run.
+            # Vectors that depend on the step index, or on a single run.
             return self._stacked([build(member) for member in self.members])
 
     def select(self, value: Array) -> Array:
@@ -81,7 +81,7 @@ class StackedFrame(Frame):
         return self.gathered([value])
 
     def gathered(self, values: Sequence[Array]) -> Array:
-        """Numbers of each run, (rounds, steps, clients) with axes of full length or one, at its places."""
+        """Select each place's entries from arrays of runs, (rounds, steps, clients) with axes of full length or one."""
         if len(values) == 1 and values[0].shape[:2] == (1, 1):
             return values[0]
         return self.lead_axes(self.layout.gathered(values))
@@ -92,7 +92,7 @@ class StackedFrame(Frame):
 
     @abstractmethod
     def _stacked(self, vectors: Sequence[Any]) -> Vector:
-        """Return the vectors of the members as one."""
+        """Return the vectors of the members as one stacked vector."""
 
     @cached_property
     def local(self) -> Vector:
@@ -108,7 +108,7 @@ class StackedFrame(Frame):
 
     @cached_property
     def centralised(self) -> Vector:
-        """The descents of all places: those of one round are one descent, which is done once."""
+        """The centralised sequences of all places; places of one round share one sequence."""
         rounds = list(zip(self.layout.owners, self.layout.rounds, strict=True))
         order = np.argsort(self.layout.steps, kind="stable")
         latest = {rounds[number]: self.members[number] for number in order}
@@ -173,7 +173,7 @@ class StackedMoments(StackedFrame, MomentSpace):
         return MomentVector(self._stack([each.base for each in vectors], 3), noise)
 
     def constant(self, vectors: Array) -> MomentVector:
-        # A point of each place has an axis of steps, which vectors in expectation have not.
+        # Known points have an axis of steps, which vectors in expectation do not have.
         return super().constant(vectors[:, 0] if vectors.ndim == len(self.axes) + 1 else vectors)
 
     def selected(self, vector: Vector) -> MomentVector:
@@ -182,7 +182,7 @@ class StackedMoments(StackedFrame, MomentSpace):
 
 
 class StackedDraws(StackedMoments):
-    """Local steps in expectation, with equally many outcomes of the weights: an axis over these follows the places."""
+    """Local steps in expectation with equally many outcomes of the weights, on an axis after that of the places."""
 
     axes = ("place", "outcome", "step", "client")
     has_outcomes = True
@@ -195,7 +195,7 @@ class StackedDraws(StackedMoments):
         raise Misplaced("numbers of a round have no axis over the outcomes of its weights")
 
     def expected(self, values: Array) -> Array:
-        """Mean over the outcomes of the weights."""
+        """Average over the outcomes of the weights."""
         return average_outcomes(values, self.probabilities)
 
 
@@ -219,7 +219,7 @@ class StackedRounds(StackedFrame, RoundFrame):
         return PathVector(vectors.reshape((1,) * missing + vectors.shape))
 
     def gathered(self, values: Sequence[Array]) -> Array:
-        # A round from a given model is none of the run's, and has all of its local steps.
+        # A round from a given model is no round of the run, and has all local steps.
         return values[0] if len(values) == 1 else self.layout.of_each(values)
 
     @cached_property
@@ -259,7 +259,7 @@ _KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {
 
 
 def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
-    """Stack the places of frames, in their order, each so many times."""
+    """Stack the places of frames, in order, each `times` times."""
     stacks: list[Frame] = []
     for (_, alike), grouped in groupby(frames, _stacking_key):
         places = tuple(grouped)
@@ -269,7 +269,7 @@ def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
 
 
 def stacks_by_kind(frames: Sequence[Frame]) -> list[tuple[StackedFrame, list[int]]]:
-    """Places, of any runs, in as few frames as there are kinds of them, with the numbers of those in each."""
+    """Stack places of any runs into as few frames as possible, with the indices of the places in each."""
     kinds: dict[Hashable, list[int]] = {}
     for number, frame in enumerate(frames):
         kinds.setdefault(_stacking_key(frame), []).append(number)

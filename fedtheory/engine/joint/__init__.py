@@ -1,4 +1,4 @@
-"""Algorithms that are given as definitions: exact moments of all their vectors together."""
+"""Algorithms given as definitions: exact joint moments of all their vectors."""
 
 from fedtheory.engine.joint.limit import find_limit_of_mean, limiting_moment
 from fedtheory.engine.joint.rest import displacement_at_optimum

@@ -1,4 +1,4 @@
-"""The average of vectors that clients have, with their client weights, and how far each of them is from it."""
+"""Client averages of the clients' vectors, and the distance of each client from the average."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 
 @dataclass(frozen=True, eq=False)
 class Averaged:
-    """``vbar = sum_i p_i v_i`` of ``v_i = shared @ (1, s) + own @ c_i`` and of noise of each client's own."""
+    """``vbar = sum_i p_i v_i`` of ``v_i = shared @ (1, s) + own @ c_i`` plus independent noise of each client."""
 
     joint: Joint
     totals: Array
-    """p_i of all clients of a kind, (G,)."""
+    """Sum of p_i over the clients of each class, (G,)."""
     shares: Array
-    """p_i of one client of each kind, (G,)."""
+    """p_i of one client of each class, (G,)."""
     each: ClientVectors
     """v_i, d rows."""
     shared: Array
     """Coefficients of (1, s) in the average, (d, a)."""
     noise: Array | None = None
-    """Covariances of the noise in v_i, (G, d, d); None if there is none."""
+    """Covariances of the noise in v_i, (G, d, d); None without noise."""
 
     @cached_property
     def moment(self) -> Array:
@@ -46,7 +46,7 @@ class Averaged:
 
     @cached_property
     def deviations(self) -> Array:
-        """E|v_i - vbar|^2 of each kind, (G,)."""
+        """E|v_i - vbar|^2 for each class of clients, (G,)."""
         away = self.each.shared - self.shared
         distances: Array = ((away @ self.joint.shared) * away).sum(axis=(1, 2))
         own = self.each.own
@@ -66,19 +66,19 @@ class Averaged:
 
     @cached_property
     def _sum(self) -> ClientVectors:
-        """The average of the clients' own part, next to (1, s) and next to each client."""
+        """The average of the terms own @ c_i, in its correlations with (1, s) and with each client."""
         nothing = self.each.shared[:1] - self.each.shared[:1]
         return correlate_sum(self.joint, ClientVectors(nothing, self.each.own), self.totals, nothing[0])
 
     @cached_property
     def _cross_moments(self) -> Array:
-        """E of the average's own part times that of another client of each kind, (G, d, d)."""
+        """E of the average's term own @ c times that of another client of each class, (G, d, d)."""
         beside: Array = self._sum.own @ self.each.own.transpose(0, 2, 1)
         return beside
 
     @cached_property
     def _single_moments(self) -> Array | None:
-        """The part of the second moment of v_i that is one client's alone, (G, d, d)."""
+        """The second moment of v_i that is not shared with other clients of the class, (G, d, d)."""
         own = self.each.own
         if not own.size:
             return self.noise
@@ -86,12 +86,12 @@ class Averaged:
         return alone if self.noise is None else alone + self.noise
 
     def _sum_single_moments(self, alone: Array) -> Array:
-        """Return the second moment of what the average has from the clients alone, (d, d)."""
+        """Return the second moment of the average that comes from single clients, (d, d)."""
         found = weighted_sum(self.totals * self.shares, alone)
         return found + weighted_sum(self.totals, self._cross_moments) if self.each.own.size else found
 
 
 def _traces(matrices: Array) -> Array:
-    """(G,) from (G, d, d)."""
+    """Return the traces (G,) of matrices (G, d, d)."""
     traces: Array = np.trace(matrices, axis1=1, axis2=2)
     return traces

@@ -1,15 +1,15 @@
-"""The model's moments from its end: what matters of the vectors at the start of a round, round by round backwards.
+"""Moments of the model by a backward recursion from the last round.
 
-The model after n rounds is linear in where all vectors start and in the noise
-of the rounds.  Where all rounds are alike and nothing but gradient noise is
-random, the noise j rounds before the end does to the model what R_j says,
-R_{j+1} being R_j pulled back through one more round:
+The model after n rounds is linear in the vectors at the start and in the noise
+of the rounds.  If all rounds are alike and only the gradient noise is random,
+the matrix R_j maps the noise j rounds before the end to the model, and
+R_{j+1} is R_j composed with one more round:
 
     E x^n x^n' = (R_n z^0)(R_n z^0)' + sum_{j<n} R_j N R_j'.
 
-That costs a few numbers for each client in a round, where the moments between
-all clients cost a few for each two of them.  All arrays may have a leading axis
-over runs of one shape (R,), written as dots below.
+This costs a few numbers per client and round, whereas the moments between
+all clients cost a few for each pair.  All arrays may have a leading axis
+over runs of equal shape (R,), written as dots below.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Rows:
     shared: Array
     """(..., rows, a)."""
     clients: Array
-    """Coefficients of one client of each kind, (..., G, rows, b)."""
+    """Coefficients of one client of each class, (..., G, rows, b)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,37 +38,37 @@ class BackwardMaps:
     """The maps that all rounds of a run share, and its start; or those of R runs."""
 
     counts: Array
-    """(..., G)."""
+    """Number of clients of each class, (..., G)."""
     server: Array
     """From (1, s, q) to (1, s'), (..., a, a+q)."""
     broadcast: Array | None
-    """From q to the clients' vectors, (..., G, b, q), where they hear of it."""
+    """From q to the clients' vectors, (..., G, b, q), if q is broadcast."""
     graph: Array | None
-    """The weights W, (..., G, G), if there are any."""
+    """The mixing matrix W, (..., G, G), if there is a graph."""
     heard: Array | None
     """Coefficients of the neighbours' messages in the clients' vectors, (..., G, b, heard)."""
     shared: Array
     """Coefficients of (1, s) in the clients' vectors, (..., G, b + heard, a)."""
     own: Array
-    """And of their own, (..., G, b + heard, b)."""
+    """Coefficients of their previous values in the clients' vectors, (..., G, b + heard, b)."""
     gains: Array
-    """And of the noise, (..., G, b + heard, entries)."""
+    """Coefficients of the noise in the clients' vectors, (..., G, b + heard, entries)."""
     sums_shared: Array
     """Coefficients of (1, s) in q, (..., q, a)."""
     sums_own: Array
-    """And from each client's vectors, (..., G, q, b)."""
+    """Coefficients of each client's vectors in q, (..., G, q, b)."""
     sums_gains: Array
-    """And from its noise, (..., G, q, entries)."""
+    """Coefficients of each client's noise in q, (..., G, q, entries)."""
     noise: Array
     """Covariances of a round's noise, (..., G, entries, entries)."""
     start: Array
-    """(1, s) when the run starts, (..., a)."""
+    """(1, s) at the start of the run, (..., a)."""
     clients: Array
-    """And the vectors of one client of each kind, (..., G, b)."""
+    """The vectors of one client of each class at the start, (..., G, b)."""
     model: Array
-    """1 and the model, from (1, s), (..., d+1, a)."""
+    """Coefficients of (1, s) in (1, model), (..., d+1, a)."""
     averaged: Array
-    """And from the vectors of a client of each kind, (..., G, d+1, b)."""
+    """Coefficients of the vectors of a client of each class in (1, model), (..., G, d+1, b)."""
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -81,13 +81,13 @@ class BackwardMaps:
 
     @classmethod
     def stacked(cls, several: Sequence[BackwardMaps]) -> BackwardMaps:
-        """R runs of one shape as one, with a leading axis."""
+        """Stack R runs of equal shape along a leading axis."""
         columns = zip(*(one._arrays for one in several), strict=True)
         return cls(*(None if column[0] is None else np.stack(column) for column in columns))  # type: ignore[arg-type]
 
 
 def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], model: Rows) -> BackwardMaps:
-    """Return the rounds of a run in which the same clients take part; `begin` holds (1, s) and the clients' vectors."""
+    """Return the maps of rounds with fixed participants; `begin` holds (1, s) and the clients' vectors."""
     maps, expected, sums = transition.maps, transition.expected, transition.sums
     kinds, _, entries = transition.change.noise.shape
     none, size, own = maps.server[:0], transition.shared, expected.own.shape[2]
@@ -112,7 +112,7 @@ def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], 
 
 
 def model_moments(run: BackwardMaps, rounds: int) -> Iterator[Array]:
-    """E (1, x^n)(1, x^n)', n = 0 .. T, (..., d+1, d+1)."""
+    """Yield E (1, x^n)(1, x^n)', n = 0 .. T, (..., d+1, d+1)."""
     rows, added = Rows(run.model, run.averaged), None
     for n in range(rounds + 1):
         value = rows.shared @ run.start[..., None]
@@ -127,7 +127,7 @@ def model_moments(run: BackwardMaps, rounds: int) -> Iterator[Array]:
 
 
 def pulled_back(run: BackwardMaps, rows: Rows) -> tuple[Rows, Array]:
-    """Pull vectors back through a round, and add its noise for a client of each kind."""
+    """Compose vectors with one more round; return them, and the covariance that its noise adds."""
     ends, size = rows.shared @ run.server, run.start.shape[-1]
     shared, of_sums = ends[..., :size], ends[..., size:]
     if run.broadcast is not None:
@@ -148,7 +148,7 @@ def _select_rows(run: BackwardMaps, clients: Array) -> Array:
 
 
 def _sum_over_kinds(counts: Array, values: Array) -> Array:
-    """The sum over all clients of what one of each kind has, (..., rows, columns) from (..., G, rows, columns)."""
+    """Sum values of one client per class, (..., G, rows, columns), over all clients: (..., rows, columns)."""
     total: Array = (counts[..., None, None] * values).sum(axis=-3)
     return total
 
@@ -158,7 +158,7 @@ def _transpose(matrices: Array) -> Array:
 
 
 def model_rows(shared: Array, own: Array, shares: Array) -> Rows:
-    """The model with the number 1 above it, (d+1 rows): from (1, s), (d, a), and the average of what clients have."""
+    """Return the rows of (1, model), (d+1 rows): coefficients of (1, s), (d, a), and of the clients' average."""
     first = shared[:1] - shared[:1]
     first[0, 0] = first[0, 0] + 1
     clients = shares[:, None, None] * own

@@ -1,4 +1,4 @@
-"""Enclosures of the expectations of definitions whose clients keep no vectors between rounds."""
+"""Intervals for expectations of algorithms given as definitions whose clients keep no vectors between rounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.federation.problem.enclosed import EnclosedProblem
 
 
 class CertifiedJointTrajectory(JointTrajectory):
-    """Second moments of the server's vectors in intervals of floats, where all rounds are alike."""
+    """Second moments of the server's vectors in float intervals, for runs whose rounds are all alike."""
 
     def __init__(self, problem: EnclosedProblem, algorithm: Algorithm, on_progress: Callable[[int, int], None]) -> None:
         self._prepare(problem, algorithm)
@@ -29,7 +29,7 @@ class CertifiedJointTrajectory(JointTrajectory):
         self.divergence = None
 
     def _group_clients(self, problem: Problem, algorithm: Algorithm) -> Kinds:
-        """Group equal clients of the rational problem into kinds."""
+        """Group equal clients of the rational problem into classes."""
         assert isinstance(problem, EnclosedProblem)
         assert problem.of is not None
         return group_clients(problem.of, algorithm)

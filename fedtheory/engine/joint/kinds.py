@@ -1,9 +1,9 @@
-"""Clients of equal kind: what is the same for all of them is kept once.
+"""Classes of equal clients: values that are equal for all clients of a class are stored once.
 
-Two clients are of one kind if exchanging them changes nothing: the same
-objective, noise, importance, weight, local steps and step sizes.  Their vectors
+Two clients are of one class if exchanging them changes nothing: the same
+objective, noise, client weight, local steps and step sizes.  Their vectors
 then have the same moments, and so have all pairs of different clients of two
-kinds.
+classes.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from fedtheory.federation.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """G kinds of M clients."""
+    """G classes of M clients."""
 
     representatives: list[int]
-    """One client of each kind, (G,)."""
+    """Index of one client of each class, (G,)."""
     counts: list[int]
-    """Number of clients of each kind, (G,)."""
+    """Number of clients of each class, (G,)."""
     of_client: list[int]
-    """The kind of each client, (M,)."""
+    """The class of each client, (M,)."""
 
 
 def group_clients(problem: Problem, algorithm: Algorithm) -> Kinds:
-    """Group the clients of a run into kinds; on a graph, or with a clock, each client is its own kind."""
+    """Group the clients of a run into classes; with a graph or a clock, each client is its own class."""
     found: dict[Hashable, int] = {}
     representatives: list[int] = []
     of_client: list[int] = []

@@ -1,8 +1,8 @@
-"""Layout of the vectors, and their origin: points are relative to the optimum, differences are not.
+"""Layout of a definition's vectors, and their origin: points are relative to the optimum, differences are not.
 
-A vector that starts at a multiple o of x^0 is kept as ``v - o x*``.  What a
-linear combination of such vectors has to be corrected by is a number times x*,
-which SymPy finds; for algorithms that do not care where the origin is it is
+A vector that starts at a multiple o of x^0 is stored as ``v - o x*``.  The
+correction of a linear combination of such vectors is a number times x*,
+which SymPy computes; for translation-invariant algorithms it is
 exactly zero, so that no digits are lost far from the origin.
 """
 
@@ -33,24 +33,24 @@ class VectorLayout:
 
     @property
     def shared(self) -> int:
-        """Entries of (1, s)."""
+        """Number of entries of (1, s)."""
         return 1 + len(self.definition.server) * self.dimension
 
     @property
     def own(self) -> int:
-        """Entries of c_i."""
+        """Number of entries of c_i."""
         return len(self.definition.client) * self.dimension
 
     @cached_property
     def places(self) -> dict[Expr, slice]:
-        """Slice of a vector of the server or of the client in (1, s, c_i)."""
+        """Slice of each vector of the server or of the client in (1, s, c_i)."""
         vectors = [*self.definition.server, *self.definition.client]
         d = self.dimension
         return {vector: slice(1 + n * d, 1 + (n + 1) * d) for n, vector in enumerate(vectors)}
 
     @cached_property
     def sums(self) -> list[Expr]:
-        """The sums over clients of a round, those of one factor together."""
+        """The sums over clients in a round, grouped by their factor."""
         ends = [*self.definition.server_update.values(), *self.definition.client_update.values()]
         return sorted(_nodes(ends, *FACTORS), key=lambda node: (FACTORS[type(node)], str(node)))
 
@@ -70,7 +70,7 @@ class VectorLayout:
 
     @cached_property
     def offsets(self) -> Mapping[Expr, Expr]:
-        """o for each vector, in symbols."""
+        """The multiple o for each vector, in symbols."""
         definition, found = self.definition, {start: sp.S.One}
         for vector, begin in [*definition.server.items(), *definition.client.items()]:
             found[vector] = self._offset(vector, begin, found)
@@ -81,11 +81,11 @@ class VectorLayout:
 
     @cached_property
     def _known_offsets(self) -> dict[Expr, Expr]:
-        """Cached offsets of expressions."""
+        """Cached multiples o of expressions."""
         return {}
 
     def offset(self, vector: Expr, expression: Expr) -> Expr:
-        """o of what a vector becomes."""
+        """Return the multiple o of a vector after an update by an expression."""
         expression = sp.sympify(expression)
         if expression not in self._known_offsets:
             self._known_offsets[expression] = self._offset(vector, expression, self.offsets)
@@ -96,7 +96,7 @@ class VectorLayout:
         return sp.cancel(sp.Add(*(scale * self._of(part, offsets) for part, scale in parts.items())))
 
     def lost(self, node: Expr) -> Expr:
-        """Return the part of what is summed over clients that the o of the sum leaves out: it is added before."""
+        """Return the part of a summand that the o of the sum does not account for; it is added to the summand."""
         inside = self.offset(node, node.args[0])
         return sp.S.Zero if _has_offset(node, inside) else inside
 
@@ -106,12 +106,12 @@ class VectorLayout:
         if isinstance(vector, Average | Mixed | Compressed):
             inside = self._offset(vector, vector.args[0], offsets)
             return inside if _has_offset(vector, inside) else sp.S.Zero
-        # Gradients and sums whose weights need not sum to one are what they are, wherever the origin is.
+        # Gradients, and sums whose weights need not sum to one, do not depend on the origin.
         return sp.S.Zero
 
 
 layout_of = lru_cache(maxsize=64)(VectorLayout)
-"""The layout of a definition in a dimension; what SymPy finds for it serves all its runs."""
+"""The layout of a definition in a dimension, cached for all runs of the definition."""
 
 
 def _nodes(expressions: Iterable[Expr], *kinds: type) -> set[Expr]:
@@ -119,6 +119,6 @@ def _nodes(expressions: Iterable[Expr], *kinds: type) -> set[Expr]:
 
 
 def _has_offset(node: Expr, offset: Expr) -> bool:
-    """Return whether a node of vectors with this o has it too: means of one number are that number."""
+    """Return whether a node of vectors with offset o has offset o too, as averages have."""
     is_common = not offset.free_symbols & OF_CLIENTS
     return isinstance(node, Compressed) or (isinstance(node, Average | Mixed) and is_common)

@@ -1,4 +1,4 @@
-"""Limits of the moments of an algorithm's model, exactly in rationals."""
+"""Limits of the moments of an algorithm's model, in rationals if the problem is rational."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from fedtheory.engine.moments.stationary import pack, symmetric_operator, unpack
 from fedtheory.errors import NotApplicable
 
 _MOST_ENTRIES = 40
-"""Entries of the vectors whose second moments are solved for: the solution costs their sixth power."""
+"""Largest number of entries of vectors whose second moments are solved for: the cost is its sixth power."""
 _MOST_EXACTLY = 10
-"""Most entries that are solved for in rationals, where vectors of clients are among them."""
+"""Largest number of entries that are solved for in rationals, if clients keep vectors."""
 _AT_ONE = 1e-6
 """Distance from 1 below which the modulus of an eigenvalue counts as one."""
 
 
 def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
-    """lim E x^n - x*, (d,), from the run's own start; raise `NotApplicable` if it has no limit.
+    """Return lim E x^n - x*, (d,), from the run's own start; raise `NotApplicable` if there is no limit.
 
-    The mean of all vectors goes from z to A z in a round.  Vectors that keep something without end, as control
-    variates keep their sum, make 1 an eigenvalue; the limit is then the z with ``A z = z`` whose distance from the
+    The mean of all vectors changes from z to A z in a round.  Conserved quantities, such as the sum of control
+    variates, make 1 an eigenvalue; the limit is then the z with ``A z = z`` whose distance from the
     start is in the range of A - 1.
     """
     step, start, model = trajectory.mean_round()
@@ -30,18 +30,18 @@ def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
     arithmetic = trajectory.problem.arithmetic
     moved = step - arithmetic.identity(len(step))
     twice = moved @ moved
-    # The normal equations have a symmetric matrix, and a solution where the limit exists.
+    # The normal equations have a symmetric matrix, and a solution if the limit exists.
     way = arithmetic.solve(twice.T @ twice, twice.T @ -(moved @ start))
     limit: Array = model @ (start + moved @ way)
     return limit
 
 
 def limiting_moment(trajectory: JointTrajectory) -> Array:
-    """lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), from the run's own start; raise `NotApplicable` if there is none.
+    """Return lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), from the run's own start.
 
-    Where clients keep nothing between rounds, the second moment S of the server's vectors goes to ``L(S) + c`` in a
-    round.  Since L keeps matrices positive semidefinite, moments converge where ``X - L(X) = I`` has a solution that
-    is.  Otherwise the moments of all vectors converge jointly (`settled`).
+    Raises `NotApplicable` if there is no limit.  If clients keep no vectors, the second moment S of the server's
+    vectors changes to ``L(S) + c`` in a round.  L maps positive semidefinite matrices to such, so moments converge if
+    ``X - L(X) = I`` has a positive semidefinite solution.   Otherwise the joint moments of all vectors are examined (`settled`).
     """
     step, _, model = trajectory.mean_round()
     most = _MOST_EXACTLY if trajectory.layout.own and step.dtype == object else _MOST_ENTRIES
@@ -70,11 +70,11 @@ def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
     settled[0, 0] = arithmetic.number(1, "one")
     settled[1:, 0] = settled[0, 1:] = arithmetic.solve_regular(identity - step[1:, 1:], step[1:, 0])
     constant = trajectory.propagate_round(settled)[1:, 1:]
-    # Noise that is the same for all models is there without a model as well.
+    # Noise that does not depend on the models is added to a zero moment as well.
     fresh = trajectory.propagate_round(nothing)
 
     def subtract_image(second: Array) -> Array:
-        """Return a covariance minus what a round without noise makes of it."""
+        """Return a covariance minus its image under a round without noise."""
         kept: Array = second - (trajectory.propagate_round(homogeneous(second)) - fresh)[1:, 1:]
         return kept
 

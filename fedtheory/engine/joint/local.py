@@ -1,4 +1,4 @@
-"""The local steps of a round: what they make of the vectors that a client knows, and the covariance of their noise."""
+"""Compiles the local steps of a round into linear forms, with the covariance of their noise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NoiseStep:
     """Effect of one local step on the noise of the local vectors, u' = B u + a (x) nu."""
 
     active: Array
-    """Mask of the kinds that still work, (G,)."""
+    """Mask of the classes of clients that still take steps, (G,)."""
     carried: Array
     """B, (G, ld, ld)."""
     gains: Array
@@ -36,7 +36,7 @@ class NoiseStep:
 
 @dataclass(frozen=True, eq=False)
 class LocalStage:
-    """The local steps of one round, for every kind."""
+    """The local steps of one round, for every class of clients."""
 
     oracle: Oracle
     gradients: Array
@@ -46,7 +46,7 @@ class LocalStage:
     steps: list[NoiseStep]
 
     def noises(self, known: Array) -> list[Array]:
-        """Covariances (G, ld, ld) of the noise in the local vectors after k = 0 .. K steps.
+        """Return covariances (G, ld, ld) of the noise in the local vectors after k = 0 .. K steps.
 
         `known` holds the second moments of (1, s, c_i) at the start of the round, (G, m, m).
         """
@@ -63,7 +63,10 @@ class LocalStage:
         return found
 
     def gradient_moments(self, known: Array) -> list[Array]:
-        """Second moments of (1, x) where each local step asks for its gradient, (G, d+1, d+1); zero after the last."""
+        """Return second moments of (1, x) at the gradients' points of each local step, (G, d+1, d+1).
+
+        They are zero after the last step of a class.
+        """
         covariances = self.noises(known)
         return [
             np.where(
@@ -73,7 +76,7 @@ class LocalStage:
         ]
 
     def _fresh(self, step: NoiseStep, known: Array, covariance: Array) -> Array:
-        """Covariances of the gradients' noise, (G, d, d)."""
+        """Return covariances of the gradients' noise, (G, d, d)."""
         if not self.oracle.depends_on_model:
             some = homogeneous(covariance[:, : self.gradients.shape[1], : self.gradients.shape[1]])
             return self.oracle.covariances(some, some[:, 1:, 1:])
@@ -83,7 +86,7 @@ class LocalStage:
 
 
 def _compute_point_moments(point: Forms, known: Array, covariance: Array) -> Array:
-    """Second moments of (1, point), (G, d+1, d+1)."""
+    """Return second moments of (1, point), (G, d+1, d+1)."""
     kinds, _, entries = point.state.shape
     maps = arithmetic_of(known).zeros(kinds, point.state.shape[1] + 1, entries)
     maps[:, 0, 0] = arithmetic_of(known).number(1, "one")
@@ -106,7 +109,7 @@ class LocalCompiler:
         self.centred = parameters.problem.centred
         self.representatives = parameters.kinds.representatives
         self.entries = entries
-        """Entries of the round's noise, of which the local vectors' come first."""
+        """Number of entries of the round's noise; those of the local vectors come first."""
 
     def stage(self, n: int, coins: Mapping[Expr, int]) -> LocalStage:
         """Return the local steps of round n."""
@@ -140,7 +143,7 @@ class LocalCompiler:
             moved.append(self._assign(step.vector, step.step, known, numbers))
         rows = len(current) * d
         noise = NoiseStep(active, stacked(moved).noise[:, :, :rows], np.stack(gains, axis=1), point)
-        # From here on the noise of the step belongs to the local vectors.
+        # After the step, its noise is part of the local vectors.
         fresh = [Forms(new.state, old.noise) for new, old in zip(moved, current, strict=True)]
         return fresh, noise
 
@@ -165,13 +168,13 @@ class LocalCompiler:
 
     @property
     def nothing(self) -> Forms:
-        """The forms of a zero vector."""
+        """Return the forms of a zero vector."""
         zeros, d = self.parameters.arithmetic.zeros, self.layout.dimension
         kinds = len(self.representatives)
         return Forms(zeros(kinds, d, self.layout.shared + self.layout.own), zeros(kinds, d, self.entries))
 
     def _compute_own_noise(self, row: int) -> Array:
-        """Return the noise that a local vector has picked up so far, (G, d, entries)."""
+        """Return the noise accumulated in a local vector, (G, d, entries)."""
         noise, d = self.nothing.noise, self.layout.dimension
         noise[:, :, row * d : (row + 1) * d] = self.parameters.arithmetic.identity(d)
         return noise
@@ -179,12 +182,12 @@ class LocalCompiler:
     def _assign(
         self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
     ) -> Forms:
-        """Compute the new value of a vector, with the vector's origin."""
+        """Compute the new value of a vector, relative to the vector's origin."""
         off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
         return self.moved(self.combined(vector, expression, known, numbers), off, numbers)
 
     def moved(self, forms: Forms, off: Expr, numbers: Mapping[Expr, Any]) -> Forms:
-        """Forms with a multiple of the optimum added."""
+        """Return forms with a multiple of the optimum added."""
         if off == 0:
             return forms
         factor = self.parameters.value(off, numbers)

@@ -1,9 +1,9 @@
-"""Second moments of the server's and all clients' vectors together, and what a round makes of them.
+"""Joint second moments of the server's and all clients' vectors, and their change in a round.
 
-For clients of G kinds it is enough to know the moments of one client of each
-kind and of two different clients of any two kinds.  What one client's moment
-has more than that of two clients of its kind is its `excess`: all noise that is
-a client's own goes there.
+For clients of G classes the moments of one client of each class and of two
+different clients of any two classes suffice.  The difference between the moment of
+one client and that of two clients of its class is called `excess`: all independent
+noise of a client enters there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Joint:
     pair: Array
     """E c_i c_j' for different clients, (G, b, G, b)."""
     excess: Array
-    """E c_i c_i' less that of two clients of the same kind, (G, b, b)."""
+    """E c_i c_i' minus E c_i c_j' for two clients of the same class, (G, b, b)."""
 
     @property
     def kinds(self) -> int:
@@ -35,7 +35,7 @@ class Joint:
 
     @property
     def same_kind(self) -> Array:
-        """E c_i c_j' for different clients of the same kind, (G, b, b)."""
+        """E c_i c_j' for different clients of the same class, (G, b, b)."""
         every = np.arange(self.kinds)
         return self.pair[every, :, every, :]
 
@@ -44,7 +44,7 @@ class Joint:
         return self._with(self.same_kind + self.excess)
 
     def known_pairs(self) -> Array:
-        """E (1, s, c_i)(1, s, c_j)' of two different clients of the same kind, (G, a+b, a+b)."""
+        """E (1, s, c_i)(1, s, c_j)' of two different clients of the same class, (G, a+b, a+b)."""
         return self._with(self.same_kind)
 
     def _with(self, own: Array) -> Array:
@@ -65,11 +65,11 @@ class Joint:
         )
 
     def scaled(self, factor: object) -> Joint:
-        """All moments multiplied by a number."""
+        """Return all moments multiplied by a number."""
         return Joint(factor * self.shared, factor * self.cross, factor * self.pair, factor * self.excess)
 
     def symmetric(self) -> Joint:
-        """Return the moments with those of (1, s) symmetric to the last bit: what rounding adds there would grow."""
+        """Return the moments with E (1, s)(1, s)' made symmetric: its rounding error would grow otherwise."""
         return replace(self, shared=(self.shared + self.shared.T) / 2)
 
     def largest(self) -> float:
@@ -89,12 +89,12 @@ class ClientVectors:
 
     @classmethod
     def of(cls, state: Array, shared: int) -> ClientVectors:
-        """Return the state part of forms, (G, rows, a+b), taken apart."""
+        """Split the state part of forms, (G, rows, a+b)."""
         return cls(state[:, :, :shared], state[:, :, shared:])
 
 
 def of_one(joint: Joint, left: Array, right: Array) -> Array:
-    """Excess of E v_i w_i' over that of two clients of one kind, for v_i = left @ c_i and w_i = right @ c_i."""
+    """Return E v_i w_i' minus E v_i w_j' for two clients of a class, for v_i = left @ c_i and w_i = right @ c_i."""
     if not joint.excess.any():
         return arithmetic_of(joint.shared).zeros(joint.kinds, left.shape[1], right.shape[1])
     found: Array = left @ joint.excess @ right.transpose(0, 2, 1)
@@ -102,13 +102,13 @@ def of_one(joint: Joint, left: Array, right: Array) -> Array:
 
 
 def with_shared(joint: Joint, maps: ClientVectors) -> Array:
-    """E v_i (1, s)', (G, rows, a)."""
+    """Return E v_i (1, s)', (G, rows, a)."""
     found: Array = maps.shared @ joint.shared + maps.own @ joint.cross
     return found
 
 
 def of_pairs(joint: Joint, maps: ClientVectors) -> Array:
-    """E v_i v_j' for different clients, (G, rows, G, rows)."""
+    """Return E v_i v_j' for different clients, (G, rows, G, rows)."""
     kinds, rows, size = maps.own.shape
     if rows == 0:
         return arithmetic_of(joint.shared).zeros(kinds, 0, kinds, 0)
@@ -123,10 +123,10 @@ def of_pairs(joint: Joint, maps: ClientVectors) -> Array:
 
 
 def of_sum(joint: Joint, maps: ClientVectors, factors: Array) -> ClientVectors:
-    """E q (1, s)' and E q c_h' of ``q = sum_i f_i v_i``, one for each kind h: (G, rows, a) and (G, rows, b).
+    """Return E q (1, s)' and E q c_h' of ``q = sum_i f_i v_i``, for each class h: (G, rows, a) and (G, rows, b).
 
-    `factors` (G, G) hold the sum of f_i over the clients of kind g, as the result counts it next to a client of kind
-    h.
+    `factors` (G, G) hold the expected sum of f_i over the clients of class g, given the participation of a client of
+    class h.
     """
     kinds, rows, size = maps.own.shape
     shared = np.tensordot(factors, maps.shared, axes=(0, 0))
@@ -144,7 +144,7 @@ def of_sum(joint: Joint, maps: ClientVectors, factors: Array) -> ClientVectors:
 
 
 def correlate_sum(joint: Joint, maps: ClientVectors, factors: Array, shared: Array) -> ClientVectors:
-    """E q (1, s)' and E q c_h' where the factors (G,) are the same next to each kind h: (1, rows, a) and (G, rows, b).
+    """Return E q (1, s)' and E q c_h' if the factors (G,) do not depend on h: (1, rows, a) and (G, rows, b).
 
     `shared` is ``sum_g f_g shared_g``, (rows, a).
     """

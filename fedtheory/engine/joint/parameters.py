@@ -1,4 +1,4 @@
-"""The numbers that a definition's symbols stand for in one round."""
+"""The values of a definition's symbols in one round."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fedtheory.kernel.expressions import Expr
 
 @dataclass(frozen=True, eq=False)
 class RoundParameters:
-    """Symbols of a run with G kinds of clients; those of clients have one number for each kind, (G,)."""
+    """Symbols of a run with G classes of clients; symbols of clients have one value for each class, (G,)."""
 
     problem: Problem
     algorithm: Algorithm
@@ -28,24 +28,24 @@ class RoundParameters:
 
     @cached_property
     def definition(self) -> FederatedAlgorithm:
-        """The algorithm as data; clients hold what they received where the server does not wait for them."""
+        """The algorithm as a definition; without waiting rounds, clients store the models that they received."""
         assert self.algorithm.defined is not None
         found = self.algorithm.defined.algorithm
         return found if self.algorithm.clock.starts_from_newest else with_held_vectors(found)
 
     @property
     def arithmetic(self) -> Arithmetic:
-        """The run's."""
+        """The arithmetic of the run."""
         return self.problem.arithmetic
 
     @property
     def steps(self) -> list[int]:
-        """Local steps of each kind."""
+        """Local steps of each class."""
         return [self.algorithm.work.steps[client] for client in self.kinds.representatives]
 
     @cached_property
     def shares(self) -> Array:
-        """p_i of each kind, (G,)."""
+        """p_i of each class, (G,)."""
         each = self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
         shares: Array = each[self.kinds.representatives]
         return shares
@@ -55,7 +55,7 @@ class RoundParameters:
         return self.algorithm.work.sizes_at(n, k)[self.kinds.representatives]
 
     def at(self, n: int, k: int, coins: Mapping[Expr, int]) -> dict[Expr, Any]:
-        """All symbols at round n and local step k, for one outcome of the coins."""
+        """Return all symbols at round n and local step k, for one outcome of the coins."""
         assert self.algorithm.defined is not None
         number = self.arithmetic.number
         return {
@@ -68,7 +68,7 @@ class RoundParameters:
 
     @cached_property
     def _fixed(self) -> dict[Expr, Any]:
-        # Numbers are what the weights are: rational, too, where vectors are in intervals.
+        # Values have the arithmetic of the weights: rational even if vectors are in intervals.
         steps = arithmetic_of(self.problem.weights).array(list(self.algorithm.work.steps))
         return {
             tau: steps[self.kinds.representatives],
@@ -78,7 +78,7 @@ class RoundParameters:
         }
 
     def _sums(self, n: int) -> Array:
-        """h_i, the sum of the step sizes of round n."""
+        """Return h_i, the sum of the step sizes of round n."""
         work, counts = self.algorithm.work, self.steps
         if work.schedule is None:
             total: Array = self.step_sizes(n, 0) * self._fixed[tau]
@@ -90,5 +90,5 @@ class RoundParameters:
         return total
 
     def value(self, expression: Expr, parameters: Mapping[Expr, Any]) -> Any:
-        """Return the number of an expression in symbols, or one for each kind."""
+        """Return the value of an expression in symbols, or one value for each class."""
         return number_of(expression, parameters, self.arithmetic, f"algorithm {self.definition.name}")

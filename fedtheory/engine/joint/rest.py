@@ -1,4 +1,4 @@
-"""Displacement in one round of an algorithm that starts at its fixed point, the model at x*."""
+"""Change of the vectors in one round of an algorithm that starts at its fixed point, with the model at x*."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from fedtheory.kernel.expressions import Expr
 
 
 def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
-    """sum over server vectors |s' - s|^2, and over clients sum_i p_i |c_i' - c_i|^2, after the first round.
+    """Return sum |s' - s|^2 over server vectors plus sum_i p_i |c_i' - c_i|^2 over clients, after the first round.
 
-    Of the means given the coins, which are averaged over; raise `NotApplicable` if the definition has no `at_optimum`.
+    The vectors are expectations given the coins, over which the squares are averaged.  Raises `NotApplicable` if the
+    definition has no `at_optimum`.
     """
     name, shared, own = trajectory.definition.name, trajectory.layout.shared, trajectory.layout.own
     if not trajectory.definition.at_optimum:
@@ -30,7 +31,7 @@ def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
 
 
 def _solve_fixed_point(trajectory: JointTrajectory) -> Array:
-    """(1, s) and c of one client of each kind, where they rest, measured as the layout does."""
+    """Return (1, s) and c of one client of each class at the fixed point, relative to the origins of the layout."""
     definition = trajectory.definition
     shared = [_value(trajectory, vector)[0] for vector in definition.server]
     one = trajectory.problem.arithmetic.array([1])
@@ -40,7 +41,7 @@ def _solve_fixed_point(trajectory: JointTrajectory) -> Array:
 
 
 def _value(trajectory: JointTrajectory, vector: Expr) -> Array:
-    """Fixed point of a vector, for one client of each kind, (G, d)."""
+    """Return the fixed point of a vector, for one client of each class, (G, d)."""
     problem, parameters, definition = trajectory.problem, trajectory.parameters, trajectory.definition
     gradients = -problem.about_optimum.linear[parameters.kinds.representatives]
     numbers = parameters.at(0, 0, dict.fromkeys(definition.coins, 0))

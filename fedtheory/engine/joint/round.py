@@ -1,4 +1,7 @@
-"""One round of a definition as matrices: what clients report, what they keep, what the server makes of it."""
+"""Compiles one round of a definition into matrices.
+
+They give the clients' reports, their new vectors, and the server's update.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from fedtheory.kernel.expressions import Expr
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A sum over clients, ``q = sum_i f_i e_i`` with f_i the weight, the presence, or one."""
+    """A sum over clients, ``q = sum_i f_i e_i`` with f_i the weight, the indicator of participation, or one."""
 
     factor: Factor
     forms: Forms
@@ -30,17 +33,17 @@ class Report:
 
 @dataclass(frozen=True, eq=False)
 class Compression:
-    """Zeros for all but some coordinates of a vector: noise that depends on it."""
+    """Random sparsification of a vector, which keeps some coordinates: noise that depends on the vector."""
 
     forms: Forms
-    """The vector unchanged, (G, d)."""
+    """The uncompressed vector, (G, d)."""
     diagonal: Any
-    """d/k - 1: what is added to the second moment of a coordinate."""
+    """d/k - 1: relative increase of the second moment of a coordinate."""
     off_diagonal: Any
-    """d (k-1)/(k (d-1)) - 1: the same of two coordinates."""
+    """d (k-1)/(k (d-1)) - 1: relative increase of the mixed moment of two coordinates."""
 
     def covariance(self, known: Array, noise: Array) -> Array:
-        """(G, d, d), for second moments `known` (G, m, m) and covariances `noise` of the round's noise."""
+        """Return the covariance (G, d, d), for second moments `known` (G, m, m) and noise covariances `noise`."""
         state = self.forms.state
         moments = state @ known @ state.transpose(0, 2, 1) + self.forms.covariance(noise)
         added: Array = self.off_diagonal * moments
@@ -51,27 +54,30 @@ class Compression:
 
 @dataclass(frozen=True, eq=False)
 class OutcomeMaps:
-    """A round of G kinds of clients, for one outcome of the coins."""
+    """A round of G classes of clients, for one outcome of the coins."""
 
     stage: LocalStage
     compressions: list[Compression]
     clients: Forms
     """New values of the clients' vectors without the sums, (G, own)."""
     mixed: tuple[Forms, Array] | None
-    """Pair of (G, heard), the vectors that neighbours send, and (G, own, heard), the change that they make."""
+    """Messages to the neighbours, (G, heard), and coefficients of received messages, (G, own, heard).
+
+    The value is None without a graph.
+    """
     reports: list[Report]
     server: Array
     """From (1, s, q) to (1, s')."""
     broadcast: Array | None
-    """From q to what the clients' vectors become, (G, own, sums), where they hear of the sums."""
+    """Coefficients of q in the clients' new vectors, (G, own, sums), if the sums are broadcast."""
 
     @property
     def depends_on_models(self) -> bool:
-        """Whether the covariance of the noise changes with the models."""
+        """Whether the covariance of the noise depends on the models."""
         return self.stage.oracle.depends_on_model or bool(self.compressions)
 
     def noise(self, known: Array) -> Array:
-        """Covariances (G, entries, entries) of the round's noise, for second moments `known` (G, m, m)."""
+        """Return covariances (G, entries, entries) of the round's noise, for second moments `known` (G, m, m)."""
         local = self.stage.noises(known)[-1]
         entries, rows = self.stage.iterates[0].noise.shape[-1], local.shape[-1]
         found = arithmetic_of(local).zeros(len(local), entries, entries)
@@ -84,7 +90,7 @@ class OutcomeMaps:
 
 
 class RoundCompiler:
-    """Makes the matrices of a round from a definition."""
+    """Compiles the matrices of a round from a definition."""
 
     def __init__(self, parameters: RoundParameters, layout: VectorLayout) -> None:
         self.parameters = parameters
@@ -134,7 +140,7 @@ class RoundCompiler:
     def _compress(
         self, local: LocalCompiler, node: Expr, place: int, known: dict[Expr, Forms], numbers: Mapping[Expr, Any]
     ) -> Compression:
-        """Compress a vector; the result becomes known."""
+        """Compress a vector, and add the result to the known vectors."""
         vector, kept = node.args
         forms = local.combined(node, vector, known, numbers)
         off = self.layout.offset(node, vector)
@@ -172,7 +178,7 @@ class _End:
         return node in parts and bool(np.any(self.parameters.value(parts[node], self.numbers) != 0))
 
     def report(self, node: Expr) -> Report:
-        """Return the forms of what is summed."""
+        """Return the forms of the summand of a sum over clients."""
         inside = node.args[0]
         forms = self.local.combined(node, inside, self.known, self.numbers)
         forms = self.local.moved(forms, self.layout.lost(node), self.numbers)
@@ -180,7 +186,7 @@ class _End:
         return Report(FACTORS[type(node)], scaled)
 
     def clients(self) -> Forms:
-        """New values of the clients' vectors, without their neighbours' messages."""
+        """Return new values of the clients' vectors, without their neighbours' messages."""
         return self._stack([self._update_vector(vector) for vector in self.definition.client])
 
     def _update_vector(self, vector: Expr) -> Forms:
@@ -193,7 +199,7 @@ class _End:
         return self.local.moved(total, off, self.numbers)
 
     def mixed(self) -> tuple[Forms, Array] | None:
-        """Messages of the clients to their neighbours, and the coefficients of received ones."""
+        """Return the messages of the clients to their neighbours, and the coefficients of received ones."""
         nodes = self.layout.mixed
         return (stacked([self._mix_received(node) for node in nodes]), self._blocks(nodes)) if nodes else None
 
@@ -202,7 +208,7 @@ class _End:
         return self.local.moved(forms, self.layout.lost(node), self.numbers)
 
     def server(self, sums: list[Expr]) -> Array:
-        """Map from (1, s, q) to (1, s')."""
+        """Return the map from (1, s, q) to (1, s')."""
         arithmetic, d, size = self.parameters.arithmetic, self.layout.dimension, self.layout.shared
         matrix = arithmetic.zeros(size, size + len(sums) * d)
         matrix[0, 0] = arithmetic.number(1, "one")
@@ -221,12 +227,12 @@ class _End:
         return matrix
 
     def broadcast(self, sums: list[Expr]) -> Array | None:
-        """Map from q to the clients' vectors after the broadcast."""
+        """Return the map from q to the clients' vectors after the broadcast."""
         blocks = self._blocks(sums)
         return blocks if blocks.any() else None
 
     def _blocks(self, nodes: list[Expr]) -> Array:
-        """Coefficients of vectors that every client has, in the vectors of each kind, (G, own, all)."""
+        """Return coefficients of common vectors in the vectors of each class, (G, own, all)."""
         arithmetic, d = self.parameters.arithmetic, self.layout.dimension
         kinds = len(self.parameters.kinds.representatives)
         matrix = arithmetic.zeros(kinds, self.layout.own, len(nodes) * d)

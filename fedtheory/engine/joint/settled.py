@@ -1,12 +1,12 @@
 """Limits of the joint moments of all vectors, for algorithms whose clients keep vectors.
 
-A round is linear in the numbers that the moments are made of, one of which is always 1: v goes to P v.  What vectors
-keep without end, as control variates keep their sum, makes 1 an eigenvalue of P.  Let the columns of V and of U span
-the vectors with ``P V = V`` and ``U' P = U'``; where all other eigenvalues are inside the unit circle, P^n tends to
+A round acts linearly on the vector v of all moments, one of which is always 1: v becomes P v.  Conserved quantities,
+such as the sum of control variates, make 1 an eigenvalue of P.  Let the columns of V and of U span
+the solutions of ``P V = V`` and ``U' P = U'``; if all other eigenvalues are inside the unit circle, P^n tends to
 
     Q = V (U'V)^-1 U',
 
-and the run to Q v^0, wherever it starts.
+and the moments tend to Q v^0 from every start v^0.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from fedtheory.engine.moments.stationary import powers_vanish, spectral_radius
 from fedtheory.errors import NotApplicable, Unresolved
 
 _SLOWEST = 1e-10
-"""Contraction per round that rounding may hide."""
+"""Contraction per round that rounding error may hide."""
 _ZERO, _CLEAR = 1e-13, 1e-9
-"""Singular values, relative to the largest: zero but for rounding, and clearly not zero."""
+"""Relative singular values: below the first they count as zero, above the second as non-zero."""
 
 
 def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
@@ -41,7 +41,7 @@ def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
 
 
 def _columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array]:
-    """P, column by column: constants, as noise is, come from the number that is always 1."""
+    """Yield the columns of P; constants such as noise multiply the moment that is always 1."""
     identity = arithmetic_of(sizes.like.shared).identity(sizes.count)
     fresh = sizes.of(after(sizes.joint(identity[0] - identity[0])))
     for number, one in enumerate(identity):
@@ -50,7 +50,7 @@ def _columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array
 
 
 def _solve_exactly(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
-    """P exactly: a round takes linear forms in the numbers to linear forms, here the power x^k stands for number k."""
+    """Return P exactly: a round is applied to polynomials in which x^k stands for moment k."""
     powers: Array = np.empty(sizes.count, dtype=object)
     powers[:] = [fmpq_poly([0] * number + [1]) for number in range(sizes.count)]
     forms = sizes.of(after(sizes.joint(powers)))
@@ -62,7 +62,7 @@ def _solve_exactly(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
 
 
 def _project_on_fixed(step: Array) -> Array:
-    """Q, (n, n); raise `NotApplicable` if something grows without end."""
+    """Return Q, (n, n); raise `NotApplicable` if some moments are unbounded."""
     moved = step - arithmetic_of(step).identity(len(step))
     right, left = (_null_exactly(moved), _null_exactly(moved.T)) if step.dtype == object else _null_in_floats(moved)
     meeting = left.T @ right
@@ -75,7 +75,7 @@ def _project_on_fixed(step: Array) -> Array:
 
 
 def _null_exactly(matrix: Array) -> Array:
-    """Return the vectors that a matrix takes to zero, as columns, (n, m)."""
+    """Return a basis of the null space of a matrix, as columns, (n, m)."""
     reduced, rank = fmpq_mat(matrix.tolist()).rref()
     rows, size = reduced.tolist()[:rank], len(matrix)
     pivots = [next(column for column, entry in enumerate(row) if entry != 0) for row in rows]
@@ -87,7 +87,7 @@ def _null_exactly(matrix: Array) -> Array:
 
 
 def _null_in_floats(matrix: Array) -> tuple[Array, Array]:
-    """Bases of the null spaces of a matrix and of its transpose, as columns, in floats."""
+    """Return bases of the null spaces of a matrix and of its transpose, as columns, in floats."""
     rows, values, columns = np.linalg.svd(matrix)
     relative = values / max(values[0], 1e-300)
     if ((relative > _ZERO) & (relative < _CLEAR)).any():
@@ -97,7 +97,7 @@ def _null_in_floats(matrix: Array) -> tuple[Array, Array]:
 
 
 class _Numbers:
-    """Moments as vectors of the numbers that they are made of."""
+    """Conversion between moments and vectors of their independent entries."""
 
     def __init__(self, like: Joint) -> None:
         self.like = like
@@ -108,11 +108,11 @@ class _Numbers:
 
     @property
     def count(self) -> int:
-        """n."""
+        """The number n of independent entries."""
         return len(self.of(self.like))
 
     def of(self, joint: Joint) -> Array:
-        """Return the numbers, (n,); the first is E 1."""
+        """Return the entries, (n,); the first is E 1."""
         kinds, size = joint.cross.shape[:2]
         pair = joint.pair.reshape(kinds * size, kinds * size)
         own = joint.excess[:, self._own[0], self._own[1]]
@@ -121,7 +121,7 @@ class _Numbers:
         return found
 
     def joint(self, numbers: Array) -> Joint:
-        """Return the moments of numbers, (n,)."""
+        """Return the moments with entries (n,)."""
         like = self.like
         kinds, size = like.cross.shape[:2]
         lengths = [len(self._all[0]), like.cross.size, len(self._pairs[0]), kinds * len(self._own[0])]

@@ -34,19 +34,22 @@ from fedtheory.kernel.expressions import Average, Expr
 
 _OVERFLOW = 1e290
 _MOST_ENTRIES = 6 * 10**7
-"""Entries of the second moments between all clients' vectors."""
+"""Limit on the entries of the second moments between all clients' vectors."""
 _STEP_OR_MAP = "the step size is too large, or the updates grow at any step size"
 _MOST_EIGENVALUES = 400
-"""Size of a mean round map whose spectral radius is found."""
+"""Size of a mean round map up to which its spectral radius is computed."""
 _STABILITY_SLACK = 1e-6
 _MOST_KNOWN = 4
-"""Rounds of different step sizes or reporting clients whose matrices are kept."""
+"""Number of rounds (with their step sizes and participants) whose matrices are cached."""
 _SMALL_MAP = 2**12
-"""Size of matrices for which one block of rounds is kept; smaller matrices keep proportionally more."""
+"""Matrix size at which one block of rounds is cached; smaller matrices allow proportionally more."""
 
 
 class JointTrajectory(Trajectory):
-    """Second moments of an algorithm's model over n = 0 .. T, computed on demand, and what follows."""
+    """Second moments of an algorithm's model over n = 0 ..
+
+    T, computed on demand, and quantities that follow from them.
+    """
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self._prepare(problem, algorithm)
@@ -55,7 +58,7 @@ class JointTrajectory(Trajectory):
     def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
         """Yield the trajectories of several runs in the order of the settings.
 
-        Runs of one shape share a computation.
+        Runs of equal shape share a computation.
         """
         found = [cls.__new__(cls) for _ in settings]
         by_shape: dict[Hashable, list[JointTrajectory]] = {}
@@ -70,7 +73,7 @@ class JointTrajectory(Trajectory):
 
     @classmethod
     def _find(cls, group: Sequence[JointTrajectory]) -> None:
-        """The moments of runs of one shape."""
+        """Compute the moments of runs of equal shape."""
         alike = [one.alike for one in group if one.alike is not None]
         if len(alike) < len(group):
             return
@@ -90,7 +93,7 @@ class JointTrajectory(Trajectory):
         self.noise = []
 
     def _group_clients(self, problem: Problem, algorithm: Algorithm) -> Kinds:
-        """Group equal clients into kinds."""
+        """Group equal clients into classes."""
         return group_clients(problem, algorithm)
 
     def _require_fitting(self) -> None:
@@ -101,7 +104,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def group(self) -> Population:
-        """The clients and their turnout, in the first round."""
+        """The clients and their participation moments, in the first round."""
         return self._group(self._update(0))
 
     def _update(self, n: int) -> Update | None:
@@ -120,7 +123,7 @@ class JointTrajectory(Trajectory):
         return Population(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
 
     def transitions(self, n: int) -> list[tuple[Number, Transition]]:
-        """Round n for each outcome of the coins, with its probability."""
+        """Return round n for each outcome of the coins, with its probability."""
         changes, update = not self.algorithm.has_one_size_a_step, self._update(n)
         key = (n if changes else 0, None if update is None else update.work)
         if key not in self._known:
@@ -135,12 +138,15 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def _most_known(self) -> int:
-        """Number of rounds that are kept: more where their matrices are small, as each quantity reads all of them."""
+        """Return the number of rounds that are cached.
+
+        It is larger for smaller matrices, as each quantity reads all of them.
+        """
         size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
         return _MOST_KNOWN * max(1, _SMALL_MAP // size**2)
 
     def _outcomes(self) -> Iterator[tuple[Number, dict[Expr, int]]]:
-        """Every outcome of the coins that is possible."""
+        """Yield every possible outcome of the coins, with its probability."""
         assert self.algorithm.defined is not None
         one, values = self.problem.arithmetic.number(1, "one"), self.algorithm.defined.values
         for sides in itertools.product((1, 0), repeat=len(self.definition.coins)):
@@ -167,14 +173,14 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def divergence(self) -> Divergence | None:  # type: ignore[override]
-        """The reason why the run has no stationary limit, if it has none."""
+        """The reason why the run has no stationary limit; None if it has one."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = len(self.moments)
             return self._diverges(found if found <= self.algorithm.rounds else None)
 
     @cached_property
     def alike(self) -> BackwardMaps | None:
-        """The maps shared by all rounds, where only gradients are random and their noise is constant."""
+        """The maps shared by all rounds, if only gradients are random and their noise does not depend on the model."""
         if not self.algorithm.rounds_are_alike or self.definition.coins or not self.group.turnout.is_fixed:
             return None
         transition = self.transitions(0)[0][1]
@@ -196,7 +202,7 @@ class JointTrajectory(Trajectory):
         yield joint
 
     def _list_joints(self) -> Iterator[Joint]:
-        """Yield the moments at the start of every round, as far as they fit into the arithmetic."""
+        """Yield the moments at the start of every round, as long as they fit into the arithmetic."""
         with np.errstate(over="ignore", invalid="ignore"):
             yield from itertools.islice(self._joints(), len(self.moments))
 
@@ -208,17 +214,17 @@ class JointTrajectory(Trajectory):
         return total.symmetric()
 
     def settled_moment(self) -> Array:
-        """E (1, x^n - x*)(1, x^n - x*)' as the number of rounds tends to infinity like the first, (d+1, d+1)."""
+        """Return lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), for infinitely many rounds like the first."""
         return self._model(find_limit(self._start(), lambda joint: self._after(0, joint)))
 
     def propagate_round(self, shared: Array) -> Array:
-        """E (1, s)(1, s)' after the first round, (a, a), where clients keep no vectors."""
+        """Return E (1, s)(1, s)' after the first round, (a, a), if clients keep no vectors."""
         kinds, zeros = len(self.parameters.kinds.counts), self.problem.arithmetic.zeros
         nothing = (zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))
         return self._after(0, Joint(shared, *nothing)).shared
 
     def _begin(self) -> tuple[Array, Array]:
-        """(1, s), (a,), and c of one client of each kind, (G, b), at the start."""
+        """Return (1, s), (a,), and c of one client of each class, (G, b), at the start."""
         arithmetic, kinds = self.problem.arithmetic, len(self.parameters.kinds.counts)
         point = self.problem.centred.start
         shared = [self._begin_at(begin) * point for begin in self.definition.server.values()]
@@ -227,7 +233,7 @@ class JointTrajectory(Trajectory):
         return np.concatenate([arithmetic.array([1]), *shared]), np.repeat(clients[None], kinds, axis=0)
 
     def _start(self) -> Joint:
-        """Return the start of the server and of all clients, by the definition."""
+        """Return the moments of the start of the server and of all clients, as defined."""
         first, clients = self._begin()
         kinds, rows = clients.shape
         return Joint(
@@ -245,7 +251,7 @@ class JointTrajectory(Trajectory):
         )
 
     def _model(self, joint: Joint) -> Array:
-        """E (1, x - x*)(1, x - x*)' of the model that errors are about, (d+1, d+1)."""
+        """Return E (1, x - x*)(1, x - x*)' of the model that errors refer to, (d+1, d+1)."""
         return self._average_models(joint).moment
 
     def _average_models(self, joint: Joint) -> Averaged:
@@ -256,13 +262,13 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def _totals(self) -> Array:
-        """p_i of all clients of a kind, (G,)."""
+        """Sum of p_i over the clients of each class, (G,)."""
         totals: Array = self.group.counts * self.parameters.shares
         return totals
 
     @cached_property
     def _model_maps(self) -> tuple[Array, Array]:
-        """The model, measured from the centre: what it takes from (1, s), (d, a), and from each c_i, (G, d, b)."""
+        """The coefficients of (1, s), (d, a), and of each c_i, (G, d, b), in the model relative to the centre."""
         arithmetic, d, definition = self.problem.arithmetic, self.problem.dimension, self.definition
         shared = arithmetic.zeros(d, self.layout.shared)
         own = arithmetic.zeros(len(self.parameters.kinds.counts), d, self.layout.own)
@@ -293,7 +299,7 @@ class JointTrajectory(Trajectory):
 
     @property
     def spectral_radius(self) -> float:
-        """The spectral radius of the linear mean round map; zero where rounds differ or it is too large."""
+        """Return the spectral radius of the mean round map; zero if rounds differ or it is too large."""
         size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
         if size > _MOST_EIGENVALUES or not self.algorithm.rounds_are_alike:
             return 0.0
@@ -306,9 +312,9 @@ class JointTrajectory(Trajectory):
         return total
 
     def mean_round(self) -> tuple[Array, Array, Array]:
-        """Effect of a round on expectations of (1, s) and of a client's vectors of each kind; their start; the model.
+        """Return the maps of a round on expectations of (1, s) and one client's vectors; their start; the model.
 
-        `NotApplicable` where rounds differ.  The model is measured from the centre of the problem.
+        Raises `NotApplicable` if rounds differ.  The model is relative to the centre of the problem.
         """
         if not self.algorithm.has_one_size_a_step:
             raise NotApplicable("the step size changes from round to round")
@@ -319,7 +325,7 @@ class JointTrajectory(Trajectory):
         averaged = (totals[:, None, None] * own).transpose(1, 0, 2).reshape(len(model), clients.size)
         return self._mean_map(), np.concatenate([shared, clients.ravel()]), np.concatenate([model, averaged], axis=1)
 
-    # Clients next to their average: their models between rounds, and their iterates inside rounds.
+    # Distances of clients from their average: their models between rounds, and their iterates inside rounds.
 
     @cached_property
     def client_spread(self) -> Array:
@@ -329,7 +335,7 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def final_client_spread(self) -> Number:
-        """E sum_i p_i |x_i^T - xbar^T|^2 after the last round, without the rounds before: half the work."""
+        """E sum_i p_i |x_i^T - xbar^T|^2 after the last round only, for half the work."""
         self._require_kept_models()
         (last,) = deque(self._list_joints(), maxlen=1)
         return self._average_models(last).spread
@@ -340,14 +346,14 @@ class JointTrajectory(Trajectory):
 
     @property
     def recursion(self) -> Recursion:  # type: ignore[override]
-        """The recursion of the update rule, which a definition does not have."""
+        """The recursion of the update rule, which a definition does not have: raises an error."""
         raise self.algorithm.explain_definition("it is known for the update rule")
 
     def _local(self, form: Array) -> Array:
         return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._inside])
 
     def local_second_moments(self, forms: Array) -> Array:
-        """Expectations of forms in (1, x - x*), one for each client, where local steps ask for gradients, (T, K, M)."""
+        """Return expectations of clients' forms in (1, x - x*) at the gradients' points of local steps, (T, K, M)."""
         self.algorithm.require_synchronous("the points of local gradients are known in rounds that wait")
         self._require_few_iterates()
         kinds = self.parameters.kinds
@@ -360,7 +366,7 @@ class JointTrajectory(Trajectory):
         return largest(self.local_second_moments(forms))
 
     def _gradient_values(self, n: int, joint: Joint, forms: Array) -> Array:
-        """Expectations of the forms in one round, for each kind of client, (K, G)."""
+        """Return expectations of the forms in one round, for each class of clients, (K, G)."""
         known = joint.known()
         parts = [
             chance
@@ -383,9 +389,9 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def _inside(self) -> list[list[tuple[Array, Array]]]:
-        """Second moment of the averaged iterate, (d+1, d+1), and drift of each kind, (G,), for each round and k.
+        """Second moment of the averaged iterate, (d+1, d+1), and drift of each class, (G,), for each round and k.
 
-        A client that has finished its steps stays where it is.
+        A client that has finished its steps keeps its last iterate.
         """
         self.algorithm.require_synchronous("local iterates of one round have an expectation")
         self._require_few_iterates()
@@ -418,6 +424,6 @@ class JointTrajectory(Trajectory):
 
 
 def _fitting(found: Iterable[tuple[float, Array]]) -> Array:
-    """Moments, each with the largest number of its round, as far as they fit into the arithmetic."""
+    """Return the moments up to the first round whose largest number does not fit into the arithmetic."""
     fitting = itertools.takewhile(lambda pair: pair[1].dtype == object or pair[0] < _OVERFLOW, found)
     return np.stack([moment for _, moment in fitting])

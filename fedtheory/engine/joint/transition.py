@@ -1,11 +1,11 @@
-"""The moments after a round, from those before it.
+"""Propagates the moments through a round.
 
-With b_i one for participants, and f_i the factor of a sum q,
+With b_i the indicator of participation, and f_i the factor of a sum q,
 
     c_i' = c_i + b_i (new_i - c_i),    q = sum_i f_i e_i,    s' = linear in s and q,
 
-the turnout being independent of all vectors.  Where the same clients take part
-in every round, their factors are numbers and belong to the matrices.
+where participation is independent of all vectors.  If the same clients participate
+in every round, their factors are numbers and part of the matrices.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from fedtheory.federation.presence import Factor, Turnout
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The clients: kinds with their counts, participation moments, and the graph between them."""
+    """The clients: classes with their counts, participation moments, and the graph between them."""
 
     counts: Array
-    """(G,), in the run's arithmetic."""
+    """Number of clients of each class, (G,), in the run's arithmetic."""
     turnout: Turnout
-    """Participation of one client of each kind."""
+    """Participation moments of one client of each class."""
     mixing: Array | None
-    """W, (G, G); then every client is a kind."""
+    """Mixing matrix W, (G, G); then every client is its own class."""
 
     @property
     def graph(self) -> Array:
-        """W, for definitions that mix."""
+        """The matrix W, for definitions with mixing."""
         assert self.mixing is not None
         return self.mixing
 
     def totals(self, one: Factor, other: Factor) -> Array:
-        """E of a factor of all clients of kind g times one of a client of kind h, (G, G)."""
+        """Return E of a factor summed over class g times a factor of a client of class h, (G, G)."""
         pairs = self.turnout.pairs(one, other)
         totals = pairs * self.counts[:, None]
         same = np.arange(len(self.counts))
@@ -56,13 +56,13 @@ class Population:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums over clients with one factor, stacked."""
+    """Sums over clients with a common factor, stacked."""
 
     factor: Factor
     forms: Forms
     split: ClientVectors
     totals: Array
-    """E f_i of all clients of a kind, (G,)."""
+    """E of the sum of f_i over the clients of each class, (G,)."""
 
     @cached_property
     def shared(self) -> Array:
@@ -72,7 +72,7 @@ class Sums:
 
 
 class Transition:
-    """A round with fixed matrices: from moments to moments."""
+    """A round with fixed matrices, which maps moments to moments."""
 
     def __init__(self, maps: OutcomeMaps, group: Population, shared: int) -> None:
         self.maps = maps
@@ -81,13 +81,13 @@ class Transition:
         new = maps.clients if maps.mixed is None else stacked([maps.clients, maps.mixed[0]])
         self.kept = self._keep_vectors(new)
         self.broadcast = None if maps.broadcast is None else self.present * maps.broadcast
-        """From q to what the clients' vectors become, for those that are there."""
+        """Coefficients of q in the clients' new vectors, for participants."""
         self.change = Forms(new.state - self.kept.state, new.noise)
         self.sums = list(self._stack_sums())
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the same clients take part in every round."""
+        """Whether the same clients participate in every round."""
         return self.group.turnout.is_fixed
 
     @cached_property
@@ -101,14 +101,14 @@ class Transition:
         return ClientVectors.of(self.kept.state + self.present * self.change.state, self.shared)
 
     def _keep_vectors(self, new: Forms) -> Forms:
-        """Return the clients' vectors themselves, (G, b), and zeros for what only neighbours hear."""
+        """Return the forms of unchanged clients' vectors, (G, b), and zeros for messages to neighbours."""
         state = arithmetic_of(new.state).zeros(*new.state.shape)
         rows = np.arange(state.shape[2] - self.shared)
         state[:, rows, self.shared + rows] = arithmetic_of(state).number(1, "one")
         return Forms(state, new.noise - new.noise)
 
     def _stack_sums(self) -> Iterator[Sums]:
-        """Yield the sums of each factor; all of them with factor one where turnout is fixed."""
+        """Yield the sums of each factor; a single group with factor one if participation is fixed."""
         means, counts = self.group.turnout.means, self.group.counts
         if self.is_fixed and self.maps.reports:
             forms = stacked([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
@@ -120,7 +120,7 @@ class Transition:
 
     @cached_property
     def steady_covariance(self) -> Array | None:
-        """The covariances (G, entries, entries) of the round's noise, where they are the same for all models."""
+        """The covariances (G, entries, entries) of the round's noise, if they do not depend on the models."""
         if self.maps.depends_on_models:
             return None
         entries = self.shared + self.maps.clients.state.shape[1]
@@ -128,11 +128,11 @@ class Transition:
 
     @cached_property
     def _steady(self) -> NoiseOfRound | None:
-        """The noise, where it is the same for all models."""
+        """The noise, if it does not depend on the models."""
         return None if self.steady_covariance is None else NoiseOfRound(self, self.steady_covariance)
 
     def mean_map(self) -> Array:
-        """Map from the means of (1, s) and of one client's vectors of each kind to those after the round."""
+        """Return the map of the expectations of (1, s) and of one client's vectors of each class in a round."""
         kinds, rows, own = self.expected.own.shape
         clients = arithmetic_of(self.maps.server).zeros(kinds, rows, self.shared + kinds * own)
         clients[:, :, : self.shared] = self.expected.shared
@@ -161,13 +161,13 @@ class Transition:
         noise = self._steady or NoiseOfRound(self, self.maps.noise(joint.known()))
         passage = Passage(self, joint, noise)
         if not joint.excess.size:
-            # Clients keep nothing: the cost of a round does not depend on their number.
+            # Clients keep no vectors: the cost of a round does not depend on their number.
             return replace(joint, shared=self.maps.server @ passage.sums() @ self.maps.server.T)
         clients = self._mix(passage.clients(), passage.correlate_all())
         return self._end_round(clients, passage.sums())
 
     def _mix(self, clients: Joint, with_all: Array) -> Joint:
-        """Return the clients' vectors after mixing with their neighbours'; `correlate_all` is E c_i' (1, s, q)'."""
+        """Return the clients' vectors after mixing with their neighbours'; `with_all` is E c_i' (1, s, q)'."""
         if self.maps.mixed is None:
             return Joint(clients.shared, with_all, clients.pair, clients.excess)
         gains = self.maps.mixed[1]
@@ -176,7 +176,7 @@ class Transition:
         pair[kinds, :, kinds, :] = pair[kinds, :, kinds, :] + clients.excess
 
         def mix_received(values: Array) -> Array:
-            """c_i + what is made of the W_ij times what the others say, along the first two axes."""
+            """Return c_i plus coefficients times the received sum_j W_ij m_j, along the first two axes."""
             sent = np.tensordot(self.group.graph, values[:, own:], axes=1)
             made = gains @ sent.reshape(*sent.shape[:2], -1)
             result: Array = values[:, :own] + made.reshape(*made.shape[:2], *values.shape[2:])
@@ -188,7 +188,7 @@ class Transition:
         return Joint(clients.shared, mix_received(with_all), twice, excess - excess)
 
     def _end_round(self, clients: Joint, sums: Array) -> Joint:
-        """Return the end of the round: clients hear of the sums, and the server makes its vectors of them."""
+        """Return the moments at the end of the round, after the broadcast and the server's update."""
         broadcast, pair, cross = self.broadcast, clients.pair, clients.cross
         if broadcast is not None:
             kinds, rows, _ = broadcast.shape
@@ -212,18 +212,18 @@ class NoiseOfRound:
 
     @cached_property
     def of_clients(self) -> Array:
-        """Second moments of new_i, (G, b, b)."""
+        """Return second moments of new_i, (G, b, b)."""
         return self._transition.change.covariance(self._covariance)
 
     def with_clients(self, number: int) -> Array:
-        """Mixed moments of e_i with new_i, (G, rows, b)."""
+        """Return mixed moments of e_i with new_i, (G, rows, b)."""
         if number not in self._with_clients:
             left, right = self._transition.sums[number].forms, self._transition.change
             self._with_clients[number] = left.noise @ self._covariance @ right.noise.transpose(0, 2, 1)
         return self._with_clients[number]
 
     def of_sums(self, a: int, b: int) -> Array:
-        """Mixed moments of two sums over all clients, (rows, rows')."""
+        """Return mixed moments of two sums over all clients, (rows, rows')."""
         if (a, b) not in self._products:
             left, right = self._transition.sums[a], self._transition.sums[b]
             each = left.forms.noise @ self._covariance @ right.forms.noise.transpose(0, 2, 1)
@@ -233,7 +233,7 @@ class NoiseOfRound:
 
 
 class Passage:
-    """One round from given moments."""
+    """The computation of one round from given moments."""
 
     def __init__(self, transition: Transition, joint: Joint, noise: NoiseOfRound) -> None:
         self.transition = transition
@@ -243,7 +243,7 @@ class Passage:
         self._means = [correlate_sum(joint, sums.split, sums.totals, sums.shared) for sums in transition.sums]
 
     def sums(self) -> Array:
-        """E (1, s, q)(1, s, q)'."""
+        """Return E (1, s, q)(1, s, q)'."""
         if not self._means:
             return self.joint.shared
         count = range(len(self._means))
@@ -253,7 +253,7 @@ class Passage:
         return np.concatenate([upper, np.concatenate([beside, own], axis=1)], axis=0)
 
     def _products(self, a: int, b: int) -> Array:
-        """E q_a q_b'."""
+        """Return E q_a q_b'."""
         left, right = self.transition.sums[a], self.transition.sums[b]
         total = self.noise.of_sums(a, b)
         if self.transition.is_fixed:
@@ -271,7 +271,7 @@ class Passage:
         return total + np.tensordot(squares, own, axes=1)
 
     def clients(self) -> Joint:
-        """Moments of the clients' vectors, without what they hear of others."""
+        """Return moments of the clients' vectors, without received messages."""
         transition, joint, present = self.transition, self.joint, self.transition.present
         expected = transition.expected
         pair = of_pairs(joint, expected)
@@ -288,12 +288,12 @@ class Passage:
         return Joint(joint.shared, joint.cross, pair, excess)
 
     def correlate_all(self) -> Array:
-        """E c_i' (1, s, q)', (G, b, a + sums)."""
+        """Return E c_i' (1, s, q)', (G, b, a + sums)."""
         columns = [self._with_sum(number) for number in range(len(self._means))]
         return np.concatenate([with_shared(self.joint, self.transition.expected), *columns], axis=2)
 
     def _with_sum(self, number: int) -> Array:
-        """E c_i' q', (G, b, rows)."""
+        """Return E c_i' q', (G, b, rows)."""
         transition, sums, mean = self.transition, self.transition.sums[number], self._means[number]
         kept = ClientVectors.of(transition.kept.state, transition.shared).own
         change = ClientVectors.of(transition.change.state, transition.shared)

@@ -1,4 +1,4 @@
-"""A point to compare a run on linear models with: upper bounds on what noise and dissimilarity are there."""
+"""Comparators of runs on linear models, with upper bounds on noise and dissimilarity there."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fedtheory.federation.linear_models import LinearModelProblem
 
 @dataclass(frozen=True, eq=False)
 class ModelComparator:
-    """A point y: how good it is, how far from the start, and what gradients are there.
+    """A comparator y, with its suboptimality, its distance from the start, and gradients at y.
 
-    `distance` is how far the point that is meant may be from it: numbers are upper bounds for both.
+    The exact comparator is within `distance` of the computed one: the numbers are upper bounds for both.
     """
 
     problem: LinearModelProblem
@@ -78,15 +78,15 @@ class ModelComparator:
 
 
 def comparator_at(problem: LinearModelProblem, time: float, near: Array | None = None) -> ModelComparator:
-    """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; `near` is a first guess, measured from x*.
+    """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; `near` is an initial guess, relative to x*.
 
-    A bound for every point also holds for the chosen point.
+    A bound for every point also holds for the computed point.
     """
     return ModelComparator(problem, problem.about_optimum.compared_at(time, near))
 
 
 def _average_rows(values: Array, first: Array, counts: Array) -> Array:
-    """Means over each client's rows, (M, ...), of values (n, ...)."""
+    """Return averages over each client's rows, (M, ...), of values (n, ...)."""
     sums = np.add.reduceat(values, first, axis=0)
     means: Array = sums / counts.reshape(-1, *[1] * (values.ndim - 1))
     return means

@@ -1,6 +1,6 @@
-"""Algorithms that are definitions, followed vector by vector in every replica of a run on linear models.
+"""Simulates algorithms given as definitions, vector by vector, in every replica of a run on linear models.
 
-Vectors are measured from zero, as the definition has them: server's as (R, 1, d), clients' and local ones (R, M, d).
+Vectors are relative to zero, as in the definition: server's as (R, 1, d), clients' and local ones (R, M, d).
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class DefinedRound:
     gradients: list[Array]
     """The gradients of the steps, (R, M, d) each."""
     state: Vectors
-    """The vectors of the server and of the clients after it."""
+    """The vectors of the server and of the clients after the round."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Numbers:
-    """Numbers of the symbols at one local step, and what is known of expressions in them."""
+    """Values of the symbols at one local step, with a cache for expressions in them."""
 
     values: Mapping[Expr, Any]
     key: str
     known: dict[Expr, Any] = field(default_factory=dict)
 
     def of(self, expression: Expr) -> Any:
-        """Return the number of an expression; (1, M, 1) where it differs between clients."""
+        """Return the value of an expression; (1, M, 1) if it differs between clients."""
         if expression not in self.known:
             self.known[expression] = number_of(expression, self.values, FLOAT, self.key)
         return self.known[expression]
@@ -65,14 +65,14 @@ class Interpreter:
     problem: LinearModelProblem
     algorithm: Algorithm
     gradients_at: Callable[[Array], Array]
-    """Draws the clients' gradients at points (R, M, d)."""
+    """Samples the clients' gradients at points (R, M, d)."""
     generator: np.random.Generator
     replicas: int
     key: str = field(init=False, default="algorithm")
 
     @cached_property
     def definition(self) -> FederatedAlgorithm:
-        """The algorithm as data."""
+        """The algorithm as a definition."""
         assert self.algorithm.defined is not None
         return self.algorithm.defined.algorithm
 
@@ -83,7 +83,7 @@ class Interpreter:
 
     @cached_property
     def _client_weights(self) -> Array:
-        """p_i with an axis for replicas and one for coordinates, (1, M, 1)."""
+        """p_i, (1, M, 1), with axes for replicas and coordinates."""
         return self.problem.weights[None, :, None]
 
     def begin(self) -> Vectors:
@@ -108,7 +108,7 @@ class Interpreter:
         return np.broadcast_to(found, (self.replicas, 1, self.problem.dimension))[:, 0]
 
     def round(self, n: int, state: Vectors, weights: Array) -> DefinedRound:
-        """Round n with the weights (R, M) of its participants."""
+        """Simulate round n with the weights (R, M) of its participants."""
         coins = self._toss()
         current, numbers = self._initialise_local(n, state, coins), self._numbers(n, 0, coins)
         first = self.definition.local_vectors[0]
@@ -128,7 +128,7 @@ class Interpreter:
         return DefinedRound(iterates, gradients, after)
 
     def _toss(self) -> dict[Expr, Array]:
-        """Coins of the round in every replica, (R, 1, 1): one for all clients."""
+        """Return the coins of the round in every replica, (R, 1, 1), common to all clients."""
         assert self.algorithm.defined is not None
         values = self.algorithm.defined.values
         chances = {coin: number_of(p, values, FLOAT, self.key) for coin, p in self.definition.coins.items()}
@@ -137,7 +137,7 @@ class Interpreter:
 
     @cached_property
     def _always(self) -> _Numbers:
-        """The symbols at every step, where no coin is tossed and step sizes do not change."""
+        """The symbols at every step, for algorithms without coins and with constant step sizes."""
         return self._numbers_at(0, 0, {})
 
     def _numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
@@ -146,7 +146,7 @@ class Interpreter:
         return self._always if is_fixed else self._numbers_at(n, k, coins)
 
     def _numbers_at(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
-        """Evaluate numbers at the clients' points; numbers of clients are (1, M, 1)."""
+        """Return the values of the symbols; those of clients are (1, M, 1)."""
         assert self.algorithm.defined is not None
         work = self.algorithm.work
         sizes = [work.sizes_at(n, step)[None, :, None] for step in range(int(self.steps.max()))]
@@ -164,7 +164,7 @@ class Interpreter:
 
     @cached_property
     def _gradients(self) -> set[Expr]:
-        """Gradients of the local steps."""
+        """The gradients in the local steps."""
         return self.definition.nodes(Gradient)
 
     def _initialise_local(self, n: int, state: Vectors, coins: Mapping[Expr, Array]) -> Vectors:
@@ -176,7 +176,7 @@ class Interpreter:
         }
 
     def _step(self, known: Vectors, numbers: _Numbers, active: Array) -> tuple[Vectors, Array]:
-        """One local step of the clients that still work, and the gradients that it took."""
+        """Take one local step of the active clients, and return the new vectors and the gradients."""
         gradient = np.zeros(1)
         for call in self._gradients:
             point = self._combine(call, call.args[0], known, numbers)
@@ -223,7 +223,7 @@ class Interpreter:
         return end.compressed[node]
 
     def _compress(self, vectors: Array, kept: int) -> Array:
-        """Some random coordinates of each vector, the others zero."""
+        """Keep some random coordinates of each vector, and set the others to zero."""
         size = vectors.shape[-1]
         chosen = self.generator.random(vectors.shape).argsort(axis=-1) < kept
         return np.asarray(np.where(chosen, vectors * (size / kept), 0.0))
@@ -245,7 +245,7 @@ class _End:
 
 
 def rounds_of(interpreter: Interpreter, weights: Iterator[Array]) -> Iterator[tuple[Array, DefinedRound, Array, Array]]:
-    """Each round with the model (R, d) before it, the weights (R, M), and the model after it."""
+    """Yield each round with the model (R, d) before it, the weights (R, M), and the model after it."""
     state = interpreter.begin()
     before = interpreter.model(state)
     for n, drawn in enumerate(weights):

@@ -1,4 +1,4 @@
-"""Local steps of a run on linear models, as averages over its replicas."""
+"""Frames of local steps of a run on linear models, as averages over its replicas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.engine.vectors import Vector
 
 
 class ReplicasFrame(PlainFrame):
-    """Step (t, k): vectors are plain, with the axes (replicas, 1, clients, d), and scalars are averages."""
+    """Step (t, k): vectors are plain arrays with the axes (replicas, 1, clients, d), and scalars are averages."""
 
     def __init__(self, run: Run, index: Index, at: ReplicaRound, k: int) -> None:
         super().__init__(run, index)
@@ -26,7 +26,7 @@ class ReplicasFrame(PlainFrame):
         return PathVector(vectors[None, None])
 
     def of_outcomes(self, values: Array) -> Array:
-        """Averages over replicas, (1, 1, 1 or M)."""
+        """Return averages over replicas, (1, 1, 1 or M)."""
         return np.asarray(values.mean(axis=0))[None]
 
     def mean_of(self, vector: Vector) -> PathVector:
@@ -34,7 +34,7 @@ class ReplicasFrame(PlainFrame):
         return PathVector(np.asarray(vector.values.mean(axis=0))[None])
 
     def selected(self, vector: Vector) -> Vector:
-        """sum_i w_i v_i with the weights of each replica."""
+        """Return sum_i w_i v_i with the weights of each replica."""
         return vector.averaged(self._round.weights[:, None])
 
     @cached_property
@@ -56,7 +56,7 @@ class ReplicasFrame(PlainFrame):
 
 
 def replica_frames(run: Run, rounds: Iterable[ReplicaRound]) -> Iterator[Frame]:
-    """Every local step (t, k), k = 0 .. K-1."""
+    """Yield every local step (t, k), k = 0 .. K-1."""
     steps = common_steps(run)
     for t, at in enumerate(rounds):
         for k in range(steps):

@@ -1,4 +1,4 @@
-"""Linear models as the functions that claims evaluate, and the objectives of a run's updates."""
+"""Objectives of linear models as functions that claims evaluate, and the objectives of a run's updates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fedtheory.federation.linear_models.minimiser import minimum_of
 
 @dataclass(frozen=True, eq=False)
 class ModelObjectives(Objectives):
-    """The F_i of each client, in coordinates centred at x*."""
+    """The F_i of each client, in coordinates relative to x*."""
 
     centred: LinearModelProblem
 
@@ -40,7 +40,7 @@ class ModelObjectives(Objectives):
         return space.of_outcomes(self.centred.model.client_values(flat).reshape(points.shape[:-1]))
 
     def scale(self, space: VectorSpace, at: Vector) -> Array:
-        # All terms are of one sign: none cancels another.
+        # All terms have one sign, so that nothing cancels.
         return abs(self.value(space, at))
 
     def _evaluate_at_each(self, points: Array) -> Array:
@@ -56,7 +56,7 @@ class ModelObjectives(Objectives):
 
 @dataclass(frozen=True, eq=False)
 class MeanObjective(Objectives):
-    """F alone, in coordinates centred at x*, at every client's vector."""
+    """F in coordinates relative to x*, evaluated at every client's vector."""
 
     centred: LinearModelProblem
 
@@ -97,7 +97,7 @@ class ModelSurrogate(Surrogate):
 
     def _minimiser(self, weights: Array, near: Array) -> Array:
         if weights[0] > 0 and (weights * self.problem.weights[0] == self.problem.weights * weights[0]).all():
-            # A multiple of F: to look for its minimiser again would find rounding errors.
+            # For a multiple of F, another minimisation would only reproduce rounding errors.
             return near - near
         try:
             return minimum_of(self._centred.model, weights / weights.sum(), near).point
@@ -105,22 +105,22 @@ class ModelSurrogate(Surrogate):
             raise NotApplicable("a weighted sum of the clients' objectives has no minimizer") from None
 
     def mixed_value(self, weights: Array, point: Array) -> float:
-        """sum_i weights_i L_i as one objective, at a point (d,)."""
+        """Return sum_i weights_i L_i as one objective, at a point (d,)."""
         return float(weights @ self.client_values(point))
 
     def mixed_slope(self, weights: Array, point: Array) -> Array:
-        """Its gradient there, (d,)."""
+        """Return the gradient of `mixed_value`, (d,)."""
         slope: Array = weights @ self._centred.gradients(self._spread(point[None]))[0]
         return slope
 
     def client_values(self, points: Array) -> Array:
-        """L_i, (..., M), at points (..., d)."""
+        """Return L_i, (..., M), at points (..., d)."""
         flat = self._spread(points.reshape(-1, points.shape[-1]))
         values = self._centred.model.client_values(flat)
         return np.asarray(values.reshape(*points.shape[:-1], self._centred.clients))
 
     def _spread(self, points: Array) -> Array:
-        """Each point (K, d) for every client, (K, M, d)."""
+        """Repeat each point (K, d) for every client, (K, M, d)."""
         return np.repeat(points[:, None], self._centred.clients, axis=1)
 
     @cached_property
@@ -130,7 +130,7 @@ class ModelSurrogate(Surrogate):
 
     @cached_property
     def comparator(self) -> Array:
-        """None: it is computed for quadratics."""
+        """Raises `NotApplicable`: comparators of updates are computed for quadratics only."""
         raise NotApplicable("comparators of updates are computed for quadratics only")
 
     @cached_property

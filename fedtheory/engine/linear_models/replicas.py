@@ -1,6 +1,6 @@
-"""Replicas of a run side by side as arrays: the same draws for every step size and number of rounds.
+"""Simulates replicas of a run side by side as arrays, with common random numbers for all step sizes.
 
-Draws depend on the seed alone, not on the models: runs that differ in their step sizes have common random numbers, and
+Random samples depend on the seed alone, not on the models: runs that differ in their step sizes share them, and
 a longer run begins with a shorter one.
 """
 
@@ -19,23 +19,23 @@ from fedtheory.federation.definition import Compressed
 from fedtheory.federation.linear_models import LinearModelProblem, RowBatches
 
 GROUPS = 20
-"""Independent groups of replicas, whose averages an interval is made of."""
+"""Number of independent groups of replicas; an interval is computed from their averages."""
 LARGEST = 1e145
-"""Numbers whose squares fit into double precision, with room for constants."""
+"""Largest numbers whose squares fit into double precision, with a margin for constants."""
 _BUDGET = 5e9
-"""Multiplications that all replicas of a run may take together: some seconds."""
+"""Limit on the multiplications of all replicas of a run: some seconds."""
 _LOSS = 60
-"""Multiplications that a loss with its slope costs."""
+"""Number of multiplications for a loss with its derivative."""
 FEW, MANY = 20, 200
-"""Replicas at least, and where the budget allows for as many."""
+"""Least and largest number of replicas; the budget decides between them."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReplicaRound:
-    """One server update in every replica; points are measured from the centre of the problem."""
+    """One server update in every replica; points are relative to the centre of the problem."""
 
     server: Array
-    """The model before it, (R, d)."""
+    """The model before the update, (R, d)."""
     bases: Array
     """The models that clients work on, (R, M, d)."""
     iterates: list[Array]
@@ -45,10 +45,10 @@ class ReplicaRound:
     weights: Array
     """w_i(n), (R, M)."""
     after: Array
-    """The model after it, (R, d)."""
+    """The model after the update, (R, d)."""
 
     def of(self, chosen: slice) -> ReplicaRound:
-        """Return the round of some of the replicas."""
+        """Return the round restricted to some of the replicas."""
         iterates, gradients = ([each[chosen] for each in kept] for kept in (self.iterates, self.gradients))
         of_all = (self.server, self.bases, self.weights, self.after)
         server, bases, weights, after = (each[chosen] for each in of_all)
@@ -56,7 +56,7 @@ class ReplicaRound:
 
 
 def is_random(problem: LinearModelProblem, algorithm: Algorithm) -> bool:
-    """Return whether mini-batches or participants are drawn, coins are tossed or coordinates chosen."""
+    """Return whether anything is random: mini-batches, participants, coins or compressed coordinates."""
     definition = None if algorithm.defined is None else algorithm.defined.algorithm
     if problem.is_sampled or (definition is not None and (definition.coins or definition.uses(Compressed))):
         return True
@@ -64,7 +64,7 @@ def is_random(problem: LinearModelProblem, algorithm: Algorithm) -> bool:
 
 
 def replicas_for(problem: LinearModelProblem, algorithm: Algorithm) -> int:
-    """Return the number of replicas of a run: one where nothing is random, else as many as a counted budget allows."""
+    """Return the number of replicas of a run: one if nothing is random, else as many as a counted budget allows."""
     if not is_random(problem, algorithm):
         return 1
     affordable = int(_BUDGET / (multiplications(problem, algorithm) * algorithm.rounds)) // GROUPS * GROUPS
@@ -72,7 +72,7 @@ def replicas_for(problem: LinearModelProblem, algorithm: Algorithm) -> int:
 
 
 def multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
-    """About how many multiplications a round of one replica takes, with the error of the server's model."""
+    """Return about how many multiplications a round of one replica takes, including the error of the server's model."""
     counts, steps = problem.model.counts, np.array(algorithm.work.steps)
     oracle, rows = problem.oracle, counts
     if isinstance(oracle, RowBatches) and not oracle.are_counted:
@@ -81,12 +81,12 @@ def multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
 
 
 def work_of_losses(rows: int, dimension: int) -> int:
-    """About how many multiplications losses and gradients of so many rows take at one model."""
+    """Return about how many multiplications losses and gradients of `rows` rows take at one model."""
     return 2 * (dimension + _LOSS) * rows
 
 
 def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, seed: int) -> Iterator[ReplicaRound]:
-    """Every server update in every replica, as long as the numbers fit into double precision."""
+    """Yield every server update in every replica, as long as the numbers fit into double precision."""
     if algorithm.defined is not None:
         yield from _follow_definition(problem, algorithm, replicas, seed)
         return
@@ -108,7 +108,7 @@ def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, see
 def _follow_definition(
     problem: LinearModelProblem, algorithm: Algorithm, replicas: int, seed: int
 ) -> Iterator[ReplicaRound]:
-    """Every server update of a defined algorithm; its iterates are those of its first local vector."""
+    """Yield every server update of a defined algorithm; the iterates are those of its first local vector."""
     generator = np.random.default_rng(seed)
 
     def draw(points: Array) -> Array:
@@ -138,7 +138,7 @@ def _work(
 
 
 def _gradients(centred: LinearModelProblem, points: Array, generator: np.random.Generator) -> Array:
-    """Return the gradients that clients see at points (R, M, d)."""
+    """Return the clients' stochastic gradients at points (R, M, d)."""
     if isinstance(centred.oracle, RowBatches) and centred.oracle.are_counted:
         return centred.model.counted_slopes(points, centred.oracle.draw_counts(len(points), generator))
     if isinstance(centred.oracle, RowBatches):

@@ -28,13 +28,13 @@ from fedtheory.federation.linear_models.constants import ModelConstants
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearModelRun(Run):
-    """One algorithm on linear models; what needs constant matrices raises `NotApplicable`."""
+    """One algorithm on linear models; quantities that need constant Hessians raise `NotApplicable`."""
 
     problem: LinearModelProblem
     seed: int = 0
     """Seed of the random draws."""
     most_replicas: int = MANY
-    """The most replicas that are simulated."""
+    """Largest number of replicas that are simulated."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,7 +54,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def replicas(self) -> int:  # type: ignore[override]
-        """Number of simulated replicas; one where nothing is random."""
+        """Number of simulated replicas; one if nothing is random."""
         return min(replicas_for(self.problem, self.algorithm), self.most_replicas)
 
     @property
@@ -64,7 +64,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def attempted_trajectory(self) -> ReplicaTrajectory:
-        """Errors over the rounds, as far as they go, with the reason where the run diverges."""
+        """Errors over the rounds up to a divergence, with its reason."""
         return ReplicaTrajectory(Replicas(self.problem, self.algorithm, self.replicas, self.seed))
 
     @cached_property
@@ -74,7 +74,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def groups(self) -> tuple[LinearModelRun, ...]:
-        """The run once for every independent group of its replicas; none where nothing is random."""
+        """The run once for every independent group of its replicas; empty if nothing is random."""
         if not self.is_estimated:
             return ()
         found = []
@@ -89,7 +89,7 @@ class LinearModelRun(Run):
         return self._with_algorithm(replace(self.algorithm, rounds=rounds))
 
     def with_many_rounds(self) -> Self:
-        """Return the run with fewer replicas, to follow many step sizes with common random numbers."""
+        """Return the run with fewer replicas, for comparing many step sizes with common random numbers."""
         return replace(self, most_replicas=FEW)
 
     def _with_algorithm(self, algorithm: object) -> Self:
@@ -117,12 +117,12 @@ class LinearModelRun(Run):
 
     @cached_property
     def surrogate(self) -> ModelSurrogate:
-        """Return the surrogate problem, which the run minimises where clients report unequally often."""
+        """Return the surrogate problem, which the run minimises if clients report unequally often."""
         return ModelSurrogate(self.problem, self.algorithm)
 
     @cached_property
     def ball(self) -> Ball:
-        """None: the constants of these losses hold on all of space."""
+        """Raises `NotApplicable`: the constants of these losses hold on all of space."""
         raise NotApplicable("balls that contain a run are known for quadratics only")
 
     @cached_property
@@ -132,7 +132,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def strong_convexity(self) -> Number:
-        """The smallest ridge of a coefficient: far away the losses have no curvature."""
+        """The smallest ridge of a coefficient: the losses have no curvature at infinity."""
         return self.problem.model.strength
 
     @cached_property
@@ -152,7 +152,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def sample_smoothness(self) -> Number:
-        """Upper bound on the largest curvature of an objective that is sampled: of a row's, or of a client's."""
+        """Upper bound on the largest curvature of the objective of a row, or of a client without mini-batches."""
         return self._constants.row_smoothness if self.problem.is_sampled else self.smoothness
 
     @cached_property
@@ -167,7 +167,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """The smallest ridge of a coefficient: far away the losses have no curvature."""
+        """The smallest ridge of a coefficient: the losses have no curvature at infinity."""
         return self.problem.model.strength
 
     @cached_property
@@ -184,7 +184,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def comparator(self) -> ModelComparator:  # type: ignore[override]
-        """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), for clients that all take the same steps."""
+        """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), if all clients take the same steps."""
         work = self.algorithm.work
         if work.common_steps is None or work.common_step_size is None:
             raise NotApplicable("the clients take different local steps: the run has no comparator")
@@ -193,7 +193,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def at_optimum(self) -> ModelComparator:  # type: ignore[override]
-        """The optimum, as a point to compare a run with."""
+        """The optimum as a comparator."""
         point = self.problem.about_optimum.optimum
         return ModelComparator(self.problem, point, self.problem.minimum.distance)
 
@@ -207,7 +207,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def gradient_forms(self) -> NoReturn:
-        """None: gradients of these losses are not affine."""
+        """Raises `NotApplicable`: gradients of these losses are not affine."""
         raise NotApplicable("squared gradients are quadratic forms on quadratics only")
 
     @cached_property
@@ -255,7 +255,7 @@ class LinearModelRun(Run):
     def gradient_growth_sq(self, factor: Number) -> Bound:
         """Upper bound on G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``.
 
-        The left side is |grad F(x)|^2 plus the mean dissimilarity there.
+        The left side is |grad F(x)|^2 plus the average squared dissimilarity at x.
         """
         if factor >= 1:
             return self.mean_dissimilarity_sq
@@ -280,5 +280,5 @@ def _(run: LinearModelRun) -> Iterator[Frame]:
 
 @certified.register
 def _certified(run: LinearModelRun, _on_progress: Callable[[int, int], None] | None = None) -> LinearModelRun:
-    """Return the run unchanged: nothing of it has rational values."""
+    """Return the run unchanged, because its values are not rational."""
     return run

@@ -1,4 +1,4 @@
-"""Errors over the rounds of a run on linear models: of its one path, or averages over replicas with intervals."""
+"""Errors over the rounds of a run on linear models: of the only path, or averages over replicas with intervals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Server:
     """Group averages of the server's model over n = 0 .. T, (T+1, G)."""
 
     means: Array
-    """The model itself, (T+1, G, d)."""
+    """The models themselves, (T+1, G, d)."""
     losses: Array
     distances_sq: Array
     gradients_sq: Array
@@ -48,23 +48,23 @@ class _Local:
 
 
 class Replicas:
-    """Averages along the replicas of a run, in groups; nothing else of them is stored."""
+    """Averages over the replicas of a run, in groups; single replicas are not stored."""
 
     def __init__(self, problem: LinearModelProblem, algorithm: Algorithm, count: int, seed: int) -> None:
         self.problem, self.algorithm, self.count, self.seed = problem, algorithm, count, seed
         self.groups = min(GROUPS, count)
 
     def rounds(self) -> Iterator[ReplicaRound]:
-        """Every server update, simulated again."""
+        """Yield every server update; each call simulates again."""
         return follow(self.problem, self.algorithm, self.count, self.seed)
 
     def average(self, values: Array) -> Array:
-        """Group averages (G, ...) of values of all replicas (R, ...)."""
+        """Return group averages (G, ...) of values of all replicas (R, ...)."""
         return np.asarray(values.reshape(self.groups, -1, *values.shape[1:]).mean(axis=1))
 
     @cached_property
     def server(self) -> _Server:
-        """The server's models; of a run that leaves double precision those before."""
+        """The server's models, up to the last round that fits into double precision."""
         start = np.tile(self.problem.centred.start, (self.count, 1))
         measured = [self._measure(start), *(self._measure(each.after) for each in self.rounds())]
         columns = [np.stack(column) for column in zip(*measured, strict=True)]
@@ -72,14 +72,14 @@ class Replicas:
         return _Server(columns[0], columns[1], columns[2], columns[3], accuracies)
 
     def _measure(self, models: Array) -> tuple[Array, ...]:
-        """Return group averages of the server's errors at models (R, d), measured from the centre."""
+        """Return group averages of the server's errors at models (R, d), relative to the centre."""
         centred, average = self.problem.centred, self.average
         values, slopes, right = centred.model.measured(centred.row_weights, models)
         return (average(models), *map(average, (values, _squares(models), _squares(slopes), right)))
 
     @cached_property
     def local(self) -> _Local:
-        """The averaged iterates; raise `NotApplicable` if clients work on models that are not the newest."""
+        """The averaged iterates; raise `NotApplicable` if clients work on stale models."""
         self.algorithm.require_synchronous("averaged iterates are known in rounds that wait for all clients")
         self.algorithm.require_update_rule("averaged iterates are those of the update rule")
         rows, largest = [], np.zeros((self.groups, self.problem.clients))
@@ -105,7 +105,7 @@ class Replicas:
 
 
 class ReplicaTrajectory(Trajectory):
-    """Averages over some groups of the replicas of a run; over the only one where nothing is random."""
+    """Averages over some groups of the replicas of a run, or the values of the only path."""
 
     def __init__(self, replicas: Replicas, groups: slice = slice(None)) -> None:
         self.problem: LinearModelProblem = replicas.problem
@@ -117,13 +117,13 @@ class ReplicaTrajectory(Trajectory):
         self.divergence: Divergence | None = None if is_complete else Divergence(completed + 1, reason)
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Refuse what only a recursion of moments of quadratics provides."""
+        """Raise an error for attributes that only a recursion of moments of quadratics provides."""
         if name.startswith("__"):
             raise AttributeError(name)
         raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
 
     def chosen_rounds(self) -> Iterator[ReplicaRound]:
-        """Every server update in the replicas of the chosen groups, simulated again."""
+        """Yield every server update in the replicas of the chosen groups; each call simulates again."""
         size = self.replicas.count // self.replicas.groups
         first, last, _ = self._groups.indices(self.replicas.groups)
         chosen = slice(first * size, last * size)
@@ -144,9 +144,10 @@ class ReplicaTrajectory(Trajectory):
         return self.problem.optimal_value
 
     def interval(self, name: str) -> ReplicaMeans:
-        """``suboptimality``, ``distance_sq``, ``gradient_sq``, ``loss`` or ``accuracy`` over n = 0 .. T.
+        """Return ``suboptimality``, ``distance_sq``, ``gradient_sq``, ``loss`` or ``accuracy`` over n = 0 .. T.
 
-        Ends are those of 95 % intervals from averages of independent groups; of the only path the values themselves.
+        The ends are those of 95 % intervals from averages of independent groups; for a single path, the values
+        themselves.
         """
         values = self._measure_replicas(name)
         if values.shape[1] > 1:
@@ -179,7 +180,7 @@ class ReplicaTrajectory(Trajectory):
 
     @cached_property
     def server_accuracy(self) -> Array:
-        """The expected part of all rows in their class, (T+1,); raise `NotApplicable` for a regression."""
+        """Expected fraction of correctly classified rows, (T+1,); raises `NotApplicable` for a regression."""
         return self._mean(self._measure_replicas("accuracy"))
 
     @cached_property

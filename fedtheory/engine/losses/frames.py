@@ -1,4 +1,4 @@
-"""Local steps in expectation, as averages over the enumerated outcomes of a run."""
+"""Frames of local steps in expectation, as averages over the enumerated outcomes of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.engine.vectors import Vector
 
 
 class OutcomesFrame(PlainFrame):
-    """Step (t, k): vectors are plain, with the axes (outcomes, 1, clients, d), and scalars are averages."""
+    """Step (t, k): vectors are plain arrays with the axes (outcomes, 1, clients, d), and scalars are averages."""
 
     def __init__(self, run: Run, index: Index, at: OutcomeRound, k: int) -> None:
         super().__init__(run, index)
@@ -27,7 +27,7 @@ class OutcomesFrame(PlainFrame):
         return PathVector(vectors[None, None])
 
     def of_outcomes(self, values: Array) -> Array:
-        """Averages over outcomes, (1, 1, 1 or M)."""
+        """Return averages over outcomes, (1, 1, 1 or M)."""
         return mean(values)[None]
 
     def mean_of(self, vector: Vector) -> PathVector:
@@ -35,7 +35,7 @@ class OutcomesFrame(PlainFrame):
         return PathVector(mean(vector.values)[None])
 
     def selected(self, vector: Vector) -> Vector:
-        """sum_i w_i v_i; the weights of a round are not random here."""
+        """Return sum_i w_i v_i; the weights of a round are not random here."""
         return vector.averaged(self.of_round(self.run.surrogate.weights))
 
     @cached_property
@@ -54,7 +54,7 @@ class OutcomesFrame(PlainFrame):
 
 
 def outcome_frames(run: Run, rounds: list[OutcomeRound]) -> Iterator[Frame]:
-    """Every local step (t, k), k = 0 .. K-1."""
+    """Yield every local step (t, k), k = 0 .. K-1."""
     for t, at in enumerate(rounds):
         for k in range(common_steps(run)):
             yield OutcomesFrame(run, {"round": t, "step": k}, at, k)

@@ -1,4 +1,4 @@
-"""Sums of scalar losses as the functions that claims evaluate."""
+"""Sums of scalar losses as functions that claims evaluate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LossObjectives(Objectives):
     """One objective for each of M clients."""
 
     terms: Terms
-    """In coordinates centred at x*."""
+    """The problem, in coordinates relative to x*."""
     count: int
     """M, or 1 for an objective that is evaluated at every client's vector."""
 
@@ -38,11 +38,11 @@ class LossObjectives(Objectives):
         return space.of_outcomes(found[..., 0] if self.count == 1 else found)
 
     def scale(self, space: VectorSpace, at: Vector) -> Array:
-        # All terms are of one sign: none cancels another.
+        # All terms have one sign, so that nothing cancels.
         return abs(self.value(space, at))
 
     def _points(self, at: Vector) -> Array:
-        """Points at which each objective is evaluated: (..., M, d), or (..., C, 1, d) for a single one."""
+        """Return the points at which each objective is evaluated: (..., M, d), or (..., C, 1, d) for a single one."""
         if not isinstance(at, PathVector):
             raise NotApplicable("moments say nothing about losses that are not quadratic")
         if self.count == 1:

@@ -27,7 +27,7 @@ from fedtheory.federation.losses.problem import LossProblem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LossRun(Run):
-    """One algorithm on sums of scalar losses; what needs constant matrices raises `NotApplicable`."""
+    """One algorithm on sums of scalar losses; quantities that need constant Hessians raise `NotApplicable`."""
 
     problem: LossProblem
 
@@ -38,14 +38,14 @@ class LossRun(Run):
             raise InputError("algorithm.name", f"{expected}, got {self.algorithm.name!r}")
 
     def refined(self, bits: int) -> LossRun:
-        """Return the run for enclosures of so many bits; its results are stored for the next call."""
+        """Return the run for enclosures of `bits` bits, cached with its results."""
         if bits not in self._refinements:
             self._refinements[bits] = LossRun(self.problem.without_cache(), self.algorithm)
         return self._refinements[bits]
 
     @property
     def precisions(self) -> tuple[int, ...]:
-        """Each local step ``x - eta g(x)`` of a size up to 3/L at most quadruples the radius of an enclosure."""
+        """Return precisions in bits: each local step ``x - eta g(x)`` with eta <= 3/L at most quadruples a radius."""
         lost = 2 * self.algorithm.rounds * max(self.algorithm.work.steps)
         return tuple(bits + lost for bits in super().precisions)
 
@@ -55,12 +55,12 @@ class LossRun(Run):
 
     @cached_property
     def trajectory(self) -> LossTrajectory:
-        """Exact expectations of the run; raise `NotApplicable` if its outcomes are too many to be followed."""
+        """Exact expectations of the run; raises `NotApplicable` if it has too many outcomes to enumerate."""
         return LossTrajectory(self.problem, self.algorithm)
 
     @property
     def attempted_trajectory(self) -> LossTrajectory:
-        """The trajectory: slopes are bounded, so that no run leaves double precision."""
+        """The trajectory: gradients are bounded, so that no run leaves double precision."""
         return self.trajectory
 
     @cached_property
@@ -79,31 +79,31 @@ class LossRun(Run):
 
     @cached_property
     def surrogate(self) -> LossSurrogate:
-        """Return the surrogate problem, which the run minimises where clients report unequally often."""
+        """Return the surrogate problem, which the run minimises if clients report unequally often."""
         return LossSurrogate(self.problem, self.algorithm)
 
     @cached_property
     def ball(self) -> Ball:
-        """No ball: the constants of these losses hold on all of space."""
+        """Raises `NotApplicable`: the constants of these losses hold on all of space."""
         raise NotApplicable("balls that contain a run are known for quadratics only")
 
     @cached_property
     def smoothness(self) -> Number:
-        """L = max_i of the largest slope of grad F_i, in modulus."""
+        """L = max_i of the largest second derivative of F_i, in modulus."""
         return largest(self.client_smoothness)
 
     @cached_property
     def strong_convexity(self) -> Number:
-        """Zero: the slopes are bounded, so that no such objective is strongly convex on all of space.
+        """Zero: such an objective has no curvature at infinity, so that it is not strongly convex on all of space.
 
-        `NotApplicable` where the losses are not convex.
+        Raises `NotApplicable` if the losses are not convex.
         """
         self.require_convex_clients()
         return self.arithmetic.number(0, "zero")
 
     @cached_property
     def client_smoothness(self) -> Array:
-        """The largest slope of each grad F_i in modulus, (M,)."""
+        """The largest second derivative of each F_i in modulus, (M,)."""
         return self._steepest(self.arithmetic.identity(self.problem.clients))
 
     @cached_property
@@ -114,37 +114,37 @@ class LossRun(Run):
 
     @cached_property
     def client_mean_square_smoothness(self) -> Array:
-        """The squares of the largest slopes, (M,): the same draw is the same noise at every point."""
+        """The squares of the largest second derivatives, (M,): one noise sample is the same at every point."""
         return self.client_smoothness**2
 
     @cached_property
     def sample_smoothness(self) -> Number:
-        """L: no single samples are rougher than their mean."""
+        """L: there are no single samples with a larger curvature."""
         return self.smoothness
 
     @cached_property
     def noise_smoothness(self) -> Number:
-        """Zero: the same draw is the same noise at every point."""
+        """Zero: one noise sample is the same at every point."""
         return self.arithmetic.number(0, "zero")
 
     @cached_property
     def comparator(self) -> Comparator:
-        """None: it is computed for quadratics."""
+        """Raises `NotApplicable`: comparators are computed for quadratics."""
         raise NotApplicable("comparators are computed for quadratics only")
 
     @cached_property
     def at_optimum(self) -> Comparator:
-        """None: noise and dissimilarity at a point are computed for quadratics."""
+        """Raises `NotApplicable`: noise and dissimilarity at a point are computed for quadratics."""
         raise NotApplicable("noise and dissimilarity at a point are computed for quadratics only")
 
     @cached_property
     def objective_smoothness(self) -> Number:
-        """The largest slope of grad F in modulus."""
+        """The largest second derivative of F in modulus."""
         return self._steepest(self.problem.weights[None])[0]
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """The smallest slope of grad F: zero for convex losses, far away from all centres."""
+        """The smallest second derivative of F: zero for convex losses, whose curvature vanishes at infinity."""
         nothing = self.arithmetic.number(0, "zero")
         if self.problem.has_convex_clients:
             return nothing
@@ -223,7 +223,7 @@ class LossRun(Run):
 
     @cached_property
     def _variances(self) -> Array:
-        """E|g_i(x) - grad F_i(x)|^2, the same everywhere, (M,)."""
+        """E|g_i(x) - grad F_i(x)|^2, the same at every x, (M,)."""
         variances: Array = self.noise_forms[:, 0, 0]
         return variances
 
@@ -234,22 +234,22 @@ class LossRun(Run):
 
     @property
     def _difference_matrix(self) -> Array:
-        """Differences of the clients' gradients from their mean, as combinations of them, (M, M)."""
+        """The matrix (M, M) of the linear combinations grad F_i - grad F of the clients' gradients."""
         apart: Array = self.arithmetic.identity(self.problem.clients) - self.problem.weights
         return apart
 
     def _steepest(self, mixing: Array) -> Array:
-        """Return the largest slopes, in modulus, of combinations, (R,), of the clients' gradients, mixing (R, M)."""
+        """Return the largest derivatives in modulus, (R,), of combinations, `mixing` (R, M), of clients' gradients."""
         along = [line(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)]
         return np.asarray(reduce(maximum, along))
 
     def _suprema_sq(self, mixing: Array) -> Array:
-        """sup_x |sum_i mixing_ri grad F_i(x)|^2, (R,), for mixing (R, M)."""
+        """Return sup_x |sum_i mixing_ri grad F_i(x)|^2, (R,), for mixing (R, M)."""
         one = self.arithmetic.identity(1)[0]
         return self.arithmetic.array([self._supremum_of_squares(row[None], one) for row in mixing])
 
     def _supremum_of_squares(self, mixing: Array, shares: Array) -> Number:
-        """sup_x sum_r shares_r |sum_i mixing_ri grad F_i(x)|^2: coordinates are independent of each other."""
+        """Return sup_x sum_r shares_r |sum_i mixing_ri grad F_i(x)|^2, coordinate by coordinate."""
         along = [line(self.problem.terms, c, mixing).supremum(shares) for c in range(self.problem.dimension)]
         return self.arithmetic.array(along).sum()
 
@@ -261,5 +261,5 @@ def _(run: LossRun) -> Iterator[Frame]:
 
 @certified.register
 def _certified(run: LossRun, _on_progress: Callable[[int, int], None] | None = None) -> LossRun:
-    """Return the run unchanged: expectations over all outcomes are enclosed already, or rational."""
+    """Return the run unchanged: its expectations are enclosed already, or rational."""
     return run

@@ -26,7 +26,7 @@ class LossSurrogate(Surrogate):
         given = self.problem.given
         is_multiple = weights[0] > 0 and (weights * given.weights[0] == given.weights * weights[0]).all()
         if is_multiple and not given.terms.kind.is_piecewise:
-            # A multiple of F, which has one minimiser.
+            # A multiple of F has the same minimiser as F.
             return near - near
         try:
             return np.asarray(minimiser(given.terms.mixed(weights), near + given.optimum) - given.optimum)
@@ -34,16 +34,16 @@ class LossSurrogate(Surrogate):
             raise NotApplicable("a weighted sum of the clients' objectives has no minimizer") from None
 
     def mixed_value(self, weights: Array, point: Array) -> Number:
-        """sum_i weights_i L_i as one objective, at a point (d,)."""
+        """Return sum_i weights_i L_i as one objective, at a point (d,)."""
         return self._centred.terms.mixed(weights).values(point[None])[0]
 
     def mixed_slope(self, weights: Array, point: Array) -> Array:
-        """Its gradient there, (d,)."""
+        """Return the gradient of `mixed_value`, (d,)."""
         slope: Array = self._centred.terms.mixed(weights).gradients(point[None])[0]
         return slope
 
     def client_values(self, points: Array) -> Array:
-        """L_i, (..., M), at points (..., d)."""
+        """Return L_i, (..., M), at points (..., d)."""
         clients = self._centred.clients
         return self._centred.terms.values(np.repeat(points[..., None, :], clients, axis=-2))
 
@@ -55,7 +55,7 @@ class LossSurrogate(Surrogate):
     @cached_property
     def types(self) -> Array:
         """Index of the first client with the same terms, for each client, (M,)."""
-        # Not the centred objectives: rounding would tell equal ones apart.
+        # The uncentred objectives are compared, because centring adds rounding errors.
         terms = self.problem.given.terms
         each = zip(terms.owners, terms.coordinates, terms.weights, terms.centres, terms.widths, strict=True)
         rows = list(each)

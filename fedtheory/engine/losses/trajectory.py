@@ -1,8 +1,8 @@
 """The exact expectations of a run, as averages over all outcomes of its noise.
 
-Gradients of losses that are not quadratic are not affine, so that moments do
-not close.  With two-point noise a run has finitely many outcomes, all equally
-likely: every one is followed, and without noise there is only one.
+Gradients of losses that are not quadratic are not affine, so the recursion of moments
+does not close.  With two-point noise a run has finitely many equally likely outcomes:
+all are enumerated, and without noise there is only one.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ MOST_OUTCOMES = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class OutcomeRound:
-    """One round, over the equally likely outcomes so far; points are measured from x*."""
+    """One round, over the equally likely outcomes so far; points are relative to x*."""
 
     server: Array
-    """The model it starts from, (O, d)."""
+    """The model at the start of the round, (O, d)."""
     iterates: list[Array]
     """x_i^{n,k} for k = 0 .. K, (O_k, M, d); the outcomes of step k + 1 refine those of step k in order."""
     noises: list[Array]
     """Noise of the clients at step k, (J_k, M, d), ``O_{k+1} = O_k J_k``."""
 
     def server_at(self, outcomes: int) -> Array:
-        """Return the model it starts from, for so many outcomes, (outcomes, d)."""
+        """Return the model at the start of the round, repeated for `outcomes` outcomes, (outcomes, d)."""
         return np.repeat(self.server, outcomes // len(self.server), axis=0)
 
 
 class LossTrajectory(Trajectory):
-    """The models of every outcome over n = 0 .. T, and what follows from them."""
+    """The models of every outcome over n = 0 .. T, and quantities that follow from them."""
 
     def __init__(self, problem: LossProblem, algorithm: Algorithm) -> None:
         self.problem: LossProblem = problem
@@ -54,7 +54,7 @@ class LossTrajectory(Trajectory):
         self.rounds_of_outcomes = self._simulate_rounds()
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Refuse what only a recursion of moments of quadratics provides."""
+        """Raise an error for attributes that only a recursion of moments of quadratics provides."""
         if name.startswith("__"):
             raise AttributeError(name)
         raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
@@ -80,7 +80,7 @@ class LossTrajectory(Trajectory):
         return OutcomeRound(server, iterates, noises)
 
     def _draws(self, active: Array) -> Array:
-        """All that the clients can draw together, (J, M, d); those that have finished draw nothing."""
+        """Return the joint noise outcomes of the clients, (J, M, d); clients that have finished have no noise."""
         like = self.problem.arithmetic.zeros(self.problem.clients, self.problem.dimension)
         each = [
             self.problem.oracle.draws(client, like).maps[:, :, 0] if active[client] else like[:1]
@@ -205,7 +205,7 @@ def _squares(vectors: Array) -> Array:
 
 
 def _require_enumerable(problem: LossProblem, algorithm: Algorithm) -> None:
-    """Refuse runs whose server is random, and runs with too many outcomes, before any of them is built."""
+    """Raise an error for random weights or too many outcomes, before any of them is built."""
     purpose = (
         "runs on losses that are not quadratic are followed outcome by outcome in rounds that wait for all clients"
     )
