@@ -1,4 +1,4 @@
-"""Largest multiples of one quadratic form below another one: the noise of mini-batches against clients' curvatures."""
+"""Expected smoothness: the smallest multiple of one quadratic form (curvature) that bounds another one (noise)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation.problem import Problem
 
 _FLOAT_MARGIN = 1e-10
-"""Added to what floats find, relatively, so that rounding does not make it too small."""
+"""Relative margin added to float results, so that rounding does not make them too small."""
 
 
 def noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
-    """The smallest l with ``E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>)`` for every client.
+    """Return the smallest l with ``E|n_i(x) - n_i(y)|^2 <= l (y - x)' H_i (y - x)`` for every client.
 
-    n_i is the noise of one draw of client i, and the right side its
-    ``l (y - x)' H_i (y - x)``.  For batches of B samples of smoothness L_s, drawn
+    n_i is the noise of one sample of client i, and the right side is
+    ``2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>)``.  For batches of B samples of smoothness L_s, drawn
     with replacement, l is at most L_s/B.  Floats are rounded up; rationals are
     at most a millionth larger than the smallest.
     """
@@ -32,7 +32,7 @@ def noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
 def least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:
     """Return the least c for which ``c base - form`` is positive semidefinite, rounded up.
 
-    Both (d, d) and semidefinite.
+    Both forms are (d, d) and positive semidefinite.
     """
     if (form == 0).all():
         return arithmetic.number(0, "zero")

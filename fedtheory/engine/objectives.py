@@ -1,4 +1,4 @@
-"""Objectives as the functions that claims evaluate: F alone, or F_i of each client, in coordinates centred at x*."""
+"""Objectives as functions that claims evaluate: F alone, or F_i of each client, in coordinates relative to x*."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from fedtheory.engine.vectors import LinearMaps, Vector, VectorSpace
 
 
 class Objectives(ABC):
-    """One objective for each of M clients, or a single one that serves all of them."""
+    """One objective for each of M clients, or a single one for all of them."""
 
     @abstractmethod
     def gradients(self, clients: Sequence[int], points: Array) -> Array:
-        """Gradients of C of the objectives, (..., C, d), each at its own point (..., C, d)."""
+        """Return the gradients of C of the objectives, (..., C, d), each at its own point (..., C, d)."""
 
     @abstractmethod
     def gradient(self, space: VectorSpace, at: Vector) -> Vector:
-        """Gradients at a vector of a space."""
+        """Return the gradients at a vector of a space."""
 
     @abstractmethod
     def value(self, space: VectorSpace, at: Vector) -> Array:
-        """(Expected) values at a vector of a space, (..., 1 or M)."""
+        """Return the (expected) values at a vector of a space, (..., 1 or M)."""
 
     @abstractmethod
     def scale(self, space: VectorSpace, at: Vector) -> Array:
-        """Return the size of the numbers that cancel in the values, for rounding errors."""
+        """Return the size of the terms that cancel in the values, for bounds on rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
-"""Runs whose clock is random: schedules are sampled, and given a schedule all expectations are exact.
+"""Runs with random clocks: schedules are sampled, and given a schedule all expectations are exact.
 
-Averages over schedules come with a confidence interval; nothing else is sampled.
+Averages over schedules have a confidence interval; nothing else is sampled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class DrawnRuns:
     """Expectations over noise and schedules, n = 0 .. T."""
 
     times: ReplicaMeans
-    """Clock time of the server updates n = 1 .. T."""
+    """Average clock time of the server updates n = 1 .. T."""
     mean: Array
     """E x^n, (T+1, d); the average over schedules."""
     suboptimality: ReplicaMeans
@@ -33,7 +33,7 @@ def average_over_schedules(run: Run, schedules: int, seed: int, confidence: floa
     """Average the exact expectations of a float run over sampled schedules.
 
     Raises `InputError` for fewer than two schedules or a run in rationals, and
-    `Diverging` where a schedule's numbers leave double precision.
+    `Diverging` if a schedule's numbers leave double precision.
     """
     if run.arithmetic is not FLOAT:
         raise InputError("algorithm.clock.law", "expected --arithmetic float: random schedules are averaged in floats")

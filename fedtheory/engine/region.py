@@ -1,4 +1,4 @@
-"""On which points an assumption is meant to hold: all of space, or a ball that provably contains the run.
+"""Regions on which an assumption must hold: all of space, or a ball that provably contains the run.
 
 Quadratics with different Hessians have unbounded gradient dissimilarity on all
 of space, and mini-batch noise is unbounded there too; on a ball both are
@@ -37,7 +37,7 @@ class Ball:
 
     radius: Number
     argument: str
-    """Why no iterate leaves the ball."""
+    """The argument why no iterate leaves the ball."""
     grows: bool
     """Whether the radius grows with the number of rounds."""
 
@@ -49,7 +49,7 @@ class Ball:
 
 @dataclass(frozen=True)
 class AlongRun:
-    """The points that one run visits: a constant there is a fact about the run, not about the problem."""
+    """The points that one run visits: a constant there is a property of the run, not of the problem."""
 
     description = "this run alone (a constant of the run, not of the problem)"
 
@@ -57,11 +57,11 @@ class AlongRun:
 Region = Everywhere | Ball | AlongRun
 
 _FLOAT_MARGIN = 1e-8
-"""Added to float suprema, relatively, so that rounding does not make them too small."""
+"""Relative margin added to float suprema, so that rounding does not make them too small."""
 
 
 def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
-    """Return a ball about x* that no iterate of the run can leave, for a noise law of bounded support.
+    """Return a ball about x* that no iterate of the run can leave, for noise of bounded support.
 
     A local step with ``eta l <= 2`` (l the largest curvature a step can see) is
     nonexpansive up to ``eta (|grad F_i(x*)| + noise)``; averaging with weights
@@ -96,7 +96,7 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
 
 @lru_cache(maxsize=4)
 def _find_step_bound(problem: Problem) -> StepBound:
-    """Bounds on one step of any client, about x*: the same for all algorithms."""
+    """Return bounds on one step of any client, relative to x*, which do not depend on the algorithm."""
     return problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
 
 
@@ -115,11 +115,12 @@ def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
 
 
 def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Number) -> Number:
-    """An upper bound, tight up to rounding, on ``u'Qu + 2 q'u + c`` over ``|u| <= radius``; Q = `form`, symmetric.
+    """Return an upper bound, tight up to rounding, on ``u'Qu + 2 q'u + c`` over ``|u| <= radius``.
 
+    Q is the symmetric `form`, q is `linear`, and c is `constant`.
     Lagrange duality: for every multiplier m with ``m I - Q`` positive
     semidefinite, ``m radius^2 + c + q'(m I - Q)^+ q`` is an upper bound, and the
-    best one is attained.  The multiplier is found in floats; the bound is
+    best one is attained.  The multiplier is computed in floats; the bound is
     evaluated in the given arithmetic.
     """
     arithmetic = arithmetic_of(form)
@@ -141,10 +142,10 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
 
 
 def suprema_on_ball(forms: Array, radius: float) -> Array:
-    """`supremum_on_ball` of many forms (N, d+1, d+1) in (1, u), in floats, by computations for all of them, (N,).
+    """Return `supremum_on_ball` of many forms (N, d+1, d+1) in (1, u), in floats, computed together, (N,).
 
-    The multiplier of each is the root of its secular equation, or a little above the largest curvature where the ball
-    holds the maximiser in its interior.
+    The multiplier of each is the root of its secular equation, or slightly above the largest curvature if the
+    maximiser is in the interior of the ball.
     """
     constants, sloped, reach = forms[:, 0, 0], forms[:, 1:, 0], float(radius)
     if reach == 0:
@@ -175,7 +176,7 @@ def suprema_on_ball(forms: Array, radius: float) -> Array:
 
 
 def may_be_largest(forms: Array, curvatures: Array, radius: Number) -> Array:
-    """The forms (N, d+1, d+1) in (1, u), in floats, whose supremum over ``|u| <= radius`` may be the largest of all.
+    """Return the mask (N,) of forms (N, d+1, d+1) in (1, u) whose supremum over ``|u| <= radius`` may be the largest.
 
     `curvatures` (N,) are the largest eigenvalues of their quadratic parts.
     Norms bound each supremum from above; the point along its linear term, and zero, bound it from below.
@@ -186,7 +187,7 @@ def may_be_largest(forms: Array, curvatures: Array, radius: Number) -> Array:
     ends = radius * sloped / np.where(lengths > 0, lengths, 1.0)[:, None]
     values = constants + ((curved @ ends[..., None])[..., 0] * ends).sum(axis=1) + 2 * (sloped * ends).sum(axis=1)
     least = np.maximum(values, constants).max()
-    # What is no number is looked at, too.
+    # Forms with NaN are included.
     return np.flatnonzero(~(above < least - _ROUNDED * abs(least)))
 
 
@@ -197,7 +198,7 @@ def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     reach, curved, sloped = plain_float(radius), plain_floats(form), plain_floats(linear)
     if not (np.isfinite(curved).all() and np.isfinite(sloped).all() and np.isfinite(reach) and reach > 0):
         raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
-    # In units of the larger of both, their squares fit as well.
+    # Scaled by the larger of both, their squares do not overflow.
     unit = max(float(np.abs(sloped).max()), reach)
     sloped, reach = sloped / unit, reach / unit
     if reach**2 == 0:
@@ -215,9 +216,9 @@ def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> float:
 
 
 def _secular_root(values: Array, weights: Array, start: float, reach: float) -> float:
-    """Return the m with ``|(m I - Q)^-1 q| = reach``, for Q with eigenvalues `values`; `start` where m is not above it.
+    """Return the m with ``|(m I - Q)^-1 q| = reach``, for Q with eigenvalues `values`; `start` if m is not above it.
 
-    Newton's method on the reciprocals, which are concave in m: from below it rises to m, and not beyond
+    Newton's method on the reciprocals, which are concave in m, increases monotonically to m from below
     (Conn, Gould, Toint 2000, Trust-Region Methods, section 7.3).  `weights` are the squared entries of q.
     """
     multiplier = start
@@ -231,4 +232,4 @@ def _secular_root(values: Array, weights: Array, start: float, reach: float) -> 
 
 
 _CLOSE = 4e-16
-"""Relative size of steps at which the floats near a root are used up."""
+"""Relative step size below which floats near a root cannot improve."""

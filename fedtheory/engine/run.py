@@ -1,4 +1,4 @@
-"""A run: a problem, an algorithm, and everything exact that can be known about the two together."""
+"""A run: a problem and an algorithm, with all their exact constants, expectations and bounds."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(AssumedConstants, Shown):
-    """One algorithm on one problem; results are computed on first use, in the problem's arithmetic."""
+    """One algorithm on one problem; results are computed at first use, in the problem's arithmetic."""
 
     def __post_init__(self) -> None:
         self.algorithm.require_fitting(self.problem)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the data alone: what is known of a run is found again where it is needed."""
+        """Return the data alone: cached results are computed again where they are needed."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def summary(self) -> str:
@@ -61,22 +61,22 @@ class Run(AssumedConstants, Shown):
 
     @cached_property
     def memo(self) -> Memo:
-        """Constants, and expressions in them, that claims about the same run share."""
+        """Cache of constants, and of expressions in them, for all claims about this run."""
         return Memo()
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """Number of clients that each of the problem's stands for, (M,): more than one where these are types."""
+        """Number of clients that each client of the problem stands for, (M,): more than one for client types."""
         return self.algorithm.aggregation.participation.multiplicities(self.problem.clients)
 
     @cached_property
     def clients(self) -> int:
-        """Number of clients, also where the problem's are types."""
+        """Number of clients, counting every client of a type."""
         return sum(self.counts)
 
     @property
     def is_in_types(self) -> bool:
-        """Whether one client is followed for several equal ones."""
+        """Whether one client is simulated for several equal ones."""
         return self.clients > self.problem.clients
 
     @cached_property
@@ -86,29 +86,29 @@ class Run(AssumedConstants, Shown):
 
     @cached_property
     def client_weights(self) -> Array:
-        """p_i of one client, (M,): where the problem's are types, of one of the equal clients of each."""
+        """p_i of one client, (M,): for client types, that of one of the equal clients."""
         return self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
 
     @property
     def has_equal_weights(self) -> bool:
-        """Whether every client counts alike."""
+        """Whether all clients have equal weight."""
         return bool((self.client_weights == self.client_weights[0]).all())
 
     def of_one_client(self, values: Array) -> Array:
-        """Sums over the clients of each of the problem's (..., M), which share them evenly, as those of one client."""
+        """Divide sums over the clients of each type, (..., M), by the number of these clients."""
         return np.asarray(values / self.multiplicities) if self.is_in_types else values
 
     def repeat_for_clients(self, values: Array) -> Array:
-        """Values of the problem's clients (..., M) as those of single clients."""
+        """Repeat values of the problem's clients (..., M) for every single client."""
         return np.repeat(values, self.counts, axis=-1) if self.is_in_types else values
 
     def require_single_clients(self, reason: str) -> None:
-        """Raise `NotApplicable`, with the reason, where one client is followed for several equal ones."""
+        """Raise `NotApplicable`, with the reason, if one client is simulated for several equal ones."""
         if self.is_in_types:
             raise NotApplicable(f"{reason}, and of the {self.clients} clients one of each type is followed: {WAY_OUT}")
 
     def follow_all_clients(self) -> Run:
-        """Return the run in which every client is followed on its own."""
+        """Return the run in which every client is simulated."""
         if not self.is_in_types:
             return self
         places, algorithm = np.repeat(np.arange(self.problem.clients), self.counts).tolist(), self.algorithm
@@ -136,34 +136,34 @@ class Run(AssumedConstants, Shown):
 
     @property
     def errors_are(self) -> str:
-        """Return how errors are known, in one word."""
+        """Return in one word how errors are known."""
         return "estimated" if self.is_estimated else "exact"
 
     @property
     def groups(self) -> tuple[Run, ...]:
-        """The run once for every independent group of its replicas, where expectations are estimates; else none."""
+        """The run once for every independent group of its replicas, if expectations are estimates; else empty."""
         return ()
 
     def refined(self, _bits: int) -> Run:
-        """Return the run for enclosures of so many bits; without enclosures, the run itself."""
+        """Return the run for enclosures of `_bits` bits; without enclosures, the run itself."""
         return self
 
     @property
     def precisions(self) -> tuple[int, ...]:
-        """Bits of enclosures with which to look at a run, one after the other as long as nothing is decided."""
+        """Precisions of enclosures in bits, to be tried one after the other until a check is decided."""
         return ENCLOSURE_BITS, 4 * ENCLOSURE_BITS
 
     def require_vectors(self) -> None:
         """Raise `Unresolved` if the run is too long for the vectors of single steps."""
 
     def with_rounds(self, rounds: int) -> Run:
-        """Return the run with another number of rounds; what a round does is found once for both."""
+        """Return the run with another number of rounds; the effect of one round is computed once for both."""
         other = self._with_algorithm(replace(self.algorithm, rounds=rounds))
         vars(other)["_updates"] = self._updates
         return other
 
     def with_many_rounds(self) -> Run:
-        """Return the run prepared for following many rounds: noise is computed as linear maps where that pays."""
+        """Return the run prepared for many rounds: noise is precomputed as linear maps if that is cheaper."""
         other = self._with_algorithm(self.algorithm)
         if self.algorithm.defined is None:
             vars(other)["_updates"] = Updates(self.problem, self.algorithm, is_for_many=True)
@@ -180,18 +180,18 @@ class Run(AssumedConstants, Shown):
         return self._with_algorithm(replace(self.algorithm, work=work))
 
     def with_local_steps_multiplied(self, factor: int) -> Run:
-        """Return the run with so many times as many local steps of every client in each round."""
+        """Return the run with the local steps of every client multiplied by `factor`."""
         work = replace(self.algorithm.work, steps=tuple(factor * count for count in self.algorithm.work.steps))
         return self._with_algorithm(replace(self.algorithm, work=work))
 
     def _with_algorithm(self, algorithm: Algorithm) -> Self:
-        """Another run on the same problem; what is known of its gradients is known already."""
+        """Return another run on the same problem, with the cached data of its gradients."""
         other = replace(self, algorithm=algorithm)
         vars(other)["gradient_forms"] = self.gradient_forms
         return other
 
     def with_copies(self, copies: int) -> Run:
-        """Return the run with every client repeated, so that there are more clients of the same kind."""
+        """Return the run with every client repeated `copies` times."""
         work = self.algorithm.work
         self.algorithm.require_synchronous("clients are repeated in rounds that wait for all clients")
         if self.algorithm.aggregation.chosen is not None:
@@ -207,12 +207,12 @@ class Run(AssumedConstants, Shown):
 
     @cached_property
     def trajectory(self) -> Trajectory:
-        """Exact expectations of the run; `Diverging` if they leave double precision."""
+        """Exact expectations of the run; raises `Diverging` if they leave double precision."""
         return self.attempted_trajectory.require_finite()
 
     @cached_property
     def attempted_trajectory(self) -> Trajectory:
-        """The trajectory as far as it goes, with the reason where it diverges."""
+        """The trajectory up to a divergence, with its reason."""
         if self.problem.arithmetic.is_rigorous:
             require_short(self.problem, self.algorithm)
         if self.algorithm.defined is not None:
@@ -244,12 +244,12 @@ class Run(AssumedConstants, Shown):
 
     @cached_property
     def surrogate(self) -> Surrogate:
-        """Return the surrogate problem, which the run minimises where clients report unequally often."""
+        """Return the surrogate problem, which the run minimises if clients report unequally often."""
         return Surrogate(self.problem, self.algorithm)
 
     @cached_property
     def comparator(self) -> Comparator:
-        """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), for clients that all take the same steps."""
+        """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), if all clients take the same steps."""
         work = self.algorithm.work
         if work.common_steps is None or work.common_step_size is None:
             raise NotApplicable("the clients take different local steps: the run has no comparator")
@@ -258,7 +258,7 @@ class Run(AssumedConstants, Shown):
 
     @cached_property
     def at_optimum(self) -> Comparator:
-        """The optimum, as a point to compare a run with."""
+        """The optimum as a comparator."""
         return Comparator(self.problem, self.gradient_forms, self.problem.about_optimum.optimum)
 
     @cached_property
@@ -290,7 +290,7 @@ class Run(AssumedConstants, Shown):
     def virtual_values(self, weights: Array) -> Array:
         """sum_i c_i E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), for weights c (R, M).
 
-        Shape (T, K+1, R).  A weighted sum of quadratics is one quadratic: it costs as much as that of one client.
+        Shape (T, K+1, R).  A weighted sum of quadratics is one quadratic, and costs as much as one client.
         """
         problem = self.problem.centred
         forms = self.arithmetic.zeros(len(weights), problem.dimension + 1, problem.dimension + 1)

@@ -1,8 +1,8 @@
-"""Monte-Carlo: the independent cross-check of the exact engine.
+"""Monte-Carlo simulation: an independent cross-check of the exact engine.
 
-Replicas of the run are simulated side by side as arrays.  Nothing here uses
-moments, maps or closed forms: only gradients and noise draws.  Every estimate
-comes with a confidence interval.
+Replicas of the run are simulated side by side as arrays.  No moments,
+maps or closed forms are used: only gradients and noise samples.  Every estimate
+has a confidence interval.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from fedtheory.federation.clock import Update
 from fedtheory.federation.problem import Problem
 
 Measure = Callable[[Array], Array]
-"""Maps the models of all replicas, (replicas, d), to one number for each, (replicas,)."""
+"""Function from the models of all replicas, (replicas, d), to one number for each, (replicas,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReplicaMeans:
-    """Means over replicas with their confidence intervals, one for each server update n = 0 .. T."""
+    """Averages over replicas with their confidence intervals, one for each server update n = 0 .. T."""
 
     mean: Array
     low: Array
@@ -53,7 +53,7 @@ def models(problem: Problem, algorithm: Algorithm, replicas: int, seed: int) -> 
 def sample_weights(
     algorithm: Algorithm, update: Update, importance: Array, replicas: int, generator: np.random.Generator
 ) -> Array:
-    """Weights w_i(n) of one update in every replica, (replicas, M)."""
+    """Return weights w_i(n) of one update in every replica, (replicas, M)."""
     if not algorithm.clock.is_synchronous:
         return np.tile(algorithm.expected_weights(update, importance), (replicas, 1))
     aggregation = algorithm.aggregation
@@ -61,9 +61,9 @@ def sample_weights(
 
 
 def _local_work(problem: Problem, algorithm: Algorithm, received: Array, generator: np.random.Generator) -> Array:
-    """Final local models of all clients, (replicas, M, d), from the models that they received.
+    """Return final local models of all clients, (replicas, M, d), from the models that they received.
 
-    A client that does not report yet draws fresh noise in the next update: it has had no effect.
+    A client that does not report yet samples new noise in the next update, because its work had no effect so far.
     """
     points = received
     counts, sizes = np.array(algorithm.work.steps), algorithm.work.step_sizes
@@ -75,7 +75,7 @@ def _local_work(problem: Problem, algorithm: Algorithm, received: Array, generat
 
 
 def _gradients(problem: Problem, points: Array) -> Array:
-    """Gradients of F_i at points (replicas, M, d), one matrix product for each client."""
+    """Return gradients of F_i at points (replicas, M, d), with one matrix product for each client."""
     by_client = points.transpose(1, 0, 2) @ problem.hessians
     return by_client.transpose(1, 0, 2) - problem.linear
 
@@ -89,7 +89,7 @@ def estimate(
     seed: int,
     confidence: float = 0.99,
 ) -> ReplicaMeans:
-    """Estimate ``E measure(x^n)`` for n = 0 .. T, with Student's interval for each n on its own."""
+    """Estimate ``E measure(x^n)`` for n = 0 .. T, with Student's interval for each n separately."""
     (only,) = estimates(problem, algorithm, (measure,), replicas=replicas, seed=seed, confidence=confidence)
     return only
 
@@ -111,7 +111,7 @@ def estimates(
 
 
 def estimate_of(values: Array, confidence: float) -> ReplicaMeans:
-    """Means of independent samples (T+1, replicas), with Student's interval for each row on its own."""
+    """Return averages of independent samples (T+1, replicas), with Student's interval for each row."""
     from scipy.stats import t as student
 
     replicas = values.shape[1]
@@ -121,7 +121,7 @@ def estimate_of(values: Array, confidence: float) -> ReplicaMeans:
 
 
 def suboptimality(problem: Problem) -> Measure:
-    """``F(x) - F*`` of models (replicas, d), for `estimate`."""
+    """Return ``F(x) - F*`` of models (replicas, d), for `estimate`."""
     floats = problem.as_floats()
 
     def measure(models: Array) -> Array:
@@ -132,6 +132,6 @@ def suboptimality(problem: Problem) -> Measure:
 
 
 def loss(problem: Problem) -> Measure:
-    """``F(x)`` of models (replicas, d), for `estimate`."""
+    """Return ``F(x)`` of models (replicas, d), for `estimate`."""
     above, optimal_value = suboptimality(problem), problem.as_floats().optimal_value
     return lambda models: above(models) + optimal_value

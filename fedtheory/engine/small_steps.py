@@ -1,16 +1,16 @@
-"""Small steps: the stationary moments of a run as power series in a common step-size factor.
+"""Small step sizes: the stationary moments of a run as power series in a common step-size factor.
 
 Clients take steps of size ``eta_i = mu r_i`` with fixed ratios r_i; the run
-itself is at ``mu = unit``.  The recursion of moments only adds and multiplies,
-so it runs with the polynomials ``mu r_i`` in place of numbers.  To first order
+itself has ``mu = unit``.  The recursion of moments only adds and multiplies,
+so it is evaluated on the polynomials ``mu r_i`` in place of numbers.  To first order
 in mu a round changes the mean m and the second moment S of x^n - x* by
 
     m -> m - mu (Q m - q),    S -> S - mu (Q S + S Q - q m' - m q'),
     Q = eta_g sum_i E[w_i] r_i K_i H_i,    q = -eta_g sum_i E[w_i] r_i K_i grad F_i(x*).
 
 Each further coefficient of the stationary moments therefore solves a linear and
-a Lyapunov equation in Q; their right sides are coefficients of one round of the
-series known so far.
+a Lyapunov equation in Q; their right sides are coefficients of one round applied to the
+known part of the series.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def small_step_limit(run: Run) -> Array:
     """Limit of the stationary model as mu tends to zero, minus x*, (d,); any arithmetic.
 
     It minimises ``sum_i E[w_i] r_i K_i F_i``, and is zero where the factors
-    ``E[w_i] r_i K_i`` are proportional to the clients' importance.
+    ``E[w_i] r_i K_i`` are proportional to the client weights.
     """
     return run.arithmetic.solve_regular(_curvature(run), _push(run))
 
@@ -51,7 +51,7 @@ def compute_leading_coefficient(run: Run, unit: Number) -> Number:
         R = sum_i E[w_i^2] r_i^2 K_i N_i + Cov(sum_i w_i r_i K_i grad F_i(x*)),
 
     N_i the covariance of client i's gradient noise at x*.  Raises `NotApplicable`
-    where `small_step_limit` is not zero: the distance does not vanish with mu then.
+    if `small_step_limit` is not zero: the distance does not vanish with mu then.
     """
     _require_unbiased(run)
     curvature, covariance = _curvature(run), _displacement_covariance(run)
@@ -63,7 +63,7 @@ def compute_leading_coefficient(run: Run, unit: Number) -> Number:
 def distance_sq_expansion(run: Run, unit: Number, terms: int) -> list[Number]:
     """Coefficients of ``mu^1 .. mu^terms`` in ``lim E|x^n - x*|^2``, in rationals.
 
-    The coefficient of ``mu^0`` is the squared length of `small_step_limit`.
+    The coefficient of ``mu^0`` is the squared norm of `small_step_limit`.
     Raises `NotApplicable` as `moment_expansion` does.
     """
     return [moment[1:, 1:].trace() for moment in moment_expansion(run, unit, terms)[1:]]
@@ -72,7 +72,7 @@ def distance_sq_expansion(run: Run, unit: Number, terms: int) -> list[Number]:
 def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
     """Coefficients of ``mu^0 .. mu^terms``, (d+1, d+1) each, of the stationary second moment, in rationals.
 
-    Laid out as the moments of a run: the first column holds those of E[x^n - x*].
+    The layout is that of the moments of a run: the first column holds those of E[x^n - x*].
     Raises `NotApplicable` in floats, in many dimensions, and without a unique limit.
     """
     recursion = _polynomial_recursion(run, unit)
@@ -91,7 +91,7 @@ def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
 
 @dataclass(frozen=True, eq=False)
 class _FirstOrder:
-    """Change of a round to first order in mu, as linear equations for the small-step limit."""
+    """Effect of a round to first order in mu, as linear equations for the small-step-size limit."""
 
     slope: Array
     """Coefficient of mu in the expected round map, (d+1, d+1): the rows (0, 0) and (q, -Q)."""
@@ -113,10 +113,10 @@ class _FirstOrder:
 
 
 class _PolynomialAlgorithm(Algorithm):
-    """An algorithm whose step sizes are polynomials in mu, which have no sign to check."""
+    """An algorithm whose step sizes are polynomials in mu, whose signs are not checked."""
 
     def __post_init__(self) -> None:
-        """Nothing: the numbers have been checked."""
+        """Skip the checks of the base class: the numbers have been checked."""
 
 
 def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
@@ -136,19 +136,19 @@ def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
 
 
 def _monomials(values: Array, power: int) -> Array:
-    """``values * mu^power`` as polynomials, entry by entry: NumPy would take a polynomial for a sequence."""
+    """Return ``values * mu^power`` as polynomials, entry by entry: NumPy would treat a polynomial as a sequence."""
     monomials: Array = np.vectorize(lambda value: fmpq_poly([0] * power + [value]), otypes=[object])(values)
     return monomials
 
 
 def _coefficient(values: Array, power: int) -> Array:
-    """Coefficients of ``mu^power`` in an array of polynomials and rationals."""
+    """Return coefficients of ``mu^power`` in an array of polynomials and rationals."""
     coefficients: Array = np.vectorize(lambda value: (value + fmpq_poly([0]))[power], otypes=[object])(values)
     return coefficients
 
 
 def _effort(run: Run) -> Array:
-    """E[w_i] eta_i K_i, (M,)."""
+    """Return E[w_i] eta_i K_i, (M,)."""
     run.algorithm.require_update_rule("the limit for small steps is known for the update rule")
     work = run.algorithm.work
     mean = run.algorithm.aggregation.moments(run.problem.weights).mean
@@ -157,7 +157,10 @@ def _effort(run: Run) -> Array:
 
 
 def _curvature(run: Run) -> Array:
-    """``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d); raise `NotApplicable` unless it is positive definite."""
+    """Return ``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d).
+
+    Raises `NotApplicable` unless it is positive definite.
+    """
     curvature = weighted_sum(_effort(run), run.problem.hessians)
     if run.problem.arithmetic is RATIONAL:
         singular = fmpq_mat(curvature.tolist()).det() == 0 or not RATIONAL.is_psd(curvature)
@@ -170,12 +173,12 @@ def _curvature(run: Run) -> Array:
 
 
 def _push(run: Run) -> Array:
-    """``-sum_i E[w_i] eta_i K_i grad F_i(x*)``, (d,)."""
+    """Return ``-sum_i E[w_i] eta_i K_i grad F_i(x*)``, (d,)."""
     return weighted_sum(_effort(run), run.problem.about_optimum.linear)
 
 
 def _require_unbiased(run: Run) -> None:
-    """Raise `NotApplicable` unless x* minimises the objective that small steps descend, in floats to rounding."""
+    """Raise `NotApplicable` unless x* minimises the objective that small steps descend, up to rounding in floats."""
     problem = run.problem
     scale = max(np.abs(problem.linear).max(), np.abs(problem.hessians @ problem.start).max()) * _effort(run).sum()
     tolerance = 0 if run.problem.arithmetic is RATIONAL else NEAR_TIE * scale
@@ -184,7 +187,7 @@ def _require_unbiased(run: Run) -> None:
 
 
 def _displacement_covariance(run: Run) -> Array:
-    """``unit^2 R``, (d, d): covariance of a small step's displacement at x*, per eta_g^2."""
+    """Return ``unit^2 R``, (d, d): covariance of a small step's displacement at x*, per eta_g^2."""
     problem, work = run.problem, run.algorithm.work
     weights = run.algorithm.aggregation.moments(problem.weights)
     counts = run.arithmetic.array(work.steps)
@@ -192,7 +195,7 @@ def _displacement_covariance(run: Run) -> Array:
     at_optimum[:, 0, 0] = run.arithmetic.number(1, "one")
     noise = problem.centred.noise_covariances(at_optimum)
     pushes = (work.step_sizes * counts)[:, None] * problem.centred.linear
-    # The mean displacement vanishes at x*, so its multiple in E[w w'] adds nothing.
+    # The expected displacement vanishes at x*, so its multiple in E[w w'] adds nothing.
     covariance: Array = weighted_sum(weights.squares * work.step_sizes * work.step_sizes * counts, noise)
     covariance = covariance + weighted_sum(weights.diagonal, pushes[:, :, None] * pushes[:, None, :])
     for scale, vector in weights.directions:

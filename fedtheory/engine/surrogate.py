@@ -1,9 +1,9 @@
-"""Objectives of a run with unequal reporting: L^n in update n, and their mean, the surrogate problem.
+"""Objectives of a run with unequal reporting: L^n in update n, and their time average, the surrogate problem.
 
     L^n = sum_i q_i(n) L_i,   Lbar = sum_i q_i L_i = (1/N) sum_n L^n,   q_i(n) = E[w_i(n)]
 
-(fraboni2022, eqs. 9, 10).  Clients with the same objective are of one type, as
-clients with the same data are in its Section 2.6.  Points are measured from x*.
+(fraboni2022, eqs. 9, 10).  Clients with the same objective are of one type, as are
+clients with the same data in its Section 2.6.  Points are relative to x*.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Surrogate:
 
     @cached_property
     def weights(self) -> Array:
-        """q_i(n), (N, M); raise `NotApplicable` for algorithms that are no setting of the update rule."""
-        # Not before: types and values of the clients' objectives are those of the problem, for any algorithm.
+        """q_i(n), (N, M); raises `NotApplicable` for algorithms that are no setting of the update rule."""
+        # The test is here, because types and values of the clients' objectives do not depend on the algorithm.
         self._algorithm.require_update_rule("a surrogate problem is known for the update rule")
         updates = list(self._algorithm.updates())
-        # Who reports on which models decides, and the same clients do again and again.
+        # The weights depend on the reporting clients and their models, which recur.
         alike = {update.work: update for update in updates}
         of = {work: self._algorithm.expected_weights(one, self.problem.weights) for work, one in alike.items()}
         return np.stack([of[update.work] for update in updates])
@@ -47,7 +47,7 @@ class Surrogate:
 
     @cached_property
     def shares(self) -> Array:
-        """q_i(n) / q(n), (N, M); raise `NotApplicable` if no client reports in some update."""
+        """q_i(n) / q(n), (N, M); raises `NotApplicable` if no client reports in some update."""
         if (self.totals == 0).any():
             raise NotApplicable("no client reports in some update: its weights cannot be normalised")
         shares: Array = self.weights / self.totals[:, None]
@@ -61,7 +61,7 @@ class Surrogate:
 
     @cached_property
     def mean_shares(self) -> Array:
-        """q_i / q, (M,); raise `NotApplicable` if no client reports in any update."""
+        """q_i / q, (M,); raises `NotApplicable` if no client reports in any update."""
         total = self.mean_weights.sum()
         if total == 0:
             raise NotApplicable("no client reports in any update: the average weights cannot be normalised")
@@ -70,16 +70,16 @@ class Surrogate:
 
     @cached_property
     def optimum(self) -> Array:
-        """A minimiser of Lbar, the nearest to the start, (d,)."""
+        """A minimiser of Lbar, the closest to the start, (d,)."""
         return self._minimiser(self.mean_weights, self.problem.centred.start)
 
     @cached_property
     def round_optima(self) -> Array:
-        """A minimiser of each L^n, the nearest to that of Lbar, (N, d)."""
+        """A minimiser of each L^n, the closest to that of Lbar, (N, d)."""
         return np.stack([self._find_minimiser_once(weights) for weights in self.weights])
 
     def _find_minimiser_once(self, weights: Array) -> Array:
-        """Return the minimiser of an objective with these weights, from the cache where it is known."""
+        """Return the minimiser of an objective with these weights, cached."""
         key = tuple(weights)
         if key not in self._minimisers:
             self._minimisers[key] = self._minimiser(weights, self.optimum)
@@ -102,19 +102,19 @@ class Surrogate:
             raise NotApplicable("a weighted sum of the clients' objectives is unbounded below")
 
     def mixed_value(self, weights: Array, point: Array) -> Number:
-        """sum_i weights_i L_i as one objective, at a point (d,)."""
+        """Return sum_i weights_i L_i as one objective, at a point (d,)."""
         centred = self.problem.centred
         hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
         return point @ hessian @ point / 2 - linear @ point + weights @ centred.constants
 
     def mixed_slope(self, weights: Array, point: Array) -> Array:
-        """Its gradient there, (d,)."""
+        """Return the gradient of `mixed_value`, (d,)."""
         centred = self.problem.centred
         slope: Array = weighted_sum(weights, centred.hessians) @ point - weighted_sum(weights, centred.linear)
         return slope
 
     def client_values(self, points: Array) -> Array:
-        """L_i, (..., M), at points (..., d)."""
+        """Return L_i, (..., M), at points (..., d)."""
         centred = self.problem.centred
         squares = points[..., :, None] * points[..., None, :]
         curved = functionals(centred.hessians, squares) / 2
@@ -124,7 +124,7 @@ class Surrogate:
     @cached_property
     def least_client_values(self) -> Array:
         """L_i(theta_i*), (M,)."""
-        # Each client at its own point: the values of all at the points of all would not fit into memory.
+        # One client at a time: the values of all clients at all points would not fit into memory.
         centred, points = self.problem.centred, self.problem.centred.client_optima
         curved = (points * (centred.hessians @ points[..., None])[..., 0]).sum(axis=-1) / 2
         return np.asarray(curved - (points * centred.linear).sum(axis=-1) + centred.constants)
@@ -136,13 +136,13 @@ class Surrogate:
         return values
 
     def values_at(self, point: Array) -> Array:
-        """L^n, (N,), at a point (d,)."""
+        """Return L^n, (N,), at a point (d,)."""
         values: Array = self.weights @ self.client_values(point)
         return values
 
     @cached_property
     def comparator(self) -> Array:
-        """The minimiser of ``Lbar(y) + |theta^0 - y|^2 / (eta_g eta_l K N)``, for clients that take the same steps."""
+        """The minimiser of ``Lbar(y) + |theta^0 - y|^2 / (eta_g eta_l K N)``, if all clients take the same steps."""
         algorithm, centred = self._algorithm, self.problem.centred
         work, size = algorithm.work, algorithm.aggregation.server_step_size
         if work.common_steps is None or work.common_step_size is None:
@@ -156,13 +156,13 @@ class Surrogate:
     @cached_property
     def types(self) -> Array:
         """Index of the first client of the same type, for each client, (M,)."""
-        # Not the centred objectives: rounding would tell equal ones apart.
+        # The uncentred objectives are compared, because centring adds rounding errors.
         problem = self.problem
         first, kinds = group_equal_rows(problem.hessians, problem.linear, problem.constants)
         return np.array(first)[kinds]
 
     def sum_by_type(self, values: Array) -> Array:
-        """Sums of client values (..., M) over each type, at its first client; zero at the others."""
+        """Return sums of client values (..., M) over each type, at its first client; zero at the others."""
         sums = values - values
         for client, first in enumerate(self.types):
             sums[..., first] = sums[..., first] + values[..., client]

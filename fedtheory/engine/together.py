@@ -1,4 +1,4 @@
-"""Runs together: the expectations of many runs, those of one shape in one computation."""
+"""Computes the expectations of many runs, those of equal shape together."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 
 _LARGEST = 2**22
-"""Numbers of a batch's largest array, a few of which fit into a small machine's memory."""
+"""Limit on a batch's largest array, several of which fit into a small machine's memory."""
 
 
 _MOST_MOMENTS = 2**24
-"""Numbers of the second moments of all rounds of runs that are definitions."""
+"""Limit on the second moments of all rounds, for runs of definitions."""
 
 
 def compute_trajectories(runs: Iterable[Run]) -> None:
-    """Compute the trajectories of runs, many at once where rounds have one shape; each run then keeps its own.
+    """Compute the trajectories of runs, those of equal shape together, and store each in its run.
 
-    Runs that belong to no batch are left unchanged: they compute theirs on demand.
+    Runs that belong to no batch are left unchanged: they compute their trajectories on demand.
     """
     runs = list(runs)
     if defined := [run for run in runs if run.algorithm.defined is not None and _is_in_floats(run)]:
@@ -32,7 +32,7 @@ def compute_trajectories(runs: Iterable[Run]) -> None:
         by_shape.setdefault(shape_of((run.problem, run.algorithm)), []).append(run)
     for (clients, dimension, steps, _), alike in by_shape.items():
         most = _LARGEST // ((clients + max(steps) + 1) * (dimension + 1) ** 2)
-        # A run of so many clients is found block by block, alone.
+        # A run of so many clients is computed alone, in blocks.
         for first in range(0, len(alike), most) if most else ():
             _find(alike[first : first + most])
 
@@ -42,7 +42,7 @@ def _is_in_floats(run: Run) -> bool:
 
 
 def _find_defined(runs: list[Run]) -> None:
-    """The trajectories of algorithms that are definitions; where one fails, all are computed on demand."""
+    """Compute the trajectories of defined algorithms; if one fails, all are computed on demand."""
     from fedtheory.engine.joint import JointTrajectory
 
     if sum((run.algorithm.rounds + 1) * (run.problem.dimension + 1) ** 2 for run in runs) > _MOST_MOMENTS:
@@ -54,7 +54,7 @@ def _find_defined(runs: list[Run]) -> None:
 
 
 def _belongs_to_a_batch(run: Run) -> bool:
-    """Return whether its rounds are alike, in floats; an invalid run raises its error on demand."""
+    """Return whether a run is in floats and its rounds are alike; an invalid run raises its error on demand."""
     if not _is_in_floats(run):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Vectors of a proof, whatever they are made of: maps of random variables, or plain arrays."""
+"""Abstract vectors of a claim: affine maps of random variables, or plain arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fedtheory.arithmetic import Array
 
 
 class LinearMaps:
-    """Matrices (..., 1 or M, d, d), one for each client or one for all; their products are made once."""
+    """Matrices (..., 1 or M, d, d), one for each client or one for all, with cached products."""
 
     def __init__(self, matrices: Array) -> None:
         self.matrices = matrices
@@ -19,16 +19,16 @@ class LinearMaps:
 
     @cached_property
     def at_one_step(self) -> LinearMaps:
-        """The maps without an axis over steps, which some places of several runs have in front of the clients."""
+        """Return the maps without an axis over steps, which stacks of several runs may have before the clients."""
         return LinearMaps(self.matrices[:, 0]) if self.matrices.ndim > 4 else self
 
     @cached_property
     def transposed(self) -> Array:
-        """A', (..., 1 or M, d, d)."""
+        """Return A', (..., 1 or M, d, d)."""
         return self.matrices.swapaxes(-1, -2)
 
     def after(self, other: LinearMaps | None) -> LinearMaps:
-        """Return a B; None is the identity."""
+        """Return the product A B; None is the identity."""
         if other is None:
             return self
         if other not in self._after:
@@ -36,7 +36,7 @@ class LinearMaps:
         return self._after[other]
 
     def gram(self, other: LinearMaps | None) -> Array:
-        """A' B, (..., 1 or M, d, d); None is the identity."""
+        """Return A' B, (..., 1 or M, d, d); None is the identity."""
         if other is None:
             return self.transposed
         if other not in self._grams:
@@ -52,15 +52,15 @@ class Vector(ABC):
 
     @abstractmethod
     def scaled(self, factor: Array) -> Vector:
-        """Multiplied by a scalar for each client, (..., 1) or (..., M)."""
+        """Return the vectors multiplied by a scalar for each client, (..., 1) or (..., M)."""
 
     @abstractmethod
     def transform(self, maps: LinearMaps) -> Vector:
-        """Multiplied by matrices."""
+        """Return the vectors multiplied by matrices."""
 
     @abstractmethod
     def averaged(self, weights: Array) -> Vector:
-        """Weighted mean over clients, (M,) weights."""
+        """Return the weighted average over clients, with weights (M,)."""
 
 
 class VectorSpace(ABC):
@@ -68,8 +68,8 @@ class VectorSpace(ABC):
 
     @abstractmethod
     def constant(self, vectors: Array) -> Vector:
-        """Known vectors (1 or M, d)."""
+        """Return known vectors (1 or M, d)."""
 
     @abstractmethod
     def inner(self, left: Vector, right: Vector) -> Array:
-        """(Expected) inner products, (..., 1 or M)."""
+        """Return (expected) inner products, (..., 1 or M)."""

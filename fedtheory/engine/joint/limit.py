@@ -41,7 +41,8 @@ def limiting_moment(trajectory: JointTrajectory) -> Array:
 
     Raises `NotApplicable` if there is no limit.  If clients keep no vectors, the second moment S of the server's
     vectors changes to ``L(S) + c`` in a round.  L maps positive semidefinite matrices to such, so moments converge if
-    ``X - L(X) = I`` has a positive semidefinite solution.   Otherwise the joint moments of all vectors are examined (`settled`).
+    ``X - L(X) = I`` has a positive semidefinite solution.  Otherwise the limit of all joint moments is computed
+    (`settled`).
     """
     step, _, model = trajectory.mean_round()
     most = _MOST_EXACTLY if trajectory.layout.own and step.dtype == object else _MOST_ENTRIES

@@ -31,9 +31,9 @@ __all__ = [
 
 
 def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> Trajectory:
-    """Return the exact expectations of a run; of rounds that are all alike, in floats, only those that are asked for.
+    """Return the exact expectations of a run; if all rounds are alike, in floats, moments are computed on demand.
 
-    What a round does may be known already, from a run with another number of rounds.
+    `recursion` passes on the effect of a round from a run with another number of rounds.
     Raises `InputError` if rationals would be too long.
     """
     if problem.arithmetic.is_rigorous:
@@ -46,14 +46,14 @@ def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion |
 
 
 def is_deterministic(problem: Problem, algorithm: Algorithm) -> bool:
-    """Return whether nothing is random in a run in floats, whose models are then found without second moments."""
+    """Return whether nothing is random in a run in floats, so that its models are computed without second moments."""
     if not problem.is_quadratic or problem.arithmetic is not FLOAT or not has_points(problem, algorithm):
         return False
     return rounds_repeat(problem, algorithm)
 
 
 def rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
-    """Whether all rounds are alike: no model is stale, weights are fixed, noise is the same wherever the models are."""
+    """Return whether all rounds are alike: no stale models, fixed weights, noise that does not depend on the models."""
     if algorithm.defined is not None or not algorithm.clock.is_synchronous or problem.oracle.depends_on_model:
         return False
     return algorithm.aggregation.moments(problem.weights).is_fixed

@@ -1,8 +1,8 @@
-"""Runs of one shape together: a leading axis over problems and step sizes, in floats, where all rounds are alike.
+"""Computes runs of equal shape together in floats, with a leading axis over problems and step sizes.
 
-A shape is the number of clients, the dimension, the clients' local steps and the rounds.  Of R runs of one shape,
-local steps, rounds and their sums are the products of `local`, `recursion` and `doubling` on arrays (R, ...), so that
-what Python says of each product is said once for all runs.
+A shape is the number of clients, the dimension, the clients' local steps and the rounds.  All rounds of a run must be
+alike.  For R runs of one shape, `local`, `recursion` and `doubling` multiply arrays (R, ...), so that Python's
+overhead occurs once per product for all runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def shape_of(setting: Setting) -> Shape:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """R runs of one shape; every setting has rounds that are all alike, in floats."""
+    """R runs of equal shape in floats; all rounds of a run are alike."""
 
     settings: Sequence[Setting]
 
@@ -65,7 +65,7 @@ class Batch:
 
     @cached_property
     def _local(self) -> tuple[Array, Array, Array]:
-        """sum_i p_i A_i^k (R, K+1, d+1, d+1), A_i^{K_i} (R, M, d+1, d+1), and the noise then, (R, M, d, d)."""
+        """sum_i p_i A_i^k (R, K+1, d+1, d+1), A_i^{K_i} (R, M, d+1, d+1), and the last iterate's noise (R, M, d, d)."""
         weights = np.stack([problem.weights for problem, _ in self.settings])
         contraction = self._one_step[..., 1:, 1:]
         maps = np.broadcast_to(np.eye(self._one_step.shape[-1]), self._one_step.shape)
@@ -88,7 +88,7 @@ class Batch:
 
     @cached_property
     def round_maps(self) -> Array:
-        """Mean of one round, (R, d+1, d+1)."""
+        """Mean map of one round, (R, d+1, d+1)."""
         mean, _, step = self._server
         identity = np.eye(self._one_step.shape[-1])
         maps: Array = identity + step[:, None, None] * _mean(mean, self._local[1] - identity)

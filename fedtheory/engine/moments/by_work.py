@@ -1,4 +1,4 @@
-"""Values that depend on an update by its work alone: on the clients that report, each with its staleness."""
+"""Caches values that depend on an update only through its work: the reporting clients, each with its staleness."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from fedtheory.federation.clock import Update
 
 Found = TypeVar("Found")
 _MOST = 512
-"""Kinds of work that are cached; schedules with rational times repeat fewer."""
+"""Limit on the number of cached values; schedules with rational times repeat fewer."""
 
 
 class ByWork(Generic[Found]):
-    """Values of updates, found once for all updates with the same work."""
+    """Values of updates, computed once for all updates with equal work."""
 
     def __init__(self, find: Callable[[Update], Found]) -> None:
         self._find = find

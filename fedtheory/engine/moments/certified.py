@@ -1,17 +1,17 @@
 """Expectations of long runs of large problems in floats, with certified errors.
 
-One round makes of second moments ``P`` the moments ``L(P) + N``, L linear and
-positive: it maps what is positive semidefinite to what is.  For floats ``Q_n``
+One round maps the second moments ``P`` to ``L(P) + N``, with L linear and
+positive: it maps positive semidefinite matrices to such.  For floats ``Q_n``
 near each ``P_n``,
 
     P_{n+1} - Q_{n+1} = L(P_n - Q_n) + R_n,      R_n = L(Q_n) + N - Q_{n+1},
 
-and where ``-e_n W <= P_n - Q_n <= e_n W`` for one positive definite W with
-``L(W) <= c W``, the same holds of the next round with ``e_{n+1} = c e_n + r_n``,
+and if ``-e_n W <= P_n - Q_n <= e_n W`` for a positive definite W with
+``L(W) <= c W``, the same holds in the next round with ``e_{n+1} = c e_n + r_n``,
 r_n a bound on R_n in units of W.  Intervals are needed for one round at a time;
-carried from round to round they would grow with the sizes of the maps' entries,
-even where the maps contract.  W is diagonal; where a map contracts in no such
-units, as with momentum, W is made of what several rounds make of a diagonal one.
+carried from round to round they would grow with the absolute values of the maps' entries,
+even if the maps contract.  W is diagonal; if a map contracts in no such
+units, as with momentum, W is the sum of images of a diagonal one over several rounds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CONSTANTS = tuple(2.0**-power for power in range(0, 21, 2))
 
 
 class CertifiedTrajectory(Trajectory):
-    """Enclosures of the second moments of a run whose clients all start from the newest model."""
+    """Intervals for the second moments of a run whose clients all start from the newest model."""
 
     def __init__(self, problem: EnclosedProblem, algorithm: Algorithm, on_progress: Callable[[int, int], None]) -> None:
         self.problem, self.algorithm = problem, algorithm
@@ -52,18 +52,18 @@ class CertifiedTrajectory(Trajectory):
         return self.recursion.propagate_round(moment, self.recursion.round_noise(moment))
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
-        """None: vectors of single rounds are not enclosed."""
+        """Raise `Unresolved`: vectors of single rounds are not enclosed."""
         raise Unresolved("vectors of single steps are not enclosed in floats")
 
 
 def enclosed_moments(
     start: Array, rounds: int, propagate_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
 ) -> Array:
-    """Return the second moments (T+1, a, a) of (1, s), in intervals by the W that makes them narrowest.
+    """Return the second moments (T+1, a, a) of (1, s), in intervals, for the best W that is found.
 
-    `propagate_round` makes those after a round, ``L(P) + N``, of those before it.
+    `propagate_round` maps the moments P before a round to ``L(P) + N``.
     """
-    # What overflows has an infinite radius.
+    # An entry that overflows has an infinite radius.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return _enclose(start, rounds, propagate_round, on_progress)
 
@@ -83,13 +83,13 @@ def _enclose(
     linear = partial(_linear, propagate_round, noise)
     errors, sizes = min(_bound_errors(linear, near, missed, on_progress), key=lambda found: found[0][-1])
     radii = errors[:, None, None] * sizes * ABOVE
-    # The constant coordinate is one, and known to be.
+    # The constant coordinate is exactly one.
     radii[:, 0, 0] = 0
     return MidpointRadius(np.stack(near), radii)  # type: ignore[return-value]
 
 
 def _linear(propagate_round: Callable[[Array], Array], noise: Array, moment: Array) -> MidpointRadius:
-    """L(P), what a round makes of P besides the noise N."""
+    """Return L(P), the image of P under a round without the noise N."""
     return MidpointRadius.of(propagate_round(moment) - noise)
 
 
@@ -100,7 +100,7 @@ def _bound_errors(
     on_progress: Callable[[int, int], None],
 ) -> Iterator[tuple[Array, Array]]:
     """Compute e_n, (T+1,), and the roots of w_ii w_jj for several W."""
-    # Lengths are counted in units of the run, rounded to a power of two, with which nothing rounds.
+    # Lengths are scaled by a power of two, so that scaling causes no rounding.
     reach = _power_of_two(max(float(moment[1:, 1:].trace()) for moment in near) ** 0.5)
     least = np.inf
     for constant in _CONSTANTS:
@@ -115,13 +115,13 @@ def _bound_errors(
 
 
 _WIDE, _GROWTH = 100.0, 1.02
-"""Growth of errors over a run beyond which a better W is searched for, and the c of that W."""
+"""Growth of errors over a run above which a better W is searched for, and the c of that W."""
 
 
 def _factor_weights(
     linear: Callable[[Array], MidpointRadius], factor: Array, rounds: int, on_progress: Callable[[int, int], None]
 ) -> Array:
-    """The Cholesky factor of ``W = sum_j L^j(W_0) / c^j``: ``L(W) <= c W`` but for the rest of W_0 in the end."""
+    """Return the Cholesky factor of ``W = sum_j L^j(W_0) / c^j``: ``L(W) <= c W`` up to the last term."""
     now = factor @ factor.T
     total = now
     for n in range(rounds):

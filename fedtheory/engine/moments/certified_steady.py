@@ -1,8 +1,8 @@
-"""Certified enclosures of runs whose rounds are all alike: any number of rounds by doubling, in balls of many bits.
+"""Certified intervals for runs whose rounds are all alike: the rounds are composed by doubling, in high precision.
 
-Of numbers in balls a product of matrices makes wider ones, by a factor that does not depend on how narrow they are.
-Doubling has some log T products, so that a few hundred bits leave more than those of floats after millions of rounds.
-What a round does besides that, its local steps and what is measured in them, is enclosed in floats.
+A matrix product widens intervals by a factor that does not depend on their width.  Doubling takes about log T
+products, so that after millions of rounds a few hundred bits are still more precise than floats.
+The local steps in a round, and quantities measured in them, are enclosed in floats.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from fedtheory.federation.problem.enclosed import EnclosedProblem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
 _BITS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
-"""Bits of the balls, one after the other as long as they are wider than floats."""
+"""Precisions in bits, tried one after the other until the intervals are narrower than a float's rounding."""
 _NARROW = 2**50
 """Required ratio of a second moment to its radius."""
 _MOST_NUMBERS = 3 * 10**7
-"""Numbers of single rounds and steps, all rounds together, that are kept."""
+"""Limit on the stored numbers of single rounds and steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class RoundInBalls:
-    """One of equal rounds ``S -> R S R' + C``, and where they start, in balls of the working precision."""
+    """One of equal rounds ``S -> R S R' + C``, and their start, in intervals of the working precision."""
 
     map: Array
     """R, (d+1, d+1)."""
@@ -50,7 +50,7 @@ class RoundInBalls:
 
     @classmethod
     def of(cls, problem: Problem, algorithm: Algorithm) -> RoundInBalls:
-        """Return a round on a rational problem; alike clients take their local steps once."""
+        """Return a round on a rational problem; the local steps of equal clients are computed once."""
         centred, work = problem.centred, algorithm.work
         steps, sizes = step_maps(centred, work), work.step_sizes[:, None, None]
         nothing = RATIONAL.zeros(*steps[:, 1:, 1:].shape)
@@ -66,12 +66,12 @@ class RoundInBalls:
         return cls(RATIONAL.identity(len(point)) + moved, homogeneous(added), balls(np.outer(point, point)))
 
     def repeated(self, rounds: int) -> ManyRounds:
-        """Compose so many of these rounds, one or more."""
+        """Compose `rounds` of these rounds, at least one."""
         return many_rounds(self.map, self.noise, self.start, rounds)
 
 
 def _sum_weights_by_kind(weights: Array, kinds: list[int]) -> Array:
-    """Return the weight of each kind of clients, from those of the clients."""
+    """Sum the weights of clients over each class of equal clients."""
     total = RATIONAL.zeros(max(kinds) + 1)
     for weight, kind in zip(weights, kinds, strict=True):
         total[kind] += weight
@@ -79,7 +79,7 @@ def _sum_weights_by_kind(weights: Array, kinds: list[int]) -> Array:
 
 
 class CertifiedSteadyTrajectory(SteadyTrajectory):
-    """Enclosures of the second moments of a run whose rounds are all alike, computed on demand."""
+    """Intervals for the second moments of a run whose rounds are all alike, computed on demand."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self._exact = problem
@@ -94,7 +94,7 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
 
     @cached_property
     def _ends(self) -> tuple[Array, Array, Array]:
-        """The second moments before and after the last round, and the mean of those before each round."""
+        """The second moments before and after the last round, and the average of those before each round."""
         rounds = self.algorithm.rounds
         for bits in _BITS:
             with precise_enclosures(bits):
@@ -121,12 +121,12 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
 
     @cached_property
     def moments(self) -> Array:  # type: ignore[override]
-        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1); raise `Unresolved` if these are too many."""
+        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1); raises `Unresolved` if there are too many rounds."""
         self._require_few()
         rounds, size = self.algorithm.rounds, self.problem.dimension + 1
         with precise_enclosures(_BITS[-1]):
             one = RoundInBalls.of(self._exact, self.algorithm)
-            # About as many blocks as there are rounds in each.
+            # There are about as many blocks as rounds in each block.
             length = 1 << (rounds.bit_length() // 2)
             powers, added = first_rounds(one.map, one.noise, length)
             ahead, gained = first_rounds(powers[length - 1], added[length - 1], -(-rounds // length))
@@ -140,12 +140,12 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
             count = min(length, rounds + 1 - first)
             found = maps[:count] @ starts[block] @ transposed[:count] + noises[:count]
             middle[first : first + count], radius[first : first + count] = found.middle, found.radius
-        # The constant coordinate is one, and known to be.
+        # The constant coordinate is exactly one.
         middle[:, 0, 0], radius[:, 0, 0] = 1, 0
         return MidpointRadius(middle, radius)  # type: ignore[return-value]
 
     def _require_few(self) -> None:
-        """Raise `Unresolved` for more rounds than are enclosed one by one."""
+        """Raise `Unresolved` for more rounds than can be enclosed one by one."""
         size, work = self.problem.dimension + 1, self.algorithm.work
         each = size * size + (max(work.steps) + 1) * self.problem.clients
         most = _MOST_NUMBERS // each
@@ -154,10 +154,10 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
             raise Unresolved(f"the claim asks for single rounds of a run of {given}")
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
-        """None: vectors of single rounds are not enclosed."""
+        """Raise `Unresolved`: vectors of single rounds are not enclosed."""
         raise Unresolved("vectors of single steps are not enclosed in floats")
 
 
 def _is_narrow(moment: Array) -> bool:
-    """Return whether a float says of the lengths of a second moment in balls as much as it can."""
+    """Return whether the interval of a second moment's trace is narrower than a float's rounding."""
     return all(entry.is_exact() or _NARROW * entry.rad() < abs(entry.mid()) for entry in moment.diagonal())

@@ -1,4 +1,4 @@
-"""Any number of identical rounds at once, by doubling.
+"""Composes any number of identical rounds by doubling.
 
 A round is ``S -> R S R' + C``; n of them are ``S -> P S P' + Q`` with P = R^n,
 and the sum of the moments before them is U.  Then m + n rounds have
@@ -23,12 +23,12 @@ class ManyRounds:
     power: Array
     """P, (..., d+1, d+1)."""
     added: Array
-    """Q, (..., d+1, d+1): what the noise of all of them adds."""
+    """Q, (..., d+1, d+1): the second moment added by the noise of all rounds."""
     total: Array
     """U = S_0 + ... + S_{n-1}, (..., d+1, d+1)."""
 
     def __add__(self, later: ManyRounds) -> ManyRounds:
-        """These rounds, and then others."""
+        """Return these rounds followed by `later` ones."""
 
         return ManyRounds(
             rounds=self.rounds + later.rounds,
@@ -48,7 +48,7 @@ class ManyRounds:
 
 
 def many_rounds(round_map: Array, noise: Array, start: Array, rounds: int) -> ManyRounds:
-    """Run so many rounds, one or more, with mean map R and noise C from the moment S_0, all (..., d+1, d+1)."""
+    """Compose `rounds` rounds (at least one) with mean map R and noise C from the moment S_0, all (..., d+1, d+1)."""
     doubled = ManyRounds(1, round_map, noise, start)
     found = None
     while rounds:

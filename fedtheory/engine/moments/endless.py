@@ -1,8 +1,9 @@
-"""The exact expectations of a run of T equal rounds as T grows: rational functions of T, and what no power of T sees.
+"""The exact expectations of a run of T equal rounds for large T.
 
+They are rational functions of T, up to exponentially small terms.
 The moments of the server's model tend to a limit S faster than any power of T, so that T of them sum up to
-``T S + X``, with the sum X of what they are away from S.  With ``T = 1/h`` for an infinitesimal h, quantities of whole
-runs follow from these two matrices as those of a run follow from its moments.
+``T S + X``, with X the sum of their differences from S.  With ``T = 1/h`` for an infinitesimal h, quantities of whole
+runs follow from these two matrices as those of a finite run follow from its moments.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fedtheory.federation.problem import Problem
 
 
 class EndlessTrajectory(SteadyTrajectory):
-    """The expectations after T rounds, as T grows; the moments of single rounds are not among them."""
+    """The expectations after T rounds for large T; moments of single rounds are not available."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion) -> None:
         """Raise `NotApplicable` unless the second moments contract to a limit."""

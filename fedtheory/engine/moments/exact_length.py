@@ -1,4 +1,4 @@
-"""Limits on runs in rationals, whose numbers grow with every step."""
+"""Limits on runs in rationals, whose numerators and denominators grow with every step."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 
 MOST_EXACT_STEPS = 2 * 10**4
-"""Rounds times local steps in rationals."""
+"""Limit on rounds times local steps in rationals."""
 MOST_WORDS = 2 * 10**9
-"""Multiplications of words of 64 bits for the noise of mini-batches in rationals: about two minutes."""
+"""Limit on multiplications of 64-bit words for the noise of mini-batches in rationals: about two minutes."""
 _WORD = 64
 
 
 def is_too_long_for_rationals(problem: Problem, algorithm: Algorithm) -> bool:
-    """Return whether the numbers of a run would be too long where every step makes them longer."""
+    """Return whether a run in rationals exceeds the limit on growing numbers."""
     return _steps_of(algorithm) > most_exact_steps(problem, algorithm)
 
 
 def require_short(problem: Problem, algorithm: Algorithm) -> None:
-    """Raise `InputError`, with the limit and a way out, for a run that is too long for exact numbers."""
+    """Raise `InputError`, with the limit and advice, for a run that is too long for exact numbers."""
     require_steps(problem, algorithm, most_exact_steps(problem, algorithm))
 
 
 def require_steps(problem: Problem, algorithm: Algorithm, most: int = MOST_EXACT_STEPS) -> None:
-    """Raise `InputError`, with the limit and a way out, for a run of more local steps than fit."""
+    """Raise `InputError`, with the limit and advice, for a run with more than `most` local steps."""
     steps, local_steps = _steps_of(algorithm), max(algorithm.work.steps)
     if steps <= most:
         return
@@ -39,13 +39,13 @@ def require_steps(problem: Problem, algorithm: Algorithm, most: int = MOST_EXACT
 
 
 def most_exact_steps(problem: Problem, algorithm: Algorithm) -> int:
-    """Return the most rounds times local steps in rationals: fewer where mini-batches multiply long numbers."""
+    """Return the limit on rounds times local steps in rationals: lower if mini-batches multiply long numbers."""
     products = problem.oracle.sample_products
     if problem.arithmetic is not RATIONAL or not isinstance(problem.oracle, MiniBatch):
         return MOST_EXACT_STEPS
     words = MOST_WORDS // products
     first, growth = _bits(problem, problem.oracle, algorithm) if words else (1, 1)
-    # Step s multiplies numbers of (first + s growth) / 64 words, and one more for each.
+    # Step s multiplies numbers of (first + s growth) / 64 words, plus one word each.
     low, high = 0, min(words, MOST_EXACT_STEPS)
     while low < high:
         middle = (low + high + 1) // 2
@@ -59,7 +59,7 @@ def _steps_of(algorithm: Algorithm) -> int:
 
 
 def _bits(problem: Problem, oracle: MiniBatch, algorithm: Algorithm) -> tuple[int, int]:
-    """Bits of the start's second moments, and how many a step adds to them.
+    """Return the bits of the start's second moments, and the bits that each step adds.
 
     The minimiser is a ratio of determinants of d moments of the rows; a step multiplies by fourth moments of the rows,
     and by squared step sizes.
@@ -72,5 +72,5 @@ def _bits(problem: Problem, oracle: MiniBatch, algorithm: Algorithm) -> tuple[in
 
 
 def _longest(numbers: Array) -> int:
-    """Bits of the longest numerator or denominator of some rationals."""
+    """Return the bits of the longest numerator or denominator of some rationals."""
     return max((int(part).bit_length() for number in numbers.flat for part in (number.p, number.q)), default=0)

@@ -1,7 +1,7 @@
-"""The models that are in use at one moment of a run, and their joint second moments.
+"""The models in use at one moment of a run, and their joint second moments.
 
-These are the server's newest model and every older one that a client still
-works on: one for synchronous rounds, at most one for each client otherwise.
+The live models are the server's newest model and every older one that a client still
+works on: one model in synchronous rounds, at most one for each client otherwise.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class LiveModels:
     """Joint second moments of model versions, each in homogeneous coordinates (1, x - x*).
 
     Versions are numbered by the update that made them; each has a slot, a block
-    of rows and columns, that is reused when no client holds the version any more.
+    of rows and columns, which is reused when no client works on the version any more.
     """
 
     def __init__(self, moment: Array) -> None:
-        """One version, number 0, with the second moment `moment` (d+1, d+1)."""
+        """Store one version, number 0, with the second moment `moment` (d+1, d+1)."""
         self.newest = 0
         self._size = len(moment)
         self._joint = moment
@@ -31,35 +31,38 @@ class LiveModels:
 
     @property
     def newest_moment(self) -> Array:
-        """Second moment (d+1, d+1) of the server's model."""
-        # A single model is replaced by the next one, several are overwritten in their slots.
+        """Return the second moment (d+1, d+1) of the server's model."""
+        # A single model is replaced by the next one; several are overwritten in their slots.
         return self._joint if len(self._slots) == 1 else self._select_block(self.newest).copy()
 
     def moments(self, versions: Sequence[int]) -> Array:
-        """Second moments (C, d+1, d+1) of some versions; a version may be named repeatedly."""
+        """Return second moments (C, d+1, d+1) of some versions, possibly repeated."""
         return np.stack([self._select_block(version) for version in versions])
 
     @property
     def joint(self) -> Array:
-        """The joint second moment, (V(d+1), V(d+1)); a copy, as the models live on."""
+        """Return a copy of the joint second moment, (V(d+1), V(d+1))."""
         return self._joint.copy()
 
     def rows(self, versions: Sequence[int]) -> Array:
-        """Joint second moments of some versions with all live ones, in blocks (C, V, d+1, d+1)."""
+        """Return joint second moments of some versions with all live ones, in blocks (C, V, d+1, d+1)."""
         rows = np.stack([self._joint[self.columns(version)] for version in versions])
         return rows.reshape(*rows.shape[:2], -1, self._size).swapaxes(1, 2)
 
     def place(self, version: int) -> int:
-        """Number of a version's block in `joint` and in `rows`."""
+        """Return the index of a version's block in `joint` and in `rows`."""
         return self._slots.index(version)
 
     def columns(self, version: int) -> slice:
-        """Columns of a version in `joint`, and in the first result of `combine`."""
+        """Return the columns of a version in `joint`, and in the first result of `combine`."""
         start = self.place(version) * self._size
         return slice(start, start + self._size)
 
     def combine(self, maps: Mapping[int, Array]) -> tuple[Array, Array]:
-        """Moments of ``sum_v maps[v] z_v``, z_v version v: with all live models (d+1, V(d+1)), and its own."""
+        """Return moments of ``sum_v maps[v] z_v``, z_v version v.
+
+        They are those with all live models, (d+1, V(d+1)), and its own second moment, (d+1, d+1).
+        """
         if len(self._slots) == 1:
             (only,) = maps.values()
             cross = product(only, self._joint)
@@ -70,9 +73,9 @@ class LiveModels:
         return cross, reduce(operator.add, own)
 
     def advance(self, maps: Mapping[int, Array], added: Array, in_use: Collection[int]) -> None:
-        """Make the next version, ``sum_v maps[v] z_v`` plus fresh noise of covariance `added` (d+1, d+1).
+        """Add the next version, ``sum_v maps[v] z_v`` plus fresh noise of covariance `added` (d+1, d+1).
 
-        Versions that are not `in_use` any more are forgotten.
+        Versions that are not `in_use` any more are removed.
         """
         cross, carried = self.combine(maps)
         second = carried + added
@@ -80,7 +83,7 @@ class LiveModels:
         if not in_use:
             self._joint, self._slots = second, [self.newest]
             return
-        # Rounding must not make the moments asymmetric: next to blocks that are symmetric by force it would grow.
+        # Moments are made symmetric, because asymmetric rounding errors would grow.
         second = (second + second.T) / 2
         self._free_a_slot(in_use)
         place, known = self.columns(self.newest), cross.shape[1]
@@ -89,7 +92,7 @@ class LiveModels:
         self._joint[place, place] = second
 
     def _free_a_slot(self, in_use: Collection[int]) -> None:
-        """Give the newest version a slot whose version is not in use; a new one where there is none."""
+        """Free a slot whose version is not in use for the newest version, or add a slot."""
         for slot, version in enumerate(self._slots):
             if version not in in_use:
                 self._slots[slot] = self.newest
@@ -101,6 +104,6 @@ class LiveModels:
         self._slots.append(self.newest)
 
     def _select_block(self, version: int) -> Array:
-        """Select a version's block (d+1, d+1) from the joint moment."""
+        """Return a version's block (d+1, d+1) of the joint moment."""
         place = self.columns(version)
         return self._joint[place, place]

@@ -1,4 +1,4 @@
-"""Local work in closed form: each client's k-th iterate is affine in its base model, plus noise.
+"""Local steps in closed form: each client's k-th iterate is affine in its base model, plus noise.
 
 Coordinates are centred at the optimum and homogeneous, ``(1, x - x*)``: one
 (d+1, d+1) matrix carries a mean and a second moment.  After k local steps from
@@ -42,7 +42,7 @@ class LocalStep:
 
 
 def homogeneous(covariance: Array) -> Array:
-    """Covariances (..., d, d) as contributions (..., d+1, d+1) to a second moment."""
+    """Return covariances (..., d, d) as contributions (..., d+1, d+1) to a second moment."""
     size = covariance.shape[-1] + 1
     padded = arithmetic_of(covariance).zeros(*covariance.shape[:-2], size, size)
     padded[..., 1:, 1:] = covariance
@@ -50,7 +50,7 @@ def homogeneous(covariance: Array) -> Array:
 
 
 def step_maps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
-    """One local step of each of some clients, (C, d+1, d+1), for a problem centred at its optimum."""
+    """Return the map of one local step of each of some clients, (C, d+1, d+1), for a problem centred at its optimum."""
     return maps_of_steps(work.step_sizes[clients], problem.linear[clients], problem.hessians[clients])
 
 
@@ -71,7 +71,7 @@ def local_maps(problem: Problem, work: LocalWork) -> Iterator[Array]:
 
 
 class LocalSteps:
-    """The local steps k = 0 .. max_i K_i of all clients, in rounds with equal work."""
+    """The local steps k = 0 .. max_i K_i of all clients, for rounds with equal work."""
 
     def __init__(self, problem: Problem, work: LocalWork) -> None:
         self._oracle, self._gradients = _of(problem, _EVERYONE)
@@ -82,11 +82,11 @@ class LocalSteps:
         self._constant = self._oracle.covariances(self._one_step, self._nothing) if is_constant else None
 
     def start_from(self, bases: Array) -> Iterator[LocalStep]:
-        """Each step in expectation.
+        """Yield each step in expectation.
 
-        `bases` is the second moment of the model they start from, (d+1, d+1), or
-        one for each client, (..., M, d+1, d+1), with an axis of rounds in front where there are several: covariances
-        have it where the noise depends on the model.
+        `bases` is the second moment of the model at the start, (d+1, d+1), or one for each client, (..., M, d+1, d+1),
+        with
+        a leading axis of rounds if there are several.  Covariances have that axis if the noise depends on the model.
         """
         contraction, covariances = self._one_step[:, 1:, 1:], self._nothing
         maps = np.broadcast_to(self._identity, self._one_step.shape)
@@ -104,7 +104,7 @@ class LocalSteps:
 
 
 def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
-    """C_i^{K_i}, (C, d, d), of some clients, where the noise is the same everywhere."""
+    """Return C_i^{K_i}, (C, d, d), of some clients, if the noise does not depend on the model."""
     oracle = oracle_of(problem, clients)
     one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
     contraction = one_step[:, 1:, 1:]
@@ -124,7 +124,7 @@ def propagate_local_steps(problem: Problem, work: LocalWork, bases: Array, clien
 
 
 def propagate_step(moments: Array, sizes: Array, crossed: Array, squares: Array) -> Array:
-    """Second moments (..., C, d+1, d+1) of models after a step of sizes (C, 1, 1), by `compute_step_moments`."""
+    """Return second moments (..., C, d+1, d+1) of models after a step of sizes (C, 1, 1), by `compute_step_moments`."""
     following = moments.copy()
     following[..., 1:, :] -= sizes * crossed
     following[..., :, 1:] -= sizes * crossed.swapaxes(-1, -2)
@@ -133,23 +133,23 @@ def propagate_step(moments: Array, sizes: Array, crossed: Array, squares: Array)
 
 
 def compute_step_moments(oracle: Oracle, gradients: Array, moments: Array) -> tuple[Array, Array]:
-    """E g z' (..., C, d, d+1) and E g g' (..., C, d, d) of the noisy gradients g at models z = (1, x) of C clients.
+    """E g z' (..., C, d, d+1) and E g g' (..., C, d, d) of stochastic gradients g at models z = (1, x) of C clients.
 
-    That is what the second moment of a step z - eta (0, g) takes besides `moments`, the E z z' (..., C, d+1, d+1).
+    With `moments`, the E z z' (..., C, d+1, d+1), they determine the second moment of a step z - eta (0, g).
     """
     crossed, squares = compute_gradient_moments(gradients, moments)
     return crossed, squares + oracle.covariances(moments, squares)
 
 
 def compute_gradient_moments(gradients: Array, moments: Array) -> tuple[Array, Array]:
-    """E g z' and E g g' of the gradients g without their noise, at models z = (1, x)."""
+    """Return E g z' and E g g' of the exact gradients g at models z = (1, x)."""
     crossed = product(gradients, moments)
     squares = product(crossed, gradients.swapaxes(-1, -2))
     return crossed, (squares + squares.swapaxes(-1, -2)) / 2
 
 
 def _of(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:
-    """Oracle and gradients, as maps of (1, x), of some clients."""
+    """Return the oracle and the gradients, as maps of (1, x), of some clients."""
     return oracle_of(problem, clients), problem.gradient_maps[clients]
 
 

@@ -1,4 +1,4 @@
-"""Sizes of symmetric matrices in units of a positive definite one, with certified errors."""
+"""Measures symmetric matrices relative to a positive definite one, with certified errors."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from fedtheory.arithmetic import Array, MidpointRadius
 
 ABOVE, _LEAST = 1 + 1e-9, 1e-150
-"""More than what the rounding of norms in up to 1,000 dimensions takes off, relatively, and what underflow does."""
+"""Upper bound on the relative rounding error and underflow of norms in up to 1,000 dimensions."""
 
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A positive definite ``W = C C'``, in whose units symmetric matrices are measured."""
+    """A positive definite ``W = C C'``, relative to which symmetric matrices are measured."""
 
     factor: Array
     """C, (a, a), floats."""
     inverse: Array
-    """X, near the inverse of C."""
+    """X, an approximate inverse of C."""
     slack: float
-    """At least the square of the norm of ``(X C)^-1``, which makes good that X is only near."""
+    """Upper bound of the squared norm of ``(X C)^-1``, which accounts for the error of X."""
 
     @classmethod
     def of(cls, factor: Array) -> Metric:
@@ -40,7 +40,7 @@ class Metric:
 
     @property
     def sizes(self) -> Array:
-        """The roots of w_ii w_jj, never too small, (a, a)."""
+        """Return upper bounds of the roots of w_ii w_jj, (a, a)."""
         roots = np.sqrt(np.diagonal(self.matrix.bounds)) * ABOVE
         return np.outer(roots, roots)
 
@@ -56,12 +56,12 @@ class Metric:
         for rest in missed:
             size = _norm(self._change_units(rest)) * self.slack
             errors.append((errors[-1] * expansion + size) * (1 + 1e-15))
-        # What is no number at all is no bound.
+        # NaN gives no bound.
         bounds: Array = np.nan_to_num(np.array(errors[1:]), nan=np.inf, posinf=np.inf)
         return bounds
 
     def largest_eigenvalue(self, matrix: MidpointRadius) -> float:
-        """Return a c with ``R <= c W``.
+        """Return a number c with ``R <= c W``.
 
         With V near the eigenvectors of ``M = X R X'``, ``V'MV <= a I`` and ``V'V >= b I`` by Gershgorin, hence
         ``M <= (a / b) I``.
@@ -74,7 +74,7 @@ class Metric:
         except np.linalg.LinAlgError:
             return np.inf
         above = (vectors.T @ found @ vectors).bounds.sum(axis=1).max()
-        # The vectors are next to orthonormal.
+        # The columns of V are nearly orthonormal.
         below = 1 - (vectors.T @ vectors - np.eye(len(vectors))).bounds.sum(axis=1).max() * ABOVE
         return float(above / below) * self.slack * ABOVE + _LEAST if below > 0 else np.inf
 
@@ -85,6 +85,6 @@ def _norm(matrix: MidpointRadius) -> float:
 
 
 def symmetric(matrix: MidpointRadius) -> Array:
-    """Return a symmetric matrix of floats next to one in intervals."""
+    """Return a symmetric matrix of floats near one in intervals."""
     near: Array = (matrix.middle + matrix.middle.T) / 2
     return near

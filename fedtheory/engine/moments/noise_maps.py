@@ -1,10 +1,10 @@
-"""The noise of all local steps of a client as one linear map, for many updates in few dimensions.
+"""The noise of all local steps of a client as one linear map of second moments, for many updates in few dimensions.
 
 The noise of mini-batches depends on the model, and each update of a run with stale models starts from other second
-moments.  What local steps add to those besides the mean is linear in them, in floats a matrix over the s =
-(d+1)(d+2)/2 entries on and above the diagonal: found once, it costs s^2 for a client that reports instead of K steps
-over its data.  It sees and gives the symmetric part alone: a mean part that is taken off later would leave rounding
-that is not symmetric, and weights above one let that grow.
+moments.  The covariance that local steps add is linear in these moments: in floats, a matrix over the s =
+(d+1)(d+2)/2 entries on and above the diagonal.  It is computed once; applying it costs s^2 per reporting client,
+instead of K steps over its data.  It acts on symmetric matrices only: subtracting a mean part later would leave
+asymmetric rounding errors, which grow if weights exceed one.
 """
 
 from __future__ import annotations
@@ -45,16 +45,19 @@ class NoiseMaps:
 
 @dataclass(frozen=True, eq=False)
 class ServerNoise:
-    """Map of a round's noise on the second moment (d+1, d+1) of the common start."""
+    """Map from the second moment (d+1, d+1) of the common start of a round to the round's noise."""
 
     map: Array
-    """The sum over clients of ``E[w_i^2]`` times their maps, (s, s): no larger for more clients."""
+    """The sum over clients of ``E[w_i^2]`` times their maps, (s, s).
+
+    Its size does not depend on the number of clients.
+    """
     least: float
     """The smallest of the factors that is not zero."""
 
     @classmethod
     def of(cls, problem: Problem, work: LocalWork, weights: Array) -> ServerNoise:
-        """Return the map of some local work on a centred problem, with the factors `weights` (M,), client by client."""
+        """Return the map for a centred problem, with the factors `weights` (M,), client by client."""
         spaces = row_spaces(problem, work)
         size = count_pairs(problem.dimension + 1)
         total = np.zeros((size, size))
@@ -66,20 +69,20 @@ class ServerNoise:
         return cls(total, float(weights[weights > 0].min(initial=1.0)))
 
     def noise(self, base: Array) -> tuple[Array, float]:
-        """The covariance (d, d) that enters the server's model, and a bound on the entries that it is made of."""
+        """Return the covariance (d, d) that enters the server's model, and a bound on the entries of its summands."""
         (found,) = _covariances(self.map[None], base)
         return found, float(np.abs(found).max() / self.least)
 
 
 def _covariances(maps: Array, bases: Array) -> Array:
-    """Covariances (C, d, d) that maps (C, s, s) make of second moments, (d+1, d+1) or (C, d+1, d+1)."""
+    """Return covariances (C, d, d): maps (C, s, s) applied to second moments, (d+1, d+1) or (C, d+1, d+1)."""
     size = bases.shape[-1]
     found = (maps @ select_pairs(bases)[..., None])[..., 0]
     return fill_symmetric(found, size)[:, 1:, 1:]
 
 
 def _maps_of_clients(problem: Problem, work: LocalWork, clients: Sequence[int]) -> Iterator[Array]:
-    """Yield the map (s, s) of the work of each of some clients on a centred problem."""
+    """Yield the map (s, s) of the local work of each of some clients on a centred problem."""
     if not clients:
         return
     steps, (firsts, seconds) = step_maps(problem, work, list(clients)), _step_orders(problem, tuple(clients))
@@ -92,7 +95,7 @@ def _maps_of_clients(problem: Problem, work: LocalWork, clients: Sequence[int]) 
 
 @lru_cache(maxsize=1)
 def _step_orders(problem: Problem, clients: tuple[int, ...]) -> tuple[Array, ...]:
-    """Decrease of second moments in a step of some clients, per eta, and increase, per eta^2: (C, s, s) each."""
+    """The terms of order eta and eta^2 in the change of second moments in a step of some clients, (C, s, s) each."""
     size, some = problem.dimension + 1, list(clients)
     units = fill_symmetric(np.eye(count_pairs(size)), size)[:, None]
     moments = np.repeat(units, len(some), axis=1)

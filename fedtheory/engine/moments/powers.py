@@ -1,4 +1,4 @@
-"""Powers of local steps, many of them together: floats and their enclosures take K steps in log K products."""
+"""Powers of local steps; floats and their intervals take K steps in log K products."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from fedtheory.arithmetic import RATIONAL, Array, arithmetic_of, product
 
 _MOST = 2**16
-"""Numbers in a block."""
+"""Largest count of numbers in a block."""
 
 
 def powers(steps: Array, count: int) -> Iterator[Array]:
-    """``A^k``, k = 0 .. count - 1, of maps A (..., s, s), in blocks (B, ..., s, s)."""
+    """Yield ``A^k``, k = 0 .. count - 1, of maps A (..., s, s), in blocks (B, ..., s, s)."""
     arithmetic = arithmetic_of(steps)
     block = np.broadcast_to(arithmetic.identity(steps.shape[-1]), steps.shape)[None]
     ahead = steps
-    # Exact numbers get longer with every step: many products with short ones take less than few with long ones.
+    # Exact numbers grow with every step: many products with short numbers are faster than few with long ones.
     while arithmetic is not RATIONAL and len(block) < count and 2 * block.size <= _MOST:
         block, ahead = np.concatenate([block, ahead @ block]), ahead @ ahead
     while count > len(block):
@@ -27,7 +27,7 @@ def powers(steps: Array, count: int) -> Iterator[Array]:
 
 
 def raise_each(steps: Array, counts: Array) -> Array:
-    """``A^K`` of maps A (..., s, s) and counts K (...), in log K products."""
+    """Return ``A^K`` of maps A (..., s, s) and counts K (...), in log K products."""
     found, ahead = np.broadcast_to(arithmetic_of(steps).identity(steps.shape[-1]), steps.shape), steps
     bits = int(counts.max()).bit_length()
     for bit in range(bits):
@@ -38,9 +38,12 @@ def raise_each(steps: Array, counts: Array) -> Array:
 
 
 def accumulated(steps: Array, fresh: Array, counts: Array) -> Array:
-    """``sum_j A^j C A^j'``, j = 0 .. K - 1, of maps A (..., d, d), covariances C (..., d, d) and counts K (...)."""
+    """Return ``sum_j A^j C A^j'``, j = 0 ..
+
+    K - 1, of maps A (..., d, d), covariances C (..., d, d) and counts K (...).
+    """
     odd = ((counts & 1) == 1)[..., None, None]
-    # One step needs no product, and neither do counts in which no map has this bit.
+    # One step needs no product, and neither does a bit that no count has.
     total = np.where(odd, fresh, fresh - fresh)
     passed = np.where(odd, steps, arithmetic_of(steps).identity(steps.shape[-1]))
     ahead, block = steps, fresh

@@ -1,4 +1,4 @@
-"""A run in which nothing is random, in floats: its models are their expectations, and no second moment is needed.
+"""A deterministic run in floats: its models are their own expectations, and no second moment is needed.
 
 The model after n rounds is a point z^n = (1, x^n - c), and a form in it costs d^2 operations instead of the d^3 of
 its second moment z z'.
@@ -21,13 +21,13 @@ from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.problem import Problem
 
 _FEWEST = 32
-"""Dimensions below which second moments cost little."""
+"""Dimension below which second moments cost little."""
 _MOST = 10**8
-"""Numbers of the models of all rounds."""
+"""Limit on the stored numbers of the models of all rounds."""
 
 
 def has_points(problem: Problem, algorithm: Algorithm) -> bool:
-    """Whether gradients have no noise, in so many dimensions that points pay, and so few rounds that all are kept."""
+    """Return whether to store models: no gradient noise, a large dimension, and few rounds."""
     numbers = (algorithm.rounds + 1) * (problem.dimension + 1)
     return isinstance(problem.oracle, ExactOracle) and problem.dimension >= _FEWEST and numbers <= _MOST
 
@@ -113,7 +113,7 @@ class QuietTrajectory(SteadyTrajectory):
         return np.stack(squares) / self.algorithm.rounds
 
     def _differences_sq(self, factors: Array) -> Array:
-        """|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (T, K+1)."""
+        """Return |sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (T, K+1)."""
         weights = factors - factors.sum() * self.problem.weights
         together = [np.tensordot(weights, each, axes=1) for _, each in self._iterates()]
         return np.stack([(each * each).sum(axis=-1) for each in together], axis=1)
@@ -141,5 +141,5 @@ class QuietTrajectory(SteadyTrajectory):
 
 
 def _values(form: Array, points: Array) -> Array:
-    """``z' form z`` at points (N, a), (N,)."""
+    """Return ``z' form z`` at points (N, a), (N,)."""
     return np.asarray(((points @ form) * points).sum(axis=1))

@@ -4,10 +4,10 @@ The server's new model is
 
     z^{n+1} = z^n + eta_g sum_i w_i(n) (A_i z^{rho_i(n)} + noise_i - z^{rho_i(n)}),
 
-with weights drawn independently of all models and noise that no model has seen
-yet, so the joint second moment of the live models is a linear function of the
-one before.  Client operators do not depend on the round.  Where all start from
-the newest model, their averages are formed once, and with model-independent
+with weights independent of all models and fresh noise,
+so the joint second moment of the live models is a linear function of the
+previous one.  Client operators do not depend on the round.  If all clients start from
+the newest model, their averages are computed once, and with model-independent
 noise a round then costs O(d^3) for any number of clients.
 """
 
@@ -43,13 +43,13 @@ from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
 _MOST_MAPPED = 2**21
-"""Numbers of the linear maps of all clients' noise."""
+"""Limit on the size of the linear maps of all clients' noise."""
 _MANY_ROUNDS = 1000
-"""Rounds for which a run is prepared that is followed for many."""
+"""Number of rounds from which a run is prepared for many rounds."""
 _BLOCK = 2**19
-"""Numbers of the clients' covariances that are found together, in memory that is used again."""
+"""Size of the blocks of clients' covariances, whose memory is reused."""
 _ROUNDING = 1e-13
-"""Relative differences between numbers that are the same without rounding."""
+"""Relative difference below which two floats count as equal up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class RoundNoise:
     server: Array
     """sum_i E[w_i^2] C_i^{K_i}, (d, d): covariance that enters the server's model, per eta_g^2."""
     largest: float = 0.0
-    """Largest entry, in floats, of what it is made of."""
+    """Largest entry, in floats, of its summands."""
 
     @property
     def server_moment(self) -> Array:
@@ -68,9 +68,9 @@ class RoundNoise:
 
 
 class Recursion:
-    """One update after another for a problem and an algorithm, in the problem's arithmetic.
+    """The effect of one update after another, in the problem's arithmetic.
 
-    What is known already may be given: maps and the noise of all clients, which a batch finds, and the noise as maps of
+    Known parts may be passed: maps and the noise of all clients, which a batch computes, and the noise as maps of
     second moments, which runs with the same local work share.
     """
 
@@ -113,15 +113,15 @@ class Recursion:
 
     @cached_property
     def start(self) -> Array:
-        """Second moment (d+1, d+1) of the start, in centred homogeneous coordinates."""
+        """Second moment (d+1, d+1) of the start, in homogeneous coordinates relative to the centre."""
         point = np.concatenate([self.problem.arithmetic.identity(1)[0], self.centred.start])
         return np.outer(point, point)
 
     def iterate_weights(self, update: Update) -> Array:
-        """v_i, (M,): weights of the clients in the virtual iterate of an update.
+        """Return v_i, (M,): weights of the clients in the virtual iterate of an update.
 
-        The client weights p_i where the server waits for its participants, so that it is
-        their averaged iterate; ``eta_g w_i(n)`` otherwise (fraboni2022, eq. 7).
+        These are the client weights p_i if the server waits for its participants, so that the virtual iterate is
+        the averaged iterate; ``eta_g w_i(n)`` otherwise (fraboni2022, eq. 7).
         """
         return self.problem.weights if self.is_synchronous else self._iterate_weights[update]
 
@@ -131,18 +131,18 @@ class Recursion:
 
     @cached_property
     def multiplicities(self) -> Array:
-        """Number of clients that each of the problem's stands for, (M,)."""
+        """Number of clients that each client of the problem stands for, (M,)."""
         counts = self.algorithm.aggregation.participation.multiplicities(self.problem.clients)
         return self.problem.arithmetic.array(list(counts))
 
     @cached_property
     def own_importances(self) -> Array:
-        """p_i of one client, (M,), also where each of the problem's stands for all clients of a type."""
+        """p_i of one client, (M,), also if a client of the problem stands for all clients of a type."""
         return self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
 
     @property
     def squared_importances(self) -> Array:
-        """Sum of p_i^2 over the clients that each of the problem's stands for, (M,)."""
+        """Sum of p_i^2 over the clients that each client of the problem stands for, (M,)."""
         squares: Array = self.problem.weights * self.own_importances
         return squares
 
@@ -151,7 +151,7 @@ class Recursion:
         return squared_weights(self.problem, self.algorithm)
 
     def _square_weights(self, update: Update) -> Array:
-        """E[w_i^2], (M,), of one update."""
+        """Return E[w_i^2], (M,), of one update."""
         if self.is_synchronous:
             return self._squared_weights_of_all
         weights = self.algorithm.expected_weights(update, self.problem.weights)
@@ -161,7 +161,7 @@ class Recursion:
         """Return the noise of one update."""
         if self.problem.oracle.depends_on_model:
             return self._noise_of(update, self._bases(live, update))
-        # The noise of some clients' work is the same from every model.
+        # The noise may not depend on the models, or only clients outside of row spaces may matter.
         return self._noise_of_all if self.is_synchronous else self._known_noise[update]
 
     @cached_property
@@ -169,7 +169,7 @@ class Recursion:
         return self._noise_of(self.algorithm.clock.round, self.start)
 
     def _bases(self, live: LiveModels, update: Update) -> Array:
-        """Second moments of the models that the reporting clients started from, (d+1, d+1) or (C, d+1, d+1)."""
+        """Return second moments of the models that the reporting clients started from, (d+1, d+1) or (C, d+1, d+1)."""
         if self.is_synchronous or not update.reports:
             return live.newest_moment
         return live.moments([live.newest - update.staleness[client] for client in update.reports])
@@ -199,7 +199,7 @@ class Recursion:
         return RoundNoise(server, _largest(moments))
 
     def _noise_everywhere(self, clients: Clients, squares: Array) -> RoundNoise:
-        """Return the noise where it is the same at all models, of a block of clients after the other."""
+        """Return the noise if it does not depend on the models, one block of clients after the other."""
         numbers, most = range(self.problem.clients), max(1, _BLOCK // self.problem.dimension**2)
         blocks: list[Clients] = [clients]
         if isinstance(clients, slice) and len(numbers) > most:
@@ -217,7 +217,7 @@ class Recursion:
 
     @cached_property
     def _outside_row_spaces(self) -> list[int]:
-        """Clients that none of the row spaces holds."""
+        """Clients that belong to none of the row spaces."""
         return clients_outside(self._row_spaces, self.problem.clients)
 
     def _noise_in_row_spaces(self, moment: Array, squares: Array) -> RoundNoise:
@@ -227,7 +227,10 @@ class Recursion:
         return RoundNoise(np.sum([one.server for one in each], axis=0), max(one.largest for one in each))
 
     def noise_over_steps(self, moment: Array) -> Iterator[Array]:
-        """sum_i E[w_i^2] C_i^k, (d, d), after k = 0 .. K local steps of all from a model with this second moment."""
+        """Yield sum_i E[w_i^2] C_i^k, (d, d), after k = 0 ..
+
+        K local steps of all from a model with this second moment.
+        """
         squares, size = self._squared_weights_of_all, self.problem.dimension
         if isinstance(self.problem.oracle, ExactOracle):
             yield from repeat(self.problem.arithmetic.zeros(size, size), max(self.work.steps) + 1)
@@ -240,7 +243,7 @@ class Recursion:
             yield weighted_sum(squares, step.covariances)
 
     def advance(self, live: LiveModels, update: Update, noise: RoundNoise) -> None:
-        """Make the server's next model."""
+        """Add the server's next model."""
         squared = self.server_step_size * self.server_step_size
         added = squared * noise.server_moment
         if self.is_synchronous and not self._has_fixed_weights:
@@ -248,17 +251,17 @@ class Recursion:
         live.advance(self._maps(live, update), added, self._still_in_use(live, update))
 
     def _maps(self, live: LiveModels, update: Update) -> Mapping[int, Array]:
-        """Expected contribution of each live version to the next one, (d+1, d+1) each."""
+        """Return the expected contribution of each live version to the next one, (d+1, d+1) each."""
         if self.is_synchronous:
             return {live.newest: self.round_map}
         return _at_versions(self._moves[update], live)
 
     def maps_after(self, displacements: Array, live: LiveModels, update: Update) -> Mapping[int, Array]:
-        """Expected contributions to the virtual iterate after k steps, from A_i^k - I, (M, d+1, d+1)."""
+        """Return expected contributions to the virtual iterate after k steps, from A_i^k - I, (M, d+1, d+1)."""
         return _at_versions(self._moves_of(displacements, update), live)
 
     def _moves_of(self, displacements: Array, update: Update) -> Mapping[int, Array]:
-        """Contributions of versions to the virtual iterate, by the number of updates since each was made."""
+        """Return contributions of versions to the virtual iterate, by the number of updates since each was made."""
         maps, weights = {0: self._identity}, self.iterate_weights(update)
         for client, age in update.work:
             moved = weights[client] * displacements[client]
@@ -266,7 +269,7 @@ class Recursion:
         return maps
 
     def _still_in_use(self, live: LiveModels, update: Update) -> set[int]:
-        """Versions on which clients work that do not report."""
+        """Return the versions on which non-reporting clients work."""
         if self.is_synchronous:
             return set()
         begun = set(update.receivers)
@@ -284,13 +287,13 @@ class Recursion:
         return self.noise(LiveModels(moment), self._round)
 
     def propagate_round(self, moment: Array, noise: RoundNoise) -> Array:
-        """Second moment (d+1, d+1) of the server's model after one round in which all start from the newest model."""
+        """The second moment (d+1, d+1) of the server's model after a round that all start from the newest model."""
         live = LiveModels(moment)
         self.advance(live, self._round, noise)
         return live.newest_moment
 
     def _spread(self, moment: Array) -> Array:
-        """Covariance that random weights add, per eta_g^2: that of the displacements."""
+        """Return the covariance of the displacements that random weights add, per eta_g^2."""
         spread = self._sum_individual_squares(moment)
         for scale, together in self._joint_displacements:
             spread = spread + scale * (together @ moment @ together.T)
@@ -298,13 +301,13 @@ class Recursion:
 
     @cached_property
     def _joint_displacements(self) -> list[tuple[Number, Array]]:
-        """Sums of displacements (d+1, d+1) whose squares count in the spread, and how much."""
+        """Sums of displacements (d+1, d+1) whose squares enter the covariance of random weights, with their factors."""
         weights, displacements = self.participation, self._displacements
         parts = [(weights.pairing - 1, weights.mean), *weights.directions]
         return [(scale, weighted_sum(vector, displacements)) for scale, vector in parts]
 
     def _sum_individual_squares(self, moment: Array) -> Array:
-        """Return the squares of single displacements D_i, ``sum_i v_i D_i S D_i'``, v_i those of the weights."""
+        """The squares of single displacements D_i, ``sum_i v_i D_i S D_i'``, v_i their factors from the weights."""
         if self._spread_map is not None:
             found: Array = (self._spread_map @ moment.ravel()).reshape(moment.shape)
             return found
@@ -313,7 +316,7 @@ class Recursion:
 
     @cached_property
     def _spread_map(self) -> Array | None:
-        """The squares as a map of S, (a^2, a^2) with a = d+1: its cost does not grow with the number of clients."""
+        """The same sum as a map of S, (a^2, a^2) with a = d+1: its cost does not depend on the number of clients."""
         size = len(self._identity)
         # It costs a^4 for each client once, and a^4 in each round instead of a^3 for each client.
         pays = min(self.problem.clients, self.algorithm.rounds) > size and size**4 <= _MOST_MAPPED
@@ -328,7 +331,7 @@ class Recursion:
 
     @cached_property
     def spectral_radius(self) -> float:
-        """Largest modulus of an eigenvalue of the mean round map on models: above one, the means diverge."""
+        """Return the largest modulus of an eigenvalue of the mean round map: above one, the expectations diverge."""
         linear = plain_floats(self.round_map[1:, 1:])
         if not np.isfinite(linear).all():
             return np.inf
@@ -338,11 +341,11 @@ class Recursion:
         return float(np.abs(values).max())
 
     def growth(self, moment: Array, iterations: int = 40) -> float:
-        """Factor by which the linear part of a round multiplies second moments, by power iteration in floats."""
+        """The factor by which the linear part of a round multiplies second moments, by power iteration in floats."""
         floats = self if moment.dtype != object else Recursion(self.problem.as_floats(), self.algorithm.as_floats())
         state, factor = plain_floats(moment / moment[1:, 1:].trace()), 1.0
         for _ in range(iterations):
-            # With a zero in place of the constant 1 only the linear part acts.
+            # With a zero in place of the constant 1, only the linear part acts.
             state = homogeneous(state[1:, 1:] / state[1:, 1:].trace())
             state = floats.propagate_round(state, floats.round_noise(state))
             factor = float(state[1:, 1:].trace())
@@ -350,33 +353,33 @@ class Recursion:
 
 
 def prepare_oracle(problem: Problem, algorithm: Algorithm) -> None:
-    """Find once what makes the noise of all local steps of a run cheaper."""
+    """Precompute fourth moments or other data that make the noise of all local steps of a run cheaper."""
     problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
 
 
 def squared_weights(problem: Problem, algorithm: Algorithm) -> Array:
-    """E[w_i^2], (M,), where the server waits for its participants."""
+    """Return E[w_i^2], (M,), if the server waits for its participants."""
     return algorithm.aggregation.moments(problem.weights).squares
 
 
 @dataclass(frozen=True, eq=False)
 class Updates:
-    """Any number of updates for a problem and an algorithm: their effect is computed at first use."""
+    """Any number of updates for a problem and an algorithm, computed at first use."""
 
     problem: Problem
     algorithm: Algorithm
     is_for_many: bool = False
-    """Whether so many rounds follow that noise as linear maps of second moments pays, where dimensions are few."""
+    """Whether so many rounds follow that noise is precomputed as linear maps of second moments, in few dimensions."""
 
     @cached_property
     def recursion(self) -> Recursion:
-        """One update after another."""
-        # Overflow is reported as divergence by those who follow the updates.
+        """The effect of one update after another."""
+        # Overflow is reported as divergence by the callers.
         with np.errstate(over="ignore", invalid="ignore"):
             return Recursion(self.problem, self.algorithm, noise_maps=self._noise_maps() if self._has_maps else None)
 
     def _noise_maps(self) -> NoiseMaps | ServerNoise:
-        """Return a map for each client; one for all of them where all start from the newest model."""
+        """Return one noise map for each client, or one for all if all start from the newest model."""
         centred, work = self.problem.centred, self.algorithm.work
         if self.algorithm.clock.is_synchronous:
             return ServerNoise.of(centred, work, squared_weights(self.problem, self.algorithm))
@@ -393,7 +396,7 @@ class Updates:
 
     @property
     def _one_map_pays(self) -> bool:
-        """Whether the noise of all rounds costs more by rows than as one map of all clients, which is found once."""
+        """Return whether one precomputed noise map of all clients costs less than the noise of all rounds by rows."""
         prepare_oracle(self.problem, self.algorithm)
         spaces = row_spaces(self.problem.centred, self.algorithm.work)
         if not spaces or clients_outside(spaces, self.problem.clients):
@@ -403,10 +406,10 @@ class Updates:
 
 
 def _at_versions(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, Array]:
-    """Maps of versions that were made so many updates ago."""
+    """Return maps by version, from maps by the number of updates since the version was made."""
     return {live.newest - age: moved for age, moved in moves.items()}
 
 
 def _largest(moments: Array) -> float:
-    """Return the largest modulus of moments in floats, which shows when runs diverge."""
+    """Return the largest modulus of moments in floats, which detects divergence."""
     return 0.0 if moments.dtype == object else float(np.abs(moments).max())

@@ -1,13 +1,13 @@
-"""Expectations inside a round as quadratic forms in the model that the round starts from.
+"""Expectations inside a round as quadratic forms in the model at the start of the round.
 
 A local step maps the second moment P of (1, x_i) linearly to that of the next
-iterate, so a form in an iterate, Phi, has the mean of another form in its
-predecessor,
+iterate, so the expectation of a form Phi in an iterate equals that of another form in the
+previous iterate,
 
     <Phi, P^{k+1}> = <A' Phi A + eta^2 N*(Phi), P^k>,
 
-A the mean step and N* the noise.  Pulled back to the start of the round, the forms are the same in every round: any
-quantity of the local steps of T rounds costs K steps, and not K T.
+with A the mean step and N* the adjoint of the noise.  Pulled back to the start of the round, the forms are the same in
+every round: a quantity of the local steps of T rounds costs K steps, not K T.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class PulledBack:
     """Forms in x_i^k for some k, as forms in (1, x) at the start of the round, (B, M, d+1, d+1)."""
 
     carried: Array
-    """Effect on it of the expectation of x_i^k."""
+    """Form of the mean of x_i^k."""
     noise: Array
-    """Addition by the noise of the first k steps."""
+    """Form of the noise of the first k steps."""
 
 
 def pulled_back(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
-    """Forms in (1, x_i), (d+1, d+1) for all clients or (M, d+1, d+1), after k = 0 .. max_i K_i local steps.
+    """Yield forms in (1, x_i), (d+1, d+1) for all clients or (M, d+1, d+1), after k = 0 .. max_i K_i local steps.
 
-    Several k are taken together, (B, M, d+1, d+1), where the noise is the same everywhere.
+    Several k form one block, (B, M, d+1, d+1), if the noise does not depend on the model.
     """
     return (_one_by_one if problem.oracle.depends_on_model else _split_in_blocks)(problem, work, forms)
 
@@ -54,7 +54,7 @@ def _split_in_blocks(problem: Problem, work: LocalWork, forms: Array) -> Iterato
     so_far = problem.arithmetic.zeros(1, problem.clients)
     for maps in powers(one_step, max(work.steps) + 1):
         carried = maps.swapaxes(-1, -2) @ forms @ maps
-        # What the noise of a step adds depends on no model: it goes on unchanged.
+        # The noise of a step is the same for all models, and is passed on unchanged.
         added = (carried[..., 1:, 1:] * covariances).sum(axis=(-2, -1))
         sums = np.concatenate([so_far, added]).cumsum(axis=0)
         noise = carried - carried
@@ -76,7 +76,7 @@ def _one_by_one(problem: Problem, work: LocalWork, forms: Array) -> Iterator[Pul
 def _pull_back_step(
     problem: Problem, work: LocalWork, block: tuple[Clients, Oracle], carried: Array, noise: Array
 ) -> tuple[Array, Array]:
-    """Compose the forms of a block of clients, with their oracle, with a step: the new forms, and the noise."""
+    """Pull the forms of a block of clients back through one step: return the new forms, and the noise."""
     clients, oracle = block
     carried, noise, gradients = carried[clients], noise[clients], problem.gradient_maps[clients]
     maps, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
@@ -92,17 +92,20 @@ def _join_blocks(parts: Sequence[Array]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class RoundForms:
-    """The forms of a round in which all start from the newest model."""
+    """The forms of a round that all clients start from the newest model."""
 
     recursion: Recursion
 
     def build_average_form(self, form: Array) -> Array:
-        """The form (d+1, d+1) in (1, xbar^k - c), c the centre of the problem, for k = 0 .. K: (K+1, d+1, d+1)."""
+        """Return the form (d+1, d+1) in (1, xbar^k - c), c the centre of the problem, for k = 0 ..
+
+        K: (K+1, d+1, d+1).
+        """
         return self._build_sum_form(form, self.recursion.squared_importances, self.recursion.average_maps)
 
     def build_difference_form(self, factors: Array) -> Array:
-        """|sum_i c_i (x_i^k - xbar^k)|^2 for the factors c_i of the clients, for k = 0 .. K: (K+1, d+1, d+1)."""
-        # What each iterate counts, less what the average takes of it: these add up to zero.
+        """Return |sum_i c_i (x_i^k - xbar^k)|^2 for the factors c_i of the clients, for k = 0 .. K: (K+1, d+1, d+1)."""
+        # The weight of each iterate, minus its weight in the average: these sum to zero.
         weights = factors - factors.sum() * self.recursion.problem.weights
         steps = local_maps(self.recursion.centred, self.recursion.work)
         maps = np.stack([weighted_sum(weights, each) for each in steps])
@@ -110,7 +113,7 @@ class RoundForms:
         return self._build_sum_form(homogeneous(identity), weights * weights / self.recursion.multiplicities, maps)
 
     def _build_sum_form(self, form: Array, squares: Array, maps: Array) -> Array:
-        """Return the form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, of which the maps are the means.
+        """Return the form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, whose means are `maps`.
 
         `squares` are those of the weights.
         """
@@ -124,16 +127,16 @@ class RoundForms:
 
     @property
     def _is_quiet(self) -> bool:
-        """Whether gradients have no noise."""
+        """Return whether gradients have no noise."""
         return isinstance(self.recursion.problem.oracle, ExactOracle)
 
     def build_drift_form(self) -> Iterator[Array]:
-        """|x_i^k - xbar^k|^2 of each client, for k = 0 .. K: (M, d+1, d+1)."""
+        """Yield |x_i^k - xbar^k|^2 of each client, for k = 0 .. K: (M, d+1, d+1)."""
         identity = self.recursion.problem.arithmetic.identity
         square = homogeneous(identity(self.recursion.problem.dimension))
         steps = local_maps(self.recursion.centred, self.recursion.work)
         noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square))
-        # Without noise there is no end to its absence.
+        # Without noise, the iterator of zeros is endless.
         for noise, maps, average in zip(noises, steps, self.recursion.average_maps, strict=False):
             apart = (maps - average)[:, 1:, :]
             carried: Array = apart.transpose(0, 2, 1) @ apart
@@ -144,11 +147,11 @@ class RoundForms:
                 yield carried + own + weighted_sum(self.recursion.squared_importances, noise)
 
     def of_clients(self, forms: Array) -> Iterator[Array]:
-        """Each client's form in (1, x_i^k - x*), (M, d+1, d+1), for k = 0 .. K."""
+        """Yield each client's form in (1, x_i^k - x*), (M, d+1, d+1), for k = 0 .. K."""
         return (one.carried + one.noise for one in self._pull_back(forms))
 
     def build_virtual_iterate_form(self, form: Array) -> Iterator[Array]:
-        """Return the form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K."""
+        """Yield the form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K."""
         return (self._propagate_steps(form, maps, one) for maps, one in self._maps_with(form))
 
     def _maps_with(self, form: Array) -> Iterator[tuple[Array, PulledBack]]:
@@ -156,7 +159,7 @@ class RoundForms:
         return zip(steps, self._pull_back(form), strict=True)
 
     def _propagate_steps(self, form: Array, maps: Array, one: PulledBack) -> Array:
-        """Return the form in what the server would make of the clients' iterates."""
+        """Return the form in the virtual iterate, which aggregates the clients' iterates."""
         participation, step = self.recursion.participation, self.recursion.server_step_size
         identity = self.recursion.problem.arithmetic.identity(len(form))
         displacements = maps - identity
@@ -174,6 +177,6 @@ class RoundForms:
         return after
 
     def _pull_back(self, forms: Array) -> Iterator[PulledBack]:
-        """Each k on its own, (M, d+1, d+1)."""
+        """Yield the forms for each k separately, (M, d+1, d+1)."""
         for block in pulled_back(self.recursion.centred, self.recursion.work, forms):
             yield from map(PulledBack, block.carried, block.noise)

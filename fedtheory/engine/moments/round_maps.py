@@ -1,4 +1,4 @@
-"""The expected effect of a round's local steps on the models, averaged over clients."""
+"""Expected effect of a round's local steps on the models, averaged over clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
 _BLOCK = 2**20
-"""Numbers in the maps of some clients that are found together."""
+"""Limit on the size of a block of clients' maps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +25,13 @@ class RoundMaps:
     average: Array
     """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
     mean: Array
-    """Mean of one round in which all start from the newest model, (d+1, d+1)."""
+    """Mean map of a round that all start from the newest model, (d+1, d+1)."""
     displacements: Array | None
-    """A_i^{K_i} - I, (M, d+1, d+1); None if so many clients are there that they are found when they are needed."""
+    """A_i^{K_i} - I, (M, d+1, d+1); None if there are so many clients that they are computed on demand."""
 
 
 def average_maps(problem: Problem, work: LocalWork, weights: Array, server_step_size: Number) -> RoundMaps:
-    """Average the client operators over clients, once for each local step index; `weights` (M,) are the server's."""
+    """Average the client operators over clients, for each local step index; `weights` (M,) are the server's."""
     blocks = [_average_block(problem, work, weights, clients) for clients in split_clients(problem)]
     averages, moves, displacements = zip(*blocks, strict=True)
     mean = problem.arithmetic.identity(problem.dimension + 1) + server_step_size * sum(moves[1:], moves[0])
@@ -39,13 +39,13 @@ def average_maps(problem: Problem, work: LocalWork, weights: Array, server_step_
 
 
 def find_displacements(problem: Problem, work: LocalWork) -> Array:
-    """A_i^{K_i} - I of all clients, (M, d+1, d+1)."""
+    """Return A_i^{K_i} - I of all clients, (M, d+1, d+1)."""
     each = (_average_block(problem, work, problem.weights, clients) for clients in split_clients(problem))
     return np.concatenate([displacements for _, _, displacements in each])
 
 
 def split_clients(problem: Problem) -> Iterator[Clients]:
-    """Divide the clients into blocks of bounded memory."""
+    """Yield blocks of clients of bounded memory."""
     most = max(1, _BLOCK // (problem.dimension + 1) ** 2)
     if problem.clients <= most:
         return iter([slice(None)])
@@ -53,7 +53,7 @@ def split_clients(problem: Problem) -> Iterator[Clients]:
 
 
 def _average_block(problem: Problem, work: LocalWork, weights: Array, clients: Clients) -> tuple[Array, Array, Array]:
-    """Contributions of some clients to the averages and to the expected move of the server; their displacements."""
+    """Return contributions of some clients to the averages and to the expected server step; their displacements."""
     importances, identity = problem.weights[clients], problem.arithmetic.identity(problem.dimension + 1)
     steps, k = np.array(work.steps)[clients], 0
     averages, final = [], problem.arithmetic.zeros(len(steps), *identity.shape)

@@ -1,16 +1,16 @@
-"""The noise of the local steps of many clients as one linear map, found in the dimensions that each client's rows span.
+"""The noise of many clients' local steps as one linear map, computed in the span of each client's rows.
 
-A client's rows span r dimensions, in which its model is y = U'x.  A local step maps the second moment S of (1, y) to
+A client's rows span r dimensions, with coordinates y = U'x.  A local step maps the second moment S of (1, y) to
 
     A S A' + N(S),
 
-A the expected step and N the noise of a mini-batch.  Over the s_r = (r+1)(r+2)/2 pairs of coordinates both are small
-matrices.  The noise of j + k steps follows from those of j and of k,
+with A the expected step and N the noise of a mini-batch.  Over the s_r = (r+1)(r+2)/2 pairs of coordinates both are
+small matrices.  The noise of j + k steps follows from those of j and of k,
 
     D_{j+k} = (P_j + D_j) D_k + D_j P_k,      P_k = A^k . (A^k)',  D_1 = N,
 
-so that K steps take about log K products.  Lifted to all coordinates and added up over clients, the maps of all of them
-are one: rounds that all start from the newest model then cost the same for any number of clients.
+so that K steps take about log K products.  The maps of all clients, lifted to all coordinates, are added into one:
+rounds that all start from the newest model then cost the same for any number of clients.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from fedtheory.arithmetic.symmetric_pairs import count_pairs, map_pairs, multipl
 from fedtheory.engine.moments.row_spaces import RowSpace
 
 _BLOCK = 2**20
-"""Numbers of the maps of some clients, 8 MiB."""
+"""Limit on the numbers of a block of clients' maps, 8 MiB."""
 _PRODUCT, _ENTRY = 0.3, 4
-"""Costs of a multiplication inside a product of many matrices, and of forming an entry, in those of one elsewhere."""
+"""Costs of a multiplication in a product of many small matrices and of computing an entry, both relative."""
 
 
 def sum_noise_maps(space: RowSpace, weights: Array) -> Array:
-    """``sum_i weights_i`` times the map (s, s) of a client's noise after its steps, over the clients of a space.
+    """Return ``sum_i weights_i`` times the map (s, s) of a client's noise after its steps, over the clients of a space.
 
     `weights` are those of all clients, (M,).  The maps go from pairs of (1, x) to pairs of x, as entries of (1, x).
     """
@@ -47,7 +47,7 @@ def sum_noise_maps(space: RowSpace, weights: Array) -> Array:
 
 
 def cost_of_maps(space: RowSpace) -> float:
-    """Multiplications that `sum_noise_maps` takes, about."""
+    """Return about how many multiplications `sum_noise_maps` takes."""
     clients, rank, dimension = space.bases.shape
     own, all_ = count_pairs(rank + 1), count_pairs(dimension + 1)
     products = own * own * (4 * int(space.steps.max()).bit_length() * own + all_) + own * all_ * all_
@@ -57,7 +57,7 @@ def cost_of_maps(space: RowSpace) -> float:
 
 
 def cost_of_round(space: RowSpace) -> float:
-    """Multiplications that the noise of one round takes without maps, about."""
+    """Return about how many multiplications the noise of one round takes without maps."""
     clients, rank, dimension = space.bases.shape
     rows = space.inputs.shape[1]
     return float(
@@ -66,7 +66,7 @@ def cost_of_round(space: RowSpace) -> float:
 
 
 def _blocks(space: RowSpace) -> Iterator[Array]:
-    """Places of clients that take equally many steps, so many at a time as memory is for."""
+    """Yield indices of clients that take equally many steps, in blocks of bounded memory."""
     _, rank, dimension = space.bases.shape
     most = max(1, _BLOCK // (count_pairs(rank + 1) * count_pairs(dimension + 1)))
     for count in np.unique(space.steps):
@@ -84,7 +84,7 @@ def _projections(bases: Array) -> Array:
 
 
 def _affine(linear: Array, moved: Array, one: float) -> Array:
-    """Maps of (1, y) that multiply coordinates by `linear` (C, r) and add `moved` (C, r), (C, r+1, r+1)."""
+    """Return maps of (1, y) that multiply coordinates by `linear` (C, r) and add `moved` (C, r), (C, r+1, r+1)."""
     clients, rank = linear.shape
     maps, places = np.zeros((clients, rank + 1, rank + 1)), np.arange(1, rank + 1)
     maps[:, 0, 0] = one
@@ -93,7 +93,7 @@ def _affine(linear: Array, moved: Array, one: float) -> Array:
 
 
 def _noise_of_steps(space: RowSpace, some: Array) -> Array:
-    """Return the maps (C, s_r, s_r) of the noise of all steps of some clients, which take equally many."""
+    """Return the maps (C, s_r, s_r) of the noise of all steps of some clients, which take equally many steps."""
     kept, moved = space.means
 
     def carry(steps: int) -> Array:
@@ -103,13 +103,13 @@ def _noise_of_steps(space: RowSpace, some: Array) -> Array:
 
 
 def _noise_of_a_step(space: RowSpace, some: Array) -> Array:
-    """N of some clients, (C, s_r, s_r): the squares of samples' gradients less that of their average."""
+    """Return N of some clients, (C, s_r, s_r): the squares of samples' gradients minus that of their average."""
     inputs, outputs = space.weighted
     samples = np.concatenate([-outputs[some][..., None], inputs[some]], axis=-1)
     pushes = np.concatenate([np.zeros_like(outputs[some])[..., None], space.inputs[some]], axis=-1)
     counts = multiplicities_of_pairs(samples.shape[-1])
     squares, rows = np.zeros((len(some), len(counts), len(counts))), samples.shape[1]
-    # Pairs of all rows of a long table would not fit into memory.
+    # The pairs of all rows of a long table would not fit into memory.
     most = max(1, _BLOCK // (len(some) * len(counts)))
     for part in (slice(first, first + most) for first in range(0, rows, most)):
         squares += _pairs_of_vectors(pushes[:, part]).transpose(0, 2, 1) @ (
@@ -128,7 +128,7 @@ def _pairs_of_vectors(vectors: Array) -> Array:
 
 
 def _compose(step: Array, carry: Callable[[int], Array], steps: int) -> Array:
-    """The noise of so many steps from that of one, and from what k steps make of second moments without noise."""
+    """The noise of `steps` steps from that of one, and from the maps of k steps on second moments without noise."""
     if steps == 0:
         return np.zeros_like(step)
     if steps == 1:

@@ -1,17 +1,17 @@
-"""The noise of mini-batches in few dimensions: a client sees of a model only what its rows span.
+"""The noise of mini-batches in few dimensions: it depends on a model only through the span of the client's rows.
 
 Let the columns of U_i (d, r) be the right singular vectors of the rows x_ij of client i.  Its Hessian is diagonal in
-them, a ridge apart, so that ``y = U_i'x`` follows its own recursion under local steps,
+this basis, up to a ridge, so that ``y = U_i'x`` follows its own recursion under local steps,
 
     y' = (1 - eta_i lambda_i) * y + eta_i U_i'b_i - eta_i noise,
 
-entry by entry, and the covariance of the noise after them is U_i times that of y times U_i'.  The means m of y are
-known for all steps beforehand.  With V = cov(y), and g the mean over samples of the gradients at m, a step is
+entry by entry, and the covariance of the noise after the steps is U_i times that of y times U_i'.  The means m of y
+are computed for all steps beforehand.  With V = cov(y), and g the average over samples of the gradients at m, a step is
 
     V -> F * V - g g' + X' diag(s) X,      s_j = (x_ij'm - y_ij)^2 + x_ij'V x_ij,  both up to a factor,
 
-in r dimensions instead of products of d x d matrices.  That is little for clients with few rows, and for data with
-constant columns.  In floats only: orthonormal bases are irrational.
+in r dimensions instead of products of d x d matrices.  This is fast for clients with few rows, and for data with
+constant columns.  It is used in floats only: orthonormal bases are irrational.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 
 _FEWEST = 16
-"""Dimensions below which nothing is gained, unless there are many clients."""
+"""Dimension below which row spaces are not used, unless there are many clients."""
 _FEWEST_OF_MANY, _MANY = 4, 32
-"""Fewest dimensions from that many clients on, where a computation for all takes less than one for each."""
+"""Number of clients from which a lower dimension suffices, and that dimension."""
 _ALIKE = 0.75
-"""Clients share a computation where their dimensions and rows differ by no larger a factor, or by a few."""
+"""Clients share a computation if their dimensions and numbers of rows differ by at most this factor or number."""
 _FEW = 4
 _TOGETHER = 2**18
-"""Numbers of the rows of clients with equally many whose row spaces are found together."""
+"""Limit on the size of a block of clients with equally many rows whose bases are computed together."""
 _MOST = 2**18
-"""Numbers of a computation, so that they stay close to the processor."""
+"""Limit on the size of a computation, so that it fits into the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowSpace:
     """C clients in r dimensions, each in its own basis.
 
-    Of clients with fewer rows than others the rest is zero.
+    Entries beyond the number of a client's rows are zero.
     """
 
     clients: list[int]
@@ -57,7 +57,7 @@ class RowSpace:
     outputs: Array
     """y_ij, (C, n)."""
     shares: Array
-    """4/n_i times the variance of a batch's mean over that of one sample, (C,)."""
+    """4/n_i times the ratio of the variance of a batch average to that of one sample, (C,)."""
     curvatures: Array
     """Eigenvalues of the Hessian, (C, r)."""
     pull: Array
@@ -103,13 +103,13 @@ class RowSpace:
 
     @cached_property
     def weighted(self) -> tuple[Array, Array]:
-        """Inputs (C, n, r) and outputs (C, n), times the root of what the square of one sample counts in a step."""
+        """Inputs (C, n, r) and outputs (C, n), times the root of a squared sample's factor in a step."""
         roots = self.sizes * np.sqrt(self.shares)[:, None]
         return roots[..., None] * self.inputs, roots * self.outputs
 
     @cached_property
     def mean_gradient(self) -> tuple[Array, Array]:
-        """The mean over samples of their gradients, as it counts in a step: its slope and its value at zero, (C, r)."""
+        """The average of the samples' gradients with its factor in a step: its slope and its value at zero, (C, r)."""
         roots = self.sizes * np.sqrt(self.shares * self.rows / 4)[:, None]
         at_zero = 2 * (self.inputs * self.outputs[..., None]).sum(axis=1) / self.rows[:, None]
         return roots * (self.curvatures - self.ridge), -roots * at_zero
@@ -122,7 +122,7 @@ class RowSpace:
 
     @cached_property
     def means(self) -> tuple[Array, Array]:
-        """Factors of the expectation after k = 0 .. max_i K_i steps, and what they add, (K+1, C, r) each."""
+        """Factors and offsets of the expectation after k = 0 .. max_i K_i steps, (K+1, C, r) each."""
         kept, moved = [np.ones_like(self._kept)], [np.zeros_like(self._kept)]
         for k in range(int(self.steps.max())):
             busy = (self.steps > k)[:, None]
@@ -132,23 +132,27 @@ class RowSpace:
 
     @cached_property
     def _kept_squares(self) -> Array:
-        """Factors of covariances in all steps without noise, (C, r, r)."""
+        """Factors of covariances over all steps without noise, (C, r, r)."""
         return _squares(self.means[0][-1])
 
     def noise(self, moment: Array, weights: Array) -> tuple[Array, float]:
-        """``sum_i weights_i C_i`` over these clients, (d, d), C_i the noise after their steps from one model.
+        """Return ``sum_i weights_i C_i`` over these clients, (d, d), C_i the noise after their steps from one model.
 
-        `moment` is that model's, (d+1, d+1), in which a zero in place of E[1] leaves the linear part of a round, and
-        `weights` those of all clients, (M,); next to the sum the largest entry of what it is made of.
+        `moment` is the second moment of that model, (d+1, d+1); a zero in place of E[1] gives the linear part of a
+        round.
+        `weights` are those of all clients, (M,).  The second result is the largest entry among the summands.
         """
         start, means = self._project_moment(moment)
         *_, after = self._propagate_covariances(float(moment[0, 0]), means[:-1], start)
-        # Of second moments the largest entry is on the diagonal.
+        # The largest entry of a covariance is on its diagonal.
         largest = float(np.abs(np.einsum("crr->cr", after) + means[-1] * means[-1]).max())
         return self._sum(weights, after - self._kept_squares * start), largest
 
     def noise_over_steps(self, moment: Array, weights: Array) -> Array:
-        """``sum_i weights_i C_i`` after k = 0 .. max_i K_i steps, (K+1, d, d); clients that have ended wait."""
+        """Return ``sum_i weights_i C_i`` after k = 0 .. max_i K_i steps, (K+1, d, d).
+
+        Clients stop after their last step.
+        """
         start, means = self._project_moment(moment)
         found = self._propagate_covariances(float(moment[0, 0]), means[:-1], start)
         steps = zip(found, self.means[0], strict=True)
@@ -162,14 +166,17 @@ class RowSpace:
         return start, kept * (self.bases @ mean) + one * moved
 
     def _sum(self, weights: Array, own: Array) -> Array:
-        """Covariances (C, r, r) of these clients in all dimensions, weighted and added up, (d, d)."""
+        """Return the weighted sum (d, d) of covariances (C, r, r) of these clients, lifted to all dimensions."""
         lifted = (weights[self.clients][:, None, None] * own) @ self.bases
         size = self.bases.shape[-1]
         summed: Array = self.bases.reshape(-1, size).T @ lifted.reshape(-1, size)
         return summed
 
     def _propagate_covariances(self, one: float, means: Array, start: Array) -> Iterator[Array]:
-        """Covariances (C, r, r) after k = 0 .. K local steps from the `start`; `means` (K, C, r) are those before."""
+        """Yield covariances (C, r, r) after k = 0 ..
+
+        K local steps from the `start`; `means` (K, C, r) are those before.
+        """
         inputs, outputs = self.weighted
         slope, at_zero = self.mean_gradient
         residuals, gradients = (inputs @ means[..., None])[..., 0] - one * outputs, slope * means + one * at_zero
@@ -186,15 +193,15 @@ class RowSpace:
 
 
 def _squares(vectors: Array) -> Array:
-    """``v v'`` of vectors (C, r), (C, r, r)."""
+    """Return ``v v'`` of vectors (C, r), (C, r, r)."""
     squares: Array = vectors[:, :, None] * vectors[:, None, :]
     return squares
 
 
 def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
-    """Return the clients of a centred problem, by the number of dimensions that they work in.
+    """Return row spaces that contain the clients of a centred problem, grouped by dimension.
 
-    None if that is no gain.
+    The list is empty if they are not faster.
     """
     oracle, dimension = problem.oracle, problem.dimension
     fewest = _FEWEST_OF_MANY if problem.clients >= _MANY else _FEWEST
@@ -205,16 +212,16 @@ def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
 
 
 def clients_outside(spaces: list[RowSpace], clients: int) -> list[int]:
-    """Return the numbers, of so many `clients`, that none of the spaces holds."""
+    """Return the indices, of `clients` clients, that none of the spaces contains."""
     inside = {client for space in spaces for client in space.clients}
     return [client for client in range(clients) if client not in inside]
 
 
 @lru_cache(maxsize=4)
 def _bases(data: ClientData, others: frozenset[int]) -> list[tuple[list[int], Array]]:
-    """Clients that share a computation, with bases of what their rows span, (C, r, d): the same for all local work.
+    """Return groups of clients that share a computation, with bases of the span of their rows, (C, r, d).
 
-    The `others` are left out: their noise is found without rows.
+    The `others` are left out: their noise is computed without rows.
     """
     found = dict(_bases_of_clients({i: inputs for i, inputs in enumerate(data.inputs) if i not in others}))
     extents = {i: (rank, len(data.inputs[i])) for i, (_, rank) in sorted(found.items())}
@@ -223,7 +230,7 @@ def _bases(data: ClientData, others: frozenset[int]) -> list[tuple[list[int], Ar
 
 
 def _bases_of_clients(inputs: Mapping[int, Array]) -> Iterator[tuple[int, tuple[Array, int]]]:
-    """Right singular vectors (d, d) of each client's rows (n, d), and the rank of the rows."""
+    """Yield right singular vectors (d, d) of each client's rows (n, d), and the rank of the rows."""
     by_rows: dict[int, list[int]] = defaultdict(list)
     for client, rows in inputs.items():
         by_rows[len(rows)].append(client)
@@ -235,7 +242,7 @@ def _bases_of_clients(inputs: Mapping[int, Array]) -> Iterator[tuple[int, tuple[
 
 
 def _find_bases(rows: Array) -> Iterator[tuple[Array, int]]:
-    """Return the right singular vectors (d, d) of rows (C, n, d) and their ranks, client by client."""
+    """Yield right singular vectors (d, d) of rows (C, n, d) and their ranks, client by client."""
     triangular = np.linalg.qr(rows, mode="r")
     _, sizes, vectors = np.linalg.svd(triangular)
     rounding = max(rows.shape[1:]) * np.finfo(float).eps * sizes.max(axis=1, initial=0.0)
@@ -244,7 +251,7 @@ def _find_bases(rows: Array) -> Iterator[tuple[Array, int]]:
 
 
 def _group_by_size(extents: Mapping[int, tuple[int, int]]) -> Iterator[list[int]]:
-    """Clients with about the same number of dimensions and rows, `extents`, the largest first."""
+    """Yield groups of clients with similar numbers of dimensions and rows, `extents`, the largest first."""
     left = sorted(extents, key=lambda client: extents[client], reverse=True)
     while left:
         rank, rows = extents[left[0]]

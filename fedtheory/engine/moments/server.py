@@ -1,4 +1,4 @@
-"""Errors of the server's model from its second moments."""
+"""Errors of the server's model, computed from its second moments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedtheory.errors import Diverging
 from fedtheory.federation.problem import Problem
 
 _FEW, _GROWN = 16, 2
-"""Rounds up to which nothing is said, and growth of E|x - x*|^2 that counts."""
+"""Number of rounds before growth is judged, and the growth of E|x - x*|^2 that counts as divergence."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Divergence:
 
 
 def multiplied(radius: float) -> str:
-    """Return a spectral radius above one in words."""
+    """Return a sentence on a spectral radius above one."""
     return f"each round multiplies distances by up to {radius:.4g} (the spectral radius of its mean map)"
 
 
 class ServerTrajectory:
-    """Second moments of the server's model over n = 0 .. T, and what follows from them."""
+    """Second moments of the server's model over n = 0 .. T, and quantities that follow from them."""
 
     problem: Problem
     moments: Array
@@ -40,21 +40,21 @@ class ServerTrajectory:
     divergence: Divergence | None
 
     def require_finite(self) -> Self:
-        """This trajectory, if all its rounds fit into the arithmetic; else raise `Diverging`."""
+        """Return this trajectory if all its rounds fit into the arithmetic; else raise `Diverging`."""
         if self.divergence is not None and self.divergence.round is not None:
             raise Diverging(f"the run diverges at round {self.divergence.round}: {self.divergence.reason}")
         return self
 
     def _of_moments(self, measure: Callable[[Array], Array]) -> Array:
-        """Apply a measure to the moments, (N, d+1, d+1): one entry for each."""
+        """Apply a function to the moments, (N, d+1, d+1): one entry for each."""
         return measure(self.moments)
 
     def _expected(self, form: Array) -> Array:
-        """E (1, x - c)' form (1, x - c) of the server's model for a form (d+1, d+1), (T+1,)."""
+        """Return E (1, x - c)' form (1, x - c) of the server's model for a form (d+1, d+1), (T+1,)."""
         return self._of_moments(partial(functional, form))
 
     def _expected_square(self, form: Array) -> Array:
-        """E (x - c)' form (x - c) for a form (d, d), (T+1,)."""
+        """Return E (x - c)' form (x - c) for a form (d, d), (T+1,)."""
         return self._of_moments(lambda moments: functional(form, moments[:, 1:, 1:]))
 
     @cached_property
@@ -85,7 +85,7 @@ class ServerTrajectory:
         form = self.problem.gradient_form
         return self.problem.require_digits(self._expected(form), form, self._distances_sq)
 
-    # The last model and means over rounds, which need no list of moments where all rounds are alike.
+    # The last model and time averages, which need no list of moments if all rounds are alike.
 
     @cached_property
     def final_mean(self) -> Array:
@@ -104,7 +104,7 @@ class ServerTrajectory:
         return self._descent_to(self.moments[-1])
 
     def _descent_to(self, last: Array) -> Any:
-        """F(x^0) - E F of a model with this second moment, (d+1, d+1)."""
+        """Return F(x^0) - E F of a model with this second moment, (d+1, d+1)."""
         point = np.concatenate([last[:1, 0], self.problem.centred.start])
         return ((np.outer(point, point) - last) * self.problem.value_form).sum()
 
@@ -128,7 +128,7 @@ class ServerTrajectory:
         return "the step size is too large" if self.problem.is_bounded_below else "F is unbounded below"
 
     def growing(self) -> Divergence | None:
-        """Return whether the distances themselves keep growing, where rounds are not alike."""
+        """Return the divergence, if the distances keep growing; used if rounds are not alike."""
         distances = plain_floats(self._distances_sq)
         if len(distances) < _FEW:
             return None
@@ -141,18 +141,21 @@ class ServerTrajectory:
 
 
 def mean_over_rounds(values: Array) -> Any:
-    """(1/T) sum over the first axis."""
+    """Return (1/T) sum over the first axis."""
     return values.sum(axis=0) / len(values)
 
 
 def functionals(forms: Array, moments: Array) -> Array:
-    """``trace(forms[c]' moments[n])`` for each n and c: (N, C) from (N, a, a), or (N, K, C) from (N, K, a, a)."""
+    """Return ``trace(forms[c]' moments[n])`` for each n and c.
+
+    The shape is (N, C) from (N, a, a), or (N, K, C) from (N, K, a, a).
+    """
     size = forms[0].size
     values: Array = moments.reshape(*moments.shape[:-2], size) @ forms.reshape(-1, size).T
     return values
 
 
 def functional(form: Array, moments: Array) -> Array:
-    """``trace(form' moments[n])`` for each n: (N,) from (N, a, a), or (N, K) from (N, K, a, a)."""
+    """Return ``trace(form' moments[n])`` for each n: (N,) from (N, a, a), or (N, K) from (N, K, a, a)."""
     size = form.size
     return moments.reshape(*moments.shape[:-2], size) @ form.reshape(size)

@@ -1,10 +1,10 @@
-"""Inside rounds with stale models: the virtual iterate, and how far each client is from it.
+"""Moments inside rounds with stale models: the virtual iterate, and the distance of each client from it.
 
     theta^{n,k} = theta^n + eta_g sum_i w_i(n) (x_i^{rho_i(n),k} - theta^{rho_i(n)})
 
 (fraboni2022, eq. 7), with ``theta^{n,0} = theta^n`` and ``theta^{n,K} = theta^{n+1}``.
-The clients that do not report in round n are on their way as well.  Rounds whose update
-starts from equally many models are evaluated together, with an axis of rounds in front.
+Clients that do not report in round n are at local step k as well.  Rounds whose update
+involves equally many models are evaluated together, with a leading axis of rounds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation.clock import Update
 
 _MOST = 2**20
-"""Numbers of the joint moments of rounds that are kept at a time."""
+"""Limit on the joint moments of rounds that are stored at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class StaleRounds:
     rounds: Callable[[], Iterable[tuple[Update, LiveModels]]]
     """Each update with the models that are live before it, from the first one on."""
     require_finite: Callable[[Array], Array]
-    """Returns what is found, or raises `Diverging`."""
+    """Check that returns its argument, or raises `Diverging`."""
 
     @cached_property
     def moments(self) -> Array:
@@ -46,7 +46,7 @@ class StaleRounds:
         return self._measure(lambda alike, step: alike.drift(step))
 
     def _measure(self, measure: Callable[[_Rounds, LocalStep], Array]) -> Array:
-        """Measure something in each round after each number of local steps, (T, K+1, ...)."""
+        """Evaluate `measure` in each round after each number of local steps, (T, K+1, ...)."""
         local_steps = LocalSteps(self.recursion.centred, self.recursion.work)
         found: dict[int, Array] = {}
         with np.errstate(over="ignore", invalid="ignore"):
@@ -58,16 +58,16 @@ class StaleRounds:
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """A round before its update: the V live models, and the S of them that the virtual iterate is made of."""
+    """A round before its update: the V live models, and the S of them that enter the virtual iterate."""
 
     number: int
     weights: Array
     """v_i, (M,)."""
     reports: tuple[int, ...]
     base_places: tuple[int, ...]
-    """Place among the live models of the one that each client works on, (M,)."""
+    """Index among the live models of the one that each client works on, (M,)."""
     sources: tuple[int, ...]
-    """Places of the S models, the server's first."""
+    """Indices of the S models, the server's first."""
     rows: Array
     """Joint second moments of the S models with the live ones, (S, V, d+1, d+1)."""
     bases: Array
@@ -84,7 +84,7 @@ class _Round:
 
 
 def _gather(recursion: Recursion, rounds: Iterable[tuple[Update, LiveModels]]) -> Iterator[_Rounds]:
-    """Rounds with equally many models, as many together as memory has room for."""
+    """Yield groups of rounds with equally many models, of bounded memory."""
     waiting: dict[tuple[int, ...], list[_Round]] = {}
     numbers = 0
     for number, (update, live) in enumerate(rounds):
@@ -112,7 +112,7 @@ class _Rounds:
         self._placed = self._place_weights([one.reports for one in rounds])
 
     def _place_weights(self, reports: Sequence[tuple[int, ...]]) -> Array:
-        """Return the weights of the clients that report, each at the model that it began with, (N, S, M)."""
+        """Return the weights of the reporting clients, each at the model that it started from, (N, S, M)."""
         is_reporting = np.zeros(self._base_places.shape, dtype=bool)
         for row, clients in zip(is_reporting, reports, strict=True):
             row[list(clients)] = True
@@ -120,7 +120,7 @@ class _Rounds:
         return np.where(is_placed, self._weights[:, None, :], self._weights[0, 0] * 0)
 
     def _joint(self, columns: Array) -> Array:
-        """Joint second moments of the S models with C of the live ones, (N, S(d+1), C(d+1))."""
+        """Return joint second moments of the S models with C of the live ones, (N, S(d+1), C(d+1))."""
         rounds, sources, _, size, _ = self._rows.shape
         every, each = np.arange(rounds)[:, None, None], np.arange(sources)[None, :, None]
         joint: Array = self._rows[every, each, columns[:, None, :]].swapaxes(2, 3)
@@ -135,7 +135,7 @@ class _Rounds:
         return self._joint(self._base_places)
 
     def _maps(self, step: LocalStep) -> Array:
-        """Maps from the S models to the virtual iterate, (N, d+1, S(d+1))."""
+        """Return maps from the S models to the virtual iterate, (N, d+1, S(d+1))."""
         rounds, sources, clients = self._placed.shape
         displacements = (step.maps - self._identity).reshape(clients, -1)
         maps = (self._placed @ displacements).reshape(rounds, sources, *self._identity.shape)
@@ -144,7 +144,7 @@ class _Rounds:
         return side_by_side
 
     def moments(self, step: LocalStep) -> Array:
-        """Second moments of the virtual iterates after a local step, (N, d+1, d+1)."""
+        """Return second moments of the virtual iterates after a local step, (N, d+1, d+1)."""
         maps = self._maps(step)
         carried = product(product(maps, self._with_sources), maps.swapaxes(-1, -2))
         noise = (self._weights * self._weights)[..., None, None] * step.covariances
@@ -152,12 +152,12 @@ class _Rounds:
         return moments
 
     def drift(self, step: LocalStep) -> Array:
-        """Expected squared distances of the clients' iterates from the virtual ones, (N, M)."""
+        """Return expected squared distances of the clients' iterates from the virtual ones, (N, M)."""
         maps, moments = self._maps(step), self.moments(step)
         rounds, clients = self._weights.shape
         shared = product(maps, self._with_bases).reshape(rounds, len(self._identity), clients, -1).swapaxes(1, 2)
         own = ((step.maps @ self.bases - 2 * shared) * step.maps)[:, :, 1:].sum(axis=(2, 3))
-        # The noise of a client that reports is in the virtual iterate as well.
+        # The noise of a reporting client is in the virtual iterate as well.
         noise = step.covariances.trace(axis1=-2, axis2=-1) * (1 - 2 * self._weights)
         drift: Array = own + noise + moments[:, 1:, 1:].trace(axis1=1, axis2=2)[:, None]
         return drift

@@ -1,4 +1,4 @@
-"""Stationary moments of x^n - x*: those that one more round leaves unchanged.
+"""Stationary moments of x^n - x*, which a round leaves unchanged.
 
 One round is affine in expectation m = E[x^n - x*] and the second moment
 S = E[(x^n - x*)(x^n - x*)'],
@@ -10,15 +10,15 @@ where A is the mean round map, G(S) the covariance that random weights and
 mini-batch noise add in proportion to S, and c(m) the rest.  The mean is a
 linear solve; the second moment is a generalised discrete Lyapunov equation
 ``S - L(S) = c(m)`` with ``L(S) = A S A' + G(S)``.  Rationals solve it exactly,
-as a matrix on symmetric matrices, and so do floats in few dimensions, to
-rounding; in many by Krylov iterations preconditioned with SciPy's solver for
+as a linear system on symmetric matrices, and so do floats in few dimensions, up to
+rounding; in many dimensions Krylov iterations are preconditioned with SciPy's solver for
 ``S - A S A' = c``.
 
 L maps positive semidefinite matrices to such, so the moments contract exactly
 if ``X - L(X) = I`` has a positive semidefinite solution X (X is at least I then,
-and ``L(X) = X - I`` is less than X): this witness is asked for with every limit.
+and ``L(X) = X - I`` is less than X): this witness is computed with every limit.
 Directions in which no client has curvature, gradient or noise keep the start,
-and there x* agrees with it; they are projected out.
+where x* agrees with it; they are projected out.
 """
 
 from __future__ import annotations
@@ -41,59 +41,62 @@ from fedtheory.federation.problem.enclosed import EnclosedProblem
 LARGEST_EXACT = 16
 """Largest dimension in rationals: the exact solve costs its sixth power."""
 _LARGEST_DIRECT = 6
-"""Largest dimension in which floats form the matrix on symmetric matrices, of the fourth power of it in entries."""
+"""Largest dimension in which floats form the matrix on symmetric matrices, with d^4 / 4 entries."""
 _RESTARTS, _KRYLOV = 4, 60
 _KRYLOV_ACCURACY = 1e-6
 """Relative residual of one Krylov solve; each restart refines the last solution."""
 _RESIDUAL = 1e-12
 """Largest residual of an accepted solution, relative to its size."""
 _MOST_OF_A_ROUND = 2 * 10**8
-"""Square of the local steps, times what each costs, up to which a round is followed in rationals."""
+"""Limit on the squared number of local steps times the cost of each, up to which a round is computed in rationals."""
 _POWERS = 4
-"""Number of times that a matrix is raised to the eighth power to see whether its powers vanish."""
+"""Number of times that a matrix is raised to the eighth power to test whether its powers vanish."""
 _FEW_BITS = 30
-"""Bits of enclosures that are to be quick: what they leave open is looked at again."""
+"""Bits of enclosures for a fast first test; undecided cases are tested exactly."""
 _SLOWEST = 1e-11
-"""Contraction per round, and curvature relative to the largest, that rounding may hide: floats refuse to decide."""
+"""Contraction per round, and relative curvature, that rounding error may hide: floats leave such cases undecided."""
 _NO_LIMIT = "the second moments do not contract: the run has no unique limit"
 _TOO_SLOWLY = "the second moments contract too slowly for floats: no limit is computed"
 
 
 def stationary_mean(recursion: Recursion) -> Array:
-    """Limit of ``E x^n - x*`` from every start, (d,); raise `NotApplicable` unless the means contract."""
+    """Return the limit of ``E x^n - x*`` from every start, (d,).
+
+    Raises `NotApplicable` unless the expectations contract.
+    """
     return _limit_of(recursion).mean
 
 
 def stationary_moment(recursion: Recursion) -> Array:
-    """Second moment (d+1, d+1) that one round leaves unchanged; the limit from every start.
+    """Return the second moment (d+1, d+1) that a round leaves unchanged, which is the limit from every start.
 
-    Exact in rationals, meant for small d; in floats for any d.  Raises
+    It is exact in rationals, for small d; floats allow any d.  Raises
     `NotApplicable` unless the moments contract.
     """
     return _limit_of(recursion).moment
 
 
 def accumulated_excess(recursion: Recursion) -> Array:
-    """``sum_n (S_n - S)`` over all rounds n = 0, 1, ..., (d+1, d+1): S_n the moments of the run, S those they tend to.
+    """Return ``sum_n (S_n - S)`` over all rounds n = 0, 1, ..., (d+1, d+1): S_n the moments of the run, S their limit.
 
-    In rationals; so T rounds sum up to ``T S`` and this, but for what vanishes faster than any power of T.
+    In rationals.  The sum over T rounds is ``T S`` plus this, up to terms that vanish faster than any power of T.
     """
     return _limit_of(recursion).excess
 
 
 def stationary_distance_sq(recursion: Recursion) -> Number:
-    """Limit of ``E|x^n - x*|^2`` over rounds."""
+    """Return the limit of ``E|x^n - x*|^2`` over rounds."""
     _ = recursion.problem.about_optimum
     return stationary_moment(recursion)[1:, 1:].trace()
 
 
 def stationary_suboptimality(recursion: Recursion) -> Number:
-    """Limit of ``E F(x^n) - F*`` over rounds."""
+    """Return the limit of ``E F(x^n) - F*`` over rounds."""
     return (recursion.problem.about_optimum.hessian * stationary_moment(recursion)[1:, 1:]).sum() / 2
 
 
 def stationary_round_suboptimality(recursion: Recursion) -> Number:
-    """Limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
+    """Return the limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
     moment = stationary_moment(recursion)
     forms = RoundForms(recursion).build_average_form(homogeneous(recursion.problem.about_optimum.hessian))[1:]
     return (forms * moment).sum() / (2 * len(forms))
@@ -107,7 +110,7 @@ class _Limit:
 
     @cached_property
     def identity(self) -> Array:
-        """(d, d)."""
+        """The identity matrix, (d, d)."""
         return self.recursion.problem.arithmetic.identity(self.recursion.problem.dimension)
 
     @property
@@ -134,7 +137,7 @@ class _Limit:
 
     @property
     def _all_curvatures(self) -> Array:
-        """A positive semidefinite matrix (d, d) without curvature only where no client has any."""
+        """Return a positive semidefinite matrix (d, d) whose null space has no curvature for any client."""
         hessians = self.recursion.problem.hessians
         # Curvatures of both signs cancel in a sum, their squares do not.
         each = hessians if self.recursion.problem.has_convex_clients else hessians @ hessians
@@ -143,9 +146,9 @@ class _Limit:
 
     @cached_property
     def linear_map(self) -> Array:
-        """A, (d, d), on the moving directions; raise `NotApplicable` unless its powers vanish."""
+        """The matrix A, (d, d), on the moving directions; raises `NotApplicable` unless its powers vanish."""
         radius = self.recursion.spectral_radius
-        # Beyond one floats may be about to overflow.
+        # Above one, floats may be about to overflow.
         if self.is_exact or radius <= 1 + NEAR_TIE:
             linear = self._project(self.recursion.round_map[1:, 1:])
             if powers_vanish(linear) if self.is_exact else spectral_radius(linear) < 1 - _SLOWEST / 10:
@@ -175,9 +178,9 @@ class _Limit:
 
     @property
     def excess(self) -> Array:
-        """Sum over rounds of what the moments are away from their limit, (d+1, d+1), in rationals.
+        """Sum over rounds of the differences of the moments from their limit, (d+1, d+1), in rationals.
 
-        The distance D from the limit goes to L(D) in a round, so that the sum X of all of them is D_0 + L(X).
+        The difference D from the limit becomes L(D) in a round, so that the sum X of all of them is D_0 + L(X).
         """
         if not self.is_exact:
             raise Unresolved("sums of moments over all rounds are computed in rationals, not in floats")
@@ -186,19 +189,22 @@ class _Limit:
         moving[0, 0] = identity[0, 0]
 
         def subtract_image(away: Array) -> Array:
-            """Return a covariance minus what a round makes of it."""
+            """Return a covariance minus its image under a round."""
             moment = limit + moving @ away @ moving
             moved = self.recursion.propagate_round(moment, self.recursion.round_noise(moment)) - limit
             kept: Array = away - moving @ moved @ moving
             return kept
 
-        # The corner is 1 in all moments: nothing is added up there.
+        # The corner entry is 1 in all moments, so that its sum of differences is zero.
         gap = symmetric_operator(subtract_image, identity)[1:, 1:]
         solved = fmpq_mat(gap.tolist()).solve(fmpq_mat([[entry] for entry in pack(self.recursion.start - limit)[1:]]))
         return unpack(RATIONAL.array([identity[0, 1], *(row[0] for row in solved.tolist())]), len(identity))
 
     def _is_positive(self, witness: Array) -> bool:
-        """Return whether ``X = I + L(X)`` is positive, and so at least I; in floats also too small to be rounding."""
+        """Return whether ``X = I + L(X)`` is positive, hence at least I.
+
+        In floats, X must also be too small to be the result of rounding.
+        """
         if self.is_exact:
             return RATIONAL.is_psd(witness)
         values = np.linalg.eigvalsh(witness)
@@ -210,16 +216,16 @@ class _Limit:
         return part
 
     def _linear(self, second: Array) -> Array:
-        """L(S), (d, d): one round of a second moment without mean and constant noise."""
+        """Return L(S), (d, d): one round of a second moment without mean and constant noise."""
         moment = homogeneous(self._project(second))
-        # With a zero in place of the constant 1 only the linear part acts; constant noise has none.
+        # With a zero in place of the constant 1 only the linear part acts, without constant noise.
         noise = self.recursion.round_noise(moment)
         if not self.recursion.problem.oracle.depends_on_model:
             noise = replace(noise, server=second - second)
         return self._project(self.recursion.propagate_round(moment, noise)[1:, 1:])
 
     def _solve_exactly(self, *rights: Array) -> list[Array]:
-        """Symmetric S with ``S - L(S) = right`` for each right (d, d), in rationals."""
+        """Return symmetric S with ``S - L(S) = right`` for each right (d, d), in rationals."""
         size = len(self.identity)
         if size > LARGEST_EXACT:
             raise NotApplicable(f"exact limits are computed for up to {LARGEST_EXACT} dimensions, not {size}")
@@ -231,16 +237,16 @@ class _Limit:
 
     @property
     def _gap(self) -> Array:
-        """``S -> S - L(S)`` as a matrix on packed symmetric matrices."""
+        """Return ``S -> S - L(S)`` as a matrix on packed symmetric matrices."""
         return symmetric_operator(lambda second: second - self._linear(second), self.identity)
 
     def _solve_in_floats(self, *rights: Array) -> list[Array]:
-        """Symmetric S with ``S - L(S) = right`` for each right (d, d), to rounding."""
+        """Return symmetric S with ``S - L(S) = right`` for each right (d, d), up to rounding."""
         solve = self._krylov if len(self.identity) > _LARGEST_DIRECT else self._direct()
         return [self._refine(solve, right) for right in rights]
 
     def _direct(self) -> Callable[[Array], Array]:
-        """Return a solver (d, d) to (d, d) that has the inverse of the matrix on symmetric matrices."""
+        """Return a solver (d, d) to (d, d) that uses the inverse of the matrix on symmetric matrices."""
         try:
             inverse = np.linalg.inv(self._gap)
         except np.linalg.LinAlgError:
@@ -248,11 +254,11 @@ class _Limit:
         return lambda right: unpack(inverse @ pack(right), len(right))
 
     def _refine(self, solve: Callable[[Array], Array], right: Array) -> Array:
-        """Solutions of the rest, added up."""
+        """Refine a solution by solving for its residual repeatedly."""
         second, left = right - right, right
         for _ in range(_RESTARTS):
             before, second = second, second + solve(left)
-            # Once nothing changes, nothing will.
+            # Stop when an iteration changes nothing.
             if (second == before).all():
                 break
             left = right - second + self._linear(second)
@@ -261,13 +267,13 @@ class _Limit:
         return second
 
     def _krylov(self, right: Array) -> Array:
-        """S (d, d) with ``S - L(S)`` near `right`, from ``S - K(G(S)) = K(right)``, K the solver without G."""
+        """Return S (d, d) with ``S - L(S)`` near `right`, from ``S - K(G(S)) = K(right)``, K the solver without G."""
         from scipy.sparse.linalg import LinearOperator, gmres
 
         def preconditioned(flat: Array) -> Array:
             second = _symmetric(flat.reshape(right.shape))
             added = self._linear(second) - self.linear_map @ second @ self.linear_map.T
-            # What is not symmetric stays unchanged: it comes from rounding, and the operator is regular on it, too.
+            # The antisymmetric part is rounding error; it is kept, and the operator is invertible on it too.
             return np.asarray(flat - self._lyapunov(added).ravel())
 
         operator = LinearOperator((right.size, right.size), matvec=preconditioned, dtype=float)
@@ -276,7 +282,7 @@ class _Limit:
         return _symmetric(flat.reshape(right.shape))
 
     def _lyapunov(self, right: Array) -> Array:
-        """K(right): the solution (d, d) of ``S - A S A' = right``."""
+        """Return K(right): the solution (d, d) of ``S - A S A' = right``."""
         from scipy.linalg import solve_discrete_lyapunov
 
         return np.asarray(solve_discrete_lyapunov(self.linear_map, right, method="bilinear"))
@@ -284,7 +290,7 @@ class _Limit:
 
 @lru_cache(maxsize=16)
 def _limit_of(recursion: Recursion) -> _Limit:
-    """Return the cached limit of a recursion: several statements use its parts; that of an enclosed one is rational."""
+    """Return the cached limit of a recursion; the limit of an enclosed recursion is rational."""
     problem = recursion.problem
     if not isinstance(problem, EnclosedProblem):
         return _Limit(recursion)
@@ -301,7 +307,7 @@ def _symmetric(matrix: Array) -> Array:
 
 
 def spectral_radius(matrix: Array) -> float:
-    """Largest modulus of an eigenvalue of a float matrix."""
+    """Return the largest modulus of an eigenvalue of a float matrix."""
     return float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0))
 
 
@@ -313,14 +319,14 @@ def powers_vanish(matrix: Array) -> bool:
     characteristic = rational.charpoly()
     roots: list[Any] = characteristic.numer().complex_roots()
     moduli = [abs(root) for root, _multiplicity in roots]
-    # Comparisons of enclosures hold for certain, or neither way.
+    # Comparisons of intervals are certain, or hold in neither direction.
     if all(modulus < 1 for modulus in moduli):
         return True
     return not any(modulus > 1 for modulus in moduli) and _has_roots_inside(characteristic.coeffs())
 
 
 def _is_certainly_contracting(matrix: fmpq_mat) -> bool:
-    """Whether some power of a matrix has rows of absolute sums below one, for certain; much quicker than its roots."""
+    """Return whether some power of a matrix certainly has row sums below one, a faster test than its eigenvalues."""
     with ctx.workprec(_FEW_BITS):
         power = arb_mat(matrix)
         for _ in range(_POWERS):
@@ -331,7 +337,7 @@ def _is_certainly_contracting(matrix: fmpq_mat) -> bool:
 
 
 def _has_roots_inside(coefficients: list[fmpq]) -> bool:
-    """Whether all roots of a polynomial are inside the unit circle, by its coefficients: the Schur-Cohn recursion."""
+    """Return whether all roots of a polynomial are inside the unit circle, by the Schur-Cohn recursion."""
     while len(coefficients) > 1:
         ratio = coefficients[0] / coefficients[-1]
         if abs(ratio) >= 1:
@@ -342,7 +348,7 @@ def _has_roots_inside(coefficients: list[fmpq]) -> bool:
 
 
 def _range_projection(matrix: Array, identity: Array, is_exact: bool) -> Array:
-    """Orthogonal projection (d, d) on the range of a positive semidefinite matrix (d, d)."""
+    """Return the orthogonal projection (d, d) on the range of a positive semidefinite matrix (d, d)."""
     if is_exact:
         # The least-norm solution of `matrix @ x = matrix @ v` is the projection of v.
         return np.stack([RATIONAL.solve(matrix, column) for column in matrix], axis=1)
@@ -358,7 +364,7 @@ def _range_projection(matrix: Array, identity: Array, is_exact: bool) -> Array:
 
 @cache
 def _upper(size: int) -> tuple[Array, Array]:
-    """Rows and columns of the upper triangle of a matrix (size, size)."""
+    """Return rows and columns of the upper triangle of a matrix (size, size)."""
     rows, columns = np.triu_indices(size)
     return rows, columns
 
@@ -378,7 +384,7 @@ def unpack(packed: Array, size: int) -> Array:
 
 
 def symmetric_operator(linear: Callable[[Array], Array], identity: Array) -> Array:
-    """Matrix on packed symmetric matrices of a linear map of them; `identity` (d, d) says the size."""
+    """Return the matrix of a linear map on packed symmetric matrices; `identity` (d, d) gives the size."""
     rows, columns = _upper(len(identity))
     images = []
     for row, column in zip(rows, columns, strict=True):

@@ -1,7 +1,7 @@
-"""Many rounds at once, where all rounds are alike: no stale models, fixed weights, noise that is always the same.
+"""Many equal rounds at once: no stale models, fixed weights, noise that does not depend on the models.
 
 A round is then ``S -> R S R' + C``, and j of them ``S -> R^j S R'^j + C_j``.
-The powers are formed once, so that long runs cost a few matrix products for
+The powers are computed once, so that long runs cost a few matrix products for
 each block of rounds.
 """
 
@@ -17,9 +17,9 @@ _BLOCK = 128
 
 
 def first_rounds(round_map: Array, noise: Array, count: int) -> tuple[Array, Array]:
-    """R^j and C_j of j = 1, 2, ... rounds, (n, d+1, d+1) each, for at least `count` of them."""
+    """Return R^j and C_j of j = 1, 2, ... rounds, (n, d+1, d+1) each, for at least `count` of them."""
     powers, added = round_map[None], noise[None]
-    # Powers beyond the rounds that are asked for may overflow; they are not used.
+    # Powers above `count` may overflow; they are not used.
     with np.errstate(over="ignore", invalid="ignore"):
         while len(powers) < count:
             # After j + n rounds: R^j R^n, and R^j C_n R'^j + C_j.
@@ -36,7 +36,7 @@ class SteadyRounds:
         self._powers, self._added = first_rounds(round_map, noise, min(_BLOCK, rounds))
 
     def moments(self, start: Array) -> Array:
-        """Second moments (T+1, d+1, d+1) of the server's model from that of the start."""
+        """Return second moments (T+1, d+1, d+1) of the server's model from that of the start."""
         moments: Array = np.empty((self.rounds + 1, *start.shape))
         moments[0], first = start, 1
         for block in self.blocks(start):
@@ -45,7 +45,7 @@ class SteadyRounds:
         return moments
 
     def blocks(self, start: Array) -> Iterator[Array]:
-        """Second moments after the start, in blocks (n, d+1, d+1), so that not all need be kept."""
+        """Yield second moments after the start, in blocks (n, d+1, d+1), so that not all need be stored."""
         transposed, latest = self._powers.transpose(0, 2, 1), start
         for first in range(0, self.rounds, len(self._powers)):
             count = min(len(self._powers), self.rounds - first)

@@ -1,4 +1,4 @@
-"""The exact expectations of a run whose rounds are all alike, in floats: its means need no loop over them."""
+"""The exact expectations of a run in floats whose rounds are all alike: time averages need no loop over rounds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
 
 _MOST_KEPT = 2 * 10**7
-"""Numbers of second moments that are kept; of more rounds they are found again, block by block, where needed."""
+"""Limit on the stored second moments; for more rounds they are computed again, block by block, on demand."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SteadyTrajectory(Trajectory):
     def of_a_batch(
         cls, problem: Problem, algorithm: Algorithm, recursion: Recursion, many: ManyRounds
     ) -> SteadyTrajectory:
-        """Return the expectations of a run whose rounds were found together with those of others."""
+        """Return the expectations of a run whose rounds a batch has computed together with others."""
         found = cls.__new__(cls)
         found._many = many
         found.__init__(problem, algorithm, recursion)  # type: ignore[misc]
@@ -58,7 +58,7 @@ class SteadyTrajectory(Trajectory):
         noise = self.recursion.round_noise(self.recursion.start)
         step = self.recursion.server_step_size
         self._added = step * step * noise.server_moment
-        # Traces of second moments are not negative: none is larger than that of their sum.
+        # Traces of second moments are non-negative: none exceeds that of their sum.
         largest = max(float((self._many.total + self._last).trace()), noise.largest)
         completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._completed(noise.largest)
         self.noise = EqualRounds(noise, completed)
@@ -73,7 +73,7 @@ class SteadyTrajectory(Trajectory):
 
     @cached_property
     def _before_last(self) -> Array:
-        """The second moment (d+1, d+1) that the last round starts from."""
+        """The second moment (d+1, d+1) at the start of the last round."""
         start, rounds = self.recursion.start, self.algorithm.rounds - 1
         return many_rounds(self.recursion.round_map, self._added, start, rounds).after(start) if rounds else start
 
@@ -143,7 +143,7 @@ class SteadyTrajectory(Trajectory):
         return self._suboptimality(self._mean_moment)
 
     def _suboptimality(self, moment: Array) -> Any:
-        """E F - F* of a model with this second moment, (1, d+1, d+1)."""
+        """Return E F - F* of a model with this second moment, (1, d+1, d+1)."""
         form, covariance = self.problem.about_optimum.hessian, moment[:, 1:, 1:]
         distances_sq = covariance.trace(axis1=1, axis2=2)
         return self.problem.require_digits(functional(form, covariance) / 2, form, distances_sq)[0]

@@ -41,16 +41,16 @@ from fedtheory.federation.problem import Problem
 
 _OVERFLOW = 1e290
 _BLOCK = 64
-"""Updates after which it is looked whether their numbers fit: those after the first that do not are discarded."""
+"""Number of updates between two tests for overflow: updates after the first overflow are discarded."""
 _STABILITY_SLACK = 1e-9
 _MOST_NOISE = 2**20
-"""Numbers of the noise of all updates that is kept next to the moments."""
+"""Limit on the noise of all updates that is stored next to the moments."""
 _MOST_LISTED = 10**8
-"""Numbers of each client at each local step of all rounds that are kept, 800 MB."""
+"""Limit on the stored numbers of each client at each local step of all rounds, 800 MB."""
 
 
 class Trajectory(ServerTrajectory):
-    """Second moments of the server's model over n = 0 .. T, and what follows from them."""
+    """Second moments of the server's model over n = 0 .. T, and quantities that follow from them."""
 
     noise: Collection[RoundNoise | None]
     """Noise added by each update; None if it is recomputed on demand."""
@@ -58,7 +58,7 @@ class Trajectory(ServerTrajectory):
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> None:
         self.problem = problem
         self.algorithm = algorithm
-        # Overflow is looked for and reported as divergence, not as a warning for each operation.
+        # Overflow is detected and reported as divergence, without a warning for each operation.
         with np.errstate(over="ignore", invalid="ignore"):
             self.recursion = recursion or Recursion(problem, algorithm)
             self._run()
@@ -67,7 +67,7 @@ class Trajectory(ServerTrajectory):
         self.divergence: Divergence | None = self._divergence(overflow)
 
     def _run(self) -> None:
-        """Find moments and noise of the updates whose numbers fit into the arithmetic."""
+        """Compute moments and noise of the updates whose numbers fit into the arithmetic."""
         live, updates = LiveModels(self.recursion.start), self.algorithm.updates()
         moments: list[Array] = [live.newest_moment[None]]
         noise: list[RoundNoise | None] = []
@@ -83,26 +83,29 @@ class Trajectory(ServerTrajectory):
 
     @cached_property
     def _should_keep_noise(self) -> bool:
-        """Whether the noise of all updates is small, or the same again and again, or costs much to find."""
+        """Return whether the noise of all updates is stored: it is small, often repeated, or costly to compute."""
         numbers = self.algorithm.rounds * self.problem.dimension**2
         is_float = self.problem.arithmetic is FLOAT
         return not (is_float and self.problem.oracle.depends_on_model and numbers > _MOST_NOISE)
 
     def _advance(self, live: LiveModels, update: Update) -> tuple[RoundNoise, Array]:
-        """Make one update: its noise, and the second moment of the new model."""
+        """Apply one update; return its noise, and the second moment of the new model."""
         noise = self.recursion.noise(live, update)
         self.recursion.advance(live, update, noise)
         return noise, live.newest_moment
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
-        """Every update with the models that are live before it; the same object advances to the next update."""
+        """Yield every update with the models that are live before it.
+
+        The yielded object is advanced to the next update.
+        """
         live = LiveModels(self.recursion.start)
         for update, profile in zip(self.algorithm.updates(), self.noise, strict=False):
             yield update, live
             self.recursion.advance(live, update, profile or self.recursion.noise(live, update))
 
     def _fitting(self, moments: Array, noise: Sequence[RoundNoise]) -> int:
-        """Return the number of updates before the first whose numbers, or functionals of them, leave the floats."""
+        """Return the number of updates before the first whose moments, or functionals of them, overflow."""
         if moments.dtype == object:
             return len(moments)
         largest = np.maximum(np.abs(moments).max(axis=(1, 2)), [one.largest for one in noise])
@@ -110,7 +113,7 @@ class Trajectory(ServerTrajectory):
         return int(overflowing[0]) if len(overflowing) else len(moments)
 
     def _fits(self, largest: Array) -> Any:
-        """Return whether numbers of this size, and the functionals made of them, fit into double precision."""
+        """Return whether numbers of this size, and functionals of them, fit into double precision."""
         with np.errstate(over="ignore"):
             return largest * self._curvature**2 < _OVERFLOW
 
@@ -134,13 +137,13 @@ class Trajectory(ServerTrajectory):
         return None if overflow is None else Divergence(overflow, "the numbers leave double precision")
 
     def _divergence_with_stale_models(self, overflow: int | None) -> Divergence | None:
-        """Find where distances in a run with stale models keep growing: its rounds differ, so no map decides."""
+        """Detect distances that keep growing in a run with stale models, whose rounds have no common map."""
         if overflow is not None:
             return Divergence(overflow, "the numbers leave double precision")
         return self.growing()
 
     def _noise_growth(self) -> float:
-        """Growth of the second moments per round, looked at only where they have grown so far."""
+        """Return the growth of the second moments per round, computed only if they have grown so far."""
         first, last = (plain_float(self.moments[n, 1:, 1:].trace()) for n in (0, -1))
         return self.recursion.growth(self.moments[-1]) if last > first else 0.0
 
@@ -148,7 +151,7 @@ class Trajectory(ServerTrajectory):
     def local_suboptimality(self) -> Array:
         """E F(xbar^{n,k}) - F* of the virtual iterate, (T, K+1), k = 0 .. K.
 
-        Where all start from the newest model it is the averaged iterate,
+        If all clients start from the newest model, this is the averaged iterate,
         otherwise that of fraboni2022, eq. (7).
         """
         return self._local(homogeneous(self.problem.about_optimum.hessian)) / 2
@@ -160,7 +163,7 @@ class Trajectory(ServerTrajectory):
         return self._local(homogeneous(self.problem.arithmetic.identity(dimension)))
 
     def _local(self, form: Array) -> Array:
-        """E (1, xbar^{n,k} - c)' form (1, xbar^{n,k} - c), (T, K+1), c the centre of the problem."""
+        """Return E (1, xbar^{n,k} - c)' form (1, xbar^{n,k} - c), (T, K+1), c the centre of the problem."""
         if not self.recursion.is_synchronous:
             return functional(form, self.stale.moments)
         return self._local_of(form, self.moments[:-1])
@@ -175,7 +178,7 @@ class Trajectory(ServerTrajectory):
 
     @cached_property
     def stale(self) -> StaleRounds:
-        """The virtual iterates of rounds in which clients work on models that are not the newest."""
+        """The virtual iterates of rounds in which clients work on stale models."""
         return StaleRounds(self.recursion, self.rounds, self._require_finite_rounds)
 
     def _require_finite_rounds(self, found: Array) -> Array:
@@ -184,7 +187,7 @@ class Trajectory(ServerTrajectory):
         return found
 
     def evaluate_at_virtual_iterates(self, forms: Array) -> Array:
-        """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*) of fraboni2022, eq. (7), (T, K+1, C)."""
+        """Return expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*) of fraboni2022, eq. (7), (T, K+1, C)."""
         if not self.recursion.is_synchronous:
             return functionals(forms, self.stale.moments)
         if self._is_for_virtual_moments(forms):
@@ -192,7 +195,7 @@ class Trajectory(ServerTrajectory):
         return self._pull_back_from_virtual_iterates(forms)
 
     def _pull_back_from_virtual_iterates(self, forms: Array) -> Array:
-        """`evaluate_at_virtual_iterates` for each form that differs, where all start from the newest model."""
+        """Return `evaluate_at_virtual_iterates` by one backward pass per distinct form, without stale models."""
         moments, round_forms = self.moments[:-1], self._round_forms
         found = map_equal_rows(
             lambda form: functionals(np.stack([*round_forms.build_virtual_iterate_form(form)]), moments), forms
@@ -207,7 +210,7 @@ class Trajectory(ServerTrajectory):
         return largest(self.evaluate_at_virtual_iterates(forms)[:, 1:].ravel())
 
     def _is_for_virtual_moments(self, forms: Array) -> bool:
-        """Whether so many different forms are evaluated at virtual iterates that the moments of these are found."""
+        """Return whether so many different forms are evaluated that the moments of virtual iterates are cheaper."""
         if not self.recursion.is_synchronous or self.problem.arithmetic not in (FLOAT, RATIONAL):
             return False
         size = forms.shape[-1]
@@ -216,10 +219,10 @@ class Trajectory(ServerTrajectory):
 
     @cached_property
     def _virtual_moments(self) -> Array:
-        """Second moments of (1, theta^{n,k} - x*) where all start from the newest model, (T, K+1, d+1, d+1).
+        """Second moments of (1, theta^{n,k} - x*) without stale models, (T, K+1, d+1, d+1).
 
-        They cost a pass through the local steps for each round, a form one for itself: they are for many forms.
-        Rationals become long along such passes, and cost one for each entry.
+        They cost one pass through the local steps per round; a form costs one backward pass: they pay for many forms.
+        Rationals become long in such passes, which then cost one pass per entry.
         """
         if self.problem.arithmetic is RATIONAL:
             size = self.moments.shape[-1]
@@ -261,14 +264,14 @@ class Trajectory(ServerTrajectory):
         return np.asarray(mean_over_rounds(self._difference_of(factors, self.moments[:-1])))
 
     def _difference_of(self, factors: Array, moments: Array) -> Array:
-        """E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
+        """Return E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
         self.algorithm.require_synchronous("differences of the clients' iterates are added up in synchronous rounds")
         return functionals(self._round_forms.build_difference_form(factors), moments)
 
     def local_second_moments(self, forms: Array) -> Array:
-        """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
+        """Return expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
 
-        In round n client i works on version rho_i(n), whether or not it reports.
+        In round n client i works on version rho_i(n), whether it reports or not.
         """
         self._require_listable()
         return np.stack(list(self._list_second_moments(forms)), axis=1)
@@ -276,7 +279,7 @@ class Trajectory(ServerTrajectory):
     def largest_local_second_moment(self, forms: Array) -> Number:
         """Return the largest of `local_second_moments`.
 
-        One local step after the other, whatever memory all of them take.
+        Local steps are evaluated one after the other, to bound the memory.
         """
         return largest([found.max() for found in self._list_second_moments(forms)])
 
@@ -295,10 +298,10 @@ class Trajectory(ServerTrajectory):
         return iter(found.swapaxes(0, 1))
 
     def _forms_of_gradients(self, forms: Array) -> Iterator[Array]:
-        """Yield the forms of each client in the model that it starts from, for k = 0 .. K-1, (M, d+1, d+1)."""
+        """Yield the forms of each client in the model at the start of the round, for k = 0 .. K-1, (M, d+1, d+1)."""
         steps = np.array(self.algorithm.work.steps)
         for k, each in enumerate(islice(self._round_forms.of_clients(forms), int(steps.max()))):
-            # A client that has finished its steps asks for no more gradients.
+            # A client that has finished its steps evaluates no more gradients.
             yield each if (steps > k).all() else np.where((steps > k)[:, None, None], each, each - each)
 
     def _bases(self) -> Iterable[Array]:
@@ -321,5 +324,5 @@ class Trajectory(ServerTrajectory):
             raise NotApplicable(f"expected at most {_MOST_LISTED} {kept}, got {numbers}: use fewer rounds")
 
     def _drift_of(self, moments: Array) -> Array:
-        """Drift of each client in rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
+        """Return the drift of each client in rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
         return np.stack([functionals(forms, moments) for forms in self._round_forms.build_drift_form()], axis=1)

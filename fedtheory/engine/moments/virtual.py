@@ -1,9 +1,9 @@
-"""Second moments of the virtual iterates of rounds in which all clients start from the newest model.
+"""Second moments of the virtual iterates of rounds that all clients start from the newest model.
 
     theta^{n,k} = theta^n + eta_g sum_i w_i(n) (x_i^k - theta^n)
 
-(fraboni2022, eq. 7), forward in time; `RoundForms` has the same backward, for few forms.
-Every form is a sum of products of two coordinates, so that their values are enough for many forms in rationals.
+(fraboni2022, eq. 7), computed forward; `RoundForms` computes the same backward, for few forms.
+In rationals, the values of all products of two coordinates determine the values of many forms.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 def virtual_moments(recursion: Recursion, moments: Array) -> Array:
-    """E (1, theta^{n,k} - x*)(1, theta^{n,k} - x*)' of rounds from models with moments (N, d+1, d+1).
+    """Return E (1, theta^{n,k} - x*)(1, theta^{n,k} - x*)' of rounds from models with moments (N, d+1, d+1).
 
     Shape (N, K+1, d+1, d+1), k = 0 .. K; all clients take K steps.
     """
