@@ -13,7 +13,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
 from verify.rocq.exported import Exported
-from verify.rocq.numbers import SignProofs, number
+from verify.rocq.numbers import SignProofs, name_parts, number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
@@ -67,7 +67,7 @@ class GapSigns(SignProofs):
         for place, one in enumerate(self.conditions, start=1):
             if isinstance(one, sp.Lt | sp.Gt):
                 gap = one.gts - one.lts
-                powers = {power: sp.Dummy(positive=True) for power in gap.atoms(sp.Pow) if power.exp.free_symbols}
+                powers = name_parts((one for one in gap.atoms(sp.Pow) if one.exp.free_symbols), positive=True)
                 names = {**self.names, **{symbol: number(power, self.names) for power, symbol in powers.items()}}
                 above, below = (number(part, names) for part in sp.fraction(sp.together(gap.xreplace(powers))))
                 shown = f"replace ({above}) with (({number(gap, self.names)}) * ({below})) by by_field; positive"
@@ -118,11 +118,9 @@ class GapsVocabulary(RunVocabulary):
     def number(self, expression: Expr) -> str:
         """A number as text, in which there may be the distance from the centralised model at the end of a round."""
         names, expression = dict(self.names), sp.sympify(expression)
-        for one in (one for one in expression.atoms(sp.Pow) if is_length(one)):
-            symbol = sp.Dummy()
-            names[symbol] = f"(length ({self._vector(one.base.args[0])})%vec)"
-            expression = expression.xreplace({one: symbol})
-        return number(expression, names)
+        lengths = name_parts(one for one in expression.atoms(sp.Pow) if is_length(one))
+        names |= {symbol: f"(length ({self._vector(one.base.args[0])})%vec)" for one, symbol in lengths.items()}
+        return number(expression.xreplace(lengths), names)
 
     def _vector(self, difference: Expr) -> str:
         first, second = (self.symbols(quantity) for quantity in _VECTORS)

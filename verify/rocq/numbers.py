@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +34,14 @@ def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     if expression.is_Pow:
         return _power(expression, names)
     raise NotExported(f"the number {expression} is not made of sums, products and powers")
+
+
+def name_parts(parts: Iterable[Expr], **assumed: bool) -> dict[Expr, sp.Dummy]:
+    """Return symbols that stand for parts of a number, in the order of the parts as text.
+
+    SymPy orders factors by the names of symbols; a name that it makes up counts all symbols of the process.
+    """
+    return {part: sp.Dummy(f"part_{place:04}", **assumed) for place, part in enumerate(sorted(parts, key=str))}
 
 
 def _power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:

@@ -15,7 +15,7 @@ from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.roots import Root, name_roots
 from verify.rocq.names import name_of
-from verify.rocq.numbers import number
+from verify.rocq.numbers import name_parts, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import NUMBERS, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
@@ -139,11 +139,9 @@ class _RoundNumbersWriter:
 
     def _name_denominators(self, expression: Expr) -> tuple[Expr, dict[sp.Symbol, str]]:
         """A number as a product in which sums by which is divided are symbols, and what these are called."""
-        sums = {
-            one.base: sp.Dummy(positive=True)
-            for one in expression.atoms(sp.Pow)
-            if one.base.is_Add and one.base.free_symbols & {*self.means.values()}
-        }
+        means = {*self.means.values()}
+        bases = {one.base for one in expression.atoms(sp.Pow) if one.base.is_Add and one.base.free_symbols & means}
+        sums = name_parts(bases, positive=True)
         names = self.names | {symbol: f"({number(one, self.names)})" for one, symbol in sums.items()}
         return sp.factor(sp.together(expression.xreplace(sums))), names
 

@@ -16,7 +16,7 @@ from fedtheory.language.paper_parts import tables_of_papers
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.number_claims import used_symbols
-from verify.rocq.numbers import SignProofs, number
+from verify.rocq.numbers import SignProofs, name_parts, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.theorem import Binder, of_condition
@@ -37,11 +37,10 @@ _OF_PERIODS = (a.asynchronous, a.one_at_a_time, a.whole_cycles)
 def with_sums(expression: Expr, known: Mapping[sp.Symbol, str]) -> str:
     """A number as text, in which there may be sums over the clients."""
     expression = sp.sympify(expression)
-    names, sums = dict(known), {}
-    for one in sorted(expression.atoms(ClientSum, Average), key=str):
-        sums[one] = sp.Dummy()
+    names, sums = dict(known), name_parts(expression.atoms(ClientSum, Average))
+    for one, symbol in sums.items():
         kind = _SUM if isinstance(one, ClientSum) else "mean (clients_of A)"
-        names[sums[one]] = f"({kind} (fun i => {number(one.args[0], known)}))"
+        names[symbol] = f"({kind} (fun i => {number(one.args[0], known)}))"
     return number(expression.xreplace(sums), names)
 
 

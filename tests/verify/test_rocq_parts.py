@@ -1,0 +1,287 @@
+"""Parts of the export, each with stand-ins for the rest: what it refuses, and text that does not depend on others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sympy as sp
+from claim_symbols import WHERE, L, eta
+
+from fedtheory.kernel import InequalityRef
+from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Inner, LocalSum, Selected
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.derived_relation import Derived
+from fedtheory.proofs.distances import DISPLACEMENT
+from verify.rocq import combination, export, gaps
+from verify.rocq.algorithms import Algorithm
+from verify.rocq.client_step import slack_of
+from verify.rocq.client_steps import _ClientStepsWriter
+from verify.rocq.combination import _CombinationWriter
+from verify.rocq.gaps import GapsVocabulary
+from verify.rocq.inequalities import _bound_norm_of_mean, _triangle, write_inequality
+from verify.rocq.links import Links
+from verify.rocq.lyapunov import _LyapunovWriter
+from verify.rocq.numbers import name_parts, number
+from verify.rocq.reading import Reader
+from verify.rocq.recursion import _RecursionWriter
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_numbers import _RoundNumbersWriter
+from verify.rocq.round_outcomes import OfOutcomes
+from verify.rocq.round_premises import Premises
+from verify.rocq.round_roots import Roots
+from verify.rocq.round_scalars import Scalars
+from verify.rocq.round_vanishing import _VanishingWriter
+from verify.rocq.round_words import RoundReader
+from verify.rocq.rounds import _proof
+from verify.rocq.scalar_vocabulary import Spoken
+from verify.rocq.schedules import ScheduleVocabulary, with_sums
+from verify.rocq.terms import Atom
+
+x, y, z = sp.symbols("x y z", positive=True)
+CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
+BELOW, SAME, ABOVE = Relation(x, "<=", y), Relation(x, "==", y), Relation(x, ">=", y)
+
+
+class Symbols:
+    """A symbol for each quantity, by its name."""
+
+    def __call__(self, quantity: Any) -> sp.Symbol:
+        return sp.Symbol(quantity.name, positive=True)
+
+
+def _given(**known: Any) -> Any:
+    return SimpleNamespace(**{"symbols": Symbols(), "symbol": Symbols(), "claim": CLAIM, **known})
+
+
+def _reader(**known: Any) -> Any:
+    lengths = SimpleNamespace(rewriting=lambda _: "", same=known.pop("same", ()))
+    names = {"vector": lambda one: Atom(str(one)), "length": lambda one, _: Atom(f"length {one}"), "lengths": lengths}
+    return _given(vocabulary=_given(), **{**names, "with_names": lambda one: one, "number": str, **known})
+
+
+def _premise(**known: Any) -> Any:
+    return SimpleNamespace(**{"kind": "used", "label": "a used claim", "claim": "t:used", "link": 0, **known})
+
+
+def _part(**known: Any) -> Any:
+    return SimpleNamespace(**{"over": None, "summed": False, "averaged": False, "premise": None, **known})
+
+
+def _conclude(measured: Any, **shape: Any) -> Callable[[], Any]:
+    """Conclude from a recursion of the mean over all clients, with no tactic for means."""
+    writer = _given(certificate=SimpleNamespace(measure=DISPLACEMENT, bound=x), run=_given())
+    writer.claim = SimpleNamespace(relations=[SimpleNamespace(left=measured)])
+    writer.shape = SimpleNamespace(**{"mean": None, "largest": None, **shape})
+    for name in ("_largest", "_write_mean"):
+        setattr(writer, name, getattr(_RecursionWriter, name).__get__(writer))
+    return lambda: _RecursionWriter._conclusion(writer, x)
+
+
+def _rest(**stated: Any) -> Any:
+    definition = SimpleNamespace(at_optimum={}, client={x: 0}, client_update={x: 0}, **{"name": "mine", **stated})
+    return _given(definition=definition, own=[])
+
+
+SPOKEN = Spoken(CLAIM)
+USED: Any = SimpleNamespace(claim=SimpleNamespace(id="t:used", place="round"), general=SimpleNamespace(binders=()))
+NOISY: Any = _given(reader=_reader(is_drawn=lambda _: True), premises=None, _sum=lambda _: None)
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "a sum's client": (lambda: SPOKEN.each, "sums over clients"),
+    "a fact": (lambda: SPOKEN.fact("f"), "the fact 'f'"),
+    "an equation": (lambda: SPOKEN.equation(sp.Eq(x, 1)), "the condition Eq"),
+    "other numbers": (
+        lambda: SPOKEN.translate(x, USED.claim),
+        "t:used cannot be used as a premise",
+    ),
+    "an interval": (
+        lambda: SPOKEN.derived(_premise(), USED),
+        "it is about other intervals",
+    ),
+    "its start": (
+        lambda: SPOKEN.note_starts(_premise(), USED),
+        "it is about other intervals",
+    ),
+    "a sum": (lambda: SPOKEN.sum_of("f i"), "sums over clients"),
+    "sums of multiples": (lambda: SPOKEN.spread_out({}), "sums over clients"),
+    "an assumption": (lambda: slack_of(_given(), "strange"), "what 'strange' says of a step"),
+    "an inequality": (lambda: write_inequality(InequalityRef("strange"), _reader()), "the reason 'strange'"),
+    "one side of a triangle": (lambda: _triangle(_reader(), x), "for two or three vectors"),
+    "a square": (lambda: _triangle(_reader(), x, y, z, x), "for two or three vectors"),
+    "lengths of multiples": (lambda: _bound_norm_of_mean(_reader(same=["x"]), x), "a mean of lengths of multiples"),
+    "a sum of steps": (lambda: Links._term(_given(), _part(summed=True)), "sums over local steps"),
+    "a squared share": (
+        lambda: Links._bound_by_share(_given(reader=_reader()), x * y**2, y, Atom("s"), ""),
+        "the coefficient x*y**2 is not linear in y",
+    ),
+    "an expected vector": (lambda: Reader.vector(_given(), Expectation(x)), "the mean of a vector"),
+    "a drawn mean": (
+        lambda: RoundReader._expected(_reader(), x + Selected(y)),
+        "the mean of a sum with those that are drawn",
+    ),
+    "another mixed function": (
+        lambda: _LyapunovWriter._rho(_given(known=_rest(), certificate=SimpleNamespace(function=x)), _given()),
+        "of what is heard it is known how far clients are apart",
+    ),
+    "another recursion": (_conclude(x), "no conclusion from a recursion to this quantity"),
+    "one client of pairs": (_conclude(Symbols()(q.max_drift), largest=1), "says nothing of a single client"),
+    "a mean of pairs": (_conclude(Symbols()(q.round_drift)), "no mean of"),
+    "the mean of all rounds": (_conclude(Symbols()(q.average_round_drift)), "no mean of"),
+    "a number of each client": (
+        lambda: _RoundNumbersWriter._premise(_given(), _part(over=x)),
+        "of numbers of a round, no sums over the clients",
+    ),
+    "a used number": (
+        lambda: _RoundNumbersWriter._premise(_given(vocabulary=_given()), _part(premise=_premise())),
+        "of numbers of a round, facts are",
+    ),
+    "an inner product of outcomes": (
+        lambda: list(
+            OfOutcomes.squares(_given(reader=_reader(is_drawn=lambda _: True)), Relation(Inner(x, y), "<=", z), ())
+        ),
+        "of what holds for every outcome of a draw, squares",
+    ),
+    "an inner product in the mean": (
+        lambda: list(Scalars.squares(NOISY, Relation(Expectation(Inner(x, y)), "<=", z), ())),
+        "of inner products of a round in the mean, squares",
+    ),
+    "two means of participants": (
+        lambda: Scalars._prove_sampled(NOISY, "a", "b", Selected(x) * y + z * Selected(x)),
+        "squares of one mean over participants",
+    ),
+    "a product with a mean": (
+        lambda: Scalars._prove_sampled(NOISY, "a", "b", Inner(Selected(x), y) * Selected(x)),
+        "squares of one mean over participants",
+    ),
+    "two noises": (
+        lambda: Scalars._list_noise_facts(NOISY, "a", "b", LocalSum(x) + LocalSum(y), mean=False),
+        "squares of the noise at the start",
+    ),
+    "no sum of noise": (
+        lambda: Scalars._list_noise_facts(NOISY, "a", "b", Selected(x), mean=False),
+        "squares of the noise at the start",
+    ),
+    "a sum of squares": (
+        lambda: Scalars._slack(NOISY, InequalityRef("square", (x,)), summed=True),
+        "the sum of square over the steps of a round",
+    ),
+    "a sum of what is unknown": (
+        lambda: Premises.summed(_given(of_name={}), "strange", _reader()),
+        "no sum over steps of 'strange'",
+    ),
+    "two roots": (lambda: Roots([x, y], _reader()), "claims with one root at most"),
+    "a root that is nowhere linear": (
+        lambda: Roots._eliminate(_given(reader=_reader()), SimpleNamespace(of=x**2, letter=y)),  # type: ignore[arg-type]
+        "linear in none of its letters",
+    ),
+    "no gradients": (
+        lambda: _VanishingWriter._proof(_given(), BELOW, [_part(reason=InequalityRef("square"), averaged=True)]),
+        "no term compares the clients' gradients",
+    ),
+    "one client's gradients": (
+        lambda: _VanishingWriter._proof(_given(), BELOW, [_part(reason=InequalityRef("cocoercive"))]),
+        "no term compares the clients' gradients",
+    ),
+    "gradients from below": (lambda: _VanishingWriter._proof(_given(), ABOVE, []), "bounds from below"),
+    "gradients by a lemma": (
+        lambda: _VanishingWriter._proof(_given(), BELOW, None),
+        "bounds from below",
+    ),
+    "a link by a lemma": (lambda: _proof(BELOW, Derived("t:used"), _given()), "a link that is shown by Derived"),
+    "an equation between squares": (
+        lambda: _proof(Relation(Inner(x, y), "==", z), None, _given()),
+        "a link that is shown by NoneType",
+    ),
+    "an ordering of schedules": (
+        lambda: ScheduleVocabulary.signs(_given(), [sp.Eq(x, y), x <= y]),
+        "orderings of numbers of schedules",
+    ),
+    "parameters that are points": (
+        lambda: list(
+            Algorithm.bounds(_given(parameters={x: SimpleNamespace(key="p", allowed=sp.FiniteSet(1, 2), is_flag=True)}))
+        ),
+        "that p is one of {1, 2}",
+    ),
+    "no vectors at the optimum": (lambda: Algorithm.at_optimum(_rest()), "mine does not say where its vectors rest"),
+    "powers of steps": (
+        lambda: _ClientStepsWriter._induction(_given(), 1, BELOW, SimpleNamespace(base=x, start=())),  # type: ignore[arg-type]
+        "of the steps of a round, bounds without powers",
+    ),
+    "another start of steps": (
+        lambda: _ClientStepsWriter._induction(_given(), 1, BELOW, SimpleNamespace(base=None, start=[1])),  # type: ignore[arg-type]
+        "of the steps of a round, bounds without powers",
+    ),
+    "weaker conditions of a server": (
+        lambda: export._as_stated(CLAIM, SimpleNamespace(library=("Space",)), ()),  # type: ignore[arg-type]
+        "weaker conditions than the claim's",
+    ),
+    "another vector between models": (
+        lambda: GapsVocabulary._vector(_given(), x - y),
+        "the length of x - y is not in the library",
+    ),
+    "a used claim that is no run": (
+        lambda: _CombinationWriter._claim(_given(_export_used=lambda _: USED), Derived("t:used"), 1, set()),
+        "t:used is not about runs",
+    ),
+    "a strange start": (
+        lambda: GapsVocabulary.note_starts(_given(of_a_round=True), _premise(kind="strange"), USED),
+        "another end of an interval is not exported: t:used",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_parts_that_have_no_theorem_are_refused(name: str) -> None:
+    """Each part of the export refuses what it cannot write, whatever the others let through."""
+    write, why = REFUSED[name]
+    with pytest.raises(NotExported) as refusal:
+        write()
+    assert why in str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", ["telescoped", "at the next start", "at the first start"])
+def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are noted before the steps of a proof, and are no premises of one."""
+    relation = SimpleNamespace(relations=[BELOW], id="t:used", place="run")
+    writer: Any = _given(_translate=lambda slack, _: slack)
+    premise = _premise(kind=kind, of=lambda *_: y - x)
+    known: Any = SimpleNamespace(claim=relation)
+    monkeypatch.setattr(gaps, "symbols_of", lambda _: Symbols())
+    with pytest.raises(NotExported, match="another end of an interval is not exported: t:used"):
+        GapsVocabulary.derived(writer, premise, known)
+
+
+def test_only_means_of_updates_are_premises_of_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of runs a premise is the relation itself, summed or telescoped ones are refused."""
+    monkeypatch.setattr(combination, "is_of_gaps", lambda _: False)
+
+    class Telescoped(Derived):
+        """A premise of another kind."""
+
+    asked: list[Any] = []
+    writer: Any = _given(_claim=lambda *given: asked.append(given), _is_average=lambda _: False)
+    _CombinationWriter._derive(writer, Derived("t:used"), 3, {"i"})
+    assert asked == [(Derived("t:used"), 3, {"i"})]
+    with pytest.raises(NotExported, match="is not in the library"):
+        _CombinationWriter._derive(writer, Telescoped("t:used"), 3, set())
+
+
+@pytest.mark.parametrize("counted", [8, 98, 998])
+def test_text_does_not_depend_on_symbols_of_other_claims(counted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SymPy names and orders symbols by a count over the whole process."""
+    monkeypatch.setattr(sp.Dummy, "_count", counted)
+    first, second, third = ClientSum(x * y), ClientSum(y), Average(x)
+    names = {x: "a i", y: "b i", z: "c"}
+    assert with_sums(z * first * second * third, names) == (
+        "c * ((mean (clients_of A) (fun i => a i))) * ((sum (number (clients_of A)) (fun i => a i * b i))) * "
+        "((sum (number (clients_of A)) (fun i => b i)))"
+    )
+    parts = name_parts([sp.sqrt(z), x + y, 1 + z], positive=True)
+    assert [*parts] == [sp.sqrt(z), x + y, 1 + z]
+    assert all(symbol.is_positive for symbol in parts.values())
+    assert (
+        number(sp.Mul(*reversed(parts.values())), {s: f"p{n}" for n, s in enumerate(parts.values())}) == "p0 * p1 * p2"
+    )
