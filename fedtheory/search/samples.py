@@ -48,7 +48,9 @@ class Samples:
     def _of_client(self, expression: Expr, client: int) -> NDArray[np.float64]:
         known = dict(zip(self.symbols, self.at, strict=True))
         known |= {symbol: numbers[client] for symbol, numbers in self.of_clients.items()}
-        means = {mean: sp.Dummy() for mean in _outer_means(expression)} if self.of_clients else {}
+        outer = dict.fromkeys(_outer_means(expression)) if self.of_clients else ()
+        # Names fix the order of factors, and with it rounding.
+        means = {mean: sp.Dummy(f"mean_{place:04}") for place, mean in enumerate(outer)}
         known |= {symbol: self._mean(mean.args[0]) for mean, symbol in means.items()}
         return _values(expression.xreplace(means), [*known], np.array([*known.values()]))
 
