@@ -65,11 +65,11 @@ def condition_links(claim: Claim) -> list[CompiledRelation]:
 
 def _compile_shared(claim: Claim, condition: Expr) -> CompiledRelation:
     link = _link(claim, _as_relation(claim, condition), "run")
-    meaning = tuple(claim.notation[symbol] for symbol in sorted(condition.free_symbols, key=str))
+    meaning = frozenset((symbol, claim.notation[symbol]) for symbol in condition.free_symbols)
     return _LINKS.setdefault((condition, meaning), link)
 
 
-_LINKS: dict[tuple[Expr, tuple[Quantity, ...]], CompiledRelation] = {}
+_LINKS: dict[tuple[Expr, frozenset[tuple[sp.Symbol, Quantity]]], CompiledRelation] = {}
 
 
 def _as_relation(claim: Claim, condition: Expr) -> Relation:

@@ -49,7 +49,7 @@ class Place:
             return tuple(SideTerm(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
 
     def _entry(self, values: Array) -> Number:
-        entry = (self.along.get(axis, 0) if n > 1 else 0 for axis, n in zip(self.site.axes, values.shape, strict=True))
+        entry = (self.along[axis] if n > 1 else 0 for axis, n in zip(self.site.axes, values.shape, strict=True))
         return bare(values[tuple(entry)])
 
 
