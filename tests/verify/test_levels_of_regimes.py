@@ -217,8 +217,11 @@ def test_factors_of_algorithms() -> None:
     assert {one.name for one in ClaimedAlgorithm("compressed").factors} >= {"dimension"}
     assert "dimension" not in {one.name for one in ClaimedAlgorithm("dsgd").factors}
     (mixing,) = (one for one in ClaimedAlgorithm("dsgd").factors if one.name == "mixing")
-    assert (mixing.levels, mixing.low, mixing.high) == ((0, 1, 4, 8), 0, 12)
+    assert (mixing.levels, mixing.steps, mixing.low, mixing.high) == ((0, 1, 4, 8), (2, 1), 0, 12)
     assert [mixing.in_words(level) for level in (0, 1, 4)] == ["complete", "0.5 kept", "0.938 kept"]
+    (dimension,) = (one for one in ClaimedAlgorithm("compressed").factors if one.name == "dimension")
+    assert (dimension.levels, dimension.steps, dimension.low, dimension.high) == ((0, 1, 3), (1,), 0, 4)
+    assert [dimension.in_words(level) for level in (0, 1, 4)] == ["1", "2", "16"]
     free = {one.name for one in ClaimedAlgorithm("fedprox").factors}
     (key,) = free
     assert {one.name for one in ClaimedAlgorithm("fedprox", ((key, 1),)).factors} == set()

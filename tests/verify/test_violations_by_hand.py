@@ -147,6 +147,24 @@ def test_ties_of_a_kind_are_decided_once(meeting: Any, monkeypatch: pytest.Monke
     assert (len(tried), met.left_open) == (2, 0)
 
 
+def test_work_of_ties_and_of_violations_is_counted(meeting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifth of the work is for ties, half of it for violations that are decided at once; the rest wait."""
+    met, decided = meeting
+    work = iter([*(0.0, 0.15), *(0.25, 0.375), *(2.0, 2.25), *(3.0, 3.5), *(4.0, 4.0)])
+    monkeypatch.setattr(violations, "measure_work", lambda: next(work))
+    tried: list[Any] = []
+    monkeypatch.setattr(violations, "decided", lambda _, table: tried.append(table["work"]))
+    ties = [_violation(0.5, kind, work=cost) for kind, cost in (("n", -0.1), ("s", -0.2), ("p", -0.3))]
+    for tie, left in zip(ties, (0.05, -0.075, -0.325), strict=True):
+        met.meet(tie)
+        assert met._of_ties == pytest.approx(left)
+    assert tried == [-0.1, -0.2]
+    for clear in [_violation(0.5, kind) for kind in "abc"]:
+        met.meet(clear)
+    assert [seen.point["sources"] for seen in decided] == ["a"]
+    assert (met._spent, met.left_open) == (0.5, 2)
+
+
 def test_sides_that_are_hardly_the_wrong_way_round() -> None:
     """Only those that differ by more than the last digits are decided; runs that are tried for others are not."""
     claim = Claim(id="t:twice", lhs=eta, rhs=2 * eta, where=WHERE)

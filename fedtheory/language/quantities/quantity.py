@@ -222,8 +222,7 @@ class MeanOverRounds:
 
     def __call__(self, run: Run) -> Any:
         """Compute the mean on a run."""
-        values = self.of.on(run)
-        return values.sum() / len(values)
+        return self.of.on(run).sum() / run.algorithm.rounds
 
 
 def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
