@@ -1,8 +1,7 @@
-"""Grading: assignments whose answers are bounds, and what becomes of a student's answer.
+"""Grading: assignments whose answers are bounds, and the marks of students' answers.
 
-`grade_bound` compares a bound with a claim; `mark_submission` marks a whole
-submission; `grade_folder` all of a course.  `points` is what the cells of a
-notebook call.
+`grade_bound` compares a bound with a claim; `mark_submission` marks a whole submission; `grade_folder` grades all
+submissions of a course. The cells of a notebook call `points`.
 """
 
 from fedtheory.language.exercises import Assignment, Copy

@@ -1,4 +1,4 @@
-"""From the text of an answer to an expression: Python's notation or LaTeX, by a whitelist."""
+"""Parse the text of an answer to an expression: Python's notation or LaTeX, by a whitelist."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _WORD = re.compile(r"[A-Za-z]+(?:_\w+)?")
 _ORDER = re.compile(
     r"(?<![A-Za-z])(?:\\(?:mathcal|tilde|mathrm)\s*\{?\s*|\\)*(O|o|Theta|Omega|Θ|Ω|𝒪)\s*\}*\s*(?:\\left\s*)?[(\[]"
 )
-"""The order of a formula, without its constants."""
+"""An order such as O(...), which leaves the constants open."""
 _LABEL = re.compile(r"\\?[A-Za-z]\w*(?:\s*\([A-Za-z\s,\\]*\))?")
 _DECIMAL = re.compile(r"\d[.,٫]\d|(?<![\w)])[.,]\d|\d[eE][+-]?\d")
 _FIRST_POWER = re.compile(r"(?:\^|\*\*)\s*1\s*/\s*\d")
-"""An exponent 1 before a stroke, which is half of a fraction without its bracket."""
+"""An exponent 1 before a fraction bar, which may be half of a fraction without its bracket."""
 _ROUNDING = sp.Rational(1, 200)
 """Relative error of a number that is rounded to three digits."""
 
 
 def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
-    """The expression that an answer writes with the given names; `Unreadable`, with the reason, for anything else.
+    """Return the expression of an answer in the given names; raises `Unreadable` with the reason for anything else.
 
-    A text with a backslash, a dollar or a brace is LaTeX, any other is Python, in
-    which ``^`` is a power and the sign of a product may be left out.
+    A text with a backslash, a dollar or a brace is LaTeX, any other is Python, in which ``^`` is a power and
+    multiplication signs may be omitted.
     """
     if not text.strip():
         raise Unreadable("the answer is empty")
@@ -66,7 +66,7 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
 
 
 def _require_agreement(other: str, side: str, found: Expr, names: Mapping[str, Expr]) -> Expr:
-    """The answer, with another side of it: names are passed over, formulas have to be the same."""
+    """Return the answer if another side agrees with it: names are ignored, formulas must be equal."""
     if _is_label(other, names):
         return found
     try:
@@ -81,7 +81,7 @@ def _require_agreement(other: str, side: str, found: Expr, names: Mapping[str, E
 
 
 def _is_label(text: str, names: Mapping[str, Expr]) -> bool:
-    """Return whether a side only names what the other one gives, such as ``eta`` or ``T(E)``."""
+    """Return whether a side only names the value of the other one, such as ``eta`` or ``T(E)``."""
     return _LABEL.fullmatch(write_in_ascii(text, names).replace(TIGHT, "").strip("$& ")) is not None
 
 
@@ -90,7 +90,7 @@ def _is_rounded(text: str) -> bool:
 
 
 def _are_close(left: Expr, right: Expr) -> bool:
-    """Return whether two numbers are the same up to rounding."""
+    """Return whether two numbers are equal up to rounding."""
     one, other = number_at(left, {}), number_at(right, {})
     return one is not None and other is not None and bool(abs(one - other) <= abs(other) * _ROUNDING)
 
@@ -127,7 +127,7 @@ def _read_notation(text: str, names: Mapping[str, Expr]) -> Expr:
 
 
 def _require_known_word(text: str, names: Mapping[str, Expr]) -> None:
-    """Raise `UnknownSymbol` where one word of a formula, or some letters, are no symbols; more words are a sentence."""
+    """Raise `UnknownSymbol` for a formula with an unknown word or letters; several unknown words are a sentence."""
     words = {word for word in _WORD.findall(text) if word not in names and word not in FUNCTIONS}
     unknown = sorted(word for word in words if not all(part in names for part in word))
     if len(unknown) == 1 or (unknown and all(len(word) == 1 for word in unknown)):

@@ -1,4 +1,4 @@
-"""Answers with several sides, such as ``eta = A = B``, ``drift <= B`` or ``B for eta <= 1/(4*L)``, cut into them."""
+"""Split answers with several sides, such as ``eta = A = B``, ``drift <= B`` or ``B for eta <= 1/(4*L)``."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _WRAPPINGS = tuple(
 
 
 def unwrap(text: str) -> str:
-    """A text without the fences, quotes, dollars or boxes around it.
+    """Remove code fences, quotes, dollar signs and boxes around a text.
 
-    Only blanks are stripped: a tabulator or a form feed may be what a string has left of a command.
+    Only blanks are stripped: a tab or a form feed may be the rest of a LaTeX command in a Python string.
     """
     before, text = "", text.strip(" ")
     while text != before:
@@ -51,7 +51,9 @@ def unwrap(text: str) -> str:
 
 
 def split_sides(text: str) -> list[str]:
-    """The sides of an answer, the one that answers last; `Ambiguous` where it is not clear which one does."""
+    """Return the sides of an answer, the answering one last; raises `Ambiguous` if it is not clear which one that
+    is.
+    """
     text = _without_condition(_equation_as_text(text))
     cuts = [sign for sign in _SIGN.finditer(text) if _is_outside(text, sign.start())]
     kinds = {sign.lastgroup for sign in cuts}
@@ -69,7 +71,9 @@ def split_sides(text: str) -> list[str]:
 
 
 def _without_condition(text: str) -> str:
-    """The formula before a condition such as ``for eta <= 1/(4*L)``; a text without one unchanged."""
+    """Return the formula before a condition such as ``for eta <= 1/(4*L)``; a text without a condition is returned as
+    given.
+    """
     for found in _outside(_FOR, text):
         if found.start() and _SIGN.search(text, found.end()):
             return text[: found.start()].rstrip(" ,;")
@@ -82,7 +86,7 @@ def _without_condition(text: str) -> str:
 
 
 def _equation_as_text(text: str) -> str:
-    """SymPy's ``Eq(left, right)`` as ``left = right``."""
+    """Convert SymPy's ``Eq(left, right)`` to ``left = right``."""
     found = _EQUATION.fullmatch(text)
     comma = next(_outside(re.compile(","), found[1]), None) if found else None
     return text if not found or comma is None else f"{found[1][: comma.start()]} = {found[1][comma.end() :]}"
@@ -93,6 +97,6 @@ def _outside(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_outside(text: str, place: int) -> bool:
-    """Return whether a place is outside all brackets."""
+    """Return whether a position is outside all brackets."""
     before = text[:place]
     return sum(map(before.count, "([{")) <= sum(map(before.count, ")]}"))

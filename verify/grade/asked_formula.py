@@ -1,4 +1,4 @@
-"""The formula that answers a question: norms and differences stand for the symbols that the question has for them."""
+"""Read the formula that answers a question; norms and differences become the question's symbols for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GAP = re.compile(rf"([Ff])\s*{_OPEN}{_START}{_CLOSE}{_MINUS}\1\s*(?:{_STAR}|{_O
 
 
 def read_formula(question: BoundQuestion | ExpressionQuestion, text: str) -> Expr:
-    r"""The expression of an answer; ``\|x^0-x^*\|`` and ``f(x^0)-f^*`` are the symbols of a bound's claim for them."""
+    r"""Return the expression of an answer; in a bound, ``\|x^0-x^*\|`` and ``f(x^0)-f^*`` become the claim's symbols."""
     for pattern, name in _list_symbol_texts(question):
         symbol = str(sp.latex(sp.Symbol(name))) if is_latex(text) else name
         text = pattern.sub(lambda _found, symbol=symbol: f" ({symbol}) ", text)  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The questions of an exercise whose file only the instructor has, as a student's own file states them."""
+"""Read the questions of an exercise from a student's file, if only the instructor has the exercise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CELL = re.compile(r"\bcheck_answers\(.*?(\{.*\})\)", re.DOTALL)
 
 
 def questions_in_file(submission: Submission) -> list[Question]:
-    """The questions for formulas and numbers that a file states; `InputError` for one that states none."""
+    """Return the questions for formulas and numbers in a file; raises `InputError` for a file without questions."""
     by_question = _symbols_in_cell(submission.handout) or _symbols_in_comments(submission.handout)
     if not by_question:
         raise InputError(
@@ -32,7 +32,7 @@ def questions_in_file(submission: Submission) -> list[Question]:
 
 
 def questions_without_claims(by_question: Mapping[str, Sequence[str]]) -> list[Question]:
-    """Questions whose answers are formulas or numbers in these symbols."""
+    """Return questions for formulas or numbers in the given symbols."""
     return [
         ExpressionQuestion(
             name=name,
@@ -47,7 +47,7 @@ def questions_without_claims(by_question: Mapping[str, Sequence[str]]) -> list[Q
 
 
 def _symbols_in_comments(handout: str) -> dict[str, list[str]]:
-    """The symbols of each question of a Python file, in the order of the file."""
+    """Return the symbols of each question of a Python file, in the order of the file."""
     text = _COMMENT.sub("", handout)
     found = [(part.start(), part[2], re.findall(r"\w+", part[1])) for part in _FORMULA.finditer(text)]
     found += [(part.start(), part[1], []) for part in _NUMBER.finditer(text)]
@@ -55,7 +55,7 @@ def _symbols_in_comments(handout: str) -> dict[str, list[str]]:
 
 
 def _symbols_in_cell(handout: str) -> dict[str, list[str]]:
-    """The symbols of each question of a notebook, as the cell that checks answers has them."""
+    """Return the symbols of each question of a notebook, from the cell that checks answers."""
     cell = _CELL.search(handout)
     try:
         found = json.loads(cell[1]) if cell else {}

@@ -1,4 +1,4 @@
-"""The assignments of all papers, and an instructor's own."""
+"""The assignments of all papers, and user-defined exercises of instructors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SUFFIX = ".py"
 
 
 def assignments() -> dict[str, Assignment]:
-    """Every assignment by its id, paper by paper, each in the order of its list; ids must be unique."""
+    """Return all assignments by id, paper by paper, each in the order of its list; ids must be unique."""
     parts = [part for paper in papers().values() if (part := paper.part(PART)) is not None]
     found = [assignment for part in parts for assignment in part.ASSIGNMENTS]
     by_id = {assignment.id: assignment for assignment in found}
@@ -25,21 +25,22 @@ def assignments() -> dict[str, Assignment]:
 
 
 def find_assignment(target: str) -> Assignment:
-    """The assignment of an id, or of an instructor's ``my_exercise.py``; `InputError`, with all ids, for others.
+    """Return the assignment of an id, or of an instructor's ``my_exercise.py``; raises `InputError` with all ids for
+    others.
 
-    The file is executed as Python, with all rights: name only your own.
+    The file is executed as Python with all rights of the user, so it must come from a trusted source.
     """
     return exercise_of(Path(target)) if target.endswith(_SUFFIX) else assignment_with_id(target)
 
 
 def assignment_with_id(name: str) -> Assignment:
-    """The assignment of an id, which may come from a stranger; `InputError`, with all ids, for anything else."""
+    """Return the assignment of an untrusted id; raises `InputError` with all ids for anything else."""
     if name not in assignments():
         raise InputError("assignment", f"expected one of {', '.join(assignments())}, or my_exercise.py, got {name!r}")
     return assignments()[name]
 
 
 def edition_of(target: str) -> str:
-    """Return the mark that distinguishes editions of an assignment: the text of its file, if it has one of its own."""
+    """Return a key of the edition of an assignment: the text of its file for a user-defined exercise."""
     path = Path(target)
     return path.read_text(encoding="utf-8", errors="replace") if target.endswith(_SUFFIX) and path.is_file() else ""

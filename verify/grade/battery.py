@@ -1,8 +1,8 @@
-"""Runs on which every answer to a question is tried, spread over all kinds and sizes of runs.
+"""Test runs for all answers to a question, spread over all kinds and sizes of runs.
 
-Small exact runs come from the claim's families, a quota of each kind, so that none of them crowds out the others.
-Ladders come on top: from runs in which noise, distance, or dissimilarity decides alone or with others, the numbers of
-clients, local steps and rounds grow, and steps get smaller.  They are simulated in floats, all together, once.
+Small exact runs come from the claim's families, with a quota for each kind. Ladders are added: they start from runs
+with some of noise, initial distance and dissimilarity, with increasing numbers of clients, local steps and rounds and
+decreasing steps. They are simulated once, jointly, in floats.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from verify.grade.ladders import is_allowed, list_ladder_runs
 from verify.instances import FAMILIES, complexity, families_for
 
 _QUOTA = 8
-"""Small runs of each kind."""
+"""Number of small runs of each kind."""
 _UNDECIDED = CheckResult(True)
 _ALONE = 20_000
-"""Such multiplications up to which a rung is checked alone where floats leave it open together with others."""
+"""Number of multiplications up to which a rung that joint float checks leave open is checked alone."""
 _SHORT = 2_000
-"""Multiplications of short numbers up to which rungs of the ladders are exact runs as well."""
+"""Number of multiplications of short numbers up to which rungs of ladders are also exact runs."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class Trial:
     """Result of a claim on the runs of a battery."""
 
     tried: int
-    """Runs on which the claim is evaluated."""
+    """Number of runs on which the claim was evaluated."""
     largest_ratio: float | None
-    """Largest ratio of the two sides, over all runs."""
+    """Largest ratio of the sides over all runs."""
     violation: Table | None
     """The table of the smallest run that violates the claim in exact arithmetic; None without one."""
 
 
 class Battery:
-    """Runs on which a claim applies, and what other claims with the same left side say of them."""
+    """Runs to which a claim applies, for checks of other claims with the same left side."""
 
     def __init__(self, small: Sequence[Run], long: Sequence[Table]) -> None:
         self.small, self.long = small, long
@@ -58,7 +58,7 @@ class Battery:
         return len(self.small) + len(self.long)
 
     def __iter__(self) -> Iterator[Run]:
-        """The runs, small ones first, those of the ladders in floats."""
+        """Yield the runs, small ones first, those of the ladders in floats."""
         return chain(self.small, self._floats.runs)
 
     @cached_property
@@ -71,11 +71,11 @@ class Battery:
 
     @cached_property
     def _short(self) -> RunsTogether:
-        """The lower rungs of the ladders, exact."""
+        """Return the lower rungs of the ladders as exact runs."""
         return RunsTogether([parse_run(table, RATIONAL) for table in self.long if work_of(table) <= _SHORT])
 
     def try_claim(self, claim: Claim) -> Trial:
-        """Evaluates a claim on all runs; a violation in floats counts where exact arithmetic confirms it."""
+        """Evaluate a claim on all runs; a violation in floats counts only if exact arithmetic confirms it."""
         exact, floats = list(_answers(self._exact, claim)), list(self._long_answers(claim))
         enclosed = [_check_answer(claim, run) for run in self._enclosed]
         runs = [*zip(self._rational, exact, strict=True), *zip(self._enclosed, enclosed, strict=True)]
@@ -83,25 +83,25 @@ class Battery:
         if violated is None:
             violated = confirm(claim, [self.long[n] for n, found in enumerate(floats) if found.holds is False])
         applicable = [found for found in (*exact, *enclosed, *floats) if found.applicable]
-        # Where floats overflow, or see a violation that is none, a ratio says nothing.
+        # Where floats overflow, or see a false violation, the ratio is meaningless.
         ratios = [found.ratio for found in applicable if found.holds and found.ratio is not None]
         largest = max(filter(math.isfinite, ratios), default=None)
         return Trial(len(applicable), largest, violated)
 
     def largest_ratio(self, claim: Claim) -> float | None:
-        """The largest ratio of two sides, on exact runs alone: sides that are small differences are not rounded."""
+        """Return the largest ratio of the sides on exact runs only, where small differences have no rounding errors."""
         answers = [*_answers(self._exact, claim), *_answers(self._short, claim)]
         return max((found.ratio for found in answers if found.ratio is not None), default=None)
 
     def select_applicable(self, claim: Claim) -> Battery:
-        """Return the battery without the runs on which a claim does not apply."""
+        """Return the battery without the runs to which a claim does not apply."""
         small = [*zip(self._rational, _answers(self._exact, claim), strict=True)]
         small += [(run, _check_answer(claim, run)) for run in self._enclosed]
         applicable = [run for run, found in small if found.applicable]
         return Battery(applicable, [table for table in self.long if is_allowed(claim, table)])
 
     def _long_answers(self, claim: Claim) -> Iterator[CheckResult]:
-        """Decide a claim on the ladders, on which its conditions are known to hold."""
+        """Yield the results of a claim on the ladders, which satisfy its conditions."""
         unconditional = replace(claim, conditions=())
         outcomes = self._floats.answers([unconditional]).get(unconditional, {})
         for row, table in enumerate(self.long):
@@ -121,20 +121,20 @@ def _check_answer(claim: Claim, run: Run) -> CheckResult:
     try:
         found = check(claim, run)
     except LookupError:
-        # A quantity may ask for what a run does not have, such as a second client.
+        # A quantity may need a feature that a run lacks, such as a second client.
         return CheckResult(False)
     return CheckResult(found.applicable, found.everywhere, found.holds, found.ratio)
 
 
 @cache
 def battery(claim: Claim) -> Battery:
-    """The battery of a claim; kept, so that its runs are simulated once."""
+    """Return the battery of a claim; it is cached, so that its runs are simulated once."""
     everything = Battery(tuple(_small_runs(claim)), tuple(list_ladder_runs(claim)))
     return everything.select_applicable(claim)
 
 
 def _small_runs(claim: Claim) -> Iterator[Run]:
-    """The simplest runs of each kind from the claim's families, the simplest first."""
+    """Yield the simplest runs of each kind from the claim's families, the simplest first."""
     names = [name for name in families_for(claim) if not FAMILIES[name].in_floats]
     instances = (instance for name in names for instance in FAMILIES[name].instances)
     ordered = sorted((complexity(i, run), n, run) for n, i in enumerate(instances) for run in [i.run()])
@@ -142,7 +142,7 @@ def _small_runs(claim: Claim) -> Iterator[Run]:
 
 
 def _quota(runs: Iterable[Run], most: int) -> Iterator[Run]:
-    """Select at most so many runs of each kind, in their order."""
+    """Yield at most `most` runs of each kind, in order."""
     counts: dict[Hashable, int] = {}
     for run in runs:
         kind = _classify_run(run)

@@ -1,6 +1,6 @@
-"""A student's bound against a claim: equal, proved, refuted by a run, or not refuted; and how loose it is.
+"""Grade a student's bound against a claim: equal, proved, refuted by a run or not refuted, and its looseness.
 
-Everything is counted in runs, and nothing in seconds: the same answer has the same grade on every machine.
+Budgets are counted in runs, not in seconds, so that the same answer gets the same grade on every machine.
 """
 
 from __future__ import annotations
@@ -31,45 +31,44 @@ _THOUSAND = 1_000
 
 @dataclass(frozen=True)
 class BoundFinding:
-    """Result for a bound that a student gives for the left side of a claim."""
+    """Result for a student's bound on the left side of a claim."""
 
     standing: Standing
     answer: Expr
     reason: str
     right_units: bool
     excess: float | None = None
-    """The largest factor by which the answer is above the reference; infinite where that grows without bound."""
+    """The largest ratio of the answer to the reference; infinite if it is unbounded."""
     tightness: float | None = None
     """The largest ratio of the left side to the answer; 1 for a bound that is attained."""
     lhs: str | None = None
     rhs: str | None = None
-    """The sides on the counterexample, exact."""
+    """Both sides on the counterexample, exact."""
     run_file: str | None = None
     """The counterexample, as the text of a run file."""
     relation: str | None = None
-    """The answer as a relation between quantities, which `fedtheory check` shows on the counterexample."""
+    """The answer as a relation between quantities, which `fedtheory check` evaluates on the counterexample."""
     growth: Growth = ()
-    """Changes of symbols along which the excess grows without bound."""
+    """Changes of symbols along which the excess is unbounded."""
     shrinking: Growth = ()
-    """Changes of symbols along which an answer that is not refuted falls arbitrarily far below every proved bound."""
+    """Changes of symbols along which the ratio of an answer to every proved bound tends to zero."""
     about: tuple[float, float] | None = None
-    """The sides on the counterexample, rounded."""
+    """Both sides on the counterexample, rounded."""
     follows_from: tuple[str, ...] = ()
-    """The proved claims and facts that the answer follows from, where a search found a certificate."""
+    """The proved claims and facts that imply the answer, if a search found a certificate."""
 
     @property
     def share(self) -> Fraction:
-        """The share of the points."""
+        """Return the fraction of the points."""
         return compute_share(self.standing, self.excess, self.right_units)
 
 
 def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
     """Grade an upper bound for the left side of a claim against the claim's own right side.
 
-    `answer` is written with the symbols of the claim.  `budget` is in thousands of
-    runs that the search looks at, for answers that are neither equal to the
-    reference, nor proved, nor refuted on one of the runs that every answer is tried on.
-    `InputError` for a claim that is no upper bound of one left side.
+    `answer` uses the symbols of the claim. `budget` is the size of the search in thousands of runs; answers that are
+    equal to the reference, proved, or refuted by a test run need no search. Raises `InputError` for a claim that is no
+    upper bound on one left side.
     """
     if claim.lhs is None or claim.relation != "<=":
         raise InputError(claim.id, "expected a claim of the form lhs <= rhs, whose right side is asked for")
@@ -110,7 +109,7 @@ def _not_refuted(standing: Standing, claim: Claim, answer: Expr, reason: str, ti
 
 
 def _refuted(stated: Claim, right_units: bool, table: Table) -> BoundFinding:
-    """The finding of a refutation, from the run file that the student gets."""
+    """Return the result for a refuted bound, from the run file that the student gets."""
     found, reason = describe(stated, table), "a run violates it, in exact arithmetic"
     return BoundFinding(
         "refuted",
@@ -126,7 +125,7 @@ def _refuted(stated: Claim, right_units: bool, table: Table) -> BoundFinding:
 
 
 def _looseness(claim: Claim, answer: Expr) -> Looseness:
-    """The largest excess over the reference: over the values of symbols, and over runs."""
+    """Return the largest excess over the reference, over values of symbols and over runs."""
     over_values = measure_looseness(claim, answer)
     if over_values is not None and over_values.growth:
         return over_values
@@ -136,7 +135,7 @@ def _looseness(claim: Claim, answer: Expr) -> Looseness:
 
 
 def _shrinking(claim: Claim, stated: Claim) -> Growth:
-    """The changes along which the stated answer falls below the reference; none if it keeps to a proved bound."""
+    """Return changes along which the answer falls below every proved bound; empty if there are none."""
     known = _list_proved_bounds(claim) or (claim,)
     falls = [measure_looseness(stated, bound.relations[0].right) for bound in known]
     # Bounds with quantities that cannot be chosen freely are not compared.
@@ -145,7 +144,7 @@ def _shrinking(claim: Claim, stated: Claim) -> Growth:
 
 
 def _is_proved(claim: Claim, answer: Expr) -> bool:
-    """Whether the kernel proves that the answer is at least the reference, or a sharper bound, which is proved."""
+    """Return whether the kernel proves that the answer is at least the reference, or a tightened proved bound."""
     return any(_is_at_least(claim, answer, known.relations[0].right) for known in _list_proved_bounds(claim))
 
 
@@ -157,7 +156,7 @@ def _is_at_least(claim: Claim, answer: Expr, known: Expr) -> bool:
 
 @cache
 def _list_proved_bounds(claim: Claim) -> tuple[Claim, ...]:
-    """The claim and those that sharpen it, if they are proved under no stronger assumptions."""
+    """Return the claim and its tightened versions that are proved under no stronger assumptions."""
     return tuple(known for known in (claim, *sharper_claims(claim)) if _serves(claim, known))
 
 

@@ -1,4 +1,4 @@
-"""The option that an answer chooses: its letter, its text, or both."""
+"""Read the option that an answer chooses: its letter, its text, or both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WITH_TEXT = re.compile(r"\W*([a-z])\s*[).:\]-]+\s*(.+)", re.IGNORECASE | re.DOT
 
 
 def read_choice(question: ChoiceQuestion, text: str) -> str:
-    """The letter of the chosen option; `Unreadable` where the text chooses none, or contradicts itself."""
+    """Return the letter of the chosen option; raises `Unreadable` if the text chooses none or contradicts itself."""
     letters = list(question.letters)
     texts = {_plain(option): letter for letter, option in zip(letters, question.options, strict=True)}
     by_text = texts.get(_plain(text))
@@ -27,5 +27,5 @@ def read_choice(question: ChoiceQuestion, text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text by its words alone."""
+    """Return the words of a text only."""
     return " ".join(re.findall(r"[^\W_]+", text.lower()))

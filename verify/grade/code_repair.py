@@ -1,4 +1,4 @@
-"""Code as editors and word processors leave it: other quotes and signs, and statements too long to be parsed."""
+"""Repair code from editors and word processors: typographic quotes and signs, and statements too long to be parsed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def is_python(text: str) -> bool:
 
 
 def repair_signs(code: str) -> str:
-    """The code with straight quotes, minus signs and blanks, where it is no Python without them and some with them."""
+    """Return the code with straight quotes, minus signs and blanks if only that makes it valid Python."""
     plain = code.translate(_ASCII)
     return plain if plain != code and not is_python(code) and is_python(plain) else code
 
 
 def leave_out_if_huge(statement: str) -> str:
-    """The statement; instead of one that is too long to be executed, a line that is no Python and names the answer."""
+    """Return a statement; one that is too long is replaced by an invalid line that names the answer."""
     named = _NAMED.search(statement) if len(statement) > _LONGEST_STATEMENT else None
     return statement if named is None else f"{named[1]} = <more than {_LONGEST_STATEMENT:,} characters of code>\n"

@@ -1,8 +1,8 @@
-"""The process in which submitted code runs: confined by bubblewrap, with limits that are set before it starts.
+"""Start the process in which submitted code runs, confined by bubblewrap, with limits that are set in advance.
 
-Bubblewrap (Debian's package `bubblewrap`) gives it its own namespaces: it sees no process, network or file of the
-machine but Python, its packages and `fedtheory`, read-only and without solutions.  `prlimit` bounds one process;
-libseccomp's filter keeps it one, and refuses what neither of them bounds.
+Bubblewrap (Debian's package `bubblewrap`) gives the process its own namespaces. The code sees no other process, no
+network, and only the files of Python, its packages and `fedtheory`, read-only and without solutions. `prlimit` limits
+one process; libseccomp's filter forbids further processes and system calls that the two do not limit.
 """
 
 from __future__ import annotations
@@ -29,32 +29,34 @@ class Limits:
     """Resources that the code of one submission may use."""
 
     seconds: int = 3
-    """Processor time."""
+    """Processor time in seconds."""
     waiting: int = 60
-    """Seconds until the end, computing or not: many times more, for on a busy machine computing takes its time."""
+    """Seconds of real time until the end, much longer than the processor time for busy machines."""
     memory: int = 1 << 30
-    """In bytes."""
+    """Memory in bytes."""
     files: int = 1 << 26
-    """In bytes, of everything that it writes into its own empty folder for temporary files."""
+    """Size in bytes of all files in its temporary folder."""
     output: int = 1 << 20
-    """In bytes, of everything that it answers."""
+    """Size in bytes of its output."""
 
 
 USUAL = Limits()
 
 Launch = Callable[[str, Limits], "subprocess.Popen[bytes]"]
-"""Starts a program in Python, given as its text, with pipes for its input and its output."""
+"""Function that starts a Python program, given as text, with pipes for its input and output."""
 
 
 @dataclass(frozen=True)
 class NoSandbox:
-    """The sandbox cannot be had on this machine."""
+    """Reason why the sandbox is not available on this machine."""
 
     reason: str
 
 
 def find_launch(unsafe: bool = False) -> Launch | NoSandbox:
-    """The sandbox, if one trial of it succeeds; else a plain process where `unsafe` allows it, or the reason."""
+    """Return the launcher of the sandbox if a trial succeeds; else a plain process if `unsafe` allows it, or the
+    reason.
+    """
     reason = _try_sandbox()
     if reason is None:
         return launch_confined
@@ -67,7 +69,7 @@ def launch_plain(program: str, _limits: Limits) -> subprocess.Popen[bytes]:
 
 
 def launch_confined(program: str, limits: Limits) -> subprocess.Popen[bytes]:
-    """Start a program in the sandbox; all that it is ends with the process that is returned, or with this one."""
+    """Start a program in the sandbox; all its processes end with the returned one, or with this one."""
     with tempfile.TemporaryFile() as rules:
         rules.write(_filter())
         rules.seek(0)
@@ -78,7 +80,7 @@ def launch_confined(program: str, limits: Limits) -> subprocess.Popen[bytes]:
 
 
 def import_path() -> list[str]:
-    """The folders in which submitted code finds `fedtheory` and the installed packages."""
+    """Return the folders from which submitted code imports `fedtheory` and the installed packages."""
     return [*_packages(), str(_THEORY.parent)]
 
 
@@ -100,7 +102,7 @@ _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
 
 
 def _start(command: Sequence[str], descriptors: Sequence[int] = ()) -> subprocess.Popen[bytes]:
-    # Pipes alone: the mode of an open file, be it /dev/null, could be changed by its owner.
+    # Only pipes are passed: the owner of an open file, even /dev/null, could change its mode.
     return subprocess.Popen(
         [which(command[0]) or command[0], *command[1:]],
         stdin=subprocess.PIPE,
@@ -113,7 +115,7 @@ def _start(command: Sequence[str], descriptors: Sequence[int] = ()) -> subproces
 
 
 def _view(limits: Limits) -> Iterator[str]:
-    """The files of the sandbox: all read-only, but for an empty folder for temporary ones."""
+    """Yield the options for the files of the sandbox: all read-only, except an empty folder for temporary files."""
     shown = _list_visible_folders()
     yield from ("--size", str(limits.files), "--tmpfs", "/tmp")
     for place in shown:
@@ -134,7 +136,7 @@ def _list_visible_folders() -> list[str]:
 
 
 def _solutions() -> Iterator[Path]:
-    """The grader, and the assignments of every paper: their sources and what Python has compiled of them."""
+    """Yield the files of the grader and of all assignments, as sources and compiled."""
     yield from _FLOORS
     for paper in papers().values():
         home = paper.folder.resolve()
@@ -144,20 +146,20 @@ def _solutions() -> Iterator[Path]:
 _PROCESSES = ("fork", "vfork", "clone", "clone3", "unshare", "setns", "ptrace", "kcmp", "pidfd_getfd")
 _MEMORY = ("shmget", "msgget", "semget", "memfd_create", "process_vm_readv", "process_vm_writev", "userfaultfd")
 _SERVICES = ("socket", "socketpair", "keyctl", "add_key", "request_key", "bpf", "perf_event_open", "io_uring_setup")
-"""System calls that lead out of the limits or of the namespaces: other processes, sockets, memory and keys."""
+"""System calls that could evade the limits or the namespaces: other processes, sockets, memory and keys."""
 _ALLOW, _NOT_PERMITTED = 0x7FFF0000, 0x00050001
 
 
 @cache
 def _filter() -> bytes:
-    """The filter of system calls, as the kernel reads it; `OSError` without libseccomp."""
+    """Return the filter of system calls in the kernel's format; raises `OSError` without libseccomp."""
     library = ctypes.CDLL("libseccomp.so.2")
     library.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(library.seccomp_init(_ALLOW))
     with tempfile.TemporaryFile() as file:
         for name in (*_PROCESSES, *_MEMORY, *_SERVICES):
             number = library.seccomp_syscall_resolve_name(name.encode())
-            # An older library knows not all names; the kernel behind it seldom has the call.
+            # An older library does not know all names; the kernel seldom has such a call.
             if number != -1 and library.seccomp_rule_add(context, _NOT_PERMITTED, number, 0) != 0:
                 raise OSError(f"libseccomp does not filter {name}")
         if library.seccomp_export_bpf(context, file.fileno()) != 0:
@@ -171,7 +173,7 @@ _READY = b"ready"
 
 
 def _try_sandbox() -> str | None:
-    """The reason why the sandbox does not start here; None where it does."""
+    """Return the reason why the sandbox does not start; None if it does."""
     missing = [program for program in ("bwrap", "prlimit") if which(program) is None]
     if missing:
         return f"{' and '.join(missing)} cannot be found (Debian's packages bubblewrap and util-linux)"

@@ -1,6 +1,6 @@
-"""Counterexamples to an answer: confirmed in exact arithmetic, and made small, in an amount of work that never varies.
+"""Confirm counterexamples to an answer in exact arithmetic, and shrink them with a fixed amount of work.
 
-No step looks at a clock: the same answer gets the same counterexample on every machine.
+No step depends on time, so the same answer gets the same counterexample on every machine.
 """
 
 from __future__ import annotations
@@ -29,46 +29,46 @@ from verify.falsify.tables import (
 from verify.grade.typed_relation import write_relation
 
 _CONFIRMED = 4
-"""Violations in floats that are repeated in exact arithmetic, those that take least first."""
+"""Number of float violations that are checked exactly, the cheapest first."""
 _SHRINKING = 8.0
-"""Seconds of work for a smaller counterexample."""
+"""Seconds of work for shrinking."""
 _LIGHT = 200
-"""Multiplications of short numbers: a run with fewer is small already."""
+"""Number of multiplications of short numbers below which a run is small."""
 _LENGTH = 64
-"""Steps after which a multiplication of rationals takes as long again."""
+"""Number of steps after which the cost of a multiplication of rationals has doubled."""
 _CLEAR = 1.01
-"""Ratio of the sides that a run keeps in floats while it gets shorter."""
+"""Ratio of the sides in floats that a run must keep while it is shortened."""
 _SETTINGS = (
     ("step size", STEP_SIZE),
     ("server step size", "algorithm.server_step_size"),
     ("momentum", "algorithm.momentum"),
 )
-"""Settings of a run that are named next to its size, where it has them."""
+"""Settings of a run that are named next to its size, if it has them."""
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A run that violates an answer, and the two sides there."""
+    """A run that violates an answer, with both sides."""
 
     run_file: str
     lhs: str
-    """Exact; an enclosure where there is no rational number."""
+    """The left side, exact, or an enclosure if it is not rational."""
     rhs: str
     about: tuple[float, float]
-    """The two sides, rounded."""
+    """Both sides, rounded."""
     size: str
-    """The size of the run, in words."""
+    """The size of the run as text."""
     relation: str | None = None
-    """The answer as a relation between quantities, which `fedtheory check` shows on the run."""
+    """The answer as a relation between quantities, which `fedtheory check` evaluates on the run."""
 
 
 def work_of(table: Table) -> int:
-    """Multiplications of short numbers that an exact run takes, about."""
+    """Estimate the multiplications of short numbers in an exact run."""
     return cost(table) * (1 + count_steps(table) // _LENGTH)
 
 
 def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
-    """Returns the first of some violations in floats that exact arithmetic confirms; None without one."""
+    """Return the first float violation that exact arithmetic confirms; None without one."""
     for table in sorted(violations, key=work_of)[:_CONFIRMED]:
         found = write_table(_shorten(claim, table))
         if check(claim, decidable(parse_run(found, RATIONAL))).holds is False:
@@ -77,7 +77,7 @@ def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
 
 
 def describe(claim: Claim, table: Table) -> Counterexample:
-    """Returns the counterexample that a table is, as small as shrinking makes it."""
+    """Shrink a counterexample and return it with both sides."""
     table = shrink(claim, table, measure_work() + _SHRINKING)
     found = check(claim, decidable(parse_run(table, RATIONAL)))
     worst = found.worst
@@ -96,7 +96,7 @@ def _size_of(table: Table) -> str:
 
 
 def _shorten(claim: Claim, table: Table) -> Table:
-    """The run with half of its clients, rounds or local steps, time and again, while floats see a clear violation."""
+    """Halve clients, rounds or local steps of a run repeatedly while floats see a clear violation."""
     while work_of(table) > _LIGHT:
         shorter = next((other for other in halves(table) if _is_clear(claim, other)), None)
         if shorter is None:

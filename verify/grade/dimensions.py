@@ -1,4 +1,4 @@
-"""Units of quantities, found from runs: how each changes when the loss and the model are measured in other units."""
+"""Find the units of quantities from runs: the change of a value when the loss and the model change their units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
 
 Units = tuple[Fraction, Fraction]
-"""Exponents of the unit of the loss, and of the model's length."""
+"""Exponents of the unit of the loss, and of the unit of length of the model."""
 
 _LOSS, _LENGTH = 3, 5
 _SETTINGS: tuple[Mapping[str, Any], ...] = (
@@ -35,12 +35,12 @@ _SETTINGS: tuple[Mapping[str, Any], ...] = (
     {"name": "fedprox", "proximal": True},
     {"name": "dsgd", "mixing": [["3/4", "1/4"], ["1/4", "3/4"]], "local_steps": 1},
 )
-"""Kinds of runs; a quantity needs a value that is not zero on one of them."""
+"""Kinds of runs; a quantity needs a non-zero value on one of them."""
 
 
 @cache
 def units_of(quantity: RunQuantity) -> Units | None:
-    """The units of a quantity; None where no run of the kinds that are tried gives it a value."""
+    """Return the units of a quantity; None if no run of these kinds gives it a value."""
     for place in range(len(_SETTINGS)):
         found = _units_on(quantity, place)
         if found is not None:
@@ -62,7 +62,7 @@ def _units_on(quantity: RunQuantity, place: int) -> Units | None:
 
 
 def _size(quantity: RunQuantity, run: Run | None) -> float | None:
-    """The largest value on a run; None where it has none."""
+    """Return the largest value on a run; None if it has none."""
     if run is None:
         return None
     try:
@@ -73,7 +73,7 @@ def _size(quantity: RunQuantity, run: Run | None) -> float | None:
 
 
 def _exponent(ratio: float, base: int) -> Fraction | None:
-    """The exponent of a power, a half or a whole number; None for what is none."""
+    """Return the exponent of a power if it is an integer or half-integer; else None."""
     exponent = math.log(ratio) / math.log(base)
     nearest = round(2 * exponent)
     return Fraction(nearest, 2) if abs(2 * exponent - nearest) < 1e-6 else None
@@ -92,7 +92,7 @@ def _run(place: int, loss: int, length: int) -> Run | None:
 
 
 def _table(setting: dict[str, Any], loss: Fraction, length: Fraction) -> dict[str, Any]:
-    """A run of two clients in the plane, in other units."""
+    """Return the table of a run of two clients in the plane, in scaled units."""
     curvature, slope = loss / length**2, loss / length
     problem = {
         "kind": "quadratic",

@@ -1,4 +1,4 @@
-"""Conditions that are equations, such as one local step: each is solved for a symbol, which leaves the formulas."""
+"""Eliminate conditions that are equations, such as one local step, from formulas."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 
 Solved = tuple[list[Expr], tuple[Expr, ...]]
-"""Inequalities without the solved symbols, and the formulas without them."""
+"""Inequalities and formulas without the solved symbols."""
 
 
 def eliminate_equations(conditions: Sequence[Expr], formulas: Sequence[Expr]) -> Solved | None:
-    """The inequalities among some conditions, and formulas, with every equation inserted.
+    """Insert every equation among the conditions into the inequalities and formulas.
 
-    None where an equation is linear in none of its symbols, or a condition is no relation of two sides.
+    Returns None if an equation is linear in none of its symbols, or a condition is not a relation of two sides.
     """
     rest, sides = list(conditions), tuple(formulas)
     while (equation := next((one for one in rest if isinstance(one, sp.Eq)), None)) is not None:
@@ -25,13 +25,13 @@ def eliminate_equations(conditions: Sequence[Expr], formulas: Sequence[Expr]) ->
         inserted = (one.subs(solution) for one in rest if one is not equation)
         rest = [one for one in inserted if one is not sp.true]
         sides = tuple(side.subs(solution) for side in sides)
-    # What is only excluded, as by x != y, changes no supremum.
+    # An exclusion such as x != y does not change a supremum.
     inequalities = [one for one in rest if not isinstance(one, sp.Ne)]
     return (inequalities, sides) if all(hasattr(one, "gts") for one in inequalities) else None
 
 
 def _solve(equation: sp.Eq) -> dict[sp.Symbol, Expr] | None:
-    """One symbol of an equation by the others, the one that stands alone first."""
+    """Solve an equation for one symbol, preferably one that stands alone on a side."""
     numerator = sp.fraction(sp.together(equation.lhs - equation.rhs))[0]
     for symbol in sorted(equation.free_symbols, key=lambda one: (one not in equation.args, str(one))):
         polynomial = numerator.as_poly(symbol)

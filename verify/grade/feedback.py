@@ -1,4 +1,4 @@
-"""The page that a student gets back."""
+"""Write the page that a student gets back."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _STRONG = re.compile(r"\*\*([^*]+)\*\*")
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 RUN_FILE = "run.toml"
-"""The name under which a student saves a run."""
+"""The file name under which a student saves a run."""
 
 
 def feedback_page(result: Result) -> str:
-    """A self-contained HTML page with points, comments and counterexamples; everything of the student's is escaped."""
+    """Return a self-contained HTML page with points, comments and counterexamples; text of the student is escaped."""
     who, what = escape(result.student), escape(result.title or result.assignment or result.file)
     pending = f"; {format_points(result.pending)} still to be given by a person" if result.pending else ""
     own = (trouble for trouble in result.troubles if trouble not in result.notes)
@@ -44,12 +44,12 @@ def feedback_page(result: Result) -> str:
 
 
 def run_text(row: AnswerRow, name: str = RUN_FILE) -> str:
-    """The run file of a refuted answer, with the command that shows the violation at its head."""
+    """Return the run file of a refuted answer, with the command that shows the violation as its first line."""
     return f"# {command(row, name)}\n{row.run_file}" if row.relation else row.run_file or ""
 
 
 def command(row: AnswerRow, name: str = RUN_FILE) -> str:
-    """The command that shows both sides of an answer on the run that refutes it."""
+    """Return the command that shows both sides of an answer on the run that refutes it."""
     return f'fedtheory check "{row.relation}" {name}'
 
 
@@ -63,12 +63,12 @@ def _section(row: AnswerRow) -> str:
 
 
 def write_question(row: AnswerRow) -> str:
-    """Typeset a question; empty where it is not known."""
+    """Typeset a question; empty if it is not known."""
     return f'<div class="question">{_typeset(row.question)}</div>\n' if row.question else ""
 
 
 def _answer(row: AnswerRow) -> str:
-    """The answer as submitted, and as parsed where that differs."""
+    """Return the answer as submitted, and as parsed if that differs."""
     if not row.answer:
         return ""
     given = f"<dt>Your answer</dt><dd><pre>{escape(row.answer)}</pre></dd>"
@@ -79,7 +79,7 @@ def _answer(row: AnswerRow) -> str:
 
 
 def _typeset_read_formula(text: str) -> str:
-    """Typeset the formula that was read; empty for numbers, words and what is no formula."""
+    """Typeset the formula as parsed; empty for numbers, words and anything else."""
     words = set(_NAME.findall(text)) - FUNCTIONS.keys()
     if text in words or not words:
         return ""
@@ -90,7 +90,7 @@ def _typeset_read_formula(text: str) -> str:
 
 
 def _symbol(word: str) -> sp.Symbol:
-    """A symbol; a word that is no Greek letter is not typeset as a product of its letters."""
+    """Return a symbol; a word that is not a Greek letter is typeset upright, not as a product of its letters."""
     is_word = len(word) > 1 and latex(sp.Symbol(word)) == word
     return sp.Symbol(rf"\mathrm{{{word}}}" if is_word else word, positive=True)
 
@@ -106,7 +106,7 @@ def _run(row: AnswerRow) -> str:
 
 
 def _typeset(text: str) -> str:
-    """Markdown with LaTeX as HTML: formulas as MathML where the converter is installed, else as written."""
+    """Convert Markdown with LaTeX to HTML; formulas become MathML if the converter is installed."""
     parts = _FORMULA.split(text)
     return "".join(_formula(part) if place % 2 else _mark_up_text(part) for place, part in enumerate(parts))
 
@@ -121,5 +121,5 @@ def _formula(latex: str) -> str:
 
         return str(convert(latex))
     except Exception:
-        # Without the converter, or for what it cannot read, the source of the formula is better than nothing.
+        # Without the converter, or if it fails, the LaTeX source is shown.
         return f"<code>{escape(latex)}</code>"

@@ -1,4 +1,4 @@
-"""A folder of submissions: graded over local processes, one result file each, so that it can be resumed."""
+"""Grade a folder of submissions in several processes, with one result file each, so that grading can be resumed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from verify.grade.written import read_entered, write_all
 from verify.processes import run_unordered
 
 _EDITION = "10"
-"""Raised when grades change for the same files, so that stored results become invalid."""
+"""Version of the grading rules; a new one makes stored results invalid."""
 _NO_HEADER = (
     "not graded: the file does not say what it answers; "
     "expected a line `# fedtheory assignment: ID (copy of STUDENT)`, or a notebook of `fedtheory course new`; "
@@ -33,14 +33,14 @@ class Task:
 
     handed_in: HandedIn
     given: str | None
-    """Assignment named by the instructor, an id or the file of an exercise; None where the file's header names it."""
+    """Assignment named by the instructor, an id or the file of an exercise; None if the file's header names it."""
     copy: str
-    """The student whose copy counts: the one of the file, or one for the whole class."""
+    """The student whose copy is graded: the one of the file, or one for the whole class."""
     label: str
     """The name of its result files."""
     results: Path
     launch: Launch | NoSandbox
-    """Launcher of its code, or the reason for which it is not executed."""
+    """Launcher of its code, or the reason why it is not executed."""
 
 
 def grade_folder(
@@ -56,14 +56,13 @@ def grade_folder(
 ) -> list[Result]:
     """Grade all ``.py`` and ``.ipynb`` files of a folder; write points, results and feedback into `output`.
 
-    A file in a folder of its own counts as well, as nbgrader has it.  A submission names
-    its assignment, unless `assignment` does, an id or the file of a user-defined exercise;
-    `copy` is the id whose copy all students have, else the file says whose copy it is.
-    One that cannot be graded is in the results with the reason.  A result that is stored for
-    the same file is not computed again.  Code is executed in a sandbox; where there is none, `unsafe`
-    executes it without, and else the answers that are no literals are left to a person.
-    A user-defined exercise is checked before its first grading, which `on_own` announces.
-    `InputError` for folders that make no sense, and for an exercise whose solutions or reference bounds are wrong.
+    Files in one subfolder per student, as in nbgrader, count as well. `assignment` is an id or the file of a
+    user-defined exercise; without it each submission names its own. `copy` is the id of a copy that all students have;
+    without it each file names its copy. A submission that cannot be graded is in the results with the reason. A result
+    that is stored for the same file is not computed again. Code is executed in a sandbox. If there is none, `unsafe`
+    allows execution without it; otherwise answers that are not literals are left to a person. A user-defined exercise
+    is checked before its first grading, which `on_own` announces. Raises `InputError` for invalid folders, and for an
+    exercise whose solutions or reference bounds are wrong.
     """
     if jobs == 0:
         raise InputError("--jobs", "expected a number of processes, or -1 for all cores, got 0")
@@ -130,7 +129,7 @@ def _grade(task: Task) -> Result:
     try:
         return mark_submission(assignment, copy, submission, task.launch)
     except Exception as error:
-        # Whatever it is, it must not cost the others their grades.
+        # An error in one submission must not stop the grading of the others.
         rows = (
             AnswerRow(q.name, q.title, None, q.points, "a person has to look at this answer") for q in copy.questions
         )

@@ -1,4 +1,4 @@
-"""Points that a person gives: kept in one csv file next to the grades, which grading again reads and extends."""
+"""Points entered by a person: kept in a csv file next to the grades, which later gradings read and extend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fedtheory.errors import InputError
 from verify.grade.marking import AnswerRow, Result
 
 FILE = "to_read.csv"
-"""One line for each answer that a person reads; also where a person enters points."""
+"""File with one line for each answer that a person reads; points can be entered there."""
 _COLUMNS = ("student", "assignment", "question", "max", "points", "note", "answer")
 _NEEDED = ("student", "question", "points")
 _LONGEST_CELL = 32_000
@@ -23,20 +23,20 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class EnteredPoints:
-    """The points of one answer, as a person enters them."""
+    """The points of one answer, as entered by a person."""
 
     student: str
     question: str
     points: float
     note: str = ""
     assignment: str = ""
-    """Empty where the student has one answer to a question of that name."""
+    """The assignment; empty if the student has only one answer to a question of that name."""
     place: str = ""
-    """Place of the entry, for messages."""
+    """Position of the entry, for error messages."""
 
 
 def read_given(file: Path) -> list[EnteredPoints]:
-    """The lines of a csv file in which points are entered; `InputError`, with the line, for what is no number."""
+    """Read the entered points of a csv file; raises `InputError` with the line for anything but numbers."""
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines(keepends=True)
     except (OSError, UnicodeDecodeError) as error:
@@ -57,7 +57,7 @@ def read_given(file: Path) -> list[EnteredPoints]:
 
 
 def matched(given: Iterable[EnteredPoints], results: Sequence[Result]) -> dict[Key, EnteredPoints]:
-    """Each entry with the answer that it is about; `InputError` where there is none, several, or too many points."""
+    """Match each entry with its answer; raises `InputError` if there is none, several, or too many points."""
     rows = {(r.student, r.assignment, row.name): row for r in results for row in r.rows}
     return {_key(entry, rows): entry for entry in given}
 
@@ -65,7 +65,7 @@ def matched(given: Iterable[EnteredPoints], results: Sequence[Result]) -> dict[K
 def split_entries(
     given: Iterable[EnteredPoints], results: Sequence[Result]
 ) -> tuple[dict[Key, EnteredPoints], list[EnteredPoints]]:
-    """Split entries into those about answers that are there, and those about missing answers, which are kept."""
+    """Split entries into those for existing answers, by key, and those for missing answers."""
     there = {(r.student, row.name) for r in results for row in r.rows}
     entries = list(given)
     known = matched((entry for entry in entries if (entry.student, entry.question) in there), results)
@@ -73,7 +73,7 @@ def split_entries(
 
 
 def add_given_points(result: Result, given: Mapping[Key, EnteredPoints]) -> Result:
-    """Return a result with the points that a person gives to its answers."""
+    """Return a result with the entered points."""
     rows = [_with_points(row, given.get((result.student, result.assignment, row.name))) for row in result.rows]
     return replace(result, rows=tuple(rows))
 
@@ -81,9 +81,9 @@ def add_given_points(result: Result, given: Mapping[Key, EnteredPoints]) -> Resu
 def write_manual_table(
     results: Sequence[Result], given: Mapping[Key, EnteredPoints], others: Iterable[EnteredPoints], path: Path
 ) -> None:
-    """All answers that the machine leaves to a person, or to which a person gives points, with what is entered.
+    """Write all answers that are left to a person or have entered points, with these points.
 
-    `others` are entries about answers that are not there at present, so that no work of a person is lost.
+    `others` are entries for answers that are missing at present; they are kept, so that no entered points are lost.
     """
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
@@ -109,17 +109,17 @@ def write_manual_table(
 
 
 def _shorten_answer(answer: str) -> str:
-    """Shorten an answer to the length of a spreadsheet's cell: the table is read again, and the file has all of it."""
+    """Shorten an answer to the size of a spreadsheet cell; the complete answer is in the result files."""
     return answer if len(answer) <= _LONGEST_CELL else f"{answer[:_LONGEST_CELL]} [...]"
 
 
 def plain(cell: object) -> object:
-    """A text that a spreadsheet does not take for a formula."""
+    """Return a text that a spreadsheet does not interpret as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def points_of(text: str, place: str = "") -> float:
-    """A number of points; `InputError` for what is none."""
+    """Parse a number of points; raises `InputError` for anything else."""
     try:
         points = float(text.strip().replace(",", "."))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Arithmetic for answers: everything that is built stays small, so that no answer can keep the grader busy."""
+"""Arithmetic for answers with limits on sizes, so that no answer can occupy the grader for long."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from fedtheory.kernel.expressions import Expr
 LONGEST_TEXT, DEEPEST, MOST_PARTS = 2_000, 40, 400
 _LARGEST_EXPONENT, _LARGEST_POWER, _MOST_BITS = 16, 64, 4_096
 _NUMBER = re.compile(r"(\d{1,15}(\.\d{0,25})?|\.\d{1,25})([eE][+-]?\d{1,2})?")
-"""A float such as 0.008333333333333333 has more digits behind the point than before it."""
+"""Pattern of a decimal number; a float such as 0.008333333333333333 has more digits after the point than before it."""
 
 
 _CONSTANTS = {"e": sp.E, "pi": sp.pi}
 
 
 class Unreadable(ValueError):
-    """An answer that is outside the language of answers; the message says where."""
+    """Raised for an answer outside the language of answers; the message names the position."""
 
 
 class Ambiguous(Unreadable):
-    """An answer that can be read in two ways; a person decides, and the message says how to write each."""
+    """Raised for an answer with two readings; a person decides, and the message shows how to write each."""
 
 
 class UnknownSymbol(Unreadable):
-    """A name or a norm that the question does not have: a person decides whether the answer is right without it."""
+    """Raised for a name or a norm that the question does not have; a person decides whether the answer is right."""
 
 
 class NoExpression(Unreadable):
-    """A text that Python cannot parse."""
+    """Raised for a text that Python cannot parse."""
 
 
 class NoValue(Unreadable):
-    """An answer that is no number for any values of its symbols, such as one that divides by zero."""
+    """Raised for an answer without a value for any values of its symbols, such as a division by zero."""
 
 
 class Guarded:
-    """Builds the expression of one answer, from the names it may use.
+    """Build the expression of one answer from the allowed names.
 
-    Both readers of answers use it, so that both have the same limits.
+    Both parsers of answers use this class, so that both have the same limits.
     """
 
     def __init__(self, names: Mapping[str, Expr]) -> None:
@@ -50,7 +50,7 @@ class Guarded:
         self._depth = self._parts = 0
 
     def enter(self) -> None:
-        """Go one level deeper, and count a part."""
+        """Enter a deeper level of nesting, and count a part."""
         self._depth += 1
         self._parts += 1
         if self._depth > DEEPEST:
@@ -59,17 +59,17 @@ class Guarded:
             raise Unreadable(f"the answer has more than {MOST_PARTS} parts")
 
     def leave(self) -> None:
-        """Go one level up."""
+        """Leave a level of nesting."""
         self._depth -= 1
 
     def number(self, text: str) -> Expr:
-        """A decimal number, exactly."""
+        """Return the exact value of a decimal number."""
         if not _NUMBER.fullmatch(text):
             raise Unreadable(f"expected a number of at most 15 digits, got {text[:20]}")
         return sp.Rational(text)
 
     def name(self, text: str) -> Expr:
-        """The expression for a name; e and pi are numbers where no symbol has their name."""
+        """Return the expression of a name; e and pi are numbers unless a symbol has their name."""
         if text not in self._names and text in _CONSTANTS:
             return _CONSTANTS[text]
         if text not in self._names:
@@ -86,13 +86,13 @@ class Guarded:
         return text in self._names
 
     def quotient(self, left: Expr, right: Expr) -> Expr:
-        """One part over another."""
+        """Return the quotient of two parts."""
         if right == 0:
             raise NoValue("the answer divides by zero")
         return left / right
 
     def power(self, base: Expr, exponent: Expr) -> Expr:
-        """A power: a small number as exponent, or symbols such as x - 1; any exponent of e."""
+        """Return a power: with a small number as exponent, or symbols such as x - 1; e may have any exponent."""
         if base == sp.E:
             return self.apply("exp", [exponent])
         if base == 0 and not exponent.is_positive:
@@ -104,7 +104,7 @@ class Guarded:
         return base**exponent
 
     def apply(self, function: str, arguments: list[Expr]) -> Expr:
-        """One of the named functions."""
+        """Apply one of the named functions."""
         if function not in FUNCTIONS:
             raise Unreadable(f"{function} is not a function of answers; they are {', '.join(sorted(FUNCTIONS))}")
         fewest, most, build = FUNCTIONS[function]
@@ -127,7 +127,7 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[..., Expr]]] = {
     "ceil": (1, 1, sp.ceiling),
     "floor": (1, 1, sp.floor),
 }
-"""Functions that an answer may apply: the smallest and the largest number of arguments, and the meaning."""
+"""Functions that an answer may use: least and largest number of arguments, and the SymPy function."""
 
 
 def _require_small_exponent(base: Expr, exponent: sp.Rational) -> None:

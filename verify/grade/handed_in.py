@@ -1,4 +1,4 @@
-"""Read a folder of submissions: the files, their students, and the assignment of each."""
+"""Read a folder of submissions: the files, their students, and their assignments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verify.grade.submission import KINDS, Submission, read_submission
 
 _LONGEST_NAME = 100
 _LISTED = 3
-"""Files of one copy that are listed, where there are many."""
+"""Number of files of one copy that are listed if there are many."""
 _OF_MACHINES = ("__MACOSX", "__pycache__")
 
 
@@ -25,29 +25,28 @@ class HandedIn:
 
     path: Path
     student: str
-    """Student who handed it in: the copy that its header names, else the name of the file or its folder."""
+    """The student: the copy named in the header, else the name of the file or its folder."""
     file: str
-    """The path inside the folder, as people read it."""
+    """The path inside the folder, as displayed."""
     called: str
     """Name of the file, or of the student's folder around it."""
     submission: Submission
     troubles: tuple[str, ...] = ()
-    """Notes for the instructor alone: they may name other students."""
+    """Notes for the instructor only, because they may name other students."""
 
     @property
     def copy(self) -> str:
-        """The copy that the file is: the one that its header names, else the one of its name."""
+        """Return the copy of the file: the one in its header, else the one of its name."""
         return self.submission.copy_of or self.student
 
 
 def find_submissions(folder: Path, shared: str = CLASS) -> list[HandedIn]:
-    """Find all ``.py`` and ``.ipynb`` files of a folder and its subfolders; `InputError` where there is none.
+    """Find all ``.py`` and ``.ipynb`` files of a folder and its subfolders; raises `InputError` if there are none.
 
     `shared` is the id of a copy that several students have, which names none of them.
 
-    A file says in its header which copy it is; that counts, whatever a learning platform has called the file.  A copy
-    that several files claim to be stays with the one that has its name, the others keep their own names, and the
-    students are informed.
+    The header of a file names its copy and takes precedence over the file name. If several files name the same copy, it
+    belongs to the file with its name. The other files keep their own names, and the students are informed.
     """
     found = [_read_entry(path, entry, folder, shared) for entry, path in _files(folder)]
     if not found:
@@ -56,14 +55,14 @@ def find_submissions(folder: Path, shared: str = CLASS) -> list[HandedIn]:
 
 
 def left_out(folder: Path) -> list[str]:
-    """List the files of a folder that are no submissions, for readers."""
+    """List the files of a folder that are not submissions, as displayed."""
     kept = {path for _, path in _files(folder)}
     others = [entry for entry in _entries(folder) if entry.is_symlink() or (entry.is_file() and entry not in kept)]
     return sorted(f"{clean_file_name(entry.name)}{' (a link)' * entry.is_symlink()}" for entry in others)
 
 
 def labels(files: Sequence[HandedIn]) -> list[str]:
-    """A name for the result files of each submission: the student where that names one, else its path."""
+    """Return a name for the result files of each submission: the student if unique, else its path."""
     count = Counter(file.student for file in files)
     wanted = [file.student if count[file.student] == 1 else file.file.replace("/", "-") for file in files]
     names: list[str] = []
@@ -73,7 +72,7 @@ def labels(files: Sequence[HandedIn]) -> list[str]:
 
 
 def clean_file_name(name: str) -> str:
-    """Return a file name as text: symbols composed, bytes that are no text replaced."""
+    """Return a file name as normalised text, with invalid bytes replaced."""
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
 
 
@@ -87,7 +86,9 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Each entry of the folder with a submission in it; links may lead to files of others, and are not followed."""
+    """Yield each entry of the folder with its submissions; links are not followed, since they may lead to files of
+    others.
+    """
     for entry in _entries(folder):
         for path in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
             around = path.relative_to(folder).parents
@@ -110,7 +111,7 @@ def _read_entry(path: Path, entry: Path, folder: Path, shared: str) -> HandedIn:
 
 
 def _distinguish_students(files: Sequence[HandedIn]) -> list[HandedIn]:
-    """The files, with no student and assignment twice."""
+    """Rename students so that no pair of student and assignment occurs twice."""
     groups: dict[tuple[str, str | None], list[HandedIn]] = {}
     for file in files:
         groups.setdefault((file.student, file.submission.assignment), []).append(file)

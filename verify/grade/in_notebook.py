@@ -1,4 +1,4 @@
-"""Functions for the cells of a notebook: those that count points, and the one that reads answers back."""
+"""Functions for the cells of a notebook: they count points, and show answers as parsed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from verify.grade.read_back import ReadBack, read_one
 
 
 def points(assignment: str, student: str, name: str, answer: Any) -> float:
-    """The points of an answer in a notebook; prints the comment.
+    """Return the points of an answer in a notebook, and print the comment.
 
-    As the last value of an nbgrader test cell it is the partial credit.  A
-    function is called here, in the notebook's own process, where nbgrader's
-    limits hold.  A notebook whose own cells name the grader gets no points.
+    In an nbgrader test cell the returned value is the partial credit. An answer that is a function is called in the
+    notebook's process, under nbgrader's limits. A notebook in which a student's cell names the grader gets no points.
     """
     if any(map(names_the_grader, _get_executed())):
         print("a cell of this notebook uses the grader or its solutions, which answers must not do")
@@ -39,7 +38,9 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
 def read_answers(
     assignment: str, student: str, answers: Mapping[str, Any], by_question: Mapping[str, Sequence[str]] | None
 ) -> list[ReadBack]:
-    """Each answer of a notebook as parsed; `by_question` are those of an exercise whose file is not there."""
+    """Return each answer of a notebook as parsed; `by_question` has the symbols of an exercise whose file is
+    missing.
+    """
     questions = (
         questions_without_claims(by_question)
         if by_question is not None
@@ -76,12 +77,12 @@ _COUNTING = re.compile(r"^from verify\.grade import points\n\npoints\(.*\)$", re
 
 
 def names_the_grader(source: str) -> bool:
-    """Return whether a cell names the grader or the assignments of a paper, other than where points are counted."""
+    """Return whether a cell names the grader or the assignments of a paper, outside of calls that count points."""
     words = set(re.findall(r"\w+", _COUNTING.sub("", source)))
     return "verify" in words or {"fedtheory", PART} <= words
 
 
 def _get_executed() -> Iterable[str]:
-    """The cells that the notebook has executed; none outside a notebook."""
+    """Return the cells that the notebook has executed; empty outside of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return [] if shell is None else list(shell.user_ns.get("In", []))

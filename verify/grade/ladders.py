@@ -1,6 +1,6 @@
-"""Ladders of runs: few causes act, and counts of clients, local steps and rounds grow while steps get smaller.
+"""Ladders of runs with few sources of error: clients, local steps and rounds increase while step sizes decrease.
 
-A term that lost a factor such as 1/M shows where it stands alone, and far up such a ladder.
+A missing factor such as 1/M is visible where its term stands alone, and at the end of such a ladder.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from verify.falsify.starts import setting
 from verify.falsify.tables import STEP_SIZE, Table, changed, clients, find_most_steps, get, read, scaled, with_clients
 
 Rung = tuple[int, int, int, int]
-"""A factor of the clients, counts of local steps and rounds, and a divisor of the largest step size."""
+"""A factor for the clients, counts of local steps and rounds, and a divisor of the largest step size."""
 
 _CAUSES = ("noise", "start", "spread", "residuals")
-"""Aspects that make up a left side, by the names of the knobs: each acts alone, and with each other."""
+"""Sources of error, by the names of knobs; they act alone and in pairs."""
 _RUNGS: tuple[Rung, ...] = (
     (1, 1, 1, 1),
     (1, 4, 8, 1),
@@ -42,19 +42,19 @@ _RUNGS: tuple[Rung, ...] = (
     (1, 4, 512, 256),
 )
 _OF_ONE_CAUSE: tuple[Rung, ...] = ((1, 1, 2_048, 16), (8, 1, 4_096, 256))
-"""For runs with one cause: a lost factor of the clients or rounds may show there for the first time."""
+"""Rungs for runs with one source of error, where a missing factor of clients or rounds is visible."""
 _OF_SPREAD: tuple[Rung, ...] = ((1, 32_768, 1, 8_192),)
-"""For runs in which clients differ and nothing else acts: so may a lost factor of the local steps."""
+"""Rungs for runs with different clients and nothing else, where a missing factor of local steps is visible."""
 _INSIDE = fmpq(15, 16)
-"""Part of the largest step size that is used: floats cannot tell whether a condition holds that is an equation."""
+"""Fraction of the largest step size that is used, because floats cannot decide equality in a condition."""
 _MOST_ROUNDS = 512
-"""Rounds of algorithms that are computed round by round; those of federated averaging are doubled."""
+"""Largest number of rounds for algorithms that are computed round by round; FedAvg uses repeated squaring."""
 _MOMENTA = (fmpq(0), fmpq(9, 10), fmpq(31, 32))
 _SERVER_STEPS = (None, fmpq(64))
 
 
 def list_ladder_runs(claim: Claim) -> Iterator[Table]:
-    """List runs on all rungs, as tables; a claim may not apply to some of them."""
+    """Yield the runs on all rungs as tables; a claim may not apply to some of them."""
     shapes = mixed(claim, setting(claim))
     for base in (table for shape in shapes for table in _with_settings(claim, shape)):
         for causes, corner in _corners(base):
@@ -65,17 +65,17 @@ def list_ladder_runs(claim: Claim) -> Iterator[Table]:
 
 
 def is_allowed(claim: Claim, table: Table) -> bool:
-    """Return whether the assumptions and conditions hold in exact arithmetic, for which nothing is simulated."""
+    """Return whether assumptions and conditions hold in exact arithmetic, without simulation."""
     run = read(table)
     try:
         return run is not None and not failures_among(premises(claim), run) and check_conditions(claim, run)
     except (FedtheoryError, LookupError):
-        # A quantity may ask for what a run does not have, such as a second client.
+        # A quantity may need a feature that a run lacks, such as a second client.
         return False
 
 
 def _with_settings(claim: Claim, table: Table) -> Iterator[Table]:
-    """The run with several momenta, where it has one, and with larger server steps, where the claim allows them."""
+    """Yield the run with several momenta if it has one, and with larger server steps if the claim allows them."""
     for step in _SERVER_STEPS:
         chosen = table if step is None else changed(table, {"algorithm.server_step_size": step})
         if step is not None and not is_allowed(claim, scaled(chosen, {STEP_SIZE: 1 / step})):
@@ -88,7 +88,7 @@ def _with_settings(claim: Claim, table: Table) -> Iterator[Table]:
 
 
 def _corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
-    """One, two, or all causes of a run, and the rest of it with these."""
+    """Yield one, two, or all sources of error of a run, and the run with only these."""
     present = [knob.name for knob in list_knobs(table) if knob.name in _CAUSES]
     for count in sorted({1, 2, len(present)} & set(range(len(present) + 1))):
         for kept in combinations(present, count):
@@ -96,7 +96,7 @@ def _corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
 
 
 def _list_rungs(base: Table, rungs: Sequence[Rung]) -> Iterator[Rung]:
-    """The rungs; with one local step where the conditions allow no other count, as the base shows."""
+    """Yield the rungs; with one local step if the conditions allow no other count."""
     doubles = get(base, "algorithm.name") == "fedavg" and get(base, "algorithm.clock") is None
     for more_clients, steps, rounds, divisor in rungs:
         if doubles or rounds <= _MOST_ROUNDS:

@@ -1,4 +1,4 @@
-r"""Answers written as LaTeX: ``\frac{\eta \sigma^2}{M}``, read by descent, without a macro being expanded."""
+r"""Parse answers in LaTeX, such as ``\frac{\eta \sigma^2}{M}``, by recursive descent, without macro expansion."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _QUOTED = 30
 
 
 def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
-    """The expression of a LaTeX formula; `Unreadable` for anything else."""
+    """Return the expression of a LaTeX formula; raises `Unreadable` for anything else."""
     reader = _Reader(text, names)
     found = reader.formula()
     reader.expect(_END)
@@ -38,9 +38,9 @@ def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
 
 
 def _token(names: Mapping[str, Expr]) -> str:
-    """The parts of a formula; ``tau`` alone, which is t a u in TeX, is the symbol of that name if there is one.
+    """Return the pattern of tokens; ``tau``, which TeX reads as t a u, is the symbol of that name if there is one.
 
-    So is ``sigma`` before an index, and so are names of functions.
+    The same holds for ``sigma`` before an index, and for names of functions.
     """
     symbols = {name.partition("_")[0] for name in names} | {name for name in _FUNCTIONS if name.isalpha()}
     words = (rf"(?<![A-Za-z]){word}(?![A-Za-z])|" for word in sorted(symbols) if len(word) > 1 and word.isalpha())
@@ -80,13 +80,13 @@ class _Reader:
         return Unreadable(f"expected {expected}, got {self._next or 'the end'} in the formula, {place}")
 
     def expect(self, token: str) -> None:
-        """Take a token; `Unreadable` for another one."""
+        """Consume a token; raises `Unreadable` for another one."""
         if self._next != token:
             raise self._describe_unexpected(token or "the end")
         self._at += 1
 
     def formula(self) -> Expr:
-        """A whole formula, which plain TeX may divide by the rest of it."""
+        """Parse a whole formula, possibly with the TeX operator "over"."""
         found = self.total()
         if self._next != r"\over":
             return found
@@ -94,7 +94,7 @@ class _Reader:
         return self._build.quotient(found, self.total())
 
     def total(self) -> Expr:
-        """A sum of products."""
+        """Parse a sum of products."""
         found = self._product()
         while self._next in ("+", "-"):
             sign = self._next_token()
@@ -126,7 +126,7 @@ class _Reader:
                 return found
 
     def _require_one_product(self, below: Expr | None) -> None:
-        """Raise where the factor that begins here may belong below the last stroke, or to the number before it."""
+        """Raise `Unreadable` if the next factor may belong to the last denominator, or to the number before it."""
         if self._blanks[self._at] and self._next[0].isdigit() and self._tokens[self._at - 1][0].isdigit():
             pair = f"{self._tokens[self._at - 1]} {self._next}"
             raise Unreadable(f"two numbers stand side by side in {pair}: write one number, or a sign between them")
@@ -150,7 +150,7 @@ class _Reader:
         return self._build.power(base, self._argument())
 
     def _argument(self) -> Expr:
-        """A group, or the single token that TeX accepts instead."""
+        """Parse a group, or a single token, which TeX accepts instead."""
         if self._next == "{":
             return self._group()
         if self._next[:1].isdigit():
@@ -158,7 +158,7 @@ class _Reader:
         return self._atom()
 
     def _digit(self) -> str:
-        """The first digit of a number, as TeX takes it: 12 under a fraction bar is 1 over 2."""
+        """Return the first digit of a number, as TeX does: in ``\frac12`` 1 is the numerator."""
         token = self._next
         self._tokens[self._at : self._at + 1] = [token[0], *([token[1:]] if token[1:] else [])]
         self._blanks[self._at : self._at + 1] = [self._blanks[self._at], *([False] if token[1:] else [])]
@@ -198,7 +198,7 @@ class _Reader:
         raise self._describe_unexpected("a number or a symbol")
 
     def _bracket(self) -> Expr:
-        """A group, rounded or not, or an absolute value, in which the second bar closes."""
+        """Parse a bracket, round or not, or an absolute value, which ends with the second bar."""
         token = self._next
         if token in _CLOSING:
             found = self._group()
@@ -243,7 +243,7 @@ class _Reader:
 
 
 def _is_fraction(token: str) -> bool:
-    """Return whether a token is a decimal number without its zero, such as .25."""
+    """Return whether a token is a decimal number without leading zero, such as .25."""
     return token[:1] == "." and token[1:].isdigit()
 
 

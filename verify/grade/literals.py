@@ -1,4 +1,4 @@
-"""Answers that can be read from the code, without executing it."""
+"""Read answers from the code without executing it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PREFIX = re.compile(r"^[rRbBfFuU]{1,2}(?=[\"'])")
 
 
 def literal_answers(units: Sequence[str]) -> dict[str, str]:
-    """The names that are nothing but texts or numbers, as text; the last value of each counts."""
+    """Return the names whose values are literal texts or numbers, as text; the last assignment counts."""
     trees = list(_trees(units))
     literals = [pair for tree in trees for statement in tree.body for pair in _literals(statement)]
     bound = Counter(name for tree in trees for name in _bindings(tree))
@@ -27,9 +27,9 @@ def literal_answers(units: Sequence[str]) -> dict[str, str]:
 
 
 def formulas_without_quotes(unit: str) -> dict[str, str]:
-    """The right sides of a unit's assignments as typed, by name: formulas of symbols without a value.
+    """Return the right sides of assignments as typed, by name: formulas in symbols without a value.
 
-    A unit that is no Python is read line by line.
+    A unit that is not valid Python is read line by line.
     """
     if not is_python(unit):
         return {found[1]: _without_quotes(found[2]) for found in _TYPED.finditer(unit)}
@@ -43,13 +43,13 @@ def formulas_without_quotes(unit: str) -> dict[str, str]:
 
 
 def _without_quotes(typed: str) -> str:
-    """A right side that is no Python, without a comment behind it, and without quotes, of which one may be missing."""
+    """Return an invalid right side without its comment and without quotes, one of which may be missing."""
     text = _COMMENT.sub("", typed).strip().rstrip(";").strip()
     return _PREFIX.sub("", text).strip("\"'")
 
 
 def bound_names(units: Sequence[str]) -> set[str]:
-    """All names that the code gives a value."""
+    """Return all names to which the code assigns a value."""
     return {name for tree in _trees(units) for name in _bindings(tree)}
 
 

@@ -1,8 +1,8 @@
-"""Finds where an answer exceeds the reference most, over all values that its symbols may have together.
+"""Find the largest excess of an answer over the reference, over all joint values of its symbols.
 
-Runs have a few clients and rounds.  A lost factor such as 1/M shows on them as a small excess, and grows without bound
-with the number of clients.  So both expressions are also compared with each symbol at three sizes that are far from
-each other, in all combinations that the conditions allow.
+The test runs have few clients and rounds, so a missing factor such as 1/M gives a small excess on them, although the
+excess is unbounded in the number of clients. Therefore both expressions are also compared with each symbol at three
+very different sizes, in all combinations that the conditions allow.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from verify.grade.equations import eliminate_equations
 from verify.grade.same import number_at
 
 _SCALES = (2**8, 2**16)
-"""Ratios of a symbol's sizes, in the first comparison and in the second one."""
+"""Ratios of a symbol's sizes, in the first and in the second comparison."""
 _GROWS = 1.5
-"""The factor between the two comparisons from which an excess may be unbounded."""
+"""Increase between the two comparisons above which an excess may be unbounded."""
 _CANDIDATES = 24
-"""Places that are evaluated again with many digits, at most."""
+"""Largest number of points that are evaluated again with many digits."""
 _AGREES = 1e-3
 """Relative difference up to which floats and many digits agree."""
 
 Change = Literal["grows", "falls", "tends to 1"]
 Growth = tuple[tuple[sp.Symbol, Change], ...]
-"""Symbols, and how they change together."""
+"""Symbols, each with its change."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class Looseness:
     """The largest excess of an answer over the reference."""
 
     excess: float | None
-    """The largest quotient; infinite where it grows without bound, None where nothing could be compared."""
+    """The largest quotient; infinite if it is unbounded, None if nothing could be compared."""
     growth: Growth = ()
-    """Changes of symbols along which the quotient grows without bound; empty where none is known."""
+    """Changes of symbols along which the quotient is unbounded; empty if none is known."""
 
 
 @dataclass(frozen=True)
 class _Range:
-    """The sizes of a symbol: a base times powers of a scale; for momentum they are those of one minus the symbol."""
+    """The sizes of a symbol: a base times powers of a scale; for momentum, the sizes of one minus the symbol."""
 
     powers: tuple[int, ...]
     base: sp.Rational = sp.S.One
@@ -62,7 +62,7 @@ class _Range:
         return "grows" if power > 0 else "falls"
 
     def at(self, power: int, scale: Expr) -> Expr:
-        """The size at a power of the scale."""
+        """Return the size at a power of the scale."""
         size = self.base * scale**power
         return 1 - size if self.is_complement else size
 
@@ -84,7 +84,7 @@ _RANGES: Mapping[Quantity, _Range] = {
     q.second_moment: _Range((0, -1, 1), sp.Integer(2)),
     q.momentum: _Range((0, -1), sp.Rational(1, 2), is_complement=True),
 }
-"""Quantities that can be chosen freely, but for the orderings below; the ranges keep to what a run can have."""
+"""Quantities that can be chosen freely, up to the orderings below; the ranges are those of actual runs."""
 _SETTINGS = {q.clients, q.rounds, q.iterations, q.local_steps, q.local_step_size, q.server_step_size, q.momentum}
 """Quantities that are settings of the algorithm; the others are constants of the problem."""
 _ORDERINGS: Sequence[tuple[Quantity, Quantity, int]] = (
@@ -92,13 +92,13 @@ _ORDERINGS: Sequence[tuple[Quantity, Quantity, int]] = (
     (q.noise_deviation, q.second_moment, 1),
     (q.gradient_dissimilarity, q.second_moment, 2),
 )
-"""Pairs of quantities of which the first is at most so many times the second on every run."""
+"""Pairs of quantities, and factors such that the first is at most the factor times the second on every run."""
 
 Powers = tuple[int, ...]
 
 
 def measure_looseness(claim: Claim, answer: Expr) -> Looseness | None:
-    """Returns the largest excess over the symbols' values; None where some cannot be chosen freely."""
+    """Return the largest excess over the values of symbols; None if some symbols cannot be chosen freely."""
     solved = eliminate_equations(claim.conditions, (answer, claim.relations[0].right))
     if solved is None:
         return None
@@ -120,7 +120,7 @@ def _symbols_of(*formulas: Expr) -> tuple[sp.Symbol, ...]:
 
 
 class _Places:
-    """Two expressions at combinations of sizes of their symbols; a place is named by a power for each symbol."""
+    """Two expressions at combinations of sizes of their symbols; a point has one power per symbol."""
 
     def __init__(self, claim: Claim, symbols: tuple[sp.Symbol, ...], answer: Expr, reference: Expr) -> None:
         self._symbols, self._answer, self._reference = symbols, answer, reference
@@ -131,7 +131,7 @@ class _Places:
         self._slacks = [function_of(slack) for slack in _slacks(claim, symbols)]
 
     def excesses(self, scale: int) -> Iterator[tuple[Powers, float]]:
-        """The quotient at each place that the conditions allow, where both expressions are positive."""
+        """Yield the quotient at each point that the conditions allow, if both expressions are positive."""
         sizes = [{p: float(one.at(p, sp.Integer(scale))) for p in one.powers} for one in self._ranges]
         for powers in product(*(one.powers for one in self._ranges)):
             numbers = [size[power] for size, power in zip(sizes, powers, strict=True)]
@@ -142,7 +142,7 @@ class _Places:
                 yield powers, answer / reference
 
     def confirmed(self, powers: Powers, scale: int) -> float | None:
-        """The quotient with many digits; None where it has no value."""
+        """Return the quotient with many digits; None if it has no value."""
         values = {s: sp.Float(value, 60) for s, value in self._values(powers, sp.Integer(scale)).items()}
         answer, reference = number_at(self._answer, values), number_at(self._reference, values)
         if answer is None or reference is None or not reference > 0:
@@ -150,9 +150,9 @@ class _Places:
         return float(answer / reference)
 
     def is_unbounded(self, powers: Powers) -> bool:
-        """Return whether the quotient tends to infinity with the scale, as a rational function of it."""
+        """Return whether the quotient, as a rational function of the scale, tends to infinity."""
         root = sp.Symbol("t", positive=True)
-        # Roots of the scale become whole powers of one of its roots.
+        # A root of the scale becomes the variable, so that all powers are integers.
         values = self._values(powers, root ** _common_denominator(self._answer, self._reference))
         quotient = self._answer.xreplace(values) / self._reference.xreplace(values)
         if not quotient.is_rational_function(root):
@@ -161,7 +161,7 @@ class _Places:
         return bool(sp.degree(above, root) > sp.degree(below, root))
 
     def growth(self, powers: Powers) -> Growth:
-        """Return the changes of the symbols on the way to a place."""
+        """Return the changes of the symbols that lead to a point."""
         places = zip(self._symbols, powers, self._ranges, strict=True)
         return tuple((symbol, one.change(power)) for symbol, power, one in places if power)
 
@@ -170,20 +170,20 @@ class _Places:
         return {symbol: one.at(power, scale) for symbol, power, one in places}
 
     def effort(self, powers: Powers) -> tuple[int, int, int, Powers]:
-        """Return a penalty for the way to a place: its changes, above all those of the problem's constants."""
+        """Return a sort key: the number of changes, with those of the problem's constants first."""
         changed = [claimed for claimed, power in zip(self._quantities, powers, strict=True) if power]
         constants = sum(quantity not in _SETTINGS for quantity in changed)
         return len(changed), constants, sum(map(abs, powers)), powers
 
 
 def _common_denominator(*sides: Expr) -> int:
-    """The least common denominator of the exponents."""
+    """Return the least common denominator of the exponents."""
     exponents = [power.exp for side in sides for power in side.atoms(sp.Pow)]
     return math.lcm(*(int(exponent.q) for exponent in exponents if exponent.is_Rational))
 
 
 def _slacks(claim: Claim, symbols: tuple[sp.Symbol, ...]) -> Iterator[Expr]:
-    """Return the expressions that are non-negative where the conditions and the orderings of quantities hold."""
+    """Yield expressions that are non-negative where the conditions and the orderings of quantities hold."""
     symbol_of = {claim.where[symbol]: symbol for symbol in symbols}
     for condition in claim.conditions:
         yield condition.gts - condition.lts
@@ -196,14 +196,14 @@ def _slacks(claim: Claim, symbols: tuple[sp.Symbol, ...]) -> Iterator[Expr]:
 
 
 def _simplest_unbounded(place: _Places, near: Mapping[Powers, float], far: Mapping[Powers, float]) -> Powers | None:
-    """The place with the fewest changes whose quotient grows without bound; None without one."""
+    """Return the point with the fewest changes at which the quotient is unbounded; None without one."""
     growing = [powers for powers, excess in far.items() if excess > _GROWS * near.get(powers, math.inf)]
     simplest_first = sorted(growing, key=place.effort)
     return next((powers for powers in simplest_first[:_CANDIDATES] if place.is_unbounded(powers)), None)
 
 
 def _confirm(place: _Places, excesses: Mapping[Powers, float], scale: int) -> float:
-    """The largest quotient on which floats and many digits agree; zero without one."""
+    """Return the largest quotient on which floats and many digits agree; zero without one."""
     largest_first = sorted(excesses, key=lambda powers: (-excesses[powers], powers))
     for powers in largest_first[:_CANDIDATES]:
         exact = place.confirmed(powers, scale)

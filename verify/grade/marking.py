@@ -1,4 +1,4 @@
-"""From a submission to points and comments."""
+"""Mark a submission: points and comments for each answer."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from verify.grade.submission import Submission
 from verify.grade.written_text import texts_of
 
 _LONGEST_MARKING = 600.0
-"""Seconds of the processor for one answer, after which it is left to a person.
+"""Processor seconds for one answer, after which it is left to a person.
 
-A guard against answers that never end; marking takes a few seconds.  How busy the machine is does not matter.
+This protects against answers that never end; marking takes a few seconds. The load of the machine does not matter.
 """
 
 
@@ -33,12 +33,12 @@ class AnswerRow:
     name: str
     title: str
     points: float | None
-    """None where a person has to read the answer."""
+    """The points; None if a person has to read the answer."""
     of: int
     comment: str
     run_file: str | None = None
     relation: str | None = None
-    """Statement of the answer on that run, for `fedtheory check`."""
+    """The answer as a relation on that run, for `fedtheory check`."""
     question: str = ""
     """The question, in Markdown with LaTeX."""
     answer: str = ""
@@ -59,32 +59,32 @@ class Result:
     title: str = ""
     """The title of the assignment; empty where there is none."""
     file: str = ""
-    """The file that was handed in, as people read its name."""
+    """The name of the submitted file, as displayed."""
     notes: tuple[str, ...] = ()
-    """The troubles that are for the instructor alone: they may name other students."""
+    """Troubles for the instructor only, because they may name other students."""
 
     @property
     def points(self) -> float:
-        """The points that are certain so far."""
+        """Return the points that are certain so far."""
         return sum(row.points or 0 for row in self.rows)
 
     @property
     def of(self) -> int:
-        """The points that could be had."""
+        """Return the largest possible points."""
         return sum(row.of for row in self.rows)
 
     @property
     def pending(self) -> int:
-        """The points that a person has still to give."""
+        """Return the points that a person still has to give."""
         return sum(row.of for row in self.rows if row.points is None)
 
     def document(self) -> dict[str, Any]:
-        """The result as JSON."""
+        """Return the result as JSON."""
         return {**asdict(self), "points": self.points, "of": self.of, "pending": self.pending}
 
 
 def result_of(document: Mapping[str, Any]) -> Result:
-    """The result that a JSON document holds."""
+    """Decode a result from JSON."""
     rows = tuple(AnswerRow(**row) for row in document["rows"])
     title, file = (str(document[name]) for name in ("title", "file"))
     troubles, notes = (tuple(document[name]) for name in ("troubles", "notes"))
@@ -92,10 +92,10 @@ def result_of(document: Mapping[str, Any]) -> Result:
 
 
 def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, launch: Launch | NoSandbox) -> Result:
-    """Run the code of a submission as `find_launch` says, and mark its answers one by one.
+    """Run the code of a submission with a launcher of `find_launch`, and mark its answers one by one.
 
-    Whatever goes wrong with one answer costs no other one its points.  An answer that only
-    an execution would give is left to a person where there is no sandbox.
+    An error in one answer does not affect the points of others. Without a sandbox, an answer that needs an execution is
+    left to a person.
     """
     questions = match_questions(assignment, copy, submission)
     if submission.trouble is not None:
@@ -111,7 +111,7 @@ def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, 
 
 
 def _check_header(assignment: Assignment, copy: Copy, submission: Submission) -> Iterator[str]:
-    """Report where the header of a file disagrees with the question that it is marked as."""
+    """Yield messages where the header of a file disagrees with the copy or the assignment."""
     if submission.copy_of not in (None, copy.student):
         yield f"the file is the copy of {submission.copy_of}, marked as that of {copy.student}"
     if submission.copy_of is None and submission.trouble is None:
@@ -129,7 +129,7 @@ def _run(questions: Sequence[Question], submission: Submission, launch: Launch |
 def answers_of(
     questions: Sequence[Question], submission: Submission, launch: Launch | NoSandbox
 ) -> dict[str, GivenAnswer]:
-    """The answer of a submission to each question, by the question's name."""
+    """Return the answers of a submission by the names of the questions."""
     found = _run(questions, submission, launch)
     return {question.name: _find_answer(question, submission, found) for question in questions}
 
@@ -174,12 +174,12 @@ def _mark(question: Question, given: GivenAnswer) -> Mark:
 
 
 class _TooLong(Exception):
-    """An answer takes longer to mark than any should."""
+    """Raised when an answer takes too long to mark."""
 
 
 @contextmanager
 def _limit_processor_time(seconds: float) -> Iterator[None]:
-    """Bound the processor time of a block, where this is the thread that receives signals."""
+    """Bound the processor time of a block, if this thread receives signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

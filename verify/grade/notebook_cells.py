@@ -1,4 +1,4 @@
-"""The cells of a notebook that was handed in, whatever a platform has made of them."""
+"""Read the cells of a submitted notebook, robust to changes by learning platforms."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs
 from verify.grade.literals import bound_names
 
 METADATA = "fedtheory"
-"""The key of a notebook's metadata under which its assignment is named."""
+"""The key of a notebook's metadata that names its assignment."""
 AUTOGRADED, BEFORE_HANDING_IN = "# Autograded cell for ", "# Before you hand in: "
-"""Beginnings of cells that belong to the handout, and are no answers."""
+"""First lines of cells that belong to the handout, and are no answers."""
 _CHECKED = re.compile(r'\bcheck_answers\("([\w-]+)"')
 _STUDENT = re.compile(r'^STUDENT = "([^"\n]+)"', re.MULTILINE)
 _HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.]+|[\w.]+\s*\?{1,2})\s*")
@@ -26,18 +26,18 @@ class NotebookCells:
 
     units: tuple[str, ...]
     texts: Mapping[str, str]
-    """Texts for people, by the name of the question."""
+    """Texts for a person to read, by the name of the question."""
     handout: str
     """The text cells, and the cell that checks answers."""
     assignment: object
-    """As the metadata name it, or the cell that checks answers."""
+    """The assignment, from the metadata or from the cell that checks answers."""
     student: object
 
 
 def read_cells(text: str) -> NotebookCells:
-    """The cells of a notebook's file; `ValueError`, `LookupError`, `TypeError` or `AttributeError` for no notebook.
+    """Read the cells of a notebook file; raises `ValueError`, `LookupError`, `TypeError` or `AttributeError` otherwise.
 
-    A cell that is none is left out.  An answer in a cell that was turned into text by mistake counts.
+    Invalid cells are ignored. An answer in a cell that was turned into text by mistake counts.
     """
     notebook = json.loads(text)
     about = _mapping(notebook.get("metadata")).get(METADATA)
@@ -75,7 +75,7 @@ def _code(source: str, marked: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _find_names(source: str) -> dict[str, str]:
-    """Assignment and student as the handout's own cells name them, where a platform has dropped the metadata."""
+    """Return assignment and student as named in the handout's cells, for notebooks without metadata."""
     assignment, student = _CHECKED.search(source), _STUDENT.search(source)
     if assignment is None:
         return {}
@@ -83,7 +83,7 @@ def _find_names(source: str) -> dict[str, str]:
 
 
 def _source(cell: Mapping[str, Any]) -> str:
-    """The text of a cell, without halves of characters, which no file can hold."""
+    """Return the text of a cell, without lone surrogates, which cannot be written to files."""
     source = cell.get("source")
     lines = source if isinstance(source, list) else [source]
     text = "".join(line for line in lines if isinstance(line, str))
@@ -91,7 +91,7 @@ def _source(cell: Mapping[str, Any]) -> str:
 
 
 def _without_magics(source: str) -> str:
-    """A cell without the lines that only IPython understands."""
+    """Return the code of a cell without lines that only IPython understands."""
     return "\n".join(line for line in source.splitlines() if not _is_magic(line))
 
 

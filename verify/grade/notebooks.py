@@ -1,4 +1,4 @@
-"""An assignment as notebooks for students and for instructors, with the marks that nbgrader looks for."""
+"""Write an assignment as notebooks for students and instructors, with the metadata of nbgrader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from verify.grade.submission import header
 
 _EMPTY_CODE = "# YOUR CODE HERE\nraise NotImplementedError()"
 EMPTY_TEXT = "YOUR ANSWER HERE"
-"""The text of a cell that is not answered yet, as nbgrader has it."""
+"""The text of a cell that is not answered yet, as in nbgrader."""
 _BEGIN, _END = "### BEGIN SOLUTION", "### END SOLUTION"
 _BEGIN_TESTS, _END_TESTS = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
@@ -39,12 +39,12 @@ def instructor_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
 
 
 def notebook_text(notebook: dict[str, Any]) -> str:
-    """A notebook as the text of its file."""
+    """Return a notebook as the text of its file."""
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def rubric(assignment: Assignment, copy: Copy) -> str:
-    """The rubric in Markdown: points, how each is earned, and the solutions of this copy."""
+    """Return the rubric in Markdown: points, rules, and the solutions of this copy."""
     lines = [f"# {assignment.title}: rubric", "", f"Copy of `{copy.student}`, {format_points(copy.points)}.", ""]
     for question in copy.questions:
         lines += [
@@ -59,7 +59,7 @@ def rubric(assignment: Assignment, copy: Copy) -> str:
 
 
 def python_template(assignment: Assignment, copy: Copy) -> str:
-    """The whole assignment as a plain Python file to fill: the questions are comments."""
+    """Return the assignment as a Python file to complete; the questions are comments."""
     start = f"Hint. {copy.worked}" if copy.worked else ""
     about = _comment(assignment.title, copy.introduction, start)
     parts = [header(assignment.id, copy.student), about]
@@ -73,7 +73,7 @@ _BEFORE_HANDING_IN = "# Before you hand in: `fedtheory course check FILE` says w
 
 
 def comment_heading(question: Question) -> str:
-    """The line of a Python file below which a question stands."""
+    """Return the comment line above a question."""
     return _comment(_heading(question))
 
 
@@ -91,7 +91,7 @@ def _python_start(question: Question) -> str:
 
 
 def _comment(*paragraphs: str) -> str:
-    """Paragraphs as comments, their lines as long as they can well be read."""
+    """Return paragraphs as wrapped comments."""
     lines = [line for text in paragraphs if text for line in ("", *text.splitlines())][1:]
     wrapped = [part for line in lines for part in _wrap(line) or [""]]
     return "\n".join(f"# {line}".rstrip() for line in wrapped)
@@ -122,7 +122,7 @@ def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[
 
 
 def _check_source(assignment: Assignment, copy: Copy) -> str:
-    """The cell that says whether answers can be read; students do not have the file of an instructor's exercise."""
+    """Return the cell that checks whether answers can be parsed; students lack the file of a user-defined exercise."""
     symbols = {q.name: sorted(q.names) for q in copy.questions if isinstance(q, BoundQuestion | ExpressionQuestion)}
     symbols |= {q.name: [] for q in copy.questions if isinstance(q, NumberQuestion)}
     own = "" if assignment.file is None else f", {json.dumps(symbols)}"

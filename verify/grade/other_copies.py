@@ -1,4 +1,4 @@
-"""Questions that a file asks otherwise than its copy: handed out by another version, or another copy."""
+"""Find questions that differ between a file and its copy, because of another version or another copy."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ _FORMULA = re.compile(r"\$[^$]+\$|`[^`]+`")
 _COMMENT = re.compile(r"^[ \t]*#[ \t]?", re.MULTILINE)
 _UNSEEN = re.compile(r"[\s{}]+")
 _MOST_COPIES = 1000
-"""Copies in which a question is looked for: numbers and symbols have a few hundred combinations."""
+"""Number of copies that are searched for a question: numbers and symbols have a few hundred combinations."""
 
 
 def match_questions(assignment: Assignment, copy: Copy, submission: Submission) -> tuple[Question, ...]:
-    """The questions of a copy; one that the file asks otherwise is the question of the copy that asks it so.
+    """Return the questions of a copy; one that differs in the file is replaced by that of the copy with the file's
+    wording.
 
-    One that no copy asks as the file does stays unchanged.
+    A question that no copy words as the file does is not replaced.
     """
     handout = _join(_COMMENT.sub("", submission.handout))
     return tuple(_match_question(assignment, place, question, handout) for place, question in enumerate(copy.questions))
@@ -41,7 +42,7 @@ def _find_other_copy(assignment: Assignment, number: int) -> Copy:
 
 
 def differs_from_copy(question: Question, submission: Submission) -> bool:
-    """Return whether the file has the question, with other formulas, symbols or options than the copy.
+    """Return whether the file has the question with other formulas, symbols or options than the copy.
 
     Wording may change between versions; numbers and symbols, which are drawn for each copy, decide what is right.
     """
@@ -58,13 +59,15 @@ def _differs(question: Question, handout: str) -> bool:
 
 
 def note_other_copies(copy: Copy, asked: Sequence[Question]) -> tuple[str, ...]:
-    """Return the instructor's note about questions of another copy; none where there are none."""
+    """Return the instructor's note about questions of another copy; empty without such questions."""
     moved = [question.name for own, question in zip(copy.questions, asked, strict=True) if question is not own]
     return (f"asked as in another copy or version, and graded so: {', '.join(moved)}",) if moved else ()
 
 
 def mark_for_person(found: Mark) -> Mark:
-    """Mark an answer to such a question: only a right one counts, for the other may be right in the other copy."""
+    """Mark an answer to such a question: only a correct one counts, because another may be correct in the other
+    copy.
+    """
     if found.share in (RIGHT, None):
         return found
     reason = "the file asks this question with other symbols or numbers than the copy it is marked as"
@@ -72,5 +75,5 @@ def mark_for_person(found: Mark) -> Mark:
 
 
 def _join(text: str) -> str:
-    """A text without blanks and braces, which typeset the same symbols in several ways."""
+    """Return a text without blanks and braces, which do not change the typeset symbols."""
     return _UNSEEN.sub("", text)

@@ -1,4 +1,4 @@
-"""An instructor's own exercise is marked before it is given out: its solutions have to earn all their points."""
+"""Check a user-defined exercise before it is used: its solutions must earn all points."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from verify.grade.marking import mark_submission
 from verify.grade.submission import Submission, digest
 
 _LOOKS = 1_000
-"""Runs that the search for a violation of the reference looks at."""
+"""Number of runs in the search for a violation of the reference."""
 COUNTEREXAMPLE = "counterexample.toml"
 """The file of a run that violates a reference bound."""
 _RECORD = "exercise_checked.txt"
-"""The file that names the edition of an exercise whose solutions are found to be right."""
+"""The file that records the edition of an exercise whose solutions were checked."""
 
 
 def require_sound_once(
     assignment: Assignment, copy: Copy, folder: Path, on_start: Callable[[], None] = lambda: None
 ) -> None:
-    """`require_sound` before the first grading of an edition; a record in the folder spares the later ones.
+    """Call `require_sound` before the first grading of an edition; a record in the folder avoids repetitions.
 
-    `on_start` is called before the solutions are graded, which may take half a minute.
+    `on_start` is called before the solutions are graded, which can take half a minute.
     """
     record, edition = folder / _RECORD, digest(Path(assignment.file or ""), copy.student)
     if record.is_file() and record.read_text(encoding="utf-8", errors="replace").strip() == edition:
@@ -40,10 +40,10 @@ def require_sound_once(
 
 
 def require_sound(assignment: Assignment, copy: Copy, folder: Path | None = None) -> None:
-    """Raise `InputError`, naming the question, where a solution earns less than all points, or its bound is false.
+    """Raise `InputError` with the question if a solution does not earn all points, or its bound is false.
 
-    The solutions take the way of a submission.  Where there is no sandbox they are executed without
-    one, as the file of the exercise is.  The run that violates a false bound is written into `folder`.
+    The solutions are graded like a submission. Without a sandbox they are executed directly, like the file of the
+    exercise. The run that violates a false bound is written into `folder`.
     """
     asked = [question for question in copy.questions if not isinstance(question, ManualQuestion)]
     cells = tuple(question.solution_cell for question in asked)
@@ -75,7 +75,7 @@ def _require_unrefuted(assignment: Assignment, question: BoundQuestion, folder: 
 
 
 def _write_counterexample(found: Counterexample, folder: Path) -> str:
-    """Write the run file; returns the part of a sentence that names it, with the command that shows both sides."""
+    """Write the run file; return the part of a sentence that names it, with the command that shows both sides."""
     path = folder / COUNTEREXAMPLE
     typed = f'fedtheory check "{found.relation}" {path}' if found.relation else ""
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The many ways to type one formula, brought into the two that are read: backslashes lost, unicode."""
+"""Normalise typed formulas to the two notations that are parsed: lost backslashes, unicode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOST = {
     "\t": ("tau", "theta", "times", "tfrac", "text"),
     "\v": ("varepsilon", "varphi", "varrho", "vartheta"),
 }
-"""Commands whose backslash and first letter Python reads as one character, where the string is not r"..."."""
+"""Commands whose backslash and first letter Python reads as one character in a string that is not r"..."."""
 _GREEK_COMMANDS = {"alpha", "beta", "nu", "rho", "tau", "theta", "varepsilon", "varphi", "varrho", "vartheta"}
 _SIGNS = {
     "−": "-",
@@ -36,23 +36,23 @@ _SIGNS = {
 _BRACKETS = {"⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")"}
 _LATEX_BRACKETS = {"⌈": r"\lceil ", "⌉": r"\rceil ", "⌊": r"\lfloor ", "⌋": r"\rfloor "}
 _ENTRY = re.compile(r"[A-Za-z_)\]]\s*\[")
-"""A bracket behind a name, which in Python selects an entry."""
+"""A bracket after a name, which selects an entry in Python."""
 _ROUND = str.maketrans("[]", "()")
 _ROOT = re.compile(r"√\s*([A-Za-z0-9_.]+)")
 _GREEK = re.compile("[α-ωΑ-Ωϵϕ]")
 _UNSEEN = re.compile("[\ufeff\u200b-\u200f\u2060\u00ad]")
-"""Marks of byte order, breaks and directions, which copied text brings along."""
+"""Invisible characters in copied text: byte order marks, breaks and directions."""
 TIGHT = "\u2062"
-"""Stands between symbols that were typed without a blank."""
+"""Mark between symbols that were typed without a blank."""
 _MODULES = re.compile(r"(?<![\w.])(?:np|numpy|math|sp|sympy|fractions)\.(?=[A-Za-z])")
 _ENVIRONMENT = re.compile(
     r"\\(?:begin|end)\s*\{(?:equation|align|aligned|alignat|gather|gathered|split|multline|math|displaymath)\*?\}"
     r"|\\nonumber(?![A-Za-z])|\\\\(?=[\s&]|$)|\\[ \t]*\r?\n"
 )
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2})")
-"""A backslash that is doubled although the string is r"..."."""
+"""A doubled backslash in a string that is r"..."."""
 _STOP = re.compile(r"(?<![\\.])(?!\s*\.\.\.)(?:\s*[.,;])+(?=\s*(?:\$+|\\[\])])?\s*$)")
-"""Stops and commas of the sentence, also before the end of a formula."""
+"""Stops and commas of the sentence at the end of a formula."""
 _PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
 
 
@@ -63,7 +63,7 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
     text = _STOP.sub("", _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`"))
     text = text if "x" in names else with_powers_of_ten(text)
     text = with_plain_numbers(text if names else without_unit(text))
-    # Before signs are composed: a superscript is no digit, and a full-width letter is a letter.
+    # This precedes the composition of characters: a superscript is no digit, and a full-width letter is a letter.
     text = "".join(_lower_to_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
     brackets = _LATEX_BRACKETS if is_latex(text) else _BRACKETS
     text = "".join(
@@ -77,19 +77,19 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
 
 
 def is_latex(text: str) -> bool:
-    """Return whether a formula is meant for TeX, in whose reading 12 behind ``^`` is a 1 that is raised, and a 2."""
+    """Return whether a formula is TeX, where ``x^12`` means a raised 1 followed by 2."""
     return any(mark in text for mark in "\\${}")
 
 
 def as_latex(text: str) -> str:
-    """A formula with Python's powers written as TeX writes them."""
+    """Return a formula with Python's powers in TeX notation."""
     if not is_latex(text):
         return _PLAIN_POWER.sub(r"^{\1}", text.replace("**", "^"))
     return re.sub(r"\*\*\s*([+-]?\d+(?:\.\d+)?)", r"^{\1}", text).replace("**", "^")
 
 
 def without_controls(text: str, names: Collection[str]) -> str:
-    """A text as a page can show it: with the backslashes that a string lost, and without control characters."""
+    """Return a text for display: with lost backslashes restored, and without control characters."""
     restored = _with_backslashes(text, names)
     return "".join(
         character for character in restored if character in "\n\t" or unicodedata.category(character) != "Cc"
@@ -101,20 +101,20 @@ def _with_backslashes(text: str, names: Collection[str]) -> str:
     for character, commands in _LOST.items():
         for command in commands:
             if command in symbols or command not in _GREEK_COMMANDS:
-                # Behind a command stands no letter, so that a new line before a name stays one.
+                # No letter follows a command, so that a newline before a name is kept.
                 lost = f"{re.escape(character)}{command[1:]}(?![A-Za-z])"
                 text = re.sub(lost, rf"\\{command}", text)
     return text
 
 
 def _expand_fraction(character: str) -> str:
-    """Return a character; a fraction that is one character in brackets."""
+    """Expand a fraction that is one character to digits in brackets; return other characters as given."""
     is_fraction = unicodedata.decomposition(character).startswith("<fraction>")
     return f"({unicodedata.normalize('NFKC', character).replace('⁄', '/')})" if is_fraction else character
 
 
 def _level(character: str) -> str:
-    """Return whether a character is raised (`<super>`) or lowered (`<sub>`); empty for one on the line."""
+    """Return whether a character is raised (`<super>`) or lowered (`<sub>`); empty for a character on the line."""
     kind = unicodedata.decomposition(character).partition(" ")[0]
     return kind if kind in {"<super>", "<sub>"} else ""
 
@@ -131,12 +131,12 @@ def _greek(character: str) -> str:
 
 
 def _join_subscripts(text: str) -> str:
-    """Names without the blanks that were put around Greek letters, before an index."""
+    """Remove the blanks around Greek letters before an index."""
     return re.sub(rf"[\s{TIGHT}]+_", "_", text)
 
 
 def _without_bars(text: str) -> str:
-    """Absolute values as functions, for Python reads bars as another operation."""
+    """Write absolute values as functions, because Python reads bars as another operation."""
     parts = text.split("|")
     if is_latex(text) or len(parts) % 2 == 0:
         return text

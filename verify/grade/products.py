@@ -1,4 +1,4 @@
-"""Products that are typed without a sign or a blank between their symbols, such as ``AB`` or ``Nsigma_G``."""
+"""Split products that are typed without a sign or a blank, such as ``AB`` or ``Nsigma_G``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 40
 
 
 def separate_symbols(text: str, names: Collection[str]) -> str:
-    """Write a mark between the symbols of a word that is none itself, where it falls into symbols in one way only."""
+    """Mark the symbols of an unknown word, if it is a product of symbols in exactly one way."""
     return _WORD.sub(lambda found: _separate(found[0], names), text)
 
 
@@ -26,7 +26,7 @@ def _separate(word: str, names: Collection[str]) -> str:
 
 
 def _splits(word: str, names: Collection[str]) -> Iterator[tuple[str, ...]]:
-    """All ways in which a word falls into symbols; what begins with an index or a digit is none."""
+    """Yield all ways to split a word into symbols; no part begins with an index or a digit."""
     for end in range(1, len(word) + 1):
         if word[:end] in names and (end == len(word) or word[end].isalpha()):
             if end == len(word):

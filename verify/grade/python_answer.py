@@ -1,4 +1,4 @@
-"""Answers written as Python: read from the syntax tree by a whitelist, never evaluated."""
+"""Parse answers in Python notation from the syntax tree, by a whitelist, without evaluation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OF_MANY: dict[str, Callable[[Guarded, Expr, Expr], Expr]] = {
 }
 _NUMBERS = {"S", "Integer", "Float", "Rational", "Fraction", "sympify", "Decimal", "float", "int"}
 _SYMBOLS = {"S", "Symbol", "symbols", "sympify", "var"}
-"""Functions of SymPy that give the number or the symbol that they are called with."""
+"""Functions of SymPy that return the number or the symbol of their argument."""
 _SYNONYMS = {
     "max": "Max",
     "min": "Min",
@@ -47,7 +47,7 @@ _SYNONYMS = {
 
 
 def read_python(text: str, names: Mapping[str, Expr]) -> Expr:
-    """The expression of a text such as ``4*tau*eta**2``; `Unreadable` for anything else."""
+    """Return the expression of a text such as ``4*tau*eta**2``; raises `Unreadable` for anything else."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
@@ -62,7 +62,7 @@ _UNFINISHED = "+-*/(["
 
 
 def _describe_error(text: str, error: SyntaxError) -> str:
-    """Describe the text that is not Python, and its first wrong character."""
+    """Describe the text that is not Python, with its first wrong character."""
     line = text.splitlines()[min(error.lineno or 1, len(text.splitlines())) - 1]
     at = len(line) if text[-1] in _UNFINISHED else min(max((error.offset or 1) - 1, 0), len(line))
     behind = f"at `{line[at : at + _QUOTED]}`" if line[at:].strip() else f"at the end, behind `{line[-_QUOTED:]}`"
@@ -74,7 +74,7 @@ class _Reader:
         self._text, self._build = text, Guarded(names)
 
     def read(self, node: ast.AST) -> Expr:
-        """One node; those without their own method are refused."""
+        """Convert one node; nodes without a method are refused."""
         self._build.enter()
         found = self._READERS.get(type(node), _Reader._refuse)(self, node)
         self._build.leave()
@@ -116,13 +116,13 @@ class _Reader:
         if function in _OF_MANY and node.args:
             return reduce(partial(_OF_MANY[function], self._build), map(self.read, node.args))
         if (not function or self._build.has(function)) and len(node.args) == 1:
-            # A product without its sign, which has another precedence here than on paper.
+            # A product without its sign has another precedence here than on paper.
             raise NoExpression(f"expected * before the bracket in {ast.get_source_segment(self._text, node)}")
         function = _SYNONYMS.get(function, function)
         return self._build.apply(function, [self.read(argument) for argument in node.args])
 
     def _call_by_name(self, function: str, argument: ast.expr) -> Expr:
-        """The symbol or number that SymPy is called with, also as a string."""
+        """Return the symbol or number in a SymPy call, also for a string argument."""
         if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
             return self.read(argument)
         text = argument.value.strip()

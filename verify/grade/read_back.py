@@ -1,4 +1,4 @@
-"""Before handing in: whether each answer can be read and has the right units, and nothing about its truth."""
+"""Check before submission whether each answer can be parsed and has the right units, but not whether it is correct."""
 
 from __future__ import annotations
 
@@ -23,21 +23,20 @@ from verify.grade.submission import Submission, header, read_submission
 
 @dataclass(frozen=True)
 class ReadBack:
-    """One answer as the grader reads it."""
+    """One answer as the grader parses it."""
 
     name: str
     title: str
     is_readable: bool
     text: str
-    """The answer as parsed, or why it cannot be read."""
+    """The answer as parsed, or the reason why it cannot be parsed."""
 
 
 def read_back(file: Path, assignment: str | None = None, copy: str | None = None) -> list[ReadBack]:
-    """Each answer of a student's own file as parsed; the code is executed with the rights of its author.
+    """Return each answer of a student's file as parsed; the code is executed with the rights of the user.
 
     Raises:
-        InputError: Where there is no such file, or it does not say which assignment it answers.
-
+        InputError: If there is no such file, or it names no assignment.
     """
     if not file.is_file():
         raise InputError("FILE", f"expected a .py or .ipynb file with answers, got {file}")
@@ -50,7 +49,7 @@ def read_back(file: Path, assignment: str | None = None, copy: str | None = None
 
 
 def _questions_of(submission: Submission, assignment: str | None, copy: str | None) -> Sequence[Question]:
-    """The questions that a file answers; those that it states itself where its exercise is the instructor's."""
+    """Return the questions that a file answers; read from the file if the exercise is user-defined."""
     named = assignment or submission.assignment or ""
     if not named:
         line = header("ID", "NAME")
@@ -62,7 +61,7 @@ def _questions_of(submission: Submission, assignment: str | None, copy: str | No
 
 
 def read_one(question: Question, given: GivenAnswer) -> ReadBack:
-    """One answer as parsed, or why it cannot be."""
+    """Return one answer as parsed, or the reason why it cannot be parsed."""
     try:
         if not (given.text.strip() or given.outputs):
             raise Unreadable(given.trouble or "there is no answer yet")
@@ -73,7 +72,7 @@ def read_one(question: Question, given: GivenAnswer) -> ReadBack:
 
 
 def _require_units(question: Question, given: GivenAnswer) -> None:
-    """Raise `Unreadable` where a bound has other units than what it bounds."""
+    """Raise `Unreadable` if a bound has other units than the left side."""
     if isinstance(question, BoundQuestion):
         answer = read_formula(question, given.text)
         if has_units_of(answer, question.claim.relations[0].right, question.claim) is False:

@@ -1,4 +1,4 @@
-"""The list of a class: an id in each line, or a column of a table as course systems export it."""
+"""Read the list of a class: one id per line, or a column of a table exported by a course system."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = (
     "email_address",
     "name",
 )
-"""Names of the column with the ids, in the order in which they are looked for."""
+"""Names of the column with the ids, in order of preference."""
 _SEPARATORS = (",", ";", "\t")
 
 Rows = list[tuple[int, list[str]]]
@@ -30,7 +30,7 @@ Rows = list[tuple[int, list[str]]]
 
 
 def read_roster(file: Path) -> list[str]:
-    """The ids of students in a file; `InputError`, with its line, for what cannot name a copy, and for repetitions."""
+    """Return the ids of students in a file; raises `InputError` with the line for invalid ids and repetitions."""
     lines = _text_of(file).splitlines()
     first = next((line for line in lines if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
@@ -67,15 +67,15 @@ def _text_of(file: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        # Spreadsheets of older systems.
+        # Spreadsheets of older systems use this encoding.
         return content.decode("cp1252", "replace")
 
 
 def _column(rows: Rows) -> tuple[int, Rows]:
-    """The column with the ids, and the rows below the heads, if there are some.
+    """Return the column with the ids, and the rows below the header, if there is one.
 
-    Of several columns that may be it, the first whose cells can all name a copy: course systems write full names into
-    a column that they call student.
+    If several columns qualify, the first one with valid ids in all cells is used, because some course systems have a
+    column "student" with full names.
     """
     heads = [re.sub(r"[\s-]+", "_", cell.strip().casefold()) for cell in rows[0][1]]
     named = [heads.index(name) for name in _COLUMNS if name in heads]

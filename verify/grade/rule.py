@@ -1,4 +1,4 @@
-"""The rule of partial credit for bounds, in one place: what is graded by it and what is printed in the rubric."""
+"""The rule of partial credit for bounds, for grading and for the rubric."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 Standing = Literal["equal", "proved", "not refuted", "refuted", "not applicable"]
 
 CLOSE = 2
-"""A bound that stands counts in full while it is found nowhere more than this many times the reference."""
+"""A bound that is not refuted gets full points if it is nowhere found to exceed this multiple of the reference."""
 LOOSE_SHARE, UNITS_SHARE = Fraction(1, 2), Fraction(1, 4)
 
 BOUND_RULE = (
@@ -24,7 +24,7 @@ BOUND_RULE = (
 
 
 def compute_share(standing: Standing, excess: float | None, right_units: bool) -> Fraction:
-    """Compute the share of a bound's points; `excess` is the largest factor by which it exceeds the reference."""
+    """Return the fraction of a bound's points; `excess` is the largest factor by which it exceeds the reference."""
     if standing == "equal":
         return Fraction(1)
     if standing in ("proved", "not refuted"):

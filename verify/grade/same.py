@@ -1,4 +1,4 @@
-"""Are two expressions the same number for all values of their symbols, and do their terms have the same units?"""
+"""Compare two expressions: equality for all values of their symbols, and equality of units."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from verify.grade.dimensions import Units, units_of
 
 _POINTS, _DIGITS = 12, 40
 _SMALL = 60
-"""Operations up to which SymPy tries to prove that two expressions are equal."""
+"""Number of operations up to which SymPy tries to prove that two expressions are equal."""
 _VALUES = tuple(sp.Rational(p, n) for p in (2, 3, 5, 7, 11, 13, 17, 19) for n in (4, 9, 23, 1))
 
 _COUNTS = (q.clients, q.rounds, q.iterations, q.local_steps)
 
 
 def are_equal(left: Expr, right: Expr) -> bool:
-    """Return whether two expressions agree: at many points, and symbolically where they are small."""
+    """Return whether two expressions agree at many points, and symbolically if they are small."""
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
     if not all(_agree(left, right, point) for point in _points(symbols)):
         return False
     difference = left - right
-    # Agreement at rational points without structure is beyond chance; the proof is for the record of small ones.
+    # Agreement at unstructured rational points is beyond chance; the symbolic proof of small expressions is a double
+    # check.
     return difference.count_ops() > _SMALL or sp.simplify(difference).is_zero is not False
 
 
@@ -45,14 +46,14 @@ def _agree(left: Expr, right: Expr, point: Mapping[sp.Symbol, sp.Rational]) -> b
 
 
 def number_at(expression: Expr, point: Mapping[sp.Symbol, Expr]) -> sp.Float | None:
-    """The value of an expression at a point to many digits; None where it is no real number."""
+    """Return the value of an expression at a point to many digits; None if it is not a real number."""
     value = expression.xreplace(dict(point))
     number = sp.Float(value, _DIGITS) if value.is_Rational else value.evalf(_DIGITS)
     return number if number.is_Float else None
 
 
 def has_units_of(answer: Expr, reference: Expr, claim: Claim) -> bool | None:
-    """Whether an answer scales as the reference when the loss and the model change their units; None if unknown."""
+    """Return whether an answer scales like the reference when loss and model change units; None if unknown."""
     symbols = sorted(answer.free_symbols | reference.free_symbols, key=str)
     units = {symbol: _units(claim, symbol) for symbol in symbols}
     known = {symbol: found for symbol, found in units.items() if found is not None}
@@ -74,7 +75,7 @@ def _compare_units(
     point: Mapping[sp.Symbol, Expr],
     scales: tuple[Expr, Expr],
 ) -> bool | None:
-    """Compare the units of two answers; None where one has no value. Zero has no units."""
+    """Compare the units of two answers; None if one has no value. Zero has no units."""
     scaled = {symbol: value * _factor(units[symbol], scales) for symbol, value in point.items()}
     before, after = number_at(answer, point), number_at(answer, scaled)
     known, known_after = number_at(reference, point), number_at(reference, scaled)
@@ -91,6 +92,6 @@ def _units(claim: Claim, symbol: sp.Symbol) -> Units | None:
 
 
 def _factor(units: Units, scales: tuple[Expr, Expr]) -> Expr:
-    """By how much a number of some units grows when those of the loss and of lengths shrink."""
+    """Return the factor of a quantity with given units when the units of loss and length shrink."""
     loss, length = (sp.Rational(exponent.numerator, exponent.denominator) for exponent in units)
     return scales[0] ** loss * scales[1] ** length

@@ -1,4 +1,4 @@
-"""Submitted code, executed in a sandbox: its answers, and a message for every failure."""
+"""Execute submitted code in a sandbox; return its answers, and a message for every failure."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _RESTARTS = 4
 _LONGEST_MESSAGE = 300
 _UNKNOWN_NAME = ": NameError: "
 _TYPED = re.compile(": (?:NameError|SyntaxError)\\b")
-"""Troubles of formulas that are typed without quotes."""
+"""Errors of formulas that are typed without quotes."""
 _ANSWERED = re.compile(r"^(?:def\s+)?(\w+)\s*[=(:]", re.MULTILINE)
-"""Names that code answers, also where it is no Python."""
+"""Names that code assigns, found also in invalid Python."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The values of a submission's names, and what went wrong."""
+    """The values of a submission's names, and errors."""
 
     values: Mapping[str, str]
     """Answers as text, by name."""
     calls: Mapping[str, tuple[str, ...]]
-    """Values of functions at their cases, by name; shorter than the cases where one failed."""
+    """Values of functions at their cases, by name; fewer than the cases if one failed."""
     troubles: tuple[str, ...]
-    """Problems, one sentence each."""
+    """Error messages, one sentence each."""
     troubles_of: Mapping[str, str] = field(default_factory=dict)
-    """Problems by name."""
+    """Error messages by name."""
     unknown: frozenset[str] = frozenset()
-    """Names whose values only an execution would give."""
+    """Names whose values need an execution."""
 
 
 def run_code(
@@ -54,10 +54,9 @@ def run_code(
 ) -> Answers:
     """Execute the units of a submission and collect names and function values.
 
-    `calls` maps the name of a function to the cases it is tried on, each a list
-    of rationals as text.  A unit that takes the process down is left out when
-    the others are run again, so that it costs only what depends on it.  Answers
-    that are written as literals survive in any case; without a sandbox they are all that is known.
+    `calls` maps the name of a function to its cases, each a list of rationals as text. If a unit ends the process, the
+    other units are executed again without it, so that only answers that depend on it are lost. Answers that are
+    literals are always read; without a sandbox there are no others.
     """
     literals = {name: text for name, text in literal_answers(units).items() if name in wanted}
     for unit in filterfalse(is_python, units):
@@ -81,7 +80,7 @@ def run_code(
         if typed and not any(values.get(name) for name in typed):
             values |= typed
             trouble = of_units.pop(unit)
-            # The error is the reason where the text turns out to be no formula either.
+            # The error is reported if the text is not a formula either.
             missed = {**missed, **dict.fromkeys(typed, "" if _UNKNOWN_NAME in trouble else trouble)}
     functions = {name: found for name, (found, _) in of_names.items() if found and name in calls}
     troubles = tuple(dict.fromkeys((*of_units.values(), *troubles_of.values())))
@@ -90,11 +89,11 @@ def run_code(
 
 
 Outcome = tuple[tuple[str, ...], str]
-"""The findings of a step, and what went wrong with it."""
+"""The result of a step, and its error."""
 
 
 def _execute(units: Sequence[str], cases: Mapping[str, Any], launch: Launch, limits: Limits) -> list[Outcome]:
-    """The outcome of each step: first the units, then the names."""
+    """Return the outcome of each step: first the units, then the names."""
     stopped: dict[int, Outcome] = {}
     for _ in range(_RESTARTS):
         job = {"units": units, "cases": cases, "skipped": list(stopped), "import_path": import_path()}
@@ -110,7 +109,7 @@ def _execute(units: Sequence[str], cases: Mapping[str, Any], launch: Launch, lim
 
 
 def _run(launch: Launch, job: bytes, limits: Limits) -> tuple[bytes, str]:
-    """The output of one process, and how it ended."""
+    """Return the output of one process, and the reason of its end."""
     with launch(_CHILD.read_text(encoding="utf-8"), limits) as process, _end_after(limits.waiting, process) as late:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -128,7 +127,7 @@ def _run(launch: Launch, job: bytes, limits: Limits) -> tuple[bytes, str]:
 
 
 def _describe_ending(code: int, limits: Limits) -> str:
-    # Bubblewrap says 128 + N where a signal N has ended the program, `Popen` says -N.
+    # If signal N ended the program, the exit code is 128 + N for bubblewrap, and -N for `Popen`.
     if code in (-signal.SIGKILL, 128 + signal.SIGKILL):
         return f"the code was stopped after {limits.seconds} seconds: does it loop without end?"
     return "the code ended the process" if code == 0 else f"the code crashed the process (exit code {code})"
@@ -136,7 +135,7 @@ def _describe_ending(code: int, limits: Limits) -> str:
 
 @contextmanager
 def _end_after(seconds: float, process: Popen[bytes]) -> Iterator[threading.Event]:
-    """End a process, and what it has started, after some seconds; the event says whether this was so."""
+    """End a process and its children after some seconds; the event tells whether this happened."""
     late = threading.Event()
 
     def stop() -> None:
@@ -161,7 +160,7 @@ def _end(process: Popen[bytes]) -> None:
 
 
 def _read_records(answered: bytes) -> tuple[set[int], dict[int, Outcome]]:
-    """The steps that have begun and those that are done; lines that are no records are passed over."""
+    """Return the steps that have begun, and the outcomes of finished ones; lines that are no records are ignored."""
     begun, done = set(), {}
     for line in answered.splitlines():
         with suppress(ValueError, OverflowError, RecursionError, TypeError):
@@ -173,12 +172,12 @@ def _read_records(answered: bytes) -> tuple[set[int], dict[int, Outcome]]:
 
 
 def _plain(text: object) -> str:
-    """A text that can be written to any file: no halves of characters."""
+    """Return a text without lone surrogates, so that it can be written to any file."""
     return str(text).encode("utf-8", "replace").decode()
 
 
 def _find_first_line(unit: str) -> str:
-    """Find the first line of a unit that is no comment, as its name."""
+    """Return the first line of a unit that is no comment, as its name."""
     lines = [line.strip() for line in unit.splitlines() if line.strip()]
     first = next((line for line in lines if not line.startswith("#")), lines[0] if lines else "")
     return f"at `{first[:60]}`"

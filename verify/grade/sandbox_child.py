@@ -1,7 +1,7 @@
-"""The program that executes a submission and reports its names, one line of JSON for each thing that happens.
+"""The program that executes a submission and reports its names, with one line of JSON per event.
 
-It is started with its job on its input, and knows neither solutions nor points.  Nothing in it protects
-anything: `confinement` does, from outside.
+The program reads its job from its input, and has no access to solutions or points. It contains no protection itself;
+`confinement` protects from outside.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from typing import Any
 
 _LONGEST, _LONGEST_ANSWER = 200, 4_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-"""Differs from one execution to the next."""
+"""A memory address, which differs between executions."""
 
 
 class Reporter:
-    """Writes records past anything that the submitted code can replace."""
+    """Write records in a way that submitted code cannot replace."""
 
     def __init__(self) -> None:
         self._write, self._dumps, self._descriptor = os.write, json.dumps, os.dup(1)
 
     def __call__(self, step: int, values: list[str] | None = None, error: str = "") -> None:
-        # Output of libraries may have left a line unfinished.
+        # Output of libraries may have left an unfinished line.
         line = b"\n" + self._dumps([step, values, error]).encode() + b"\n"
         while line:
             line = line[self._write(self._descriptor, line) :]
 
 
 class Nowhere(io.TextIOBase):
-    """Take what is printed, and drop it."""
+    """Discard printed output."""
 
     def write(self, text: str) -> int:
         return len(text)
 
 
 def execute(job: Mapping[str, Any], report: Reporter) -> None:
-    """Execute the units of a submission in one namespace, then read names; a failure affects its own step only."""
+    """Execute the units of a submission in one namespace, then read names; a failure affects only its own step."""
     # Questions mention `Fraction`, which few files import.
     space: dict[str, Any] = {"__name__": "__main__", "Fraction": Fraction}
     steps: list[Callable[[list[str]], None]] = [
@@ -80,18 +80,18 @@ def _evaluate_answer(name: str, cases: list[list[str]] | None, space: Mapping[st
 
 
 def _index(number: Fraction) -> int:
-    """A whole number as `range` and lists require it."""
+    """Return an integer as `range` and lists require it."""
     if number.denominator != 1:
         raise TypeError(f"expected a whole number, got {number}")
     return int(number.numerator)
 
 
 def _failure_of(action: Callable[[], object]) -> str:
-    """The error of an action, in words; empty where there is none."""
+    """Run an action and describe its error; empty without an error."""
     try:
         action()
     except NotImplementedError:
-        # What a cell that is not answered yet raises, by convention.
+        # By convention, a cell that is not answered yet raises this error.
         return ""
     except BaseException as error:
         return _describe_outcome(error)
@@ -106,32 +106,32 @@ def _describe_outcome(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"SyntaxError{_describe_place(error)}: {error.msg}"
     if isinstance(error, OSError):
-        # Most of those who meet it have read their own file.
+        # Most code with this error reads the student's own files.
         return f"the code uses files, processes or the network, which answers do not have ({str(error)[:_LONGEST]})"
     return f"{type(error).__name__}: {str(error)[:_LONGEST]}"
 
 
 def _describe_place(error: SyntaxError) -> str:
-    """The line that is no Python, where it is inside a function or another block."""
+    """Describe the invalid line if it is inside a function or another block."""
     line = error.text or ""
     return f" at `{line.strip()[:60]}`" if line[:1].isspace() and line.strip() else ""
 
 
 def _as_text(value: Any) -> str:
-    """An answer as text: a string unchanged, a number or a SymPy expression in Python's notation."""
+    """Return an answer as text: a string as given, a number or a SymPy expression in Python notation."""
     if isinstance(value, list | tuple | set) and len(value) == 1:
-        # A comma behind an answer makes a tuple of it.
+        # A comma after an answer makes it a tuple.
         (value,) = value
     text = "" if value is None or value is Ellipsis else _ADDRESS.sub("", str(value))
     return text if len(text) <= _LONGEST_ANSWER else text[:_LONGEST_ANSWER] + "..."
 
 
 def main() -> None:
-    """Do one job; the process ends here, whatever the submitted code has left behind."""
+    """Do one job and end the process, whatever state the submitted code has left."""
     job = json.load(sys.stdin)
     report, leave = Reporter(), os._exit
     sys.path[:0] = job["import_path"]
-    # Arguments are fractions, and functions of them count with range(k).
+    # Arguments are fractions, and functions pass them to range(k).
     Fraction.__index__ = _index  # type: ignore[attr-defined]
     sys.stdin, sys.stdout, sys.stderr = io.StringIO(), Nowhere(), Nowhere()
     with contextlib.suppress(BaseException):

@@ -1,4 +1,4 @@
-"""Answers as text: as submitted, and as the grader reads them."""
+"""Format answers as text: as submitted, and as the grader parses them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST = 4_000
 
 
 def show_submitted(question: Question, given: GivenAnswer) -> str:
-    """The text of an answer; for a function what it returns for each case, as far as it got."""
+    """Return the text of an answer; for a function its value for each case up to the first failure."""
     if question.cases is None:
         symbols = getattr(question, "names", {})
         return without_controls(given.text, symbols).strip()[:_LONGEST]
@@ -36,7 +36,7 @@ def show_submitted(question: Question, given: GivenAnswer) -> str:
 
 
 def show_read(question: Question, given: GivenAnswer) -> str:
-    """Return the answer as parsed; empty where it cannot be read."""
+    """Return the answer as parsed; empty if it cannot be parsed."""
     try:
         return show_answer(question, given)
     except Unreadable:
@@ -45,7 +45,7 @@ def show_read(question: Question, given: GivenAnswer) -> str:
 
 @singledispatch
 def show_answer(question: Question, _given: GivenAnswer) -> str:
-    """An answer as parsed; `Unreadable` where it cannot be."""
+    """Return an answer as parsed; raises `Unreadable` if it cannot be parsed."""
     raise NotImplementedError(type(question).__name__)
 
 

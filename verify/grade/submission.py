@@ -1,4 +1,4 @@
-"""A submission as submitted: a Python file or a notebook, as units of code and texts."""
+"""Read a submission: a Python file or a notebook, as units of code and texts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from verify.grade.units import split_code, without_huge_statements
 
 KINDS = (".py", ".ipynb")
 _LARGEST = {".py": 5_000_000, ".ipynb": 50_000_000}
-"""Bytes of a file; notebooks have pictures in them."""
+"""Largest size of a file in bytes; notebooks contain pictures."""
 _ZEROS, _CONTROLS = 3, 20
-"""One of so many bytes that is zero makes UTF-16 of a file, and one of so many controls in its beginning no text."""
+"""Fraction of zero bytes above which a file is UTF-16, and of control characters above which it is not text."""
 _BEGINNING = 10_000
 _HEADER = re.compile(r"^[ \t]*#[ \t]*fedtheory assignment:[ \t]*(\S+)(?:[ \t]*\(copy of ([^()\r\n]+)\))?", re.MULTILINE)
 
@@ -34,21 +34,21 @@ class Submission:
     assignment: str | None
     """Assignment that the file names."""
     units: tuple[str, ...]
-    """The code, in pieces that are executed one after the other."""
+    """The code, in units that are executed one after the other."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Answers for people, by the name of the question."""
+    """Answers for a person to read, by the name of the question."""
     copy_of: str | None = None
-    """Student whose copy the file says that it is."""
+    """Student whose copy the file is, by its header."""
     trouble: str | None = None
-    """Why the file cannot be read."""
+    """Reason why the file cannot be read."""
     source: str = ""
     """The text of a Python file; empty for a notebook."""
     handout: str = ""
-    """Assignment text in the file: a Python file with its comments, or a notebook's text cells and its last cell."""
+    """Assignment text in the file: the comments of a Python file, or a notebook's text cells and its last cell."""
 
 
 def read_submission(path: Path, student: str) -> Submission:
-    """A file as a student's submission; one that cannot be read is a submission in trouble."""
+    """Read a student's file; an unreadable file gives a submission with `trouble`."""
     try:
         text = _text_of(path)
         return (_read_notebook if path.suffix.lower() == ".ipynb" else _read_python)(student, text)
@@ -57,12 +57,12 @@ def read_submission(path: Path, student: str) -> Submission:
 
 
 def header(assignment: str, student: str) -> str:
-    """The line of a Python file that says what it answers."""
+    """Return the line of a Python file that names its assignment and copy."""
     return f"# fedtheory assignment: {assignment} (copy of {student})"
 
 
 def digest(path: Path, *further: str) -> str:
-    """A fingerprint of a file, as far as it can be read, and of what else its grade depends on."""
+    """Return a digest of a file, as far as it can be read, and of further inputs of its grade."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -71,7 +71,7 @@ def digest(path: Path, *further: str) -> str:
 
 
 def _explain_error(error: Exception) -> str:
-    """Say why a file cannot be read, for readers without Python."""
+    """Explain why a file cannot be read, for readers without knowledge of Python."""
     if isinstance(error, json.JSONDecodeError):
         return f"it is no notebook (line {error.lineno}: {error.msg})"
     if isinstance(error, LookupError | AttributeError | TypeError | RecursionError):
@@ -98,17 +98,17 @@ def _decode(content: bytes) -> str:
         return content.decode("utf-16")
     zeros = [content[place::2].count(0) for place in (0, 1)]
     if _ZEROS * max(zeros) > len(content) > _ZEROS * min(zeros):
-        # In UTF-16 every second byte of an ASCII letter is zero; its mark at the beginning may be missing.
+        # In UTF-16 every second byte of an ASCII text is zero; the byte order mark may be missing.
         return content.decode("utf-16-be" if zeros[0] > zeros[1] else "utf-16-le", "replace")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        # Editors of older systems; what counts is ASCII in all of them.
+        # Editors of older systems use other encodings; the relevant characters are ASCII in all of them.
         return content.decode("cp1252", "replace")
 
 
 def _read_python(student: str, text: str) -> Submission:
-    """A Python file, statement by statement."""
+    """Split a Python file into statements."""
     named = _HEADER.search(text)
     assignment, copy_of = named.groups() if named else (None, None)
     units = split_code(_bound(without_huge_statements(dedent(text))))
@@ -116,14 +116,14 @@ def _read_python(student: str, text: str) -> Submission:
 
 
 def _bound(code: str) -> str:
-    """Code that the grader itself may parse without running out of time or memory."""
+    """Return code that the grader can parse within its limits of time and memory."""
     if len(code) > LONGEST_CODE:
         raise ValueError(f"it has more than {LONGEST_CODE:,} characters of code")
     return code
 
 
 def _student_of(name: object) -> str | None:
-    """The student of a header; None for what cannot be one, for headers can be written by anyone."""
+    """Return the student of a header; None for an invalid name, because anyone can write headers."""
     text = unicodedata.normalize("NFC", name).strip() if isinstance(name, str) else ""
     return text if is_student(text) else None
 

@@ -1,4 +1,4 @@
-"""Numbers as people type them: thousands in groups, decimal commas, percent, mixed fractions."""
+"""Parse typed numbers: grouped thousands, decimal commas, percent, mixed fractions."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _COMMA_GROUPS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:(?:,\d{3}){2,}(?:\.\d+)?|
 _POINT_GROUPS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:(?:\.\d{3}){2,}(?:,\d+)?|(?:\.\d{3})+,\d+)(?![\w.])")
 _EITHER = re.compile(r"(?<![\w.,])([1-9]\d{0,2}),(\d{3})(?![\w.,])")
 _EITHER_POINT = re.compile(_EITHER.pattern.replace("),(", r")[.,]("))
-"""Beside a number such as 1.234.567 a point may group digits as well."""
+"""Numbers such as 1.234.567, next to which a point may also group digits."""
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _LISTS = re.compile(r"max|min|pow|Rational|Fraction|\[|\{\s*\d", re.IGNORECASE)
-"""Words behind which a comma separates arguments."""
+"""Words after which a comma separates arguments."""
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\\?%|percent\b|per cent\b)(?!\s*[\w(\\])")
 _MIXED = re.compile(r"\s*([+-]?)\s*(\d+)\s+(\d+)\s*/\s*(\d+)\s*")
 _RATIO = re.compile(r"\s*(\d+)\s*:\s*(\d+)\s*")
 _AND_A_FRACTION = re.compile("(\\d+)\\s*([\u00bc-\u00be\u2150-\u215e])")
 _RAISED_AND_LOWERED = re.compile("(^|[-+*(=])\\s*([⁰¹²³⁴-⁹]+)\\s*[⁄∕/]\\s*([₀-₉]+)")
-"""A fraction with small digits, as editors write it; behind a name the raised digits are an exponent."""
+"""A fraction with small digits; after a name the raised digits are an exponent."""
 _ROUGHLY = re.compile(
     r"^\s*(?:~|≈|\\approx(?![A-Za-z])|\\sim(?![A-Za-z])|about\b|approximately\b|approx\.?|ca\.|circa\b|roughly\b)\s*"
 )
 _AND_SO_ON = re.compile(r"(?<=\d)\s*(?:\.{2,}|…|\\l?dots)\s*$")
 _BRACED_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
 _ZERO_AND_A_DOT = re.compile(r"(?<![\w.,])0[·‧⋅](?=\d)")
-"""A raised decimal point: a product with zero would be zero."""
+"""A raised decimal point, because a product with zero would be zero."""
 _TIMES_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))")
 _COUNTED = re.compile(
     r"(.*\d)\s*(?:local\s+steps?|steps?|rounds?|iterations?|updates?|clients?|epochs?|gradients?|samples?)\.?\s*",
@@ -37,7 +37,7 @@ _COUNTED = re.compile(
 
 
 def with_plain_numbers(text: str) -> str:
-    """Write the numbers of a text as Python does; `Ambiguous` for 1,234, which is two numbers."""
+    """Write the numbers of a text in Python notation; raises `Ambiguous` for 1,234, which has two readings."""
     text = _AND_A_FRACTION.sub(lambda found: f"({found[1]}+{_fraction(found[2])})", _ROUGHLY.sub("", text))
     text = _RAISED_AND_LOWERED.sub(lambda found: f"{found[1]}({_fraction(found[2])}/{_fraction(found[3])})", text)
     text = _ZERO_AND_A_DOT.sub("0.", _BRACED_COMMA.sub(",", _AND_SO_ON.sub("", text)))
@@ -61,7 +61,7 @@ def with_powers_of_ten(text: str) -> str:
 
 
 def without_unit(text: str) -> str:
-    """A number without the steps, rounds or clients that it counts; any other text unchanged."""
+    """Remove the counted unit (steps, rounds or clients) after a number; other texts are returned as given."""
     found = _COUNTED.fullmatch(text)
     return found[1] if found else text
 

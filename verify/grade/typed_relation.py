@@ -1,6 +1,6 @@
-"""A relation typed in names of quantities, such as ``max_drift <= 4*local_steps*local_step_size**2``: read, written.
+"""Read and write relations in names of quantities, such as ``max_drift <= 4*local_steps*local_step_size**2``.
 
-It is data: read by the whitelist of answers, never executed.
+A relation is data: it is parsed by the whitelist of answers, and never executed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def read_relation(text: str) -> Claim:
-    """The claim that a typed relation is, about the run that it is checked on; `InputError` for what cannot be read."""
+    """Return the claim of a typed relation; raises `InputError` if it cannot be parsed."""
     signs = _OPERATOR.findall(text)
     if len(signs) != 1:
         raise InputError("CLAIM", f"expected one of <=, >=, ==, < and > between two sides, got {text!r}")
@@ -35,7 +35,7 @@ def read_relation(text: str) -> Claim:
 
 
 def write_relation(claim: Claim) -> str | None:
-    """The relation of a claim in names of quantities; None where it has none, or has vectors, points or steps in it."""
+    """Write the relation of a claim in names of quantities; None if it has none, or uses vectors, points or steps."""
     if claim.place != "run" or len(claim.relations) != 1:
         return None
     relation = claim.relations[0]
@@ -52,7 +52,7 @@ def write_relation(claim: Claim) -> str | None:
 
 
 def _symbol_of(quantity: RunQuantity) -> sp.Symbol:
-    """A symbol with the quantity's name: several quantities are typeset alike."""
+    """Return a symbol with the quantity's name, which is unique; the typeset symbol may not be."""
     return sp.Symbol(quantity.name, real=True)
 
 

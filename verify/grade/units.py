@@ -1,4 +1,4 @@
-"""The code of a Python file in units, so that what is no Python costs only the statement in which it stands."""
+"""Split the code of a Python file into units, so that an invalid statement does not affect the others."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from verify.grade.code_repair import LONGEST_CODE, is_python, leave_out_if_huge,
 
 _MOST_ERRORS, _MOST_STEPS = 10, 5
 _BEGINS = re.compile(r"(?!else\b|elif\b|except\b|finally\b)[^\s#)\]}]")
-"""The line may begin a statement: it is not indented, and continues nothing."""
+"""Pattern of a line that may begin a statement: it is not indented, and continues nothing."""
 
 
 def split_code(text: str) -> tuple[str, ...]:
-    """The statements of a file; one that is no Python is a unit too, up to the next line that may begin a statement."""
+    """Return the statements of a file; an invalid part is a unit up to the next line that may begin a statement."""
     units: list[str] = []
     rest = re.sub("\r\n?", "\n", text)
     for _ in range(_MOST_ERRORS):
@@ -33,7 +33,7 @@ def split_code(text: str) -> tuple[str, ...]:
 
 
 def without_huge_statements(text: str) -> str:
-    """A text that is too long to be parsed, with short statements in the place of those that make it so."""
+    """Replace the statements that make a text too long to be parsed by short ones."""
     if len(text) <= LONGEST_CODE:
         return text
     blocks = _blocks(re.sub("\r\n?", "\n", text))
@@ -41,7 +41,7 @@ def without_huge_statements(text: str) -> str:
 
 
 def _statements(text: str) -> Iterator[str]:
-    """Statements with all lines that they have; those that share a line stay together."""
+    """Yield statements with all their lines; statements on a common line stay together."""
     lines = text.split("\n")
     first, last = 1, 0
     for statement in ast.parse(text).body:
@@ -56,7 +56,7 @@ def _statements(text: str) -> Iterator[str]:
 
 
 def _blocks(text: str) -> list[str]:
-    """The text, cut before each line that may begin a statement."""
+    """Split the text before each line that may begin a statement."""
     blocks: list[str] = [""]
     previous = "@"
     for line in text.split("\n"):
@@ -68,10 +68,10 @@ def _blocks(text: str) -> list[str]:
 
 
 def _split_at_error(blocks: list[str], line: int) -> tuple[str, str, str] | None:
-    """Split a text into the part before the block with an error, the block, and the part behind it."""
+    """Split a text into the part before the block with an error, the block, and the part after it."""
     ends = accumulate(block.count("\n") for block in blocks)
     found = next((place for place, end in enumerate(ends) if end >= line), len(blocks) - 1)
-    # An open bracket, or a function without a body, is noticed in a later block only.
+    # An open bracket, or a function without a body, is detected only in a later block.
     for place in range(found, max(found - _MOST_STEPS, -1), -1):
         before = "".join(blocks[:place])
         if is_python(before):

@@ -1,4 +1,4 @@
-"""Write the results of grading: points, pages for students, and the answers that a person reads."""
+"""Write the results of grading: points, pages for students, and answers for a person to read."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from verify.grade.questions.manual import READ_BY_A_PERSON
 from verify.grade.submission import digest
 
 _GRADED = "graded.json"
-"""The names of the result files of the last grading, in the order of its submissions."""
+"""File with the names of the result files of the last grading, in the order of its submissions."""
 _READING = "to_read.html"
 POINTS, EDITED = "points.csv", "points-edited.csv"
-"""The table of points, and where one goes that was edited since it was written."""
+"""The table of points, and the name under which a version with manual edits is kept."""
 
 
 def read_graded(folder: Path) -> dict[str, Result]:
-    """The results of a folder of grades by the names of their files; `InputError` for a folder without."""
+    """Return the results of a folder of grades by file name; raises `InputError` for a folder without results."""
     try:
         labels = json.loads((folder / _GRADED).read_text(encoding="utf-8"))["labels"]
         documents = {label: (folder / "results" / f"{label}.json").read_text(encoding="utf-8") for label in labels}
@@ -46,12 +46,12 @@ def read_graded(folder: Path) -> dict[str, Result]:
 
 
 def read_entered(folder: Path) -> list[EnteredPoints]:
-    """The points that a person has entered in a folder of grades."""
+    """Read the points that a person has entered in a folder of grades."""
     return read_given(folder / FILE) if (folder / FILE).exists() else []
 
 
 def give_points(folder: Path, given: Iterable[EnteredPoints]) -> list[Result]:
-    """Enter points into a folder of grades, and write all that depends on them again; a later entry counts."""
+    """Enter points into a folder of grades, and update all dependent files; later entries take precedence."""
     graded = read_graded(folder)
     results = list(graded.values())
     new = matched(given, results)
@@ -61,7 +61,7 @@ def give_points(folder: Path, given: Iterable[EnteredPoints]) -> list[Result]:
 
 
 def write_all(graded: dict[str, Result], given: Sequence[EnteredPoints], folder: Path) -> list[Result]:
-    """Write points, pages and answers to read; the results with the points that a person gives."""
+    """Write points, pages and answers to read; return the results with entered points."""
     known, others = split_entries(given, list(graded.values()))
     write_manual_table(list(graded.values()), known, others, folder / FILE)
     (folder / _READING).write_text(_reading_page(list(graded.values()), folder), encoding="utf-8")
@@ -76,7 +76,7 @@ def write_all(graded: dict[str, Result], given: Sequence[EnteredPoints], folder:
 
 
 def _keep_edited(folder: Path) -> None:
-    """Keep a table of points that has been edited under another name, before it is written again."""
+    """Keep a manually edited table of points under another name before it is overwritten."""
     try:
         known = json.loads((folder / _GRADED).read_text(encoding="utf-8"))["points"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -86,12 +86,12 @@ def _keep_edited(folder: Path) -> None:
 
 
 def _add_assignment(entry: EnteredPoints, key: Key) -> EnteredPoints:
-    """The entry with the assignment that it is about."""
+    """Return the entry with its assignment filled in."""
     return replace(entry, assignment=key[1])
 
 
 def write_feedback(label: str, result: Result, folder: Path) -> None:
-    """The page, and the run files that refute answers next to it."""
+    """Write the page of a student, and the run files that refute answers."""
     (folder / f"{label}.html").write_text(feedback_page(result), encoding="utf-8")
     for row in result.rows:
         run_file = folder / f"{label}-{row.name}.toml"
@@ -101,7 +101,7 @@ def write_feedback(label: str, result: Result, folder: Path) -> None:
 
 
 def write_points(results: Sequence[Result], path: Path) -> None:
-    """One line for each student: points and maximum of each question, their sums, and what a person has to read."""
+    """Write one line per student: points and maximum of each question, their sums, and the answers left to a person."""
     names = list(dict.fromkeys(row.name for result in results for row in result.rows))
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
@@ -121,7 +121,7 @@ def _cells(row: AnswerRow | None) -> tuple[object, object]:
 
 
 def _reading_page(results: Sequence[Result], folder: Path) -> str:
-    """The answers that a person reads, question by question, each with the command that enters its points."""
+    """Return the page of answers for a person to read, by question, each with the command that enters its points."""
     asked: dict[tuple[str, str], list[tuple[Result, AnswerRow]]] = {}
     for result in results:
         for row in result.rows:
@@ -136,7 +136,7 @@ def _reading_page(results: Sequence[Result], folder: Path) -> str:
 
 
 def _reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: Path) -> str:
-    """The answers to one question; where copies ask it in several forms, each answer stands below its own."""
+    """Return the section of one question; if copies differ, each answer stands below its own version."""
     first, row = answers[0]
     head = f"<h2>{escape(first.title or first.assignment)}: {escape(row.title)} ({format_points(row.of)})</h2>\n"
     forms: dict[str, list[str]] = {}
@@ -146,7 +146,7 @@ def _reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: Path) 
 
 
 def _answer_to_read(result: Result, row: AnswerRow, folder: Path) -> str:
-    """One answer, why a person reads it, and the command that enters its points."""
+    """Return one answer, the reason why a person reads it, and the command that enters its points."""
     return (
         f"<h3>{escape(result.student)}</h3>\n<pre>{escape(row.answer or 'no text was found')}</pre>\n"
         f"{_explain_manual(row)}"
@@ -155,7 +155,7 @@ def _answer_to_read(result: Result, row: AnswerRow, folder: Path) -> str:
 
 
 def _explain_manual(row: AnswerRow) -> str:
-    """Why the machine leaves an answer to a person; empty where each answer to the question is one to read."""
+    """Return the reason why an answer is left to a person; empty if all answers to the question are."""
     return "" if row.comment == READ_BY_A_PERSON else f"<p>{escape(row.comment)}</p>\n"
 
 

@@ -1,4 +1,4 @@
-"""A student's text in a Python file: a string, or the comments below the question."""
+"""Read a student's text from a Python file: a string, or the comments below the question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from verify.grade.submission import Submission
 
 
 def texts_of(assignment: Assignment, copy: Copy, submission: Submission, wanted: Sequence[str]) -> dict[str, str]:
-    """The texts that answer some questions, by name: from a notebook's cells, or from a Python file."""
+    """Return the text answers of some questions by name, from a notebook's cells or from a Python file."""
     if not submission.source:
         return {name: "" if text.strip() == EMPTY_TEXT else text for name, text in submission.texts.items()}
     strings = literal_answers(submission.units)
@@ -25,7 +25,7 @@ def texts_of(assignment: Assignment, copy: Copy, submission: Submission, wanted:
 
 
 def _find_text(question: Question, questions: Iterable[Question], lines: Sequence[str], handout: set[str]) -> str:
-    """The lines from a question's heading to the next one that are not in the handout."""
+    """Return the lines between a question's heading and the next one that are not in the handout."""
     begin = _find_heading_line(question, lines)
     if begin is None:
         return ""

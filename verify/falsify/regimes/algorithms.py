@@ -177,7 +177,7 @@ def _local_work(algorithm: Table, point: Point) -> Table:
 
 
 def _rule(point: Point) -> Iterator[tuple[str, Any]]:
-    """Server step size, participation, clock and weights, where they are not those of plain FedAvg."""
+    """Yield server step size, participation, clock and weights, where they differ from plain FedAvg."""
     clients = number_of_clients(point)
     server = point.get("server step size")
     if server is not None:

@@ -1,4 +1,4 @@
-"""Marking a bound: looser ones count in part, refuted ones get a counterexample."""
+"""Mark a bound: loose ones get a part of the points, refuted ones get a counterexample."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from verify.grade.questions.mark import Mark, mark_text, rule_of
 from verify.grade.rule import BOUND_RULE, CLOSE
 
 _SEARCHING = 0.5
-"""Thousands of runs that the search for one bound looks at: a hundred bounds on two cores take a minute or two."""
+"""Search size in thousands of runs for one bound: a hundred bounds on two cores take a minute or two."""
 _LONGEST = 24
-"""Digits of a fraction that is shown as one."""
+"""Number of digits up to which a fraction is displayed as one."""
 
 
 @rule_of.register
@@ -36,12 +36,12 @@ def _mark(question: BoundQuestion, text: str) -> Mark:
 
 @lru_cache(maxsize=1024)
 def _finding(claim: Claim, answer: Expr) -> BoundFinding:
-    """Kept, because many students give the same answer."""
+    """Grade a bound; cached, because many students give the same answer."""
     return grade_bound(claim, answer, _SEARCHING)
 
 
 def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
-    """Describe the mistake for the student, who writes symbols by these texts."""
+    """Describe the mistake to the student, with the student's texts of symbols."""
     if found.standing == "equal":
         return "correct: your bound equals the reference"
     if found.standing == "refuted":
@@ -60,7 +60,7 @@ def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
 
 
 def _describe_undecided(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
-    """Describe an answer that no run refutes, and that lacks a term or a factor that every proved bound has."""
+    """Describe an answer that no run refutes, but that lacks a term or a factor of every proved bound."""
     smaller = f"it becomes arbitrarily smaller than the proved bounds while {_changes(found.shrinking, texts)}"
     return f"not decided, a person reads this answer: {found.reason}, but {smaller}"
 
@@ -70,7 +70,7 @@ def _changes(growth: Growth, texts: Mapping[Expr, str]) -> str:
 
 
 def _number(exact: str | None, rounded: float) -> str:
-    """A number as a fraction where it is short, and as a decimal."""
+    """Format a number as a fraction if it is short, and as a decimal."""
     about = f"{rounded:.3g}"
     if exact is None or len(exact) > _LONGEST:
         return f"about {about}"

@@ -1,4 +1,4 @@
-"""Marking a choice: the letter of the right option."""
+"""Mark a choice: the letter of the correct option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marking a function: the share of the cases on which it is right."""
+"""Mark a function: the fraction of the cases on which it is correct."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def _mark(question: CodeQuestion, given: GivenAnswer) -> Mark:
 
 
 _FLOATS = sp.Rational(1, 10**12)
-"""Relative error that a function of floats may add up."""
+"""Relative error that a function of floats may accumulate."""
 _NOTHING = "your function returned nothing (None): is it still empty, or does it print in place of `return`?"
 
 
 def _is_number(text: str, value: str) -> bool:
-    """Return whether a text is a number, up to the rounding of floats."""
+    """Return whether a text is the expected number, up to the rounding of floats."""
     found, expected = _value_of(text), sp.Rational(value)
     return found is not None and bool(abs(found - expected) <= abs(expected) * _FLOATS)
 

@@ -1,4 +1,4 @@
-"""Marking a formula: the same number as the solution for all values of its symbols."""
+"""Mark a formula: it must equal the solution for all values of its symbols."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _difference(question: ExpressionQuestion, answer: Expr) -> str:
 
 
 def _points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
-    """Values at which formulas are compared: whole numbers, then fractions, for symbols such as momentum below 1."""
+    """Yield values at which formulas are compared: integers, then fractions for symbols below 1 such as momentum."""
     for base in (2, 3, 5):
         yield {symbol: sp.Integer(base + place) for place, symbol in enumerate(symbols)}
     for base in (2, 3, 5):

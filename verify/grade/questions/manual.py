@@ -1,4 +1,4 @@
-"""Marking a text: a person reads it."""
+"""Mark a text: a person reads it."""
 
 from __future__ import annotations
 

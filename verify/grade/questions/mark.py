@@ -1,4 +1,4 @@
-"""Marking of answers: each kind of question registers its own."""
+"""Register the marking of each kind of question."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class GivenAnswer:
     """Answer of a student to one question."""
 
     text: str = ""
-    """The answer as text; empty where there is none."""
+    """The answer as text; empty without an answer."""
     outputs: tuple[str, ...] = ()
     """Results of a function for each case, up to the first failure."""
     trouble: str | None = None
-    """Problem while the code was run."""
+    """Error message of the code."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Mark:
     """The points of one answer, and the feedback to the student."""
 
     share: Fraction | None
-    """None where a person has to read the answer."""
+    """Fraction of the points; None if a person has to read the answer."""
     comment: str
     run_file: str | None = None
     """A run that refutes the answer."""
@@ -35,7 +35,7 @@ class Mark:
     """Relation between quantities of the run that the answer implies, for `fedtheory check`."""
 
     def points_of(self, question: Question) -> float | None:
-        """The points that the question gives for it, in quarters; None where a person has to read the answer."""
+        """Return the points of the question for this mark, in quarters; None if a person has to read the answer."""
         return None if self.share is None else round(4 * float(self.share * question.points)) / 4
 
 
@@ -50,9 +50,9 @@ def rule_of(_question: Question) -> str:
 
 @singledispatch
 def mark_answer(question: Question, given: GivenAnswer) -> Mark:
-    """Mark an answer; it is a text, unless the kind of question says otherwise.
+    """Mark an answer, a text by default.
 
-    A person reads what cannot be read here: it may be right in another notation.
+    A person reads answers that cannot be parsed, because they may be correct in another notation.
     """
     if not given.text.strip(" \t\r\n.?…"):
         return Mark(WRONG, given.trouble or f"{question.name} has no answer")
@@ -68,5 +68,5 @@ def mark_answer(question: Question, given: GivenAnswer) -> Mark:
 
 @singledispatch
 def mark_text(question: Question, _text: str) -> Mark:
-    """Mark the text of an answer; `Unreadable` for one outside the language of answers."""
+    """Mark the text of an answer; raises `Unreadable` for one outside the language of answers."""
     raise TypeError(f"expected a kind of question that is marked here, got {type(question).__name__}")

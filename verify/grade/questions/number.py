@@ -1,4 +1,4 @@
-"""Marking a number: exact, or to the question's tolerance."""
+"""Mark a number: exact, or within the question's tolerance."""
 
 from __future__ import annotations
 
@@ -32,4 +32,4 @@ def _mark(question: NumberQuestion, text: str) -> Mark:
 AS_A_FLOAT = sp.Rational(1, 10**14)
 """Relative error of an exact number that Python has computed, such as 1/120 without quotes."""
 _ROUNDED = sp.Rational(1, 200)
-"""Relative errors that rounding to three digits makes."""
+"""Relative errors of rounding to three digits."""
