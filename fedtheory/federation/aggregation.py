@@ -1,4 +1,4 @@
-"""Aggregation weights d_i that make up for unequal reporting (fraboni2022, Section 4)."""
+"""Aggregation weights d_i that compensate for unequal reporting (fraboni2022, Section 4)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fedtheory.federation.clock import Clock, FedBuff, FedFix, Synchronous
 
 
 def time_based_weights(clock: Clock, importance: Array) -> Array:
-    """Return the closed forms of fraboni2022 for update times tau_i, (M,), in rationals.
+    """Return the closed forms of fraboni2022 for client times tau_i, (M,), in rationals.
 
     Synchronous ``p_i`` (Table 2); asynchronous ``(sum_j 1/tau_j) tau_i p_i``
-    (eq. 36); FedFix ``ceil(tau_i / interval) p_i`` (eq. 40).  For FedBuff the
-    source has none: `InputError`.
+    (eq. 36); FedFix ``ceil(tau_i / interval) p_i`` (eq. 40).  The source has none for
+    FedBuff, which raises `InputError`.
     """
     times: Array = np.array(clock.times, dtype=object)
     if isinstance(clock.policy, Synchronous):

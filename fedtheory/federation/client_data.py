@@ -14,8 +14,9 @@ from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, product
 class ClientData:
     """Inputs (n_i, d) and outputs (n_i,) of each of M clients.
 
-    Every client's objective is ``(1/n_i) sum_j (w'x_ij - y_ij)^2 + ridge/2 |w|^2``; where the last column is an
-    intercept that is `free`, the ridge leaves its coefficient out.
+    Every client's objective is ``(1/n_i) sum_j (w'x_ij - y_ij)^2 + ridge/2 |w|^2``; if `free` is true, the last column
+    is
+    an intercept, and the ridge leaves its coefficient out.
     """
 
     inputs: tuple[Array, ...]
@@ -24,16 +25,16 @@ class ClientData:
     free: bool = False
     """Whether the ridge does not penalise the last coefficient."""
     names: tuple[str, ...] = ()
-    """Labels of the clients in the file that the rows are from; empty where it has none."""
+    """Labels of the clients in the data file; empty without labels."""
     notes: tuple[str, ...] = ()
-    """Sentences on what a reader found in the file."""
+    """Notes of the reader on the file."""
 
     def __iter__(self) -> Iterator[tuple[Array, Array]]:
-        """Inputs and outputs, client by client."""
+        """Yield inputs and outputs, client by client."""
         return zip(self.inputs, self.outputs, strict=True)
 
     def name_of(self, client: int) -> str:
-        """Return the label of a client; its number where there is none."""
+        """Return the label of a client; its number without labels."""
         return self.names[client] if self.names else str(client)
 
     def as_floats(self) -> ClientData:
@@ -45,7 +46,7 @@ class ClientData:
 
     @property
     def penalties(self) -> Array:
-        """The ridge of each coefficient, (d,): the Hessian of the penalty is diagonal."""
+        """The ridge of each coefficient, (d,), the diagonal of the penalty's Hessian."""
         arithmetic = arithmetic_of(self.inputs[0])
         penalties = arithmetic.array([self.ridge] * self.inputs[0].shape[1])
         if self.free:
@@ -55,12 +56,12 @@ class ClientData:
     def translated(self, origin: Array) -> ClientData:
         """Return the data with the same residuals in coordinates whose zero is `origin` (d,).
 
-        A ridge keeps its curvature.
+        The curvature of a ridge is unchanged.
         """
         return replace(self, outputs=tuple(_residuals(x, y, origin) for x, y in self))
 
     def of(self, clients: Sequence[int]) -> ClientData:
-        """Return the data of some of the clients, in that order; a client may be named repeatedly."""
+        """Return the data of the given clients, in that order, possibly with repetitions."""
         return replace(
             self,
             inputs=tuple(self.inputs[i] for i in clients),
@@ -70,7 +71,7 @@ class ClientData:
 
 
 def _residuals(inputs: Array, outputs: Array, origin: Array) -> Array:
-    """y_j - x_j'origin of a client's rows, (n_i,)."""
+    """Return y_j - x_j'origin of a client's rows, (n_i,)."""
     predicted = product(inputs, origin)
     return arithmetic_of(origin).difference(
         outputs, predicted, lambda: np.asarray(abs(outputs) + abs(inputs) @ abs(origin))

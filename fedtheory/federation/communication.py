@@ -1,7 +1,7 @@
 """Messages of one aggregation: through a parameter server, or around a ring (liu2022, pp. 5-6).
 
 Both add up the models of N workers, b numbers each, so that every worker ends
-with the sum.  The messages are listed one by one; costs are counted from them.
+with the sum.  The messages are listed one by one, and costs are computed from the list.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 SERVER = -1
-"""The parameter server's number as a sender or receiver; workers are 0 .. N-1."""
+"""The parameter server's index as a sender or receiver; workers are 0 .. N-1."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One transfer, in one phase; messages of a phase travel at the same time."""
+    """One message, in one phase; messages of a phase are sent at the same time."""
 
     phase: int
     sender: int
     receiver: int
     size: Fraction
-    """In numbers."""
+    """Size of the message, in numbers."""
 
 
 def parameter_server(workers: int, size: Fraction) -> Iterator[Message]:
@@ -42,7 +42,7 @@ def ring_all_reduce(workers: int, size: Fraction) -> Iterator[Message]:
 
 
 def busiest_load(messages: Iterator[Message]) -> Fraction:
-    """Most numbers that any one node sends and receives together."""
+    """Return the largest amount of numbers that one node sends and receives together."""
     loads: Counter[int] = Counter()
     for message in messages:
         loads[message.sender] += message.size  # type: ignore[assignment]
@@ -51,7 +51,7 @@ def busiest_load(messages: Iterator[Message]) -> Fraction:
 
 
 def most_sent_by_a_worker(messages: Iterator[Message]) -> Fraction:
-    """Most numbers that any one worker sends."""
+    """Return the largest amount of numbers that one worker sends."""
     sent: Counter[int] = Counter()
     for message in messages:
         if message.sender != SERVER:
@@ -61,19 +61,19 @@ def most_sent_by_a_worker(messages: Iterator[Message]) -> Fraction:
 
 @dataclass(frozen=True)
 class OrderOfMagnitude:
-    """Orders of magnitude of a federation: lowest and highest."""
+    """Ranges of a federation's size and training time: lowest and highest value."""
 
     population: tuple[int, int]
     devices_per_round: tuple[int, int]
     participants: tuple[int, int]
-    """Devices that take part in the training of one model."""
+    """Number of devices that participate in the training of one model."""
     rounds: tuple[int, int]
     days: tuple[int, int]
-    """Time of training."""
+    """Training time."""
 
 
 def cross_device() -> OrderOfMagnitude:
-    """Kairouz et al., arXiv:1912.04977, as liu2022 quotes them."""
+    """Return the ranges of Kairouz et al., arXiv:1912.04977, as cited by liu2022."""
     return OrderOfMagnitude(
         population=(10**6, 10**10),
         devices_per_round=(50, 5000),

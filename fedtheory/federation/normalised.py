@@ -1,7 +1,7 @@
-"""Weights that are normalised over the clients that take part, as in FedAvg as published (McMahan et al. 2017).
+"""Weights that are normalised over the participants, as in FedAvg as published (McMahan et al. 2017).
 
 In a round with participants S the weights are ``w_i = p_i / sum_{j in S} p_j`` on S.  Their moments are sums over all
-sets S of the law that draws them; in floats those of many sets are integrals.
+sets S that can be sampled; in floats, moments over many sets are computed as integrals.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fedtheory.federation.normalised_moments import moments_of_coins, moments_of
 from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform, WeightMoments
 
 _MOST_SETS, _MOST_EXACT_SETS = 2 * 10**6, 10**4
-"""Sets of participants that are listed in floats, and over which sums of moments go."""
+"""Limit on the sets of participants that are listed in floats."""
 _AT_ONCE = 2**22
-"""Numbers of the weights that are added up together."""
+"""Limit on the numbers of weights that are added up together."""
 
 
 @dataclass(frozen=True)
 class Normalised(Participation):
-    """The participants of a law, with ``w_i = p_i / sum_{j in S} p_j`` on them; zero for all where S is empty."""
+    """The participants of a law, with weights ``w_i = p_i / sum_{j in S} p_j``; all are zero if S is empty."""
 
     law: Uniform | Bernoulli
 
@@ -77,7 +77,7 @@ class Normalised(Participation):
 
 @lru_cache(maxsize=16)
 def _moments(law: Uniform | Bernoulli, importances: tuple[Number, ...], arithmetic: Arithmetic) -> WeightMoments:
-    """Moments of normalised weights, found once for all step sizes of a run."""
+    """Return moments of normalised weights, cached for all step sizes of a run."""
     weights, clients = arithmetic.array(list(importances)), len(importances)
     mean, second = weights - weights, arithmetic.zeros(clients, clients)
     for chances, present in law.sets(weights, max(1, _AT_ONCE // clients)):
@@ -90,9 +90,9 @@ def _moments(law: Uniform | Bernoulli, importances: tuple[Number, ...], arithmet
 
 @lru_cache(maxsize=16)
 def _integrate_moments(law: Uniform | Bernoulli, importances: tuple[float, ...]) -> WeightMoments:
-    """Moments of normalised weights of many clients, in floats, by integrals."""
+    """Return moments of normalised weights of many clients, in floats, by integrals."""
     weights = np.array(importances)
-    # Refuses numbers of clients and probabilities that do not fit.
+    # Raises `InputError` for invalid numbers of clients or probabilities.
     law.moments(weights)
     if isinstance(law, Uniform):
         mean, second = moments_of_draws(weights, law.selected)
@@ -105,7 +105,7 @@ def _integrate_moments(law: Uniform | Bernoulli, importances: tuple[float, ...])
 
 
 def _normalised(present: Array, weights: Array) -> Array:
-    """``p_i / sum_{j in S} p_j`` for each set of participants, (n, M) booleans; rows without any stay zero."""
+    """Return ``p_i / sum_{j in S} p_j`` for each set of participants, (n, M) booleans; zero for empty sets."""
     chosen = present * weights
     totals = chosen.sum(axis=1)
     empty = totals == 0

@@ -1,12 +1,12 @@
-"""Moments of normalised weights of many clients, without a list of all sets of participants.
+"""Moments of normalised weights of many clients, without enumerating all sets of participants.
 
 With ``1 / s^2 = int_0^inf t exp(-t s) dt``, two weights ``w_i = p_i / sum_{j in S} p_j`` have the moment
 
     E[w_i w_j] = p_i p_j int_0^inf t E[1{i, j in S} exp(-t sum_{k in S} p_k)] dt.
 
-Of coins the expectation is a product over clients.  Of m clients drawn uniformly it is the m-th coefficient of a
-polynomial in z, which is an average over a circle in the complex plane.  Both integrals are sums at equal steps, which
-converge exponentially here; that all moments add up to the probability of a positive sum shows whether they have.
+For independent clients the expectation is a product over clients.  For m clients sampled uniformly it is the m-th
+coefficient of a polynomial in z, an average over a circle in the complex plane.  Both integrals are computed with
+equidistant nodes, which converge exponentially here; the sum of all moments is known, and checks the result.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
 
 _STEP = 0.2
-"""Step of the sum over log t."""
+"""Distance of the nodes in log t."""
 _SMALLEST, _LARGEST = 1e-9, 50.0
-"""Smallest t times the sum of all p_k, and largest t times the smallest sum: what lies outside is below rounding."""
+"""Smallest t times the sum of all p_k, and largest t times the smallest sum: the rest is below rounding."""
 _NEWTON = 80
 _ACCURACY = 1e-10
-"""Error of the sum of all moments beyond which the result is refused."""
+"""Error of the sum of all moments above which the result is rejected."""
 
 
 def moments_of_coins(weights: Array, chance: float) -> tuple[Array, Array]:
-    """E[w_i], (M,), and E[w_i w_j], (M, M), where each client takes part with a probability of its own coin."""
+    """E[w_i], (M,), and E[w_i w_j], (M, M), if each client participates independently with probability `chance`."""
     times = _quadrature_nodes(weights, float(weights[weights > 0].min()))
     shown = chance * np.exp(-times[:, None] * weights)
     factors = 1 - chance + shown
@@ -41,14 +41,14 @@ def moments_of_coins(weights: Array, chance: float) -> tuple[Array, Array]:
 
 
 def moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
-    """E[w_i], (M,), and E[w_i w_j], (M, M), where `selected` clients are drawn uniformly without replacement."""
+    """Return E[w_i], (M,), and E[w_i w_j], (M, M), if `selected` clients are sampled uniformly without replacement."""
     clients = len(weights)
     together, alone = np.zeros((clients, clients)), np.zeros(clients)
     for carried, present in _on_circles(weights, selected):
         together += ((carried[:, None] * present).T @ present).real
         alone += (carried @ present).real
     if selected == 1:
-        # Two clients never take part together, which sums over a circle know up to rounding only.
+        # If one client is sampled, no two participate together; the sums would give this up to rounding only.
         together[:] = 0
     zeros = int((weights == 0).sum())
     missed = math.comb(zeros, selected) / math.comb(clients, selected)
@@ -56,7 +56,7 @@ def moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
 
 
 def _on_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
-    """Compute for each t the points of a circle: their weights, (n,), and z x_k / (1 + z x_k) there, (n, M)."""
+    """Yield for each t the points of a circle: their weights, (n,), and z x_k / (1 + z x_k) there, (n, M)."""
     ordered = np.sort(weights)
     smallest = ordered[:selected].sum() or ordered[ordered > 0][0]
     times = _quadrature_nodes(weights, float(smallest))
@@ -66,7 +66,7 @@ def _on_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
     for measure, log, radius in zip(_measure(times), logs, radii, strict=True):
         size = np.exp(log + radius)
         spread = float((size / (1 + size) ** 2).sum())
-        # Coefficients further away than that are below rounding, by Bernstein's inequality.
+        # Coefficients at a larger distance are below rounding, by Bernstein's inequality.
         count = min(len(weights) + 1, math.ceil(13 + math.sqrt(169 + 80 * spread))) | 1
         angles = 2 * math.pi * np.arange(count // 2 + 1) / count
         points = size * np.exp(1j * angles)[:, None]
@@ -77,7 +77,7 @@ def _on_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
 
 
 def _log_radii(logs: Array, selected: int) -> Array:
-    """Logarithms of the radii r at which ``sum_k r x_k / (1 + r x_k) = m``, (t,), by bisection."""
+    """Return logarithms of the radii r at which ``sum_k r x_k / (1 + r x_k) = m``, (t,), by bisection."""
     low, high = -logs.max(axis=1) - 60.0, -logs.min(axis=1) + 60.0
     for _ in range(_NEWTON):
         middle = (low + high) / 2
@@ -87,24 +87,27 @@ def _log_radii(logs: Array, selected: int) -> Array:
 
 
 def _quadrature_nodes(weights: Array, smallest: float) -> Array:
-    """Nodes t of the quadrature, for sums of weights that are zero or at least `smallest`."""
+    """Return nodes t of the quadrature, for sums of weights that are zero or at least `smallest`."""
     first, last = math.log(_SMALLEST / weights.sum()), math.log(_LARGEST / smallest)
     times: Array = np.exp(np.arange(first, last + _STEP, _STEP))
     return times
 
 
 def _measure(times: Array) -> Array:
-    """``t dt`` at each t."""
+    """Return ``t dt`` at each t."""
     measure: Array = _STEP * times * times
     return measure
 
 
 def _moments(weights: Array, together: Array, alone: Array, positive: float) -> tuple[Array, Array]:
-    """First and second moments from their integrals; `positive` is the probability that not all weights are zero."""
+    """Return first and second moments from their integrals.
+
+    `positive` is the probability that some weight is positive.
+    """
     second = weights[:, None] * together * weights
     np.fill_diagonal(second, weights * weights * alone)
     if not abs(second.sum() - positive) <= _ACCURACY * positive:
         expected = f"expected moments of normalised weights that add up to {positive:g}, got {second.sum():.17g}"
         raise InputError("algorithm.participation", f"{expected}: the clients' weights are too different for floats")
-    # Normalised weights add up to one wherever they are not zero.
+    # Normalised weights sum to one unless all are zero.
     return second.sum(axis=1), second

@@ -1,8 +1,8 @@
 """Participation laws: which clients enter a server update, and with what weights.
 
-A law enters expectations through ``E[w_i]`` and ``E[w_i w_j]`` alone.  For every
-law here the second is a diagonal plus a multiple of the outer product of the
-first, so averaging over it costs no sum over pairs of clients; others add a few
+Expectations depend on a law through ``E[w_i]`` and ``E[w_i w_j]`` alone.  For most
+laws the second is a diagonal plus a multiple of the outer product of the
+first, so that averaging costs no sum over pairs of clients; others add a few
 outer products.
 """
 
@@ -28,10 +28,10 @@ class WeightMoments:
     mean: Array
     """E[w_i], (M,)."""
     diagonal: Array
-    """(M,), so that ``E[w w'] = diag(diagonal) + pairing * mean mean'``, without further directions."""
+    """The vector (M,) with ``E[w w'] = diag(diagonal) + pairing * mean mean'``, without further directions."""
     pairing: Number
     directions: tuple[tuple[Number, Array], ...] = ()
-    """Numbers s and vectors v, (M,): ``s v v'`` is added to ``E[w w']`` for each."""
+    """Numbers s and vectors v, (M,): each adds ``s v v'`` to ``E[w w']``."""
 
     @property
     def squares(self) -> Array:
@@ -48,15 +48,15 @@ class WeightMoments:
 
 
 class Participation(ABC):
-    """A law of the weights w_i of a round, given the clients' client weight p_i."""
+    """A law of the weights w_i of a round, given the client weights p_i."""
 
     @abstractmethod
     def moments(self, weights: Array) -> WeightMoments:
-        """Moments of w for the client weights `weights` (M,); raise `InputError` if the law does not fit."""
+        """Return moments of w for the client weights `weights` (M,); raise `InputError` if the law does not fit."""
 
     @abstractmethod
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
-        """All values of w: their probabilities (n,), and the weights (n, M)."""
+        """Return all values of w: their probabilities (n,), and the weights (n, M)."""
 
     @abstractmethod
     def count(self, clients: int) -> int:
@@ -64,19 +64,19 @@ class Participation(ABC):
 
     @property
     def of_clients(self) -> Participation:
-        """The law among single clients; another one where the problem's clients are types."""
+        """Return the law for single clients, which differs if the problem's clients are types."""
         return self
 
     def multiplicities(self, clients: int) -> tuple[int, ...]:
-        """Return how many clients each of the problem's stands for, (M,): more than one where these are types."""
+        """Return how many clients each client of the problem stands for, (M,): more than one for client types."""
         return (1,) * clients
 
     def of_one_client(self, weights: Array) -> Array:
-        """Importance of one client, (M,), where each of the problem's stands for several equal ones."""
+        """Return the weight p_i of one client, (M,), if each client of the problem stands for several equal ones."""
         return weights
 
     def possibilities(self, _clients: int) -> int:
-        """Count the values of w."""
+        """Return the number of values of w."""
         return 1
 
     def averages(self, _weights: Array) -> bool:
@@ -84,23 +84,23 @@ class Participation(ABC):
         return True
 
     def participants(self, clients: int) -> float:
-        """Expected number of clients that a round selects, counted with repetition."""
+        """Return the expected number of clients that a round selects, with repetition."""
         return float(self.count(clients))
 
     def in_words(self, clients: int) -> str:
-        """Describe the participants among so many clients."""
+        """Describe the participants among `clients` clients."""
         return f"{self.participants(clients):g} of {clients} clients a round"
 
     @abstractmethod
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
-        """Independent draws of w, (replicas, M), floats."""
+        """Return independent samples of w, (replicas, M), floats."""
 
     @abstractmethod
     def within(self, clients: Sequence[int], weights: Array) -> Number:
-        """Probability that all participants of a round are among some of the M clients."""
+        """Return the probability that all participants of a round are among some of the M clients."""
 
     def round_time(self, times: Sequence[Number], weights: Array) -> Number:
-        """Expected time of a round, that of its slowest participant, for update times (M,)."""
+        """Return the expected time of a round, that of its slowest participant, for client times (M,)."""
         slowest_last = sorted(range(len(times)), key=times.__getitem__)
         expected, reached, count = times[0] - times[0], times[0] - times[0], 0
         for time, alike in itertools.groupby(slowest_last, key=times.__getitem__):
@@ -112,7 +112,7 @@ class Participation(ABC):
 
 @dataclass(frozen=True)
 class Full(Participation):
-    """Every client, ``w_i = p_i``."""
+    """All clients participate, ``w_i = p_i``."""
 
     def moments(self, weights: Array) -> WeightMoments:
         return WeightMoments(weights, weights - weights, arithmetic_of(weights).number(1, "one"))
@@ -132,7 +132,7 @@ class Full(Participation):
 
 @dataclass(frozen=True)
 class Fixed(Participation):
-    """Always the same clients S, ``w_i = 1/|S|`` on S and 0 elsewhere."""
+    """The same clients S participate in every round, ``w_i = 1/|S|`` on S and 0 elsewhere."""
 
     selected: tuple[int, ...]
 
@@ -166,7 +166,7 @@ class Fixed(Participation):
 
 @dataclass(frozen=True)
 class Uniform(Participation):
-    """m of M clients uniformly without replacement, ``w_i = p_i M / m`` on them."""
+    """m of M clients are sampled uniformly without replacement, with ``w_i = p_i M / m``."""
 
     selected: int
 
@@ -192,7 +192,7 @@ class Uniform(Participation):
         return chances, present * scale * weights
 
     def sets(self, weights: Array, most: int) -> Iterator[tuple[Array, Array]]:
-        """All sets of participants, at most so many at once: their probabilities (n,), who is in them (n, M)."""
+        """Yield all sets of participants in blocks: their probabilities (n,), and indicators (n, M)."""
         self._check(len(weights))
         clients, arithmetic = len(weights), arithmetic_of(weights)
         chance = arithmetic.number(1, "one") / arithmetic.number(self.possibilities(clients), "subsets")
@@ -223,7 +223,7 @@ class Uniform(Participation):
 
 @dataclass(frozen=True)
 class Bernoulli(Participation):
-    """Each client by its own coin that shows it with probability q, ``w_i = p_i / q`` on those shown."""
+    """Each client participates independently with probability q, with ``w_i = p_i / q``."""
 
     probability: Number
 
@@ -246,7 +246,7 @@ class Bernoulli(Participation):
         return chances, present * weights / self._chance(weights)
 
     def sets(self, weights: Array, most: int) -> Iterator[tuple[Array, Array]]:
-        """All sets of participants, at most so many at once: their probabilities (n,), who is in them (n, M)."""
+        """Yield all sets of participants in blocks: their probabilities (n,), and indicators (n, M)."""
         clients, chance = len(weights), self._chance(weights)
         one = arithmetic_of(weights).number(1, "one")
         by_size = arithmetic_of(weights).array(
@@ -283,7 +283,7 @@ class Bernoulli(Participation):
 
 @dataclass(frozen=True)
 class Multinomial(Participation):
-    """m draws with replacement with probabilities p_i, ``w_i = count_i / m``."""
+    """m clients are sampled with replacement with probabilities p_i, ``w_i = count_i / m``."""
 
     selected: int
 
@@ -317,13 +317,13 @@ class Multinomial(Participation):
         return generator.multinomial(self.selected, weights, size=replicas) / self.selected
 
     def within(self, clients: Sequence[int], weights: Array) -> Number:
-        # Weights that are floats do not sum to one exactly.
+        # Float weights do not sum to one exactly.
         exact = RATIONAL.array(weights)
         return (exact[list(clients)].sum() / exact.sum()) ** self.selected
 
 
 _MOST_DRAWS = 10_000
-"""Draws with replacement in a round: their probabilities are powers of that order, in rationals."""
+"""Limit on the number of samples with replacement in a round; their probabilities are powers of that order."""
 
 
 def _expect_count(selected: int, most: int) -> None:

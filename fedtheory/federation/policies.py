@@ -16,12 +16,12 @@ class LocalWork:
     steps: tuple[int, ...]
     """K_i, positive."""
     step_sizes: Array
-    """eta_i, (M,), positive; the first ones where they change."""
+    """eta_i, (M,), positive; the first ones if they change."""
     schedule: StepSchedule | None = None
     """Schedule of step sizes over rounds and local steps; None if they are constant."""
 
     def sizes_at(self, n: int, k: int) -> Array:
-        """eta_i at round n and local step k, (M,)."""
+        """Return eta_i at round n and local step k, (M,)."""
         if self.schedule is None:
             return self.step_sizes
         sizes: Array = self.step_sizes * self.schedule.relative(n, k, arithmetic_of(self.step_sizes))
@@ -29,18 +29,18 @@ class LocalWork:
 
     @property
     def common_steps(self) -> int | None:
-        """tau where all clients take the same number of steps, else None."""
+        """tau if all clients take the same number of steps, else None."""
         return self.steps[0] if len(set(self.steps)) == 1 else None
 
     @property
     def common_step_size(self) -> Number | None:
-        """eta where all clients use the same one, always, else None."""
+        """eta if all step sizes are equal, else None."""
         is_one = self.schedule is None and (self.step_sizes == self.step_sizes[0]).all()
         return self.step_sizes[0] if is_one else None
 
     @property
     def common_effective_step(self) -> Number | None:
-        """eta_i K_i where it is the same for all clients, in floats up to rounding, else None."""
+        """eta_i K_i if it is the same for all clients, in floats up to rounding, else None."""
         if self.schedule is not None:
             return None
         products = self.step_sizes * arithmetic_of(self.step_sizes).array(list(self.steps))
@@ -55,12 +55,12 @@ class Aggregation:
     server_step_size: Number
     participation: Participation
     chosen: tuple[Number, ...] | None = None
-    """The weights d_i where they are not the client weights p_i."""
+    """The weights d_i if they differ from the client weights p_i."""
 
     def weights(self, importance: Array) -> Array:
-        """d_i, (M,), for the client weights p_i, (M,)."""
+        """Return d_i, (M,), for the client weights p_i, (M,)."""
         return importance if self.chosen is None else arithmetic_of(importance).array(list(self.chosen))
 
     def moments(self, importance: Array) -> WeightMoments:
-        """Moments of the random weights of a round in which the server waits for its participants."""
+        """Return moments of the random weights of a round in which the server waits for its participants."""
         return self.participation.moments(self.weights(importance))

@@ -1,7 +1,7 @@
-"""Participation moments of a round: joint moments of participants and weights, for algorithms with client states.
+"""Participation moments of a round: joint moments of participation and weights, for algorithms with client states.
 
-For client i, w_i is its weight in the server's sums and b_i is one if it takes
-part.  An algorithm whose clients keep vectors needs the mean of w_i, b_i and of
+For client i, w_i is its weight in the server's sums and b_i is one if it participates,
+else zero.  An algorithm whose clients keep vectors needs the expectations of w_i, b_i and of
 their products, for one client and for two different ones.
 """
 
@@ -25,16 +25,16 @@ Factor = Literal["weight", "presence", "one"]
 
 @dataclass(frozen=True, eq=False)
 class Turnout:
-    """Means of w_i, b_i, 1 and of their products."""
+    """Expectations of w_i, b_i, 1 and of their products."""
 
     is_fixed: bool
-    """Whether the same clients take part in every round, with the same weights."""
+    """Whether the same clients participate in every round, with the same weights."""
     means: dict[Factor, Array]
-    """(M,) each."""
+    """Expectation of each factor, (M,)."""
     squares: dict[frozenset[Factor], Array]
-    """Products of two factors of one client, (M,) each."""
+    """Expected products of two factors of one client, (M,) each."""
     products: Callable[[Factor, Factor, list[int]], Array]
-    """Products of factors of two different clients that are like the given ones, (C, C)."""
+    """Expected products of factors of two different clients of the given classes, (C, C)."""
 
     def of(self, clients: list[int]) -> Turnout:
         """Return the moments of some of the clients, in that order."""
@@ -45,7 +45,7 @@ class Turnout:
         )
 
     def pairs(self, one: Factor, other: Factor) -> Array:
-        """Return the product of a factor of client i with one of a different client j, (M, M)."""
+        """Return the expected product of a factor of client i with one of a different client j, (M, M)."""
         return self.products(one, other, list(range(len(self.means["one"]))))
 
 
@@ -86,7 +86,10 @@ def _(law: Bernoulli, weights: Array) -> Turnout:
 
 
 def _scale_presence(weights: Array, share: Array, together: Number) -> Turnout:
-    """Weights that are multiples of b_i: chances of one client (M,), and of two different ones together."""
+    """Return the moments if weights are multiples of b_i.
+
+    `share` (M,) are the probabilities of one client, `together` is that of two different ones.
+    """
     one = _ones(weights)
     scales: dict[Factor, Array] = {"weight": weights / share, "presence": one}
 
@@ -118,7 +121,7 @@ def _(law: Normalised, weights: Array) -> Turnout:
     factors: dict[Factor, Array] = {"weight": drawn, "presence": present, "one": present - present + _ones(weights)}
     carried = {factor: chances[:, None] * values for factor, values in factors.items()}
     names: tuple[Factor, ...] = ("weight", "presence", "one")
-    # Two clients of one kind have the same weight: where there is one client alone, its pair is not needed.
+    # Two clients of one class have the same weight; in a class of one client, no pair is needed.
     other = [next((j for j, w in enumerate(weights) if j != i and w == weights[i]), i) for i in range(len(weights))]
 
     def products(left: Factor, right: Factor, some: list[int]) -> Array:
@@ -170,20 +173,20 @@ def _(law: Multinomial, weights: Array) -> Turnout:
 
 @turnout.register
 def _(law: InTypes, weights: Array) -> Turnout:
-    """Joint moments of one client of each type, and of two different ones of each pair of types."""
+    """Return joint moments of one client of each type, and of two different ones of each pair of types."""
     first = np.cumsum((0, *law.counts[:-1]))
     return turnout(law.law, law.expand_to_clients(weights)).of(first.tolist())
 
 
 def compute_report_moments(weights: Array, reports: Sequence[int]) -> Turnout:
-    """Return the turnout of an update in which some clients report, for weights d_i, (M,)."""
+    """Return the participation moments of an update in which some clients report, for weights d_i, (M,)."""
     presence = weights - weights
     presence[list(reports)] = _ones(weights)[list(reports)]
     return _build_fixed_moments(weights * presence, presence)
 
 
 def _positive_part(values: Array) -> Array:
-    """Return the probability left for other pairs: never negative, since each client exists once."""
+    """Return values, with negative ones set to zero: a client forms no pair with itself."""
     return np.where(values > 0, values, values - values)
 
 
@@ -192,7 +195,7 @@ def _ones(weights: Array) -> Array:
 
 
 def _build_fixed_moments(weights: Array, presence: Array) -> Turnout:
-    """Build the participation moments of clients that take the same part in every round."""
+    """Build the participation moments of fixed participants."""
     means: dict[Factor, Array] = {"weight": weights, "presence": presence, "one": _ones(weights)}
     factors: tuple[Factor, ...] = ("weight", "presence", "one")
     squares = {frozenset({a, b}): means[a] * means[b] for a in factors for b in factors}

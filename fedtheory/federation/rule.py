@@ -1,11 +1,11 @@
-"""The one update rule, as three policies.
+"""The update rule, as three policies.
 
     theta^{n+1} = theta^n + eta_g * sum_i w_i(n) * Delta_i(rho_i(n)),
     Delta_i(r)  = (K_i local SGD steps from theta^r) - theta^r
 
-(fraboni2022, eq. 6).  `LocalWork` says what a client does, `Aggregation` how the
-server combines, a `Clock` when clients report and which model they started from.
-Every algorithm is a setting of these three; see `settings`.
+(fraboni2022, eq. 6).  `LocalWork` defines the clients' steps, `Aggregation` the
+server's step, and a `Clock` the reports and the models that they started from.
+Most algorithms are settings of these three; see `settings`.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Algorithm:
     rounds: int
     """T, server updates; positive."""
     drawn: Schedule | None = None
-    """The schedule of a clock with random times, once it is drawn."""
+    """The sampled schedule of a clock with random times."""
     defined: Defined | None = None
-    """The definition, where the algorithm is more than the three policies say."""
+    """The definition, if the algorithm is not given by the three policies alone."""
 
     def __post_init__(self) -> None:
         if self.rounds < 1:
@@ -81,7 +81,7 @@ class Algorithm:
             raise InputError("algorithm.participation", "expected full participation with random update times")
 
     def _require_weights(self) -> None:
-        """`InputError` where aggregation weights are negative, or client weights of a law that draws by them."""
+        """Raise `InputError` for negative aggregation weights, or for any if clients are sampled by their weights."""
         chosen, law = self.aggregation.chosen, self.aggregation.participation
         if chosen is not None and min(chosen) < 0:
             raise InputError("algorithm.aggregation", f"expected numbers that are not negative, got {min(chosen)}")
@@ -90,7 +90,7 @@ class Algorithm:
             raise InputError("algorithm.aggregation", f'expected "importance" with {name} participation')
 
     def require_fitting(self, problem: Problem) -> None:
-        """Raise `InputError` unless the algorithm is one for that many clients, and of what the problem knows."""
+        """Raise `InputError` unless the algorithm fits the problem's number of clients and its properties."""
         numbers = {
             "local_steps": self.work.steps,
             "local_step_size": self.work.step_sizes,
@@ -107,7 +107,7 @@ class Algorithm:
 
     @cached_property
     def schedule(self) -> Schedule:
-        """Return the schedule of reports; raises `NotApplicable` if it is random and has not been drawn."""
+        """Return the schedule of reports; raise `NotApplicable` if it is random and has not been sampled."""
         return self.drawn or self.clock.schedule(self.rounds)
 
     @property
@@ -125,11 +125,11 @@ class Algorithm:
         if not self.clock.is_synchronous:
             yield from self.schedule.updates
             return
-        # No model is ever stale, and the law of participation is the same in every round: one update serves for all.
+        # No model is stale, and the law of participation is constant: one update object serves all rounds.
         yield from repeat(self.clock.round, self.rounds)
 
     def expected_weights(self, update: Update, importance: Array) -> Array:
-        """q_i(n) = E[w_i(n)], (M,), for the client weights p_i, (M,)."""
+        """Return q_i(n) = E[w_i(n)], (M,), for the client weights p_i, (M,)."""
         if self.clock.is_synchronous:
             return self.aggregation.moments(importance).mean
         weights, reports = self.clock.policy.weights(update, self.aggregation.weights(importance)), list(update.reports)
@@ -138,7 +138,7 @@ class Algorithm:
         return expected
 
     def require_synchronous(self, purpose: str) -> None:
-        """Raise `NotApplicable` if clients work on models that are not the newest."""
+        """Raise `NotApplicable`, with the purpose, if clients work on stale models."""
         if isinstance(self.clock.policy, Cyclic):
             raise NotApplicable(f"{purpose}, but participation is cyclic")
         if not self.clock.is_synchronous:
@@ -146,7 +146,7 @@ class Algorithm:
 
     @property
     def is_fedavg_of_changing_steps(self) -> bool:
-        """Whether it is the update rule but for step sizes that change from step to step."""
+        """Whether the algorithm is the update rule except for step sizes that change from step to step."""
         return self.defined is not None and self.name == "fedavg" and self.work.schedule is not None
 
     @cached_property
@@ -158,17 +158,17 @@ class Algorithm:
         return max(max(self.work.sizes_at(n, k)) for n, k in steps)
 
     def require_update_rule(self, purpose: str) -> None:
-        """Raise `NotApplicable` if the algorithm is more than work, aggregation and clock."""
+        """Raise `NotApplicable`, with the purpose, if the algorithm is not given by work, aggregation and clock."""
         if self.defined is not None:
             raise self.explain_definition(purpose)
 
     def explain_definition(self, purpose: str) -> NotApplicable:
-        """Return the reason for which something is not known of an algorithm that is a definition."""
+        """Return the error for a quantity that is unknown for algorithms given as definitions."""
         changing = " with changing step sizes" if self.work.schedule is not None else ""
         return NotApplicable(f"{purpose}, and {self.name}{changing} is not a setting of it")
 
     def times(self, importance: Array) -> list[Number]:
-        """Clock time of each server update, expected where the participants are drawn at random."""
+        """Return the clock time of each server update, in expectation if the participants are sampled."""
         if self.clock.is_random or not self.clock.is_synchronous:
             return self.schedule.times[1:]
         duration = self.aggregation.participation.round_time(self.clock.times, importance)
@@ -187,7 +187,7 @@ class Algorithm:
 
 
 def local_work(steps: int | tuple[int, ...], step_sizes: Array) -> LocalWork:
-    """Work of M clients from one step count or one for each, and step sizes (M,)."""
+    """Return the work of M clients from one step count or one for each, and step sizes (M,)."""
     clients = len(step_sizes)
     counts = (steps,) * clients if isinstance(steps, int) else steps
     if len(counts) != clients:
@@ -196,5 +196,5 @@ def local_work(steps: int | tuple[int, ...], step_sizes: Array) -> LocalWork:
 
 
 def repeat_for_clients(value: Number, like: Array) -> Array:
-    """(M,) copies of a number, in the arithmetic and for the clients of `like`."""
+    """Return (M,) copies of a number, in the arithmetic and for the clients of `like`."""
     return arithmetic_of(like).array([value] * len(like))

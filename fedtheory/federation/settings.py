@@ -1,4 +1,4 @@
-"""Named algorithms: settings of the one update rule, a few lines each.
+"""Named algorithms: settings of the update rule, a few lines each.
 
 To add one, write a function with a problem as its first argument and
 decorate it; its name is then known to run files.
@@ -87,7 +87,7 @@ def fedavg(
 
 @_register("sgd")
 def sgd(problem: Problem, **keys: Any) -> Algorithm:
-    """Mini-batch SGD spread over workers: one step of each, then the average (liu2022, p. 3)."""
+    """Return mini-batch SGD distributed over workers: one step of each, then the average (liu2022, p. 3)."""
     return _fedavg_with("sgd", problem, keys, local_steps=1)
 
 
@@ -112,7 +112,7 @@ def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
 
 
 def _fedavg_with(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any) -> Algorithm:
-    """FedAvg in which some keys are part of the name; raise `InputError` if they are given otherwise."""
+    """Return FedAvg in which some keys are fixed by the name; raise `InputError` if they are given another value."""
     meant = replace(fedavg(problem, **(keys | fixed)), name=name)
     for key, value in fixed.items():
         if not _is_equivalent(problem, meant, fedavg(problem, **({**keys, **fixed} | _select_key(keys, key)))):
@@ -121,12 +121,12 @@ def _fedavg_with(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any
 
 
 def _select_key(keys: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table with one key where it is given, else an empty one."""
+    """Return a table with one key if it is given, else an empty one."""
     return {key: keys[key]} if key in keys else {}
 
 
 def _is_equivalent(problem: Problem, one: Algorithm, other: Algorithm) -> bool:
-    """Return whether two algorithms do the same local work and aggregate alike."""
+    """Return whether two algorithms have the same local work and aggregation."""
     laws = [algorithm.aggregation.moments(problem.weights) for algorithm in (one, other)]
     same_law = laws[0].is_fixed and laws[1].is_fixed and bool((laws[0].mean == laws[1].mean).all())
     same_law = same_law or one.aggregation.participation == other.aggregation.participation

@@ -1,4 +1,4 @@
-"""Step sizes that change as the run goes: formulas in the round n and the local step k."""
+"""Step sizes that change during the run: formulas in the round n and the local step k."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEY = "algorithm.local_step_size"
 _LONGEST = 200
 _LARGEST_EXPONENT = 1000
 _MOST_BITS = 10**5
-"""Bits of a base times its exponent: a power of powers would fill all memory."""
+"""Limit on the bits of a base times its exponent: a power of powers would exhaust the memory."""
 _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -28,16 +28,16 @@ _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
 }
 _EXACT: dict[str, Callable[..., Any]] = {"min": min, "max": max}
-"""Functions of rational numbers whose values are rational."""
+"""Functions that have rational values at rational arguments."""
 _ROUNDED: dict[str, Callable[[Any], float]] = {"sqrt": math.sqrt, "cos": math.cos, "exp": math.exp}
 _ALLOWED = "numbers, n, k, pi, + - * / // % **, brackets, min, max, sqrt, cos and exp"
 
 
 @dataclass(frozen=True)
 class StepSchedule:
-    """A formula such as ``1/(10 + 2*n)`` in the round n and the local step k; raise `InputError` for anything else.
+    """A formula such as ``1/(10 + 2*n)`` in the round n and the local step k; raises `InputError` for anything else.
 
-    Warm-up is ``min(n + 1, 10)/100``, halving every 30 rounds ``(1/10)*(1/2)**(n // 30)``, a cosine
+    Examples: warm-up ``min(n + 1, 10)/100``, halving every 30 rounds ``(1/10)*(1/2)**(n // 30)``, and a cosine
     ``(1 + cos(pi*n/100))/20``.  Values of `sqrt`, `cos` and `exp` are floats.
     """
 
@@ -58,12 +58,12 @@ class StepSchedule:
 
     @cached_property
     def changes_with_rounds(self) -> bool:
-        """Whether the round n occurs in it."""
+        """Return whether the round n occurs in the formula."""
         names = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
         return "n" in names
 
     def exactly(self, n: int, k: int) -> Fraction | float:
-        """Return the step size at round n and local step k: a fraction, or a float where a root makes it irrational."""
+        """Return the step size at round n and local step k: a fraction, or a float if it is irrational."""
         try:
             value = _value_of(self, n, k)
         except (ZeroDivisionError, OverflowError, ValueError):
@@ -129,5 +129,5 @@ def _bits(number: Fraction) -> int:
 
 @lru_cache(maxsize=2**14)
 def _value_of(schedule: StepSchedule, n: int, k: int) -> Any:
-    """Return the cached value of a formula, used by every client, symbol and outcome of a round."""
+    """Return the cached value of a formula, which every client, symbol and outcome of a round uses."""
     return schedule.value_at(n, k)

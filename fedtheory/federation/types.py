@@ -1,8 +1,8 @@
-"""Clients in types: moments of the weights of a round, added up over the equal clients of each type.
+"""Client types: moments of the weights of a round, added up over the equal clients of each type.
 
-Clients of one type have one objective, one law of noise and the same local work.  Of their weights in a round,
-expectations need the sum of their means, of their squares and of their diagonal parts: three numbers a type, however
-many clients it has.
+Clients of one type have the same objective, noise law and local work.  Expectations need the sums over a type of
+the means, the squares and the diagonal parts of their weights: three numbers per type, for any number of
+clients.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WAY_OUT = "use fewer clients, so that each is followed on its own"
 
 @dataclass(frozen=True, eq=False)
 class TypeMoments(WeightMoments):
-    """Moments of the weights of E types: sums over the clients of each, (E,) instead of (M,)."""
+    """Moments of the weights for E types: sums over the clients of each type, (E,) instead of (M,)."""
 
     sums_of_squares: Array = field(kw_only=True)
     """``sum_i E[w_i^2]`` over the clients of each type, (E,)."""
@@ -35,13 +35,13 @@ class TypeMoments(WeightMoments):
 
 @dataclass(frozen=True)
 class InTypes(Participation):
-    """A law for clients in types; its weights are those of all clients of a type together, (E,)."""
+    """A law for client types; its weights are sums over the clients of each type, (E,)."""
 
     law: Participation
     counts: tuple[int, ...]
     """Number of clients of each type, (E,)."""
     is_uniform: bool = False
-    """Whether all clients count alike, which rounded weights of types may hide."""
+    """Whether all clients have equal weight, which rounded weights of types may hide."""
 
     @property
     def clients(self) -> int:
@@ -63,7 +63,7 @@ class InTypes(Participation):
         return each
 
     def expand_to_clients(self, weights: Array) -> Array:
-        """Importance of all clients, (M,), from that of types (E,), which their clients share evenly."""
+        """Return the weights of all clients, (M,), from those of types (E,), divided equally among their clients."""
         return np.repeat(self.of_one_client(weights), self.counts)
 
     def moments(self, weights: Array) -> TypeMoments:
@@ -104,20 +104,20 @@ class InTypes(Participation):
 
 
 def expand_weights(weights: Array, counts: tuple[int, ...]) -> Array:
-    """Weights of types (E,), which their clients share evenly, (M,)."""
+    """Divide weights of types (E,) equally among their clients, (M,)."""
     return np.repeat(weights / arithmetic_of(weights).array(counts), counts)
 
 
 @lru_cache(maxsize=4)
 def _moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arithmetic) -> TypeMoments:
-    """Moments of a law over M clients, added up by type; found once for all rounds and step sizes of a run."""
+    """Return moments of a law over M clients, added up by type; cached for all rounds and step sizes of a run."""
     totals, counts = arithmetic.array(list(weights)), law.counts
     each, first = law.expand_to_clients(totals), np.cumsum((0, *counts[:-1]))
     found = law.law.moments(each)
     numbers = arithmetic.array(list(counts))
 
     def added(values: Array) -> Array:
-        """Return the sum over the clients of each type, who are treated alike."""
+        """Return the sum over the clients of each type, which have equal values."""
         if (values != np.repeat(values[first], counts)).any():
             raise NotApplicable(f"the law of participation does not treat the clients of a type alike: {WAY_OUT}")
         sums: Array = values[first] * numbers
@@ -125,6 +125,6 @@ def _moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arithmetic) 
 
     directions = tuple((scale, added(vector)) for scale, vector in found.directions)
     squares = added(found.squares)
-    # Sums of client weights that are added up again would be rounded once more.
+    # Adding up single clients' weights again would add rounding errors.
     mean = totals if (found.mean == each).all() else added(found.mean)
     return TypeMoments(mean, added(found.diagonal), found.pairing, directions, sums_of_squares=squares)

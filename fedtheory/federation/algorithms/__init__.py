@@ -1,4 +1,4 @@
-"""Algorithms, one definition in each file; a file that is added here is found by itself."""
+"""Algorithms, one definition in each file; new files in this folder are found automatically."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@ r"""FedAvg with compressed changes: each client sends k random coordinates of d 
 
     y_i^{k+1} = y_i^k - \eta g_i(y_i^k),   x' = x + \eta_g \sum_i w_i \mathcal C_i(y_i^\tau - x),
 
-where C_i keeps k random coordinates, scales them by d/k and sends zeros for the others, so that its mean is its
+where C_i keeps k random coordinates, scales them by d/k and sets the others to zero, so that its expectation is its
 argument.  With k = d this is FedAvg.
 """
 

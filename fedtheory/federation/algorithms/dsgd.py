@@ -2,7 +2,7 @@ r"""Decentralised SGD: clients average with their neighbours on a graph (Lian et
 
     x_i' = \sum_j W_{ij} (x_j - \eta g_j(x_j))
 
-W is doubly stochastic.  A round is one iteration; errors are about sum_i p_i x_i.
+W is doubly stochastic.  A round is one iteration; errors refer to sum_i p_i x_i.
 """
 
 from __future__ import annotations

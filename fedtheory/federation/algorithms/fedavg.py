@@ -2,8 +2,8 @@ r"""Federated averaging, as a definition (McMahan et al., AISTATS 2017).
 
     y_i^0 = x,   y_i^{k+1} = y_i^k - \eta g_i(y_i^k),   x' = x + \eta_g \sum_i w_i (y_i^\tau - x)
 
-The run files' `fedavg` is the same algorithm as three policies of the one
-update rule; this is what it becomes when its step sizes follow a schedule.
+The run files' `fedavg` states the same algorithm by three policies of the
+update rule; this definition replaces it if step sizes follow a schedule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""FedNova: changes are divided by the number of local steps that made them (Wang et al., NeurIPS 2020).
+r"""FedNova: changes are divided by the client's number of local steps (Wang et al., NeurIPS 2020).
 
     y_i^{k+1} = y_i^k - \eta g_i(y_i^k),   x' = x + \eta_g \bar\tau \sum_i w_i (y_i^{\tau_i} - x)/\tau_i,
     \bar\tau = \sum_i p_i \tau_i

@@ -6,7 +6,7 @@ r"""Scaffnew, or ProxSkip: communication is skipped at random (Mishchenko et al.
     else:
         x_i' = z_i,   h_i' = h_i
 
-x_i start at x^0 and h_i at 0.  A round is one iteration; errors are about sum_i p_i x_i.
+x_i start at x^0 and h_i at 0.  A round is one iteration; errors refer to sum_i p_i x_i.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-r"""SCAFFOLD: control variates of the server and of each client take the drift out (Karimireddy et al., ICML 2020).
+r"""SCAFFOLD: control variates of the server and of each client correct the drift (Karimireddy et al., ICML 2020).
 
     y_i^{k+1} = y_i^k - \eta (g_i(y_i^k) - c_i + c),
     c_i' = c_i - c + (x - y_i^\tau)/h_i          (option II; h_i the sum of the round's step sizes)
     x' = x + \eta_g \sum_i w_i (y_i^\tau - x),   c' = c + \sum_{i \in S} p_i (c_i' - c_i)
 
-c and c_i start at 0; clients that are not drawn keep c_i.
+c and c_i start at 0; clients that are not sampled keep c_i.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Times of reports and the models that they started from: policies, client times, schedules."""
+"""Clocks: policies, client times and schedules, which determine reports and the models that they started from."""
 
 from fedtheory.federation.clock.clock import Clock, synchronous
 from fedtheory.federation.clock.cyclic import Cyclic

@@ -1,4 +1,4 @@
-"""The clock of an algorithm: a policy, and how long each client works."""
+"""The clock of an algorithm: a policy, and the time that each client works."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from fedtheory.federation.clock.policy import FedFix, Policy, Synchronous
 from fedtheory.federation.clock.schedule import Schedule, Update
 
 _MOST_UPDATES = 10**5
-"""Updates that are counted out one by one to find how many a time allows."""
+"""Limit on the updates that are generated one by one to count how many a time budget allows."""
 
 TimeLaw = Literal["fixed", "exponential"]
 
 
 @dataclass(frozen=True)
 class Clock:
-    """A policy and the update times T_i of the clients; times are rationals, so that ties are ties."""
+    """A policy and the client times T_i; times are rationals, so that equal times are recognised."""
 
     policy: Policy
     times: tuple[fmpq, ...]
-    """T_i, or E[T_i] where they are random; positive."""
+    """T_i, or E[T_i] if times are random; positive."""
     law: TimeLaw = "fixed"
-    """Fixed times, or exponential ones, drawn again for each piece of work."""
+    """Fixed times, or exponential ones, sampled again for each piece of work."""
 
     def __post_init__(self) -> None:
         if any(time <= 0 for time in self.times):
@@ -41,7 +41,7 @@ class Clock:
             self._require_floats()
 
     def _require_floats(self) -> None:
-        """Random times are drawn in floats: their means have to fit, and so has an interval."""
+        """Raise `InputError` if random times, which are sampled in floats, do not fit into floats."""
         for n, time in enumerate(self.times):
             FLOAT.positive(time, f"algorithm.clock.times[{n}]")
         if isinstance(self.policy, FedFix):
@@ -54,17 +54,20 @@ class Clock:
 
     @property
     def starts_from_newest(self) -> bool:
-        """Whether clients always start from the newest model, though some may be left out of an update."""
+        """Whether clients always start from the newest model; some may not participate in an update."""
         return isinstance(self.policy, Synchronous | Cyclic)
 
     @property
     def is_random(self) -> bool:
-        """Whether the schedule is drawn at random."""
+        """Whether the schedule is random."""
         return self.law != "fixed"
 
     @property
     def round(self) -> Update:
-        """Return the first update of a clock that waits for all clients, at the slowest time; no model is stale."""
+        """Return the first update of a clock that waits for all clients, at the slowest client's time.
+
+        No model is stale.
+        """
         everyone = tuple(range(len(self.times)))
         return Update(max(self.times), everyone, (0,) * len(everyone))
 
@@ -75,7 +78,7 @@ class Clock:
         return _fixed(self, updates)
 
     def draw(self, updates: int, generator: np.random.Generator) -> Schedule:
-        """Return a random schedule; the same as `schedule` for fixed times."""
+        """Return a sampled schedule; for fixed times, the same as `schedule`."""
         if not self.is_random:
             return self.schedule(updates)
         means = [plain_float(time) for time in self.times]
@@ -97,7 +100,7 @@ class Clock:
 
 @lru_cache(maxsize=4)
 def _fixed(clock: Clock, updates: int) -> Schedule:
-    """Return the schedule of fixed times: runs with many step sizes have it in common."""
+    """Return the schedule of fixed times, cached for runs that differ in their step sizes."""
     return Schedule(tuple(islice(clock._updates(clock.times.__getitem__), updates)))
 
 

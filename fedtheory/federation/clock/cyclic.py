@@ -1,7 +1,7 @@
-"""Cyclic participation: clients take part in turn, in their order, the same number in each round.
+"""Cyclic participation: clients participate in turn, equally many in each round.
 
 Round n has the participants ``S_n = {(n m + j) mod M, j = 0 .. m-1}``, which all start from the newest model.  In
-``M / gcd(M, m)`` rounds each client takes part equally often (regularised participation, Wang and Ji 2022).
+``M / gcd(M, m)`` rounds each client participates equally often (regularised participation, Wang and Ji 2022).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fedtheory.federation.clock.schedule import Update
 
 @dataclass(frozen=True)
 class Cyclic(Policy):
-    """The server waits for the m clients whose turn it is; ``w_i = d_i M / m`` on them, or ``d_i / sum_S d_j``."""
+    """The server waits for the m clients in turn; their weights are ``w_i = d_i M / m``, or ``d_i / sum_S d_j``."""
 
     clients: int
     normalised: bool = False
-    """Whether a round's weights are divided by their sum, instead of the chance of taking part."""
+    """Whether a round's weights are divided by their sum, instead of by m / M."""
 
     is_in_turn = True
 
@@ -55,6 +55,6 @@ class Cyclic(Policy):
             raise InputError("algorithm.participation.clients", expected)
 
     def in_words(self, clients: int) -> str:
-        """Describe the participants among so many clients."""
+        """Describe the participants among `clients` clients."""
         by = ", weights normalised over those present" if self.normalised else ""
         return f"{self.clients} of {clients} clients a round in turn{by}"

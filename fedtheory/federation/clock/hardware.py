@@ -1,4 +1,4 @@
-"""Hardware scenarios: how the clients' update times differ."""
+"""Hardware scenarios: distributions of client times."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from flint import fmpq
 
 
 def spread_times(clients: int, percent: int) -> tuple[fmpq, ...]:
-    """Update times of the scenario F`percent`: evenly spread up to the slowest client's time 1.
+    """Return client times of the scenario F`percent`: evenly spread up to the slowest client's time 1.
 
     The fastest client needs ``1 - percent/100`` of it, so that with F80 it
-    reports five times as often, and with F0 all are alike (fraboni2022, Section 5.1).
+    reports five times as often, and with F0 all times are equal (fraboni2022, Section 5.1).
     """
     if clients == 1:
         return (fmpq(1),)

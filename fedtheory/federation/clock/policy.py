@@ -1,7 +1,7 @@
-"""When the server makes its next model, and out of whose work.
+"""Policies: rules for the times of the server's updates and the reports that they include.
 
-A policy sees the time at which each client finishes its present work and says when the next update happens and who
-reports (fraboni2022, Sections 2.2 and 4). A client that has finished but is not yet requested waits.
+A policy is given the time at which each client finishes its present work, and returns the time of the next update and
+the clients that report (fraboni2022, Sections 2.2 and 4). A client that has finished before waits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fedtheory.federation.clock.schedule import Update
 from fedtheory.federation.clock.staleness import StalenessWeight
 
 Ties = Literal["together", "one-by-one"]
-"""Clients that finish at the same time report in one update (Algorithm 1 read literally), or in client order."""
+"""Whether clients that finish at equal times report in one update (Algorithm 1 taken literally) or in order."""
 
 
 class Policy(ABC):
@@ -26,10 +26,13 @@ class Policy(ABC):
 
     @abstractmethod
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
-        """Time of the next update and the clients that report, for finishing times `finish` (M,) and the time `now`."""
+        """Return the time of the next update and its clients, for finishing times `finish` (M,) and the time `now`."""
 
     def updates(self, clients: int, duration: Callable[[int], Number]) -> Iterator[Update]:
-        """Return the events: all clients start at time 0 with theta^0, and work on the model they received last."""
+        """Yield the updates.
+
+        All clients start at time 0 with theta^0, and work on the model that they received last.
+        """
         finish = [duration(client) for client in range(clients)]
         staleness, now = [0] * clients, finish[0] - finish[0]
         while True:
@@ -40,7 +43,7 @@ class Policy(ABC):
                 staleness[client], finish[client] = 0, now + duration(client)
 
     def weights(self, _update: Update, weights: Array) -> Array:
-        """Weights with which the reports of an update count, (M,), for aggregation weights d_i, (M,)."""
+        """Return the weights of the reports of an update, (M,), for aggregation weights d_i, (M,)."""
         return weights
 
     is_in_turn = False
@@ -48,11 +51,11 @@ class Policy(ABC):
 
     @property
     def changes_weights(self) -> str:
-        """The reason why reports do not count with the weights d_i; empty where they do."""
+        """The reason why reports have other weights than d_i; empty if they do not."""
         return ""
 
     def check(self, clients: int) -> None:  # noqa: B027
-        """Raise `InputError` if the policy makes no sense for that number of clients; any is fine by default."""
+        """Raise `InputError` if the policy is invalid for that number of clients; by default, all are valid."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,12 @@ class Synchronous(Policy):
 
 @dataclass(frozen=True)
 class FedBuff(Policy):
-    """The server waits for `buffer` contributions (fraboni2022, Section 4.5; Nguyen et al. 2021)."""
+    """The server waits for `buffer` reports (fraboni2022, Section 4.5; Nguyen et al. 2021)."""
 
     buffer: int
     ties: Ties = "together"
     staleness: StalenessWeight | None = None
-    """The weight of a report by its staleness; None if all count alike."""
+    """The weight of a report by its staleness; None if all have equal weight."""
 
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
         first = nsmallest(self.buffer, range(len(finish)), key=lambda client: (finish[client], client))
@@ -97,7 +100,7 @@ class FedBuff(Policy):
 
 @dataclass(frozen=True)
 class Asynchronous(Policy):
-    """A new model for each contribution: ``Delta t^n = min_i T_i^n``, a buffer of one."""
+    """A new model for each report: ``Delta t^n = min_i T_i^n``, a buffer of one."""
 
     ties: Ties = "together"
 
@@ -107,7 +110,7 @@ class Asynchronous(Policy):
 
 @dataclass(frozen=True)
 class FedFix(Policy):
-    """A new model every `interval`, out of what has arrived; possibly nothing (fraboni2022, Section 4.4)."""
+    """A new model every `interval`, from the reports that have arrived, possibly none (fraboni2022, Section 4.4)."""
 
     interval: Number
 

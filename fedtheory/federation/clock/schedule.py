@@ -1,4 +1,4 @@
-"""Schedule of a clock: for each server update its time, the reporting clients, and their staleness."""
+"""Schedules of a clock: for each server update its time, the reporting clients, and their staleness."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Update:
     time: Number
     """t^{n+1}."""
     reports: tuple[int, ...]
-    """S_n, the clients whose work enters; in ascending order."""
+    """S_n, the reporting clients, in ascending order."""
     staleness: tuple[int, ...]
-    """n - rho_i(n) for every client: how many updates ago it received the model that it works on."""
+    """n - rho_i(n) for every client: the number of updates since it received the model that it works on."""
     sent_to_all: bool = False
-    """Whether all clients start from the new model, those that have not reported as well."""
+    """Whether all clients start from the new model, including those that have not reported."""
 
     @cached_property
     def work(self) -> tuple[tuple[int, int], ...]:
-        """The clients that report, each with its staleness: all that the weights of an update depend on."""
+        """The reporting clients, each with its staleness, which determine the weights of an update."""
         return tuple((client, self.staleness[client]) for client in self.reports)
 
     @property
@@ -61,7 +61,7 @@ class Schedule:
 
     @cached_property
     def received(self) -> Array:
-        """rho_i(n), the version that client i works on in round n, (N, M)."""
+        """rho_i(n), the version of the model that client i works on in round n, (N, M)."""
         versions: Array = np.arange(len(self.updates))[:, None] - self.staleness
         return versions
 
@@ -73,7 +73,7 @@ class Schedule:
     def smallest_window(self, weights: Array) -> int:
         """Return the smallest W that divides N with equal sums of `weights` (N, M) in every block of W updates.
 
-        fraboni2022, Assumption 6; W = N always qualifies.
+        See fraboni2022, Assumption 6; W = N always qualifies.
         """
         total = len(weights)
         sums = np.concatenate([weights[:1] - weights[:1], np.cumsum(weights, axis=0)])
@@ -86,6 +86,6 @@ class Schedule:
 
 
 def _same(values: Array, others: Array) -> bool:
-    """Equality, in floats up to rounding."""
+    """Return whether arrays are equal, in floats up to rounding."""
     apart = abs(values - others)
     return bool((apart <= (0 if values.dtype == object else 1e-9)).all())

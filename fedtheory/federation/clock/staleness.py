@@ -1,4 +1,4 @@
-"""Weights of stale reports: ``s(t) = (1 + t)^(-a)`` for one that is t updates old (FedBuff, Nguyen et al. 2022)."""
+"""Weights of stale reports: ``s(t) = (1 + t)^(-a)`` for a report of staleness t (FedBuff, Nguyen et al. 2022)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedtheory.errors import InputError, Unresolved
 
 _KEY = "algorithm.clock.staleness"
 _LARGEST = 100
-"""The exponents that are read: numerators and denominators are at most as large."""
+"""Limit on the numerators and denominators of exponents."""
 _POWER = re.compile(r"\(1\+[st]\)(?:\^|\*\*)\(?-(?P<exponent>[\d./]+)\)?")
 _FRACTION = re.compile(r"1/\(1\+[st]\)(?:(?:\^|\*\*)\(?(?P<exponent>[\d./]+)\)?)?")
 _ROOT = re.compile(r"1/sqrt\(1\+[st]\)")
@@ -22,10 +22,10 @@ _ROOT = re.compile(r"1/sqrt\(1\+[st]\)")
 
 @dataclass(frozen=True)
 class StalenessWeight:
-    """The factor ``(1 + t)^(-a)`` of a report that is t updates old."""
+    """The factor ``(1 + t)^(-a)`` of a report of staleness t."""
 
     exponent: fmpq
-    """a, not negative; 1/2 as published."""
+    """The exponent a, not negative; 1/2 as published."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.exponent <= _LARGEST or self.exponent.q > _LARGEST:
@@ -33,7 +33,7 @@ class StalenessWeight:
             raise InputError(_KEY, f"{expected}, got {self.exponent}")
 
     def factors(self, staleness: tuple[int, ...], like: Array) -> Array:
-        """s of each client, (M,), in the arithmetic of `like`."""
+        """Return s of each client, (M,), in the arithmetic of `like`."""
         arithmetic = arithmetic_of(like)
         known = {age: self._factor(age, arithmetic) for age in set(staleness)}
         return arithmetic.array([known[age] for age in staleness])
@@ -55,7 +55,7 @@ class StalenessWeight:
 
 
 def read_staleness(text: str) -> StalenessWeight:
-    """Return the weight of a formula in the staleness s: 1/sqrt(1+s), 1/(1+s), 1/(1+s)^a or (1+s)^(-a)."""
+    """Parse a weight as a formula in the staleness s: 1/sqrt(1+s), 1/(1+s), 1/(1+s)^a or (1+s)^(-a)."""
     plain = text.replace(" ", "")
     if _ROOT.fullmatch(plain):
         return StalenessWeight(fmpq(1, 2))

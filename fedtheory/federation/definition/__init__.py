@@ -1,4 +1,4 @@
-"""Algorithms as data: the language, and what a definition is."""
+"""Algorithms as data: the language of definitions, and their checks."""
 
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm, Local, Parameter
 from fedtheory.federation.definition.language import (

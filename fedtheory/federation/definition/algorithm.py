@@ -4,10 +4,10 @@
     client vectors   c_i,  start  c_i^0
     local steps      y_i^{k+1} = linear in y_i^k, c_i, s and the stochastic gradient at one point
     end of a round   c_i'  = linear in c_i, s, y_i^tau and sums over clients    (for participants; others keep c_i)
-                     s'    = linear in s and sums over clients of vectors that they have then
+                     s'    = linear in s and sums over clients of their vectors at that time
 
-Everything is linear in vectors, and the numbers in front are symbols of the
-run: that is what keeps first and second moments in closed form on quadratics.
+Everything is linear in vectors, and the coefficients are symbols of the
+run: hence first and second moments have closed forms on quadratics.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from fedtheory.plain_names import require_plain, require_readable
 
 @dataclass(frozen=True)
 class Local:
-    """A vector of the local steps: where it starts in a round, and what a step makes of it."""
+    """A vector of the local steps: its start in a round, and its update in a step."""
 
     vector: Expr
     start: Expr
@@ -48,15 +48,15 @@ class Local:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of the algorithm's own, under its key in a run file."""
+    """A parameter of the algorithm, under its key in a run file."""
 
     letter: Expr
     key: str
     meaning: str
     allowed: sp.Set
-    """The numbers that it can be."""
+    """The set of admissible numbers."""
     default: str | int | None = None
-    """None if a run file has to say it."""
+    """The default; None if a run file must give the parameter."""
     is_flag: bool = False
     """Whether the key is true or false, for the numbers 1 and 0."""
 
@@ -67,7 +67,7 @@ _KEEP_A_GRADIENT = (
 
 
 def _suggest_alternative(part: Expr) -> str:
-    """Return the way to write what an update may not use; empty where there is none."""
+    """Return advice for an expression that an update may not use; empty if there is none."""
     if part.has(Gradient):
         return f": gradients are taken in local steps; {_KEEP_A_GRADIENT}"
     if part.has(*SUMS):
@@ -77,7 +77,7 @@ def _suggest_alternative(part: Expr) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FederatedAlgorithm:
-    """A definition; `InputError` names the part of it that is not one."""
+    """An algorithm as data; an invalid part raises an `InputError` that names it."""
 
     name: str
     local: Local | tuple[Local, ...]

@@ -1,6 +1,6 @@
-"""Requirements of a definition on a run, on which its moments and the proofs about it rely.
+"""Requirements of a definition on a run, which its moments and the proofs about it need.
 
-Every constructed run is checked, not only one read from a file.
+Every constructed run is checked, not only runs from files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def require_numbers(found: FederatedAlgorithm, given: Mapping[Expr, Number], mixing: Array | None) -> None:
-    """Raise `InputError` if a parameter, the probability of a coin or the graph is none."""
+    """Raise `InputError` if a parameter, the probability of a coin or the graph is invalid."""
     values = {parameter.letter: _require_parameter(found, given, parameter) for parameter in found.parameters}
     for coin, chance in found.coins.items():
         value = number_of(chance, values, RATIONAL, f"algorithm {found.name}")
@@ -39,7 +39,7 @@ def require_numbers(found: FederatedAlgorithm, given: Mapping[Expr, Number], mix
 
 
 def _require_parameter(found: FederatedAlgorithm, given: Mapping[Expr, Number], parameter: Parameter) -> Number:
-    """Return the number of a parameter, exactly."""
+    """Return the value of a parameter, exactly."""
     key = f"algorithm.{parameter.key}"
     if parameter.letter not in given:
         raise InputError(key, f"is missing: {found.name} needs it")
@@ -51,12 +51,12 @@ def _require_parameter(found: FederatedAlgorithm, given: Mapping[Expr, Number], 
 
 @lru_cache(maxsize=256)
 def _contains(allowed: sp.Set, value: sp.Rational) -> bool:
-    """Return whether a number is in a set; kept, as SymPy thinks about it for as long as a small run takes."""
+    """Return whether a number is in a set; cached, because SymPy takes as long as a small run."""
     return bool(allowed.contains(value))
 
 
 def _describe_range(parameter: Parameter) -> str:
-    """Return the numbers that are allowed, as people write them."""
+    """Return the admissible numbers as text for a message."""
     allowed = parameter.allowed
     if not isinstance(allowed, sp.Interval):
         return f"{allowed.inf}, {allowed.inf + 1}, ..." if allowed.sup == sp.oo else str(allowed)
@@ -65,7 +65,7 @@ def _describe_range(parameter: Parameter) -> str:
 
 
 def _require_doubly_stochastic(mixing: Array | None, purpose: str) -> None:
-    """Raise `InputError` unless rows and columns of numbers that are not negative sum to one."""
+    """Raise `InputError` unless a matrix is non-negative, with rows and columns that sum to one."""
     key = "algorithm.mixing"
     if mixing is None:
         raise InputError(key, f"is missing {purpose}")
@@ -83,7 +83,7 @@ def _require_doubly_stochastic(mixing: Array | None, purpose: str) -> None:
 def require_problem(
     found: FederatedAlgorithm, values: Mapping[Expr, Number], mixing: Array | None, problem: Problem
 ) -> None:
-    """Raise `InputError` if a client would send more coordinates than there are, or the graph has others."""
+    """Raise `InputError` if a client would send more coordinates than there are, or the graph has another size."""
     clients = problem.clients
     if mixing is not None and len(mixing) != clients:
         got = " x ".join(map(str, mixing.shape))
@@ -101,7 +101,7 @@ def require_problem(
 
 
 def require_setting(found: FederatedAlgorithm, work: LocalWork, aggregation: Aggregation, clock: Clock) -> None:
-    """Raise `InputError` for a setting of the three policies that the definition does not allow."""
+    """Raise `InputError` for local work, aggregation or a clock that the definition does not allow."""
     longest = max(work.steps)
     if found.steps_are_rounds and longest > 1:
         expected = f"expected 1 with {found.name}, whose rounds are single steps, got {longest}"
@@ -111,7 +111,7 @@ def require_setting(found: FederatedAlgorithm, work: LocalWork, aggregation: Agg
 
 
 def _require_clock(found: FederatedAlgorithm, work: LocalWork, clock: Clock) -> None:
-    """Raise `InputError` for a clock under which the moments of the definition are not known."""
+    """Raise `InputError` for a clock under which the moments of the definition are unknown."""
     if clock.is_random:
         raise InputError("algorithm.clock", f"expected update times that are not random with {found.name}")
     if clock.starts_from_newest:
@@ -123,7 +123,7 @@ def _require_clock(found: FederatedAlgorithm, work: LocalWork, clock: Clock) -> 
 
 
 def _require_use(found: FederatedAlgorithm, aggregation: Aggregation) -> None:
-    """Raise `InputError` for a key that the definition has no use for, or clients that are missing where all hear."""
+    """Raise `InputError` for an unused key, or for partial participation if the definition needs all clients."""
     server_step = aggregation.server_step_size
     if server_step != 1 and not found.uses(eta_g):
         raise InputError("algorithm.server_step_size", f"expected none with {found.name}, got {server_step}")

@@ -11,17 +11,17 @@ from typing import Any
 import sympy as sp
 
 _WORDS = ("name", "description", "meaning")
-"""Fields that only people read."""
+"""Fields that do not affect runs or proofs, such as titles."""
 
 
 def digest_of(definition: object) -> str:
-    """SHA-256 of all that runs and proofs take from a definition, in hexadecimal digits."""
+    """Return the SHA-256 of all parts of a definition that runs and proofs use, in hexadecimal digits."""
     text = json.dumps(_list_content(definition), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _list_content(part: Any) -> Any:
-    """List the content of a part in a form that has a digest."""
+    """Convert a part to nested lists of texts, which have a digest."""
     if isinstance(part, Mapping):
         return sorted([_list_content(key), _list_content(value)] for key, value in part.items())
     if isinstance(part, list | tuple):

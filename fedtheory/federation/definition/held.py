@@ -1,7 +1,7 @@
-"""A definition for clocks that do not wait: clients work on what they last received of the server.
+"""Definitions for clocks that do not wait: clients work with the vectors that they last received from the server.
 
-Each client holds a copy of the server's vectors.  Its local steps and what it
-reports use the copies; when it reports it receives the server's new vectors.
+Each client holds a copy of the server's vectors.  Its local steps and its
+report use the copies; when it reports, it receives the server's new vectors.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from fedtheory.kernel.expressions import Average, Expr
 
 
 def with_held_vectors(algorithm: FederatedAlgorithm) -> FederatedAlgorithm:
-    """Return the definition whose clients hold copies.
+    """Return the definition whose clients hold copies of the server's vectors.
 
-    `InputError` with the reason where a clock makes no sense of it.
+    Raises `InputError` with the reason if the definition has no meaning with such a clock.
     """
     require_clock(algorithm)
     held = {vector: sp.Symbol(f"held {vector}", real=True) for vector in algorithm.server}

@@ -1,7 +1,7 @@
 """Language of definitions in SymPy: symbols for numbers, and updates of vectors.
 
-Vectors are symbols of the definition's own.  Each stands for a vector of the
-server or for the vectors of all clients, one for each.
+Vectors are symbols that the definition declares.  Each stands for a vector of the
+server, or for one vector of each client.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from sympy.printing.latex import LatexPrinter
 from fedtheory.kernel.expressions import Average, Expr
 
 start = sp.Symbol("x^0", real=True)
-"""x^0, where the models start: the only vector in the starts of the server and of the clients."""
+"""x^0, the start of the models: the only vector in the starts of the server and of the clients."""
 optimum = sp.Symbol("x^*", real=True)
-"""x^*, the minimiser of F: for what vectors are where an algorithm rests."""
+"""x^*, the minimiser of F, used to state the fixed points of vectors."""
 
 eta = sp.Symbol(r"\eta_i", positive=True)
 """The local step size of a client, at the present round and local step."""
@@ -27,7 +27,7 @@ tau = sp.Symbol(r"\tau_i", positive=True, integer=True)
 mean_tau = sp.Symbol(r"\bar\tau", positive=True)
 """sum_i p_i tau_i."""
 importance = sp.Symbol("p_i", positive=True)
-"""The client's importance."""
+"""The client weight p_i."""
 
 OF_CLIENTS = frozenset({eta, eta_sum, tau, importance})
 """Symbols that may differ from client to client."""
@@ -35,7 +35,7 @@ SYMBOLS = OF_CLIENTS | {eta_g, mean_tau}
 
 
 class Gradient(sp.Function):  # type: ignore[misc]
-    """The client's stochastic gradient at a point, ``g_i(y)``: the only call of its oracle in a local step."""
+    """The client's stochastic gradient at a point, ``g_i(y)``: a local step evaluates one."""
 
     nargs = 1
 
@@ -44,7 +44,7 @@ class Gradient(sp.Function):  # type: ignore[misc]
 
 
 class Weighted(sp.Function):  # type: ignore[misc]
-    """``sum_i w_i v_i`` with the round's weights w_i: what the server receives from its participants."""
+    """``sum_i w_i v_i`` with the round's weights w_i: the sum that the server receives from its participants."""
 
     nargs = 1
 
@@ -62,7 +62,7 @@ class Participants(sp.Function):  # type: ignore[misc]
 
 
 class Mixed(sp.Function):  # type: ignore[misc]
-    """``sum_j W_ij v_j`` with the run's mixing matrix: what client i hears from its neighbours."""
+    """``sum_j W_ij v_j`` with the run's mixing matrix: the message that client i receives from its neighbours."""
 
     nargs = 1
 
@@ -71,7 +71,7 @@ class Mixed(sp.Function):  # type: ignore[misc]
 
 
 class Compressed(sp.Function):  # type: ignore[misc]
-    """``(d/k) v_i`` on k random coordinates of d and zero elsewhere, drawn by each client; the mean is v_i."""
+    """``(d/k) v_i`` on k random coordinates of d and zero elsewhere, sampled by each client; the expectation is v_i."""
 
     nargs = 2
 

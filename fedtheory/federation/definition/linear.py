@@ -1,4 +1,4 @@
-"""Linear combinations of vectors, and the numbers of their coefficients."""
+"""Linear combinations of vectors, and the values of their coefficients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Parts = dict[Expr, Expr]
 
 
 def linear_parts(expression: Expr, is_vector: Callable[[Expr], bool], key: str) -> Parts:
-    """Return the coefficient of each vector in a linear combination; `InputError` names the term that is not linear."""
+    """Return the coefficient of each vector in a linear combination.
+
+    An `InputError` names a term that is not linear.
+    """
     expression = sp.sympify(expression)
     if is_vector(expression):
         return {expression: sp.S.One}
@@ -50,7 +53,7 @@ def _contains(expression: Expr, is_vector: Callable[[Expr], bool]) -> bool:
 def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmetic, key: str) -> Any:
     """Return the value of an expression in symbols; values may be arrays, one number for each client.
 
-    `InputError` where it is made of more than numbers, symbols, + - * / and whole powers.
+    Raises `InputError` for anything but numbers, symbols, + - * / and whole powers.
     """
 
     def value(part: Expr) -> Any:

@@ -1,8 +1,8 @@
-"""A definition as block matrices: what a local step and the end of a round do to vectors in expectation, on quadratics.
+"""A definition as block matrices: the expected effect of a local step and of the end of a round, on quadratics.
 
 On ``F_i(x) = x' H_i x / 2 - b_i' x`` a gradient is ``H_i x - b_i``.  Blocks are
-polynomials in H_i, so that they are written as numbers.  Inside sums over
-clients the index is j: symbols outside belong to the client that hears the sum.
+polynomials in H_i, so that they commute and are written as scalars.  Inside sums over
+clients the index is j: symbols outside belong to the client that receives the sum.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ linear = sp.Symbol("b_i", real=True)
 
 @dataclass(frozen=True)
 class Blocks:
-    """``matrix`` times the vectors of `columns`, inside a sum over clients where `over` names one."""
+    """``matrix`` times the vectors of `columns`, inside a sum over clients if `over` names one."""
 
     matrix: sp.Matrix
     columns: tuple[Expr, ...]
@@ -34,7 +34,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class BlockMap:
-    """Linear map of vectors: the sum of its terms."""
+    """A linear map of vectors: the sum of its terms."""
 
     rows: tuple[Expr, ...]
     terms: tuple[Blocks, ...]
@@ -87,7 +87,7 @@ def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, k
 
 
 def rename_client(expression: Expr) -> Expr:
-    """Symbols of client i as those of client j."""
+    """Replace symbols of client i by those of client j."""
     expression = sp.sympify(expression)
     own = {symbol for symbol in expression.free_symbols if symbol.name.endswith("_i")}
     return expression.xreplace({a: sp.Symbol(f"{a.name[:-1]}j", **a.assumptions0) for a in own})

@@ -1,4 +1,4 @@
-"""A definition with the numbers of a run."""
+"""A definition with the parameters of a run."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Defined:
 
     algorithm: FederatedAlgorithm
     values: Mapping[Expr, Number]
-    """The numbers of its parameters."""
+    """The values of its parameters."""
     mixing: Array | None = None
-    """W, (M, M), doubly stochastic; None if the definition mixes nothing."""
+    """The mixing matrix W, (M, M), doubly stochastic; None if the definition does not mix."""
 
     def __post_init__(self) -> None:
         require_numbers(self.algorithm, self.values, self.mixing)
 
     @property
     def tells_coordinates_apart(self) -> bool:
-        """Whether it depends on the axes of the models, and not on their geometry alone."""
+        """Whether the algorithm depends on the coordinate axes, not only on inner products."""
         return self.algorithm.uses(Compressed)
 
     def as_floats(self) -> Defined:

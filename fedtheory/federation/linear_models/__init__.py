@@ -1,6 +1,6 @@
 """Linear models on data: logistic regression, and Huber, log-cosh or softplus regression, in floats.
 
-``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w|^2`` with a smooth convex loss phi of bounded slope.
+``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w|^2`` with a smooth convex loss phi with bounded derivative.
 """
 
 from fedtheory.federation.linear_models.batches import RowBatches

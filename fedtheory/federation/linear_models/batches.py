@@ -1,4 +1,7 @@
-"""Mini-batches of rows whose gradients are not affine in the model: they are sampled, and have no closed moments."""
+"""Mini-batches of rows whose gradients are not affine in the model.
+
+They are sampled, and their moments do not close.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ class RowBatches(Oracle):
 
     @property
     def shrinkages(self) -> Array:
-        """Variance of each client's batch mean over the variance of one row, (M,)."""
+        """Ratio of the variance of each client's batch average to the variance of one row, (M,)."""
         if self.replacement:
             return np.full(len(self.counts), 1 / self.batch)
         shrinkages: Array = (self.counts - self.batch) / (self.batch * np.maximum(self.counts - 1, 1))
         return shrinkages
 
     def draw(self, replicas: int, generator: np.random.Generator) -> Array:
-        """Row numbers of one batch of each client in every replica, (replicas, M, B)."""
+        """Return row numbers of one batch of each client in every replica, (replicas, M, B)."""
         first = (np.cumsum(self.counts) - self.counts)[:, None]
         shape = (replicas, len(self.counts), self.batch)
         if self.replacement:
@@ -44,11 +47,11 @@ class RowBatches(Oracle):
 
     @property
     def are_counted(self) -> bool:
-        """Whether a batch repeats the rows of every client: then it is quicker to draw how often each row is in it."""
+        """Whether batches are at least as large as every client's data: sampling counts of rows is faster then."""
         return self.replacement and self.batch > self.counts.max()
 
     def draw_counts(self, replicas: int, generator: np.random.Generator) -> Array:
-        """Number of times that one batch of each client has each of its rows, (replicas, n), with replacement."""
+        """The number of times that a batch of each client has each of its rows, (replicas, n), with replacement."""
         drawn = [generator.multinomial(self.batch, np.full(count, 1 / count), replicas) for count in self.counts]
         return np.concatenate(drawn, axis=1)
 
@@ -79,13 +82,13 @@ def _refuse() -> NoReturn:
 
 
 def _floor_uniform(uniform: Array, counts: Array) -> Array:
-    """Whole numbers from 0 to counts - 1 from uniform numbers in [0, 1)."""
-    # The product of a number next to one can be rounded up to the count itself.
+    """Return whole numbers from 0 to counts - 1 from uniform numbers in [0, 1)."""
+    # The product with a number close to one can be rounded up to the count itself.
     return np.asarray(np.minimum((uniform * counts).astype(np.int64), counts - 1))
 
 
 def _different(uniform: Array, counts: Array) -> Array:
-    """Different whole numbers below counts (M,), (R, M, B), by Floyd's algorithm: no permutation of all rows."""
+    """Different whole numbers below counts (M,), (R, M, B), by Floyd's algorithm, without a permutation of all rows."""
     chosen = np.empty(uniform.shape, dtype=np.int64)
     batch = uniform.shape[-1]
     for place in range(batch):

@@ -1,6 +1,6 @@
-"""Constants of linear models that hold on all of space: upper bounds, and lower ones for strong convexity.
+"""Constants of linear models that hold on all of space: upper bounds, and a lower bound for strong convexity.
 
-The slopes phi' of the loss lie between two limits, with middle m and radius r.  Hence for any numbers a_j
+The derivatives phi' of the loss lie in an interval with middle m and radius r.  Hence for any numbers a_j
 
     |sum_j a_j phi'_j x_j| <= |m| |sum_j a_j x_j| + r min(sum_j |a_j| |x_j|, sqrt(n) |A|),   A the rows a_j x_j.
 
@@ -25,7 +25,7 @@ _EPSILON = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class ModelConstants:
-    """Constants of a linear model on all of space; every number errs to the safe side."""
+    """Constants of a linear model on all of space; every number is a bound on the safe side."""
 
     model: LinearModel
     weights: Array
@@ -34,12 +34,12 @@ class ModelConstants:
 
     @property
     def _safe(self) -> float:
-        """A factor above all rounding in sums over the rows."""
+        """A factor above all rounding errors in sums over the rows."""
         return 1.0 + 8.0 * float(sum(self.model.inputs.shape)) * _EPSILON
 
     @property
     def shrinkages(self) -> Array:
-        """Variance of each client's gradients over the variance of one row's, (M,)."""
+        """Ratio of the variance of each client's gradients to the variance of one row's, (M,)."""
         if isinstance(self.oracle, RowBatches):
             return self.oracle.shrinkages
         return np.zeros(self.model.clients)
@@ -63,7 +63,7 @@ class ModelConstants:
         return float(self._curvatures(self.model.lengths_sq.max(initial=0.0)))
 
     def _curvatures(self, tops: Array) -> Array:
-        """Curvatures of objectives whose rows have these largest eigenvalues."""
+        """Return curvatures of objectives whose rows have these largest eigenvalues."""
         curvatures: Array = self.model.loss.largest_curvature * tops * self._safe + self.model.ridge
         return curvatures
 
@@ -71,14 +71,15 @@ class ModelConstants:
     def noise_smoothness(self) -> float:
         """Upper bound on l with E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>).
 
-        The gradients of a row's loss of curvature c differ by at most 2 c times its own such difference, squared.
+        If a row's loss has curvature c, the squared difference of its gradients is at most 2 c times that right side
+        for it.
         """
         longest = np.maximum.reduceat(self.model.lengths_sq, self.model.first_rows)
         return float((self.shrinkages * longest).max() * self.model.loss.largest_curvature * self._safe)
 
     @cached_property
     def mean_square_smoothness(self) -> Array:
-        """Upper bound on c_i with E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2, one draw in both gradients, (M,)."""
+        """Upper bound on c_i with E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2, one sample in both gradients, (M,)."""
         model, shrinkages = self.model, self.shrinkages
         found = self.client_smoothness**2
         for client in np.flatnonzero(shrinkages):
@@ -97,8 +98,8 @@ class ModelConstants:
     def noise(self) -> Array:
         """Upper bound on E|g_i(x) - grad F_i(x)|^2, (M,).
 
-        The variance of the rows' gradients is at most their mean squared distance from any point; here from zero, or
-        from the middle slope times the mean row.
+        The variance of the rows' gradients is at most their mean squared distance from any point: here from zero, or
+        from the middle derivative m times the mean row.
         """
         low, high = self.model.loss.slopes
         means = self._average_rows(self.model.inputs)
@@ -109,7 +110,7 @@ class ModelConstants:
         return noise
 
     def _average_rows(self, values: Array) -> Array:
-        """Means over each client's rows, (M, ...), of values (n, ...)."""
+        """Return averages over each client's rows, (M, ...), of values (n, ...)."""
         sums = np.add.reduceat(values, self.model.first_rows, axis=0)
         means: Array = sums / self.model.counts.reshape(-1, *[1] * (values.ndim - 1))
         return means
@@ -122,19 +123,22 @@ class ModelConstants:
 
     @cached_property
     def gradient_suprema_sq(self) -> Array:
-        """Upper bound on sup_x |grad F_i(x)|^2, (M,); `NotApplicable` with a ridge, which grows without bound."""
+        """Upper bound on sup_x |grad F_i(x)|^2, (M,).
+
+        Raises `NotApplicable` with a ridge, whose gradient is unbounded.
+        """
         self._require_no_ridge()
         return np.array([self._largest_combination(row) ** 2 for row in np.eye(self.model.clients)])
 
     @cached_property
     def objective_supremum_sq(self) -> float:
-        """Upper bound on sup_x |grad F(x)|^2; `NotApplicable` with a ridge."""
+        """Upper bound on sup_x |grad F(x)|^2; raises `NotApplicable` with a ridge."""
         self._require_no_ridge()
         return self._largest_combination(self.weights) ** 2
 
     @cached_property
     def second_moments(self) -> Array:
-        """Upper bound on sup_x E|g_i(x)|^2, (M,); `NotApplicable` with a ridge."""
+        """Upper bound on sup_x E|g_i(x)|^2, (M,); raises `NotApplicable` with a ridge."""
         suprema, shrinkages = self.gradient_suprema_sq, self.shrinkages
         rows = self.row_second_moments
         moments: Array = (1 - shrinkages) * np.minimum(suprema, rows) + shrinkages * rows
@@ -145,7 +149,7 @@ class ModelConstants:
             raise NotApplicable("a ridge has gradients without bound on all of space")
 
     def _largest_combination(self, mixing: Array) -> float:
-        """Upper bound on |sum_i mixing_i grad F_i| everywhere, without the ridge's part, for mixing (M,)."""
+        """Return an upper bound on |sum_i mixing_i grad F_i| everywhere, without the ridge's part, for mixing (M,)."""
         loss, factors = self.model.loss, self.model.row_weights(mixing)
         rows = factors[:, None] * self.model.inputs
         middle = abs(loss.middle_slope) * float(np.linalg.norm(rows.sum(axis=0)))

@@ -1,10 +1,9 @@
-"""Minimisers of linear models by Newton's method, with a certificate: how far the minimiser is at most.
+"""Minimisers of linear models by Newton's method, with a certified bound on the distance from the minimiser.
 
 Let F be m-strongly convex on a ball of radius rho about a point w with ``|grad F(w)| < m rho / 2``.  Then F is larger
 on the sphere than at w: a minimiser x* is inside, ``|w - x*| <= |grad F(w)| / m``, and ``F(w) - F*`` is at most
-``|grad F(w)|^2 / (2m)``.
-With a ridge on all coefficients m is the ridge, everywhere; without it, the smallest eigenvalue of a lower bound on all
-Hessians there.
+``|grad F(w)|^2 / (2m)``.  With a ridge on all coefficients m is the ridge, on all of space; without it, m is the
+smallest eigenvalue of a lower bound on all Hessians in the ball.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from fedtheory.federation.linear_models.model import LinearModel
 _EPSILON = float(np.finfo(float).eps)
 _STEPS, _HALVINGS = 200, 40
 _FLAT = 64 * _EPSILON
-"""Singular values of the rows, relative to the largest and per dimension, that count as zero."""
+"""Singular values of the rows below this, relative to the largest and per dimension, count as zero."""
 _RADII = tuple(4.0**-power for power in range(12))
-"""Radii of balls, in units of the width over the longest row, on which curvatures are bounded below."""
+"""Radii of balls, in units of the width divided by the longest row, on which curvatures are bounded below."""
 _ARMIJO = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """A point near the minimiser, and how near it is."""
+    """A point near the minimiser, with bounds on its distance and its suboptimality."""
 
     point: Array
     """(d,)."""
     value: float
-    """The objective there: at least its minimum."""
+    """The objective at the point, at least its minimum."""
     distance: float
     """Upper bound on the distance from the minimiser."""
     gap: float
@@ -53,30 +52,30 @@ class _Coordinates:
     """Rows in these coordinates, (n, r)."""
     offsets: Array
     penalties: Array
-    """Those of these coordinates, (r,)."""
+    """The penalties in these coordinates, (r,)."""
 
     @classmethod
     def of(cls, model: LinearModel, row_weights: Array, start: Array) -> _Coordinates:
         base = np.where(model.penalties > 0, model.origin, start)
         basis = _span(model)
         inputs = model.inputs if basis is None else model.inputs @ basis
-        # In a basis all coordinates are penalised alike, but for an intercept that is apart, the last one.
+        # In a basis all coordinates have one penalty, except the last one if it is a separate intercept.
         is_last = np.arange(inputs.shape[1]) == inputs.shape[1] - 1
         penalties = np.where(is_last, model.penalties[-1], model.penalties[0]) if basis is not None else model.penalties
         return cls(model, row_weights, base, basis, inputs, model.offsets - model.inputs @ base, penalties)
 
     def lifted(self, z: Array) -> Array:
-        """Return the model of coordinates."""
+        """Return the model with coordinates z."""
         lifted: Array = self.base + (z if self.basis is None else self.basis @ z)
         return lifted
 
     def dropped(self, point: Array) -> Array:
-        """Coordinates of the model nearest to a point."""
+        """Return coordinates of the model nearest to a point."""
         away = point - self.base
         return away if self.basis is None else np.asarray(self.basis.T @ away)
 
     def margins(self, z: Array) -> Array:
-        """x_j'w - b_j, (n,)."""
+        """Return x_j'w - b_j, (n,)."""
         margins: Array = self.inputs @ z - self.offsets
         return margins
 
@@ -85,19 +84,19 @@ class _Coordinates:
         return float(self.model.loss.value(self.margins(z)) @ self.row_weights + self.penalties @ (z * z) / 2)
 
     def gradient(self, z: Array) -> Array:
-        """Its gradient, (r,)."""
+        """Return the gradient of the objective, (r,)."""
         slopes = self.model.loss.slope(self.margins(z)) * self.row_weights
         gradient: Array = slopes @ self.inputs + self.penalties * z
         return gradient
 
     def hessian(self, curvatures: Array) -> Array:
-        """Its Hessian for the curvatures phi'' of the rows, (r, r)."""
+        """Return the Hessian of the objective for the curvatures phi'' of the rows, (r, r)."""
         hessian: Array = (self.inputs * (curvatures * self.row_weights)[:, None]).T @ self.inputs
         hessian[np.diag_indices_from(hessian)] += self.penalties
         return hessian
 
     def gradient_bound(self, z: Array) -> float:
-        """Upper bound on the norm of the gradient: what rounding can hide is added."""
+        """Return an upper bound on the norm of the gradient, including rounding errors."""
         loss, count, size = self.model.loss, len(self.offsets), len(z)
         lengths = np.sqrt((self.inputs * self.inputs).sum(axis=1))
         margins = self.margins(z)
@@ -110,9 +109,9 @@ class _Coordinates:
 
 
 def _span(model: LinearModel) -> Array | None:
-    """Return an orthonormal basis (d, r) of what the rows span.
+    """Return an orthonormal basis (d, r) of the span of the rows.
 
-    None if that is everything, or a ridge makes it so.
+    Returns None if this is the whole space, or if a ridge makes a basis unnecessary.
     """
     count, size = model.inputs.shape
     if model.ridge > 0 and size <= count:
@@ -127,7 +126,7 @@ def _span(model: LinearModel) -> Array | None:
 
 
 def _directions(inputs: Array) -> Array:
-    """Orthonormal rows (r, d) that span the given ones (n, d)."""
+    """Return orthonormal rows (r, d) with the same span as the given ones (n, d)."""
     count, size = inputs.shape
     square = inputs if count <= size else np.linalg.qr(inputs, mode="r")
     _, values, rows = np.linalg.svd(square, full_matrices=False)
@@ -137,7 +136,7 @@ def _directions(inputs: Array) -> Array:
 def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | None = None) -> Minimum:
     """Return the minimiser of ``sum_i weights_i F_i``, weights that sum to one, nearest to a start (d,).
 
-    `near` is a first guess.  Raises `NoMinimiser` if none could be certified.
+    `near` is an initial guess.  Raises `NoMinimiser` if no minimiser could be certified.
     """
     coordinates = _Coordinates.of(model, model.row_weights(weights), start)
     guess = np.zeros(coordinates.inputs.shape[1]) if near is None else coordinates.dropped(near)
@@ -149,7 +148,7 @@ def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | N
 
 
 def _newton(at: _Coordinates, z: Array) -> Array:
-    """Newton's method with step halving; where a step does not help, one with the largest curvatures."""
+    """Run Newton's method with step halving; if a step fails, use the largest curvatures instead."""
     loss = at.model.loss
     value, gradient = at.value(z), at.gradient(z)
     largest = at.hessian(np.full(len(at.offsets), loss.largest_curvature))
@@ -180,9 +179,9 @@ def _solve(hessian: Array, gradient: Array) -> Array:
 def _descend(
     at: _Coordinates, z: Array, value: float, gradient: Array, step: Array
 ) -> tuple[Array, float, Array] | None:
-    """Return a point along a step that is better, with value and gradient there; None if rounding has used up the step.
+    """Return a better point along a step, with value and gradient there; None if rounding prevents progress.
 
-    Values decide, and near the minimum, where rounding hides their change, the norms of the gradients.
+    Values are compared; near the minimum, where rounding hides their change, norms of gradients are compared.
     """
     slope = float(gradient @ step)
     if not (np.isfinite(step).all() and slope < 0):
@@ -219,7 +218,7 @@ def _bound_curvature(at: _Coordinates, z: Array) -> float:
 
 
 def _smallest_eigenvalue(matrix: Array, rows: int) -> float:
-    """Return a lower bound on the smallest eigenvalue of a matrix that is a sum over so many rows."""
+    """Return a lower bound on the smallest eigenvalue of a matrix that is a sum over `rows` rows."""
     if not len(matrix):
         return 1.0
     values = np.linalg.eigvalsh(matrix)
@@ -227,7 +226,7 @@ def _smallest_eigenvalue(matrix: Array, rows: int) -> float:
 
 
 def _explain_no_minimiser(at: _Coordinates, z: Array) -> str:
-    """Explain why no minimiser is certified, and what to do."""
+    """Explain why no minimiser is certified, with advice."""
     way_out = 'add a ridge, such as ridge = "1/100"'
     is_classes = at.model.loss.slopes[1] <= 0
     rounding = (len(z) + 4) * _EPSILON * np.sqrt((at.inputs * at.inputs).sum(axis=1)) * float(np.linalg.norm(z))

@@ -1,4 +1,4 @@
-"""The rows of all clients with a loss on each: values, gradients and curvatures, many models at once."""
+"""The rows of all clients with a loss on each: values, gradients and curvatures at many models at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.federation.losses.kinds import LossFamily
 
 _MOST = 1 << 22
-"""Numbers of one temporary array: more models are evaluated in blocks."""
+"""Limit on the size of a temporary array: more models are evaluated in blocks."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,15 @@ class MarginLoss:
     width: float
 
     def value(self, u: Array) -> Array:
-        """phi(u)."""
+        """Return phi(u)."""
         return self.kind.value(u, self._width)
 
     def slope(self, u: Array) -> Array:
-        """phi'(u)."""
+        """Return phi'(u)."""
         return self.kind.slope(u, self._width)
 
     def curvature(self, u: Array) -> Array:
-        """phi''(u), which falls with |u|."""
+        """Return phi''(u), which decreases with |u|."""
         return self.kind.curvature(u, self._width)
 
     @cached_property
@@ -66,21 +66,21 @@ class LinearModel:
 
     loss: MarginLoss
     inputs: Array
-    """x_ij, (n, d), client after client; of classes multiplied by their labels -1 and 1."""
+    """x_ij, (n, d), client after client; for classes multiplied by their labels -1 and 1."""
     offsets: Array
     """b_ij, (n,)."""
     counts: Array
     """n_i, (M,) whole numbers."""
     penalties: Array
-    """The ridge of each coefficient, (d,): one for all, of which the last may be left out."""
+    """The ridge of each coefficient, (d,): equal for all, except possibly the last one."""
     origin: Array
     """r, (d,)."""
     labels: Array
-    """The signs that the rows of classes are multiplied by, (n,); ones in a regression."""
+    """The labels -1 and 1 by which rows of classes are multiplied, (n,); ones in a regression."""
 
     @property
     def clients(self) -> int:
-        """M."""
+        """Number of clients M."""
         return len(self.counts)
 
     @property
@@ -90,7 +90,7 @@ class LinearModel:
 
     @property
     def strength(self) -> float:
-        """The smallest penalty: far away the losses have no curvature."""
+        """The smallest penalty: the losses have no curvature at infinity."""
         return float(self.penalties.min())
 
     @property
@@ -100,7 +100,7 @@ class LinearModel:
 
     @cached_property
     def first_rows(self) -> Array:
-        """The number of each client's first row, (M,)."""
+        """The index of each client's first row, (M,)."""
         first: Array = np.cumsum(self.counts) - self.counts
         return first
 
@@ -110,16 +110,16 @@ class LinearModel:
         return np.asarray(np.einsum("nd,nd->n", self.inputs, self.inputs))
 
     def row_weights(self, weights: Array) -> Array:
-        """Weights (n,) of the rows in an objective ``sum_i weights_i F_i``."""
+        """Return weights (n,) of the rows in an objective ``sum_i weights_i F_i``."""
         return np.repeat(weights / self.counts, self.counts)
 
     def rows_of(self, client: int) -> slice:
-        """Return the place of a client's rows."""
+        """Return the slice of a client's rows."""
         first = int(self.first_rows[client])
         return slice(first, first + int(self.counts[client]))
 
     def of(self, clients: list[int]) -> LinearModel:
-        """Return the rows of some of the clients, in that order; a client may be named repeatedly."""
+        """Return the rows of the given clients, in that order, possibly with repetitions."""
         rows = np.concatenate([np.arange(len(self.offsets))[self.rows_of(client)] for client in clients])
         chosen = {name: getattr(self, name)[rows] for name in ("inputs", "offsets", "labels")}
         return replace(self, counts=self.counts[clients], **chosen)
@@ -129,11 +129,11 @@ class LinearModel:
         return replace(self, offsets=self.offsets - self.inputs @ origin, origin=self.origin - origin)
 
     def with_penalties(self, penalties: Array, origin: Array) -> LinearModel:
-        """Return the rows with other penalties, about another point."""
+        """Return the rows with other penalties, relative to another point."""
         return replace(self, penalties=penalties, origin=origin)
 
     def margins(self, points: Array) -> Array:
-        """x_j'w - b_j of all rows, (..., n), at points (..., d)."""
+        """Return x_j'w - b_j of all rows, (..., n), at points (..., d)."""
         margins: Array = points @ self.inputs.T - self.offsets
         return margins
 
@@ -158,9 +158,9 @@ class LinearModel:
         return np.concatenate(found) + self._ridge_slopes(points)
 
     def measured(self, row_weights: Array, points: Array) -> tuple[Array, Array, Array]:
-        """Values (K,) and gradients (K, d) of the mixed objective, and the part of the rows whose margins are positive.
+        """Values (K,) and gradients (K, d) of the mixed objective, and the fraction of rows with positive margins.
 
-        A margin of zero counts half.  Margins are found once for all three.
+        A margin of zero counts half.  Margins are computed once for all three.
         """
         values, slopes, positive = [], [], []
         for block in self._blocks(points):
@@ -175,13 +175,13 @@ class LinearModel:
         )
 
     def _blocks(self, points: Array) -> Iterator[Array]:
-        """Points (K, d) in blocks whose margins fit into memory."""
+        """Yield points (K, d) in blocks whose margins fit into memory."""
         step = max(_MOST // max(len(self.offsets), 1), 1)
         for first in range(0, max(len(points), 1), step):
             yield points[first : first + step]
 
     def client_values(self, points: Array) -> Array:
-        """F_i, (K, M), each client at its own point (K, M, d)."""
+        """Return F_i, (K, M), each client at its own point (K, M, d)."""
         found = np.empty(points.shape[:-1])
         for clients, inputs, offsets in self._groups_of_equal_size:
             margins = self._margins_of_clients(points, clients, inputs, offsets)
@@ -189,7 +189,7 @@ class LinearModel:
         return found + self.ridge_values(points)
 
     def client_slopes(self, points: Array) -> Array:
-        """grad F_i, (K, M, d), each client at its own point (K, M, d)."""
+        """Return grad F_i, (K, M, d), each client at its own point (K, M, d)."""
         found = np.empty(points.shape)
         for clients, inputs, offsets in self._groups_of_equal_size:
             slopes = self.loss.slope(self._margins_of_clients(points, clients, inputs, offsets))
@@ -198,13 +198,13 @@ class LinearModel:
 
     @staticmethod
     def _margins_of_clients(points: Array, clients: Array, inputs: Array, offsets: Array) -> Array:
-        """x_ij'w_i - b_ij of clients with equally many rows, (m, n_i, K)."""
+        """Return x_ij'w_i - b_ij of clients with equally many rows, (m, n_i, K)."""
         margins: Array = inputs @ points[:, clients].transpose(1, 2, 0) - offsets[:, :, None]
         return margins
 
     @cached_property
     def _groups_of_equal_size(self) -> list[tuple[Array, Array, Array]]:
-        """Clients with equally many rows, their inputs (m, n_i, d) and offsets (m, n_i): one product for all."""
+        """Clients grouped by their number of rows, with inputs (m, n_i, d) and offsets (m, n_i)."""
         found = []
         for count in np.unique(self.counts):
             clients = np.flatnonzero(self.counts == count)
@@ -213,7 +213,7 @@ class LinearModel:
         return found
 
     def counted_slopes(self, points: Array, counts: Array) -> Array:
-        """Mean gradients (K, M, d) of batches with each row `counts` times, (K, n), at points (K, M, d)."""
+        """Average gradients (K, M, d) of batches that have each row `counts` times, (K, n), at points (K, M, d)."""
         found = np.empty(points.shape)
         for client in range(self.clients):
             rows = self.rows_of(client)
@@ -223,7 +223,7 @@ class LinearModel:
         return found + self._ridge_slopes(points)
 
     def batch_slopes(self, points: Array, rows: Array) -> Array:
-        """Mean gradients (K, M, d) of chosen rows (K, M, B) at points (K, M, d), with the ridge's part."""
+        """Return average gradients (K, M, d) of chosen rows (K, M, B) at points (K, M, d), with the ridge's part."""
         found = np.empty(points.shape)
         step = max(_MOST // max(rows[0].size * points.shape[-1], 1), 1)
         for first in range(0, len(points), step):

@@ -1,4 +1,4 @@
-"""Facts about a problem of linear models that a reader of its numbers should know."""
+"""Notes on a problem of linear models for readers of its numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
 
 
 def note_on_minimum(model: LinearModel, found: Minimum) -> str:
-    """Accuracy of x* and F*."""
+    """Return a sentence on the accuracy of x* and F*."""
     strength = "the ridge" if model.strength > 0 else "a lower bound on the curvature about it"
     return (
         f"x* is known within {found.distance:.2g} and F* within {found.gap:.2g}: Newton's residual over {strength}; "
@@ -32,20 +32,20 @@ def note_on_minimum(model: LinearModel, found: Minimum) -> str:
 
 
 def notes_on_rows(model: LinearModel, oracle: Oracle) -> list[str]:
-    """Sentences on columns of unlike scales or without a constant one, and on batches larger than a client."""
+    """Sentences on columns of different scales, on a missing constant column, and on batches larger than a client."""
     batches = describe_batches(oracle.batch, model.counts.tolist()) if isinstance(oracle, RowBatches) else None
     columns = describe_columns(are_uneven(column_sizes(model.inputs)), _has_constant(model))
     return columns if batches is None else [*columns, batches]
 
 
 def _has_constant(model: LinearModel) -> bool:
-    """Return whether a column has one value other than zero in all rows, before classes give these their signs."""
+    """Return whether a column is constant and non-zero in all rows, before classes change the signs."""
     first = model.inputs[0] * model.labels[0]
     return any((model.inputs[:, j] * model.labels == first[j]).all() for j in first.nonzero()[0])
 
 
 def notes_on_weights(counts: Array, weights: Array) -> list[str]:
-    """Return a sentence on clients with different numbers of rows that count alike; none where they do not."""
+    """Return a sentence on clients with different numbers of rows and equal weights; empty if it does not apply."""
     if counts.min() == counts.max() or (weights != weights[0]).any():
         return []
     return [

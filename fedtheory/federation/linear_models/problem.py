@@ -22,7 +22,7 @@ from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 class LinearModelProblem(NonquadraticProblem):
     """``F_i(w) = (1/n_i) sum_j phi(x_ij'w - b_ij) + ridge/2 |w|^2`` of M clients in d dimensions, in floats.
 
-    What belongs to quadratics alone raises `NotApplicable` at access.
+    Attributes that only quadratics have raise `NotApplicable`.
     """
 
     model: LinearModel
@@ -39,12 +39,12 @@ class LinearModelProblem(NonquadraticProblem):
         description: str,
         classes: tuple[str, str] | None = None,
     ) -> None:
-        # The attributes of a problem that quadratics have besides these are not there.
+        # Attributes of quadratic problems are not set.
         self.__dict__.update(model=model, weights=weights, start=start, oracle=oracle, data=None)
         self.__dict__.update(description=description, classes=classes)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the data alone: what is known of a problem is found again where it is needed."""
+        """Return the data alone: cached values are computed again where they are needed."""
         return {name: self.__dict__[name] for name in _DATA}
 
     @property
@@ -54,12 +54,12 @@ class LinearModelProblem(NonquadraticProblem):
 
     @property
     def arithmetic(self) -> Arithmetic:
-        """Floats: exponentials of margins have no rational values."""
+        """The arithmetic of floats: exponentials of margins have no rational values."""
         return FLOAT
 
     @property
     def has_convex_clients(self) -> bool:
-        """Every loss is convex, and so is a ridge."""
+        """Whether every F_i is convex: always, because every loss and a ridge are."""
         return True
 
     @property
@@ -84,17 +84,17 @@ class LinearModelProblem(NonquadraticProblem):
 
     @cached_property
     def minimum(self) -> Minimum:
-        """The minimiser nearest to the start with its certificate; `NoMinimiser` where none is certified."""
+        """The minimiser nearest to the start with its certificate; raises `NoMinimiser` if none is certified."""
         return minimum_of(self.model, self.weights, self.start)
 
     @property
     def optimum(self) -> Array:
-        """x*, (d,), up to the distance that the certificate states."""
+        """x*, (d,), up to the distance in the certificate."""
         return self.minimum.point
 
     @property
     def optimal_value(self) -> float:
-        """F*, up to the gap that the certificate states."""
+        """F*, up to the suboptimality in the certificate."""
         return self.minimum.value
 
     @cached_property
@@ -106,28 +106,31 @@ class LinearModelProblem(NonquadraticProblem):
             return None
 
     def value(self, point: Array) -> float:
-        """F at a point (d,)."""
+        """Return F at a point (d,)."""
         return float(self.values(point[None])[0])
 
     def values(self, points: Array) -> Array:
-        """F, (K,), at points (K, d)."""
+        """Return F, (K,), at points (K, d)."""
         return self.model.values(self.row_weights, points)
 
     def slopes(self, points: Array) -> Array:
-        """grad F, (K, d), at points (K, d)."""
+        """Return grad F, (K, d), at points (K, d)."""
         return self.model.slopes(self.row_weights, points)
 
     def gradients(self, points: Array) -> Array:
-        """Gradients of F_i, (K, M, d), at points (K, M, d)."""
+        """Return gradients of F_i, (K, M, d), at points (K, M, d)."""
         return self.model.client_slopes(points)
 
     def gaps(self, points: Array) -> Array:
-        """F(x) - F*, (K,), at points (K, d)."""
+        """Return F(x) - F*, (K,), at points (K, d)."""
         gaps: Array = self.values(points) - self.optimal_value
         return gaps
 
     def accuracies(self, points: Array) -> Array:
-        """Return the part of all rows that models (K, d) put into their class; a row on the border counts half."""
+        """Return the fraction of rows that models (K, d) classify correctly.
+
+        A row on the decision boundary counts half.
+        """
         if self.classes is None:
             raise NotApplicable("a regression has no classes: no accuracy is defined")
         step = max(_MOST // len(self.model.offsets), 1)
@@ -136,14 +139,14 @@ class LinearModelProblem(NonquadraticProblem):
 
     @property
     def notes(self) -> list[str]:  # type: ignore[override]
-        """The loss, the classes, how well x* and F* are known, peculiarities of the rows, and how clients count."""
+        """Notes on the loss, the classes, the accuracy of x* and F*, the rows and the client weights."""
         known = [] if self.stationary_point is None else [note_on_minimum(self.model, self.minimum)]
         rows = [*notes_on_rows(self.model, self.oracle), *notes_on_weights(self.model.counts, self.weights)]
         return [note_on_loss(self.model, self.classes), *known, *rows]
 
     @cached_property
     def centred(self) -> LinearModelProblem:
-        """Return the problem in coordinates whose origin is x*, or the start where no minimiser is certified."""
+        """Return the problem in coordinates whose origin is x*, or the start if no minimiser is certified."""
         at = self.centre
         moved = self._with(model=self.model.translated(at), start=self.start - at)
         if self.stationary_point is not None:
@@ -152,7 +155,7 @@ class LinearModelProblem(NonquadraticProblem):
 
     @property
     def about_optimum(self) -> LinearModelProblem:
-        """Return the problem in coordinates whose origin is x*; `NoMinimiser` where none is certified."""
+        """Return the problem in coordinates whose origin is x*; raise `NoMinimiser` if none is certified."""
         _ = self.optimum
         return self.centred
 
@@ -180,7 +183,7 @@ class LinearModelProblem(NonquadraticProblem):
         return self._with(model=model, weights=self.weights[clients] / copies, oracle=oracle)
 
     def nudged(self, curvature: float, length: float) -> LinearModelProblem:
-        """The problem with rows and ridge times numbers next to one: what changes much with them, rounding decides."""
+        """Return a slightly perturbed problem: results that change much with it are dominated by rounding errors."""
         model = replace(
             self.model,
             inputs=self.model.inputs * curvature**0.5,
@@ -194,11 +197,11 @@ class LinearModelProblem(NonquadraticProblem):
         return self._with(oracle=ExactOracle())
 
     def with_batches(self, batch: int, replacement: bool) -> LinearModelProblem:
-        """Return the problem with mini-batches of so many rows."""
+        """Return the problem with mini-batches of `batch` rows."""
         return self._with(oracle=RowBatches(batch, replacement, self.model.counts))
 
     def as_floats(self) -> LinearModelProblem:
-        """Return the problem itself: its numbers are floats."""
+        """Return the problem itself, because its numbers are floats."""
         return self
 
     def _with(self, **changes: Any) -> LinearModelProblem:

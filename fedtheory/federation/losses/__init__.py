@@ -1,7 +1,7 @@
-"""Beyond quadratics: sums of Huber, log-cosh, softplus or Hampel losses, the last of which are not convex.
+"""Losses beyond quadratics: sums of Huber, log-cosh, softplus or Hampel losses; the last are not convex.
 
 Their gradients are bounded and differ between clients by a bounded amount on
-all of space, so that claims that assume this are tested inside their
+all of space, so that claims with such assumptions can be tested within their
 assumptions.  Huber and Hampel losses have rational values; the others are enclosed.
 """
 

@@ -1,7 +1,7 @@
-"""Proofs about smooth functions on an interval: their largest value, and where they vanish.
+"""Verified computations with smooth functions on an interval: largest values, and zeros.
 
 A function is given by its jet: value, first and second derivative at a point, or enclosures
-of them over an interval.
+of these over an interval.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST_PIECES = 20_000
 
 
 def _tight() -> arb:
-    """Return the relative width of an enclosure that need not be narrower, such as that of a plateau."""
+    """Return the relative width at which an enclosure, such as that of a plateau, is narrow enough."""
     return arb(2) ** (-3 * ctx.prec // 4)
 
 
@@ -53,7 +53,7 @@ def largest_on(function: Function, left: arb, right: arb, floor: arb | None = No
     covering = _Covering(function, floor)
     covering.add(function(left).value)
     covering.add(function(right).value)
-    # Pieces that are never closed shrink to this; the rest of them is enclosed without further division.
+    # Pieces that cannot be decided are divided down to this width, and then enclosed as a whole.
     pieces, narrowest = [(left, right)], (right - left) * arb(2) ** (-ctx.prec // 4)
     for _ in range(_MOST_PIECES):
         if not pieces:
@@ -66,7 +66,7 @@ def largest_on(function: Function, left: arb, right: arb, floor: arb | None = No
 
 
 class _Covering:
-    """Bounds on the largest value so far."""
+    """Bounds on the largest value found so far."""
 
     def __init__(self, function: Function, floor: arb | None) -> None:
         self._function = function
@@ -74,15 +74,15 @@ class _Covering:
         self._high = self._low
 
     def add(self, value: arb) -> None:
-        """A value that is attained."""
+        """Add a value that is attained."""
         self._low, self._high = max(self._low, value.lower()), max(self._high, value.upper())
 
     def largest(self) -> arb:
-        """Return the enclosure, once everything is covered."""
+        """Return the enclosure, once the whole interval is covered."""
         return self._low.union(self._high)
 
     def closes(self, low: arb, middle: arb, high: arb, narrowest: arb) -> bool:
-        """Return whether nothing in an interval remains open."""
+        """Return whether an interval is decided."""
         whole = low.union(high)
         over, at = self._function(whole), self._function(middle).value
         self._low = max(self._low, at.lower())
@@ -96,7 +96,7 @@ class _Covering:
             self.add(self._function(high if over.slope > 0 else low).value)
             return True
         if over.bend < 0:
-            # Concave: the largest value is at an end or where the slope vanishes.
+            # If the function is concave, its largest value is at an end or at a zero of the derivative.
             peak = newton(lambda x: (self._function(x).slope, self._function(x).bend), whole)
             places = (low, high) if peak is None else (low, high, peak)
             values = [self._function(place).value for place in places]
@@ -130,7 +130,7 @@ def newton(slopes: Callable[[arb], tuple[arb, arb]], start: arb) -> arb | None:
 
 
 def narrowed(function: Function, low: arb, high: arb) -> arb:
-    """Return the zero of a rising function between a point where it is negative and one where it is positive."""
+    """Return the zero of an increasing function between a point where it is negative and one where it is positive."""
     while True:
         whole = low.union(high)
         over, at = function(whole), function(whole.mid()).value
@@ -138,7 +138,7 @@ def narrowed(function: Function, low: arb, high: arb) -> arb:
             found = newton(lambda x: (function(x).value, function(x).slope), whole)
             assert found is not None
             return found
-        # The zero may be in the middle, where no sign is certain; it is not at both places.
+        # The zero may be at the middle, where no sign is certain; then the other points have certain signs.
         for place in (whole.mid(), (low + (high - low) / 3).mid()):
             at = function(place).value
             if at > 0 or at < 0:

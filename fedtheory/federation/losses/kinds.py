@@ -1,8 +1,8 @@
-"""Scalar losses phi(u) of a width w: smooth, and with bounded slopes, which quadratics do not have.
+"""Scalar losses phi(u) of a width w: smooth, with bounded derivatives, unlike quadratics.
 
-A term of an objective is ``a phi(x[c] - b)``.  The slope of a convex one grows
-from one limit to the other, and its curvature is largest at ``u = 0`` and falls
-off on both sides.  Hampel's loss is bounded and not convex.
+A term of an objective is ``a phi(x[c] - b)``.  The derivative of a convex loss increases
+from one limit to the other, and its curvature is largest at ``u = 0`` and decreases
+on both sides.  Hampel's loss is bounded and not convex.
 """
 
 from __future__ import annotations
@@ -20,27 +20,30 @@ class LossFamily(ABC):
 
     name: str
     kinks: tuple[int, ...] = ()
-    """Multiples of w, up to sign, at which a piecewise linear slope has its kinks: then all of it is rational."""
+    """Multiples of w, up to sign, at which a piecewise linear derivative has its kinks.
+
+    All values are rational then.
+    """
     is_convex = True
     can_reflect: bool
-    """Whether phi(-u) is another function; a negative width stands for it."""
+    """Whether phi(-u) is another function; a negative width denotes it."""
 
     @property
     def is_piecewise(self) -> bool:
-        """Whether the slope is piecewise linear."""
+        """Whether the derivative is piecewise linear."""
         return bool(self.kinks)
 
     @abstractmethod
     def value(self, u: Array, width: Array) -> Array:
-        """phi(u)."""
+        """Return phi(u)."""
 
     @abstractmethod
     def slope(self, u: Array, width: Array) -> Array:
-        """phi'(u), which never falls where phi is convex."""
+        """Return phi'(u), which is non-decreasing if phi is convex."""
 
     @abstractmethod
     def curvature(self, u: Array, width: Array) -> Array:
-        """phi''(u), where it exists; the larger of the one-sided values elsewhere."""
+        """Return phi''(u), if it exists; else the larger of the one-sided values."""
 
 
 class Huber(LossFamily):
@@ -66,8 +69,8 @@ class Huber(LossFamily):
 class Hampel(LossFamily):
     """``u^2/2`` for ``|u| <= w``, ``w^2 - (2w - |u|)^2/2`` up to ``2w``, ``w^2`` beyond: bounded, and not convex.
 
-    Its slope redescends: it grows to w at ``u = w``, and falls to zero at ``u = 2w``.  Of Hampel's three-part loss
-    (Hampel et al. 1986, Robust Statistics, section 2.6) this is the one with the parts w, w, 2w.
+    Its derivative redescends: it increases to w at ``u = w``, and decreases to zero at ``u = 2w``.  It is Hampel's
+    three-part loss (Hampel et al. 1986, Robust Statistics, section 2.6) with the parts w, w, 2w.
     """
 
     name = "hampel"
@@ -77,7 +80,7 @@ class Hampel(LossFamily):
 
     def value(self, u: Array, width: Array) -> Array:
         inside, falling = self._inside(u, width), self._falling(u, width)
-        # The two parts of |u|, each of at most w: the integral of the slope over them.
+        # The integral of the derivative over the two parts of |u|, each of length at most w.
         return np.asarray(inside * inside / 2 + width * falling - falling * falling / 2)
 
     def slope(self, u: Array, width: Array) -> Array:
@@ -97,11 +100,11 @@ class Hampel(LossFamily):
 
 
 class SmoothKind(LossFamily):
-    """Losses whose slopes are ``k + c tanh(u/s)``, with c and s positive; of exact numbers they make enclosures."""
+    """Losses whose derivatives are ``k + c tanh(u/s)``, with c and s positive; exact arguments give enclosures."""
 
     @abstractmethod
     def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
-        """k, c and s; rational where the width is."""
+        """Return k, c and s; rational if the width is."""
 
     def slope(self, u: Array, width: Array) -> Array:
         offset, amplitude, scale = self.tanh_form(width)

@@ -1,10 +1,10 @@
 """Gradients along one coordinate: suprema over the whole line, and minimisers.
 
 Coordinates are independent of each other, so that suprema and minimisers of
-separable objectives are made of those of their coordinates.  Slopes of Huber's
-and Hampel's losses are piecewise linear, and everything is found at their kinks,
-exactly.  For the other kinds branch and bound in floats encloses a supremum from above;
-with rational data it is proved in enclosures, see `fedtheory.federation.losses.sigmoids`.
+separable objectives reduce to those of single coordinates.  Derivatives of Huber's
+and Hampel's losses are piecewise linear, and results are computed exactly at their
+kinks.  For the other kinds branch and bound in floats bounds a supremum from above;
+with rational data it is verified in enclosures, see `fedtheory.federation.losses.sigmoids`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from fedtheory.federation.losses.sigmoids import Sigmoids
 from fedtheory.federation.losses.terms import Terms
 
 _FAR = 40
-"""Widths from the outermost centres at which slopes are their limits in double precision."""
+"""Distance from the outermost centres, in widths, at which derivatives equal their limits in double precision."""
 _CLOSE, _CLOSE_CURVATURE = 1e-12, 1e-9
-"""Bounds on the excess of upper bounds over the suprema that they enclose, relative to the numbers that are added."""
+"""Tolerances of upper bounds on suprema, relative to the size of the summands."""
 _MOST_INTERVALS = 1 << 18
 
 
@@ -42,11 +42,14 @@ class FunctionsOfCoordinate:
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
-        """Floats or rationals."""
+        """The arithmetic of the arrays."""
         return arithmetic_of(self.coefficients)
 
     def supremum(self, shares: Array) -> Number:
-        """``sup_x sum_r shares_r h_r(x)^2`` for shares (R,) of any sign; of smooth kinds in floats an upper bound."""
+        """Return ``sup_x sum_r shares_r h_r(x)^2`` for shares (R,) of any sign.
+
+        For smooth kinds in floats, the result is an upper bound.
+        """
         if not self.coefficients.size:
             return self.arithmetic.number(0, "zero")
         if self._sigmoids is not None:
@@ -54,7 +57,10 @@ class FunctionsOfCoordinate:
         return self._exact_supremum(shares) if self.kind.is_piecewise else self._enclose_supremum(shares)
 
     def steepest(self) -> Array:
-        """``sup_x |h_r'(x)|``, (R,), for coefficients that are not negative; for smooth kinds in floats a bound."""
+        """Return ``sup_x |h_r'(x)|``, (R,), for non-negative coefficients.
+
+        For smooth kinds in floats, the result is an upper bound.
+        """
         if not self.coefficients.size:
             return self.arithmetic.zeros(len(self.coefficients))
         if self._sigmoids is not None:
@@ -64,7 +70,7 @@ class FunctionsOfCoordinate:
         return np.array([self._enclose_curvature(row) for row in self.coefficients])
 
     def flattest(self) -> Array:
-        """``inf_x h_r'(x)``, (R,), of piecewise linear slopes, which are constant far away."""
+        """Return ``inf_x h_r'(x)``, (R,), of piecewise linear derivatives, which are constant at infinity."""
         nothing = self.arithmetic.zeros(len(self.coefficients))
         return np.minimum(self._curvatures_of_pieces.min(axis=0), nothing) if self.coefficients.size else nothing
 
@@ -72,7 +78,7 @@ class FunctionsOfCoordinate:
     def _curvatures_of_pieces(self) -> Array:
         """h_r' between neighbouring kinks, (pieces, R)."""
         middles = (self._kinks[1:] + self._kinks[:-1]) / 2
-        # In floats a centre far from zero can be all that is left of its interval.
+        # In floats, a kink far from zero can coincide with the middle of its interval.
         alone = self.centres[self.centres - self.widths == self.centres + self.widths]
         middles = np.concatenate([middles, alone])
         bends = self.kind.curvature(middles[:, None] - self.centres, self.widths)
@@ -80,7 +86,7 @@ class FunctionsOfCoordinate:
 
     @cached_property
     def _sigmoids(self) -> Sigmoids | None:
-        """Return the functions for proofs in enclosures; None if they are piecewise linear or in floats."""
+        """Return the functions for verified enclosures; None if they are piecewise linear or in floats."""
         if not isinstance(self.kind, SmoothKind) or self.arithmetic is FLOAT:
             return None
         offsets, amplitudes, scales = self.kind.tanh_form(self.widths)
@@ -94,7 +100,7 @@ class FunctionsOfCoordinate:
         return self.arithmetic.array(places)
 
     def _slopes(self, points: Array) -> Array:
-        """phi' of each term at points (P,), (P, n)."""
+        """Return phi' of each term at points (P,), (P, n)."""
         return self.kind.slope(points[:, None] - self.centres, self.widths)
 
     def minimiser(self, near: Number) -> Number:
@@ -105,7 +111,7 @@ class FunctionsOfCoordinate:
         return self._zero(near) if self.kind.is_convex else self._global_minimiser(near)
 
     def _global_minimiser(self, near: Number) -> Number:
-        """Find the lowest stationary point of a sum of bounded losses with piecewise linear slopes."""
+        """Return the lowest stationary point of a sum of bounded losses with piecewise linear derivatives."""
         kinks = self._kinks
         slopes = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
         level = kinks[abs(slopes) <= self._rounding(slopes)]
@@ -117,13 +123,13 @@ class FunctionsOfCoordinate:
         return found
 
     def _crossings(self, kinks: Array, slopes: Array) -> Iterator[Number]:
-        """Find the zeros of the slope between neighbouring kinks."""
+        """Yield the zeros of the derivative between neighbouring kinks."""
         for left, right, low, high in zip(kinks, kinks[1:], slopes, slopes[1:], strict=False):
             if low < 0 < high:
                 yield left - low * (right - left) / (high - low)
 
     def _nearest_on_plateaus(self, kinks: Array, slopes: Array, near: Number) -> Iterator[Number]:
-        """Yield the nearest point to a given one of each interval between neighbouring kinks without slope."""
+        """Yield the point nearest to a given one in each interval between neighbouring kinks with zero derivative."""
         flat = abs(slopes) <= self._rounding(slopes)
         for left, right, *ends in zip(kinks, kinks[1:], flat, flat[1:], strict=False):
             if all(ends):
@@ -133,7 +139,7 @@ class FunctionsOfCoordinate:
         return 0 if values.dtype == object else 1e-14 * abs(values).max()
 
     def _zero(self, near: Number) -> Number:
-        """Return the zero nearest to a point of the only function, which rises.
+        """Return the zero nearest to a point of the only function, which is increasing.
 
         Raises `InputError` if it has none.
         """
@@ -142,7 +148,7 @@ class FunctionsOfCoordinate:
         return self._flat_zero(near) if self.kind.is_piecewise else self._find_single_zero()
 
     def _flat_zero(self, near: Number) -> Number:
-        """Find a zero of a piecewise linear function, which can vanish on a whole interval."""
+        """Return a zero of a piecewise linear function, which can vanish on a whole interval."""
         kinks = self._kinks
         values = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
         rounding = 0 if values.dtype == object else 1e-14 * values.max()
@@ -154,7 +160,7 @@ class FunctionsOfCoordinate:
         return left - low * (right - left) / (high - low)
 
     def _find_single_zero(self) -> float:
-        """Find the zero of a strictly increasing function."""
+        """Return the zero of a strictly increasing function."""
         from scipy.optimize import brentq
 
         def value(point: float) -> float:
@@ -175,7 +181,7 @@ class FunctionsOfCoordinate:
         values = self._slopes(self._kinks) @ self.coefficients.T
         at_kinks, changes = (values * values) @ shares, values[1:] - values[:-1]
         tilts, bends = (values[:-1] * changes) @ shares, (changes * changes) @ shares
-        # Where the shares are of both signs a piece can have its largest value inside.
+        # If shares have both signs, a piece can attain its largest value in its interior.
         pieces = zip(at_kinks, tilts, bends, strict=False)
         inside = [at - tilt * tilt / bend for at, tilt, bend in pieces if bend < 0 < tilt < -bend]
         return max([*at_kinks, *inside])
@@ -190,7 +196,7 @@ class FunctionsOfCoordinate:
             least, most = self._ranges(self._slopes(left), self._slopes(right))
             nearest = np.maximum(np.maximum(least, -most), 0)
             plain = np.maximum(abs(least), abs(most)) ** 2 @ positive + nearest**2 @ negative
-            # On a short interval the mean value theorem is much closer; at its ends slopes may be limits.
+            # On a short interval the mean value theorem is sharper; at its ends derivatives may be limits.
             ends = [np.clip(end, *self._reach) for end in (left, right)]
             curvatures = self._bound_curvatures(*ends)
             corners = [slope * curvature for slope in (least, most) for curvature in curvatures]
@@ -204,24 +210,24 @@ class FunctionsOfCoordinate:
         return self._largest(value, upper, _CLOSE * float(scale))
 
     def _ranges(self, low: Array, high: Array) -> tuple[Array, Array]:
-        """Bounds (P, R) on the combinations of what lies between `low` and `high` (P, n)."""
+        """Return bounds (P, R) on the combinations of values between `low` and `high` (P, n)."""
         rising, falling = np.maximum(self.coefficients, 0).T, np.minimum(self.coefficients, 0).T
         return low @ rising + high @ falling, high @ rising + low @ falling
 
     def _bound_curvatures(self, left: Array, right: Array) -> tuple[Array, Array]:
-        """Bounds (P, R) on h_r' over intervals: curvatures fall off on both sides of a centre."""
+        """Return bounds (P, R) on h_r' over intervals: curvatures decrease on both sides of a centre."""
         high = self._curvatures(np.clip(self.centres, left[:, None], right[:, None]))
         low = np.minimum(self._curvatures(left[:, None]), self._curvatures(right[:, None]))
         return self._ranges(low, high)
 
     @cached_property
     def _reach(self) -> tuple[float, float]:
-        """Points beyond which slopes are their limits in double precision."""
+        """Points beyond which derivatives equal their limits in double precision."""
         reach = _FAR * float(np.abs(self.widths).max())
         return float(self.centres.min()) - reach, float(self.centres.max()) + reach
 
     def _curvatures(self, points: Array) -> Array:
-        """phi'' of each term at its own point, (P, n) or (P, 1)."""
+        """Return phi'' of each term at its own point, (P, n) or (P, 1)."""
         return self.kind.curvature(points - self.centres, self.widths)
 
     def _enclose_curvature(self, row: Array) -> float:
@@ -237,7 +243,7 @@ class FunctionsOfCoordinate:
     def _largest(
         self, value: Callable[[Array], Array], upper: Callable[[Array, Array], Array], tolerance: float
     ) -> float:
-        """Return the largest value of a function on the line and a tolerance, by branch and bound on intervals."""
+        """Return the largest value of a function on the line up to a tolerance, by branch and bound on intervals."""
         inner = np.union1d(np.linspace(*self._reach, 64), self.centres)
         edges = np.concatenate([[-np.inf], inner, [np.inf]])
         left, right = edges[:-1], edges[1:]
@@ -254,13 +260,13 @@ class FunctionsOfCoordinate:
 
 
 def line(terms: Terms, coordinate: int, mixing: Array) -> FunctionsOfCoordinate:
-    """Combinations ``h_r = sum_i mixing_ri dF_i/dx_c`` of the clients' gradients, mixing (R, M), along a coordinate."""
+    """Combinations ``h_r = sum_i mixing_ri dF_i/dx_c`` of the clients' gradients, mixing (R, M), for a coordinate."""
     here = terms.along(coordinate)
     columns: dict[tuple[Number, Number], Array] = {}
     for owner, weight, key in zip(here.owners, here.weights, zip(here.centres, here.widths, strict=True), strict=True):
         columns[key] = columns.get(key, 0) + weight * mixing[:, owner]
     if terms.arithmetic is FLOAT and len(here.weights):
-        # Clients with the same term cancel, up to rounding.
+        # Equal terms of several clients cancel, up to rounding.
         rounding = 1e-14 * here.weights.max()
         columns = {key: np.where(np.abs(column) > rounding, column, 0.0) for key, column in columns.items()}
     columns = {key: column for key, column in columns.items() if (column != 0).any()}

@@ -14,7 +14,10 @@ from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
 
 @dataclass(frozen=True, eq=False)
 class TwoPointNoise(Oracle):
-    """``g_i = grad F_i + s_i (1, .., 1)`` or the same with minus, each with probability 1/2: variance ``s_i^2 d``."""
+    """``g_i = grad F_i + s_i (1, .., 1)`` or ``grad F_i - s_i (1, .., 1)``, with probability 1/2 each.
+
+    The variance is ``s_i^2 d``.
+    """
 
     sizes: Array = field(repr=False)
     """s_i, (M,), not negative."""

@@ -1,4 +1,4 @@
-"""A federated problem whose objectives are sums of scalar losses, one coordinate each."""
+"""A federated problem whose objectives are sums of scalar losses of single coordinates."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 
 
 class LossProblem(NonquadraticProblem):
-    """``F_i(x) = sum_j a_ij phi(x[c_ij] - b_ij)`` of M clients in d dimensions; no matrices describe it.
+    """``F_i(x) = sum_j a_ij phi(x[c_ij] - b_ij)`` of M clients in d dimensions, without constant matrices.
 
-    What belongs to quadratics alone raises `NotApplicable` at access.
+    Attributes that only quadratics have raise `NotApplicable`.
     """
 
     terms: Terms
     given: LossProblem
-    """The problem in the coordinates that it was given in, in which all its data are exact."""
+    """The problem in its original coordinates, in which all its data are exact."""
 
     def __init__(self, terms: Terms, weights: Array, start: Array, oracle: Oracle) -> None:
-        # The attributes of a problem that quadratics have besides these are not there.
+        # Attributes of quadratic problems are not set.
         self.__dict__.update(terms=terms, weights=weights, start=start, oracle=oracle, data=None)
         self.__dict__["description"] = f"{terms.kind.name} losses"
         self.__dict__["given"] = self
@@ -36,18 +36,18 @@ class LossProblem(NonquadraticProblem):
 
     @property
     def clients(self) -> int:
-        """M."""
+        """Number of clients M."""
         return len(self.weights)
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
-        """Floats or rationals, as the arrays are; enclosures where the losses have no rational values."""
+        """The arithmetic of the arrays; enclosures if the losses have irrational values."""
         exact = self.terms.arithmetic.is_rigorous
         return ENCLOSED if exact and not self.terms.kind.is_piecewise else self.terms.arithmetic
 
     @property
     def has_convex_clients(self) -> bool:
-        """Whether each F_i is convex: no sum of bounded losses is."""
+        """Whether each F_i is convex, which no sum of bounded losses is."""
         return self.terms.kind.is_convex
 
     @property
@@ -74,20 +74,20 @@ class LossProblem(NonquadraticProblem):
             raise InputError("problem.terms", "F has no minimiser: a gradient never changes its sign") from None
 
     def value(self, point: Array) -> Number:
-        """F at a point (d,)."""
+        """Return F at a point (d,)."""
         return self.mean_terms.values(point[None])[0]
 
     def gradients(self, points: Array) -> Array:
-        """Gradients of F_i, (..., M, d), at points (..., M, d)."""
+        """Return gradients of F_i, (..., M, d), at points (..., M, d)."""
         return self.terms.gradients(points)
 
     def gaps(self, points: Array) -> Array:
-        """F(x) - F*, (...), at points (..., d)."""
+        """Return F(x) - F*, (...), at points (..., d)."""
         gaps: Array = self.mean_terms.values(points[..., None, :])[..., 0] - self.optimal_value
         return gaps
 
     def slopes(self, points: Array) -> Array:
-        """grad F(x), (..., d), at points (..., d)."""
+        """Return grad F(x), (..., d), at points (..., d)."""
         slopes: Array = self.mean_terms.gradients(points[..., None, :])[..., 0, :]
         return slopes
 
@@ -100,7 +100,7 @@ class LossProblem(NonquadraticProblem):
         return centred
 
     def without_cache(self) -> LossProblem:
-        """Return the problem without any computed value."""
+        """Return the problem without cached values."""
         return LossProblem(self.terms, self.weights, self.start, self.oracle)
 
     @cached_property
@@ -117,14 +117,14 @@ class LossProblem(NonquadraticProblem):
         return optima
 
     def repeated(self, copies: int) -> LossProblem:
-        """Return the problem with every client repeated, the shares divided by the number of copies."""
+        """Return the problem with every client repeated, the weights divided by the number of copies."""
         clients = list(range(self.clients)) * copies
         return self.with_clients(clients, self.weights[clients] / copies)
 
     def with_clients(self, clients: Sequence[int], weights: Array) -> LossProblem:
-        """Return the problem of some of the clients, in that order, with other weights.
+        """Return the problem of the given clients, in that order, with other weights.
 
-        A client may be named repeatedly.
+        Clients may be repeated.
         """
         return LossProblem(self.terms.of(clients), weights, self.start, self.oracle.of(clients))
 
@@ -139,10 +139,10 @@ class LossProblem(NonquadraticProblem):
 def separable(
     terms: Terms, start: Array, *, clients: int, weights: Array | None = None, noise: Array | None = None
 ) -> LossProblem:
-    """Return a checked problem of M clients with full gradients or two-point noise.
+    """Return a validated problem of M clients with full gradients or two-point noise.
 
     `noise` holds the sizes s_i, (M,); missing weights are uniform.  Raises
-    `InputError`, naming the key, where F has no minimiser or a number is out of
+    `InputError`, naming the key, if F has no minimiser or a number is out of
     its range.
     """
     shares = uniform_weights(terms.arithmetic, clients) if weights is None else weights

@@ -1,8 +1,8 @@
-"""Slopes of smooth losses along one coordinate, ``h_r(x) = k_r + sum_t C_rt tanh((x - b_t)/s_t)``, in enclosures.
+"""Derivatives of smooth losses in one coordinate, ``h_r(x) = k_r + sum_t C_rt tanh((x - b_t)/s_t)``, in enclosures.
 
-Suprema over the whole line and zeros, proved: branch and bound covers the line,
-signs of derivatives close what is monotone or concave, and Newton's method on
-intervals narrows what is left to the working precision.  All data are rational.
+Suprema over the whole line and zeros are verified: branch and bound covers the line,
+signs of derivatives decide monotone or concave pieces, and interval Newton
+narrows the others to the working precision.  All data are rational.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from fedtheory.federation.losses.covering import Jet, largest_on, narrowed
 
 _MOST_DOUBLINGS = 14
 _PRECISIONS = (1, 4, 16)
-"""Multiples of the usual precision at which a zero is looked for: between distant centres slopes can be very small."""
+"""Multiples of the usual precision at which a zero is searched.
+
+Derivatives between distant centres can be very small.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +39,15 @@ class Sigmoids:
     """s, (n,), positive."""
 
     def supremum(self, shares: Array) -> Number:
-        """``sup_x sum_r shares_r h_r(x)^2`` for shares (R,) of any sign; rational where it is that of a limit."""
+        """Return ``sup_x sum_r shares_r h_r(x)^2`` for shares (R,) of any sign.
+
+        The result is rational if it is the value of a limit.
+        """
         with precise_enclosures():
             return self._supremum([bare(share) for share in shares])
 
     def steepest(self, row: int) -> Number:
-        """``sup_x h_r'(x)`` for amplitudes that are not negative; rational where all terms have the same centre."""
+        """Return ``sup_x h_r'(x)`` for non-negative amplitudes; rational if all terms have the same centre."""
         with precise_enclosures():
             amplitudes = self.amplitudes[row] / self.scales
             used = [t for t in range(len(amplitudes)) if amplitudes[t] != 0]
@@ -49,7 +55,7 @@ class Sigmoids:
             if first == last:
                 return amplitudes.sum()
 
-            # Outside of the centres all curvatures fall off.
+            # Outside of the centres all curvatures decrease.
             def jet(x: arb) -> Jet:
                 found = Jet(arb(0), arb(0), arb(0))
                 for t in used:
@@ -66,7 +72,7 @@ class Sigmoids:
     def zero(self) -> Number:
         """Return the zero of the only function, whose amplitudes are positive; raise `InputError` if it has none.
 
-        Rational where terms cancel exactly at a simple number.
+        The zero is rational if terms cancel exactly at a simple number.
         """
         reach = self.amplitudes[0].sum()
         if not -reach < self.offsets[0] < reach:
@@ -79,12 +85,12 @@ class Sigmoids:
         raise Unresolved("the objective is too flat for its minimiser to be enclosed")
 
     def _at(self, term: int, x: arb) -> tuple[arb, arb, fmpq]:
-        """tanh, 1 - tanh^2 and the scale of a term."""
+        """Return tanh, 1 - tanh^2 and the scale of a term."""
         height = ((x - self.centres[term]) / self.scales[term]).tanh()
         return height, 1 - height * height, self.scales[term]
 
     def _jets(self, x: arb) -> list[Jet]:
-        """Each h_r at a point or over an interval."""
+        """Return each h_r at a point or over an interval."""
         jets = [Jet(arb(offset), arb(0), arb(0)) for offset in self.offsets]
         for t in range(len(self.centres)):
             height, curvature, scale = self._at(t, x)
@@ -113,11 +119,11 @@ class Sigmoids:
 
     @property
     def _is_monotone(self) -> bool:
-        """Whether the first function never falls, or never rises."""
+        """Return whether the first function is monotone."""
         return len({bool(amplitude > 0) for amplitude in self.amplitudes[0] if amplitude != 0}) <= 1
 
     def _limit(self, shares: list[Number]) -> Number:
-        """Return the limit of the sum of squares on the right."""
+        """Return the limit of the sum of squares as x tends to infinity."""
         limits = self.offsets + self.amplitudes.sum(axis=1)
         return sum(share * limit * limit for share, limit in zip(shares, limits, strict=True))
 
@@ -126,24 +132,24 @@ class Sigmoids:
         return replace(self, amplitudes=-self.amplitudes, centres=-self.centres)
 
     def _tail(self, shares: list[Number], floor: arb) -> tuple[arb, arb]:
-        """A point, and an enclosure of the largest value beyond it that matters besides `floor`, the limit at least."""
+        """A point, and an enclosure of the largest value beyond it or of `floor`, which is at least the limit."""
         reach = max(self.scales)
         for doubling in range(_MOST_DOUBLINGS):
             point = arb(max(self.centres) + reach * 2**doubling / 2).upper()
             values, tilt = self._enclose_tail(shares, point)
             if values <= floor or tilt > 0 or tilt < 0:
-                # Monotone, or below: its largest value is the limit, the value at the point, or does not matter.
+                # The tail is monotone or below the floor: its largest value is the limit or the value at the point.
                 break
         else:
             return point, values
         return point, floor
 
     def _enclose_tail(self, shares: list[Number], point: arb) -> tuple[arb, arb]:
-        """Enclosures over all x beyond a point: of the sum of squares, and of its slope times a positive function.
+        """Return enclosures over all x beyond a point of the sum of squares and of its scaled derivative.
 
         With ``q_t = exp(-2 (x - b_t)/s_t)`` the curvature of a term is ``4 q_t/(1 + q_t)^2``.  Times
-        ``exp(2 (x - point)/s)`` of the largest scale s it stays the same up to the square for the terms
-        of that scale, and only falls for the others.
+        ``exp(2 (x - point)/s)`` with the largest scale s, its numerator is constant for terms
+        of that scale, and decreases for the others.
         """
         slowest = max(self.scales)
         heights, tilts = [], []
@@ -160,7 +166,7 @@ class Sigmoids:
         return values, tilt
 
     def _bracket(self) -> tuple[arb, arb]:
-        """Points on both sides of the zero."""
+        """Return points on both sides of the zero."""
         reach = max(self.scales)
         low, high = arb(min(self.centres)).lower(), arb(max(self.centres)).upper()
         for _ in range(_MOST_DOUBLINGS):
@@ -172,7 +178,7 @@ class Sigmoids:
         raise Unresolved("the minimiser is too far away to be enclosed")
 
     def _vanishes(self, point: fmpq) -> bool:
-        """Return whether the only function is exactly zero at a rational point: equal arguments of tanh cancel."""
+        """Whether the only function is exactly zero at a rational point, where equal arguments of tanh cancel."""
         sums: dict[fmpq, fmpq] = {}
         for amplitude, centre, scale in zip(self.amplitudes[0], self.centres, self.scales, strict=True):
             argument = (point - centre) / scale

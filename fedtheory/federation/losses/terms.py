@@ -27,15 +27,15 @@ class Terms:
     centres: Array
     """b, (n,)."""
     widths: Array
-    """w, (n,), positive; negative where the loss is reflected."""
+    """w, (n,), positive; negative if the loss is reflected."""
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
-        """Floats or rationals."""
+        """The arithmetic of the arrays."""
         return arithmetic_of(self.weights)
 
     def values(self, points: Array) -> Array:
-        """Values, (..., C), of C clients, each at its own point (..., C, d)."""
+        """Return values, (..., C), of C clients, each at its own point (..., C, d)."""
         values = self.weights * self.kind.value(self._arguments(points), self.widths)
         total = self.arithmetic.zeros(*points.shape[:-1])
         places: Any = (..., self.owners)
@@ -43,7 +43,7 @@ class Terms:
         return total
 
     def gradients(self, points: Array) -> Array:
-        """Gradients, (..., C, d), of C clients, each at its own point (..., C, d)."""
+        """Return gradients, (..., C, d), of C clients, each at its own point (..., C, d)."""
         slopes = self.weights * self.kind.slope(self._arguments(points), self.widths)
         total = self.arithmetic.zeros(*points.shape)
         places: Any = (..., self.owners, self.coordinates)
@@ -60,7 +60,7 @@ class Terms:
         return replace(self, centres=self.centres - origin[self.coordinates])
 
     def of(self, clients: Sequence[int]) -> Terms:
-        """Return the terms of some of the clients, in that order; a client may be named repeatedly."""
+        """Return the terms of the given clients, in that order, possibly with repetitions."""
         picked = [np.flatnonzero(self.owners == client) for client in clients]
         places = np.concatenate(picked)
         owners = np.repeat(np.arange(len(picked)), [len(places) for places in picked])
@@ -71,7 +71,7 @@ class Terms:
         return self._at(np.flatnonzero(self.coordinates == coordinate))
 
     def mixed(self, weights: Array) -> Terms:
-        """One objective, the sum of the clients' with weights (M,); a weight of zero drops a client."""
+        """Return one objective, the sum of the clients' with weights (M,); a weight of zero drops a client."""
         kept = self._at(np.flatnonzero(weights[self.owners] != 0))
         return replace(kept, owners=kept.owners * 0, weights=kept.weights * weights[kept.owners])
 

@@ -46,10 +46,10 @@ class ExactOracle(Oracle):
 
 @dataclass(frozen=True)
 class AdditiveNoise(Oracle):
-    """Isotropic noise of variance ``E|g_i - grad F_i|^2 = variance[i]``, fresh at every step.
+    """Isotropic noise of variance ``E|g_i - grad F_i|^2 = variance[i]``, independent in every step.
 
-    Moments need no more than the variance.  Where a single outcome or a bounded
-    law is needed, it is: a random axis, a random sign, length ``sqrt(variance)``.
+    Moments depend on the variance only.  If a single outcome or a bounded
+    law is needed, the noise is a random axis with a random sign, of norm ``sqrt(variance)``.
     """
 
     variances: Array = field(repr=False)
@@ -78,8 +78,9 @@ class AdditiveNoise(Oracle):
         return noise
 
     def draws(self, client: int, linear: Array) -> Draws:
-        # A random axis and sign, and a rational length: an irrational deviation is rounded up, and the
-        # noise is zero as often as it takes to keep the variance exact.
+        # The noise is a random axis with a random sign, and a rational norm: an irrational deviation is rounded up, and
+        # the
+        # noise is zero with the probability that keeps the variance exact.
         arithmetic, size = arithmetic_of(linear), linear.shape[1]
         variance = self.variances[client]
         if variance == 0:
@@ -87,7 +88,7 @@ class AdditiveNoise(Oracle):
         length = arithmetic.upper_sqrt(variance)
         moved = variance / (length * length)
         if arithmetic is FLOAT and moved > 1 - 1e-12:
-            # Rounding alone leaves something for zero.
+            # A probability below this is rounding error.
             moved = arithmetic.number(1, "one")
         signed = length * np.concatenate(
             [arithmetic.identity(size), -arithmetic.identity(size), arithmetic.zeros(1, size)]

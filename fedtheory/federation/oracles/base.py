@@ -2,7 +2,7 @@
 
 Each oracle is unbiased, and its noise covariance is an affine function of the second moment of the point, which keeps
 expectations in closed form.  Points are homogeneous, ``(1, x)``, so that one (d+1, d+1) matrix holds mean and
-covariance together.
+second moment together.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from fedtheory.arithmetic import Array, Number
 
 @dataclass(frozen=True)
 class StepBound:
-    """Worst-case bound on a single sampled step, in coordinates whose zero is the optimum."""
+    """Worst-case bound on a single stochastic gradient step, in coordinates whose zero is the optimum."""
 
     curvature: Number
-    """Largest curvature of an objective that is sampled."""
+    """Largest curvature of the objective of a sample."""
     push: Number
-    """Largest length of a sampled gradient at zero, rounded up."""
+    """Largest norm of a stochastic gradient at zero, rounded up."""
     contraction: Number
-    """Strong convexity that every sampled objective has; zero where one has none."""
+    """Strong convexity of the objectives of all samples; zero if one has none."""
     law: str = ""
-    """Noise law, where the moments alone do not bound it."""
+    """Noise law, if the moments alone do not bound the noise."""
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """All that one call of a client's oracle can draw; the noise at a point is affine in it for each draw."""
+    """All outcomes of one call of a client's oracle; for each of them, the noise is affine in the point."""
 
     probabilities: Array
-    """(n,), summing to one."""
+    """Probabilities, (n,), summing to one."""
     maps: Array
     """``noise(x) = maps @ (1, x)``, (n, d, d+1)."""
 
     @cached_property
     def are_quiet(self) -> bool:
-        """Whether there is one draw, without noise."""
+        """Whether there is only one outcome, without noise."""
         return len(self.probabilities) == 1 and not (self.maps != 0).any()
 
 
@@ -50,29 +50,29 @@ class Oracle(ABC):
     """An unbiased stochastic gradient for each of M clients in d dimensions."""
 
     depends_on_model: bool
-    """Whether the noise covariance changes with the point (multiplicative noise)."""
+    """Whether the noise covariance depends on the point (multiplicative noise)."""
 
     @abstractmethod
     def covariances(self, moments: Array, gradients: Array) -> Array:
-        """Noise covariances (M, d, d), averaged over points with second moments `moments` (M, d+1, d+1).
+        """Return noise covariances (M, d, d), averaged over points with second moments `moments` (M, d+1, d+1).
 
-        `gradients` (M, d, d) are the second moments of the full gradients there.
+        `gradients` (M, d, d) are the second moments of the full gradients at these points.
         """
 
     @abstractmethod
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
-        """Forms in (1, x), (M, d+1, d+1), whose means at points are those of `forms` (M, d, d) in the noise there.
+        """Forms in (1, x), (M, d+1, d+1), with the expectations of the forms `forms` (M, d, d) in the noise at x.
 
         `gradients` (M, d+1, d+1) are the forms in (1, x) of `forms` in the full gradients.
         """
 
     @abstractmethod
     def sample(self, points: Array, generator: np.random.Generator) -> Array:
-        """Noise vectors (..., M, d) at float points (..., M, d): one independent draw for each."""
+        """Return noise vectors (..., M, d) at float points (..., M, d), with one independent sample for each."""
 
     @abstractmethod
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
-        """One outcome (d,) of a client's noise at a point, in the point's arithmetic."""
+        """Return one outcome (d,) of a client's noise at a point, in the point's arithmetic."""
 
     @abstractmethod
     def draws(self, client: int, linear: Array) -> Draws:
@@ -80,15 +80,15 @@ class Oracle(ABC):
 
     @abstractmethod
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
-        """Bounds on one step for objectives with H_i = `hessians` (M, d, d) and b_i = `linear` (M, d)."""
+        """Return bounds on one step for objectives with H_i = `hessians` (M, d, d) and b_i = `linear` (M, d)."""
 
     @property
     def sample_products(self) -> int:
-        """Products of numbers of single samples that the covariances of all clients take at one step."""
+        """The number of products of single samples' numbers that the covariances of all clients need in one step."""
         return 0
 
     def prepare(self, _evaluations: int) -> Oracle:
-        """This oracle, for which is found once what makes so many evaluations of its covariances cheaper."""
+        """This oracle with precomputed data, if these make `_evaluations` evaluations of its covariances cheaper."""
         return self
 
     def as_floats(self) -> Oracle:
@@ -96,7 +96,7 @@ class Oracle(ABC):
         return self
 
     def of(self, _clients: Sequence[int]) -> Oracle:
-        """Return the oracle of some of the clients, in that order; a client may be named repeatedly."""
+        """Return the oracle of the given clients, in that order, possibly with repetitions."""
         return self
 
     def translated(self, _origin: Array) -> Oracle:

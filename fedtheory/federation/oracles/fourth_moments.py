@@ -1,12 +1,12 @@
-"""Fourth moments of a client's samples, with which the noise of mini-batches costs the same for any number of rows.
+"""Fourth moments of a client's samples, by which the noise of mini-batches costs the same for any number of rows.
 
 With samples ``z_j = (-y_j, x_j)`` the noise of one sample at a point of second moment S has the second moment
 
     (4/n) sum_j (z_j'S z_j) x_j x_j',
 
 which is linear in S: a matrix over the s = (d+1)(d+2)/2 pairs of coordinates on and above the diagonal.  The matrix
-holds fourth moments alone, found once from the rows.  In floats, and along the principal axes of the client's inputs:
-there no large numbers cancel, however unlike the columns are.
+consists of fourth moments, computed once from the rows.  It is used in floats, along the principal axes of the
+client's inputs, where no large numbers cancel, however different the scales of the columns are.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from fedtheory.arithmetic.symmetric_pairs import (
 )
 
 MOST_NUMBERS = 2**26
-"""Numbers of the fourth moments of all clients, half a gibibyte."""
+"""Limit on the fourth moments of all clients, half a gibibyte."""
 _BLOCK = 2**21
-"""Numbers of the pairs of coordinates of some rows, 16 MiB."""
+"""Limit on the pairs of coordinates of a block of rows, 16 MiB."""
 _GATHERED, _CARRIED = 8, 4
-"""Costs of forming a pair, and of reading a number of the matrix, in units of a multiplication inside a product."""
+"""Costs of computing a pair, and of reading an entry of the matrix, relative to a multiplication in a product."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class FourthMoments:
         matrix, step = np.zeros((size, size)), max(1, _BLOCK // size)
         for first in range(0, len(outputs), step):
             some = slice(first, first + step)
-            # A coordinate of all samples lies together: pairs are products of whole lines.
+            # Each coordinate of all samples is contiguous in memory, so that pairs are products of whole lines.
             samples = np.concatenate([-outputs[None, some], axes @ inputs[some].T])
             pairs = samples[rows]
             pairs *= samples[columns]
@@ -61,13 +61,13 @@ class FourthMoments:
 
     @cached_property
     def _turn(self) -> Array:
-        """Map from (1, x) to the principal axes, (d+1, d+1)."""
+        """Return the map from (1, x) to the principal axes, (d+1, d+1)."""
         turn: Array = np.eye(len(self.axes) + 1)
         turn[1:, 1:] = self.axes
         return turn
 
     def compute_gradient_moments(self, moments: Array) -> Array:
-        """Second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
+        """Return second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
         turned = self._turn @ moments @ self._turn.T
         found: Array = self.axes.T @ self._apply(turned)[..., 1:, 1:] @ self.axes
         return found
@@ -92,8 +92,8 @@ def numbers_of(dimension: int) -> int:
 
 
 def are_cheaper(rows: int, dimension: int, evaluations: int) -> bool:
-    """Whether so many evaluations of a client's noise cost less by fourth moments, set-up included, than by rows."""
+    """Return whether `evaluations` of a client's noise cost less by fourth moments, set-up included, than by rows."""
     size = count_pairs(dimension + 1)
-    # Set-up is a product with itself, of which half is formed.
+    # Set-up is the product of a matrix with its own transpose, of which half is computed.
     by_moments = rows * size * (size / 2 + _GATHERED) + evaluations * _CARRIED * size * size
     return by_moments < evaluations * 2 * rows * (dimension + 1) ** 2

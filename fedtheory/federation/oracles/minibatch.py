@@ -19,11 +19,11 @@ from fedtheory.federation.oracles.fourth_moments import MOST_NUMBERS, FourthMome
 
 _MOST_BATCHES = 1000
 _FEW_ROWS = 64
-"""Rows up to which clients with equally many are computed together."""
+"""Number of rows up to which clients with equally many rows are computed together."""
 
 
 def _weigh_squares(vectors: Array, weights: Array) -> Array:
-    """``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (..., n, a) with weights (..., n), (..., a, a)."""
+    """Return ``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (..., n, a) with weights (..., n), (..., a, a)."""
     squares: Array = 4 * product(vectors.swapaxes(-1, -2), weights[..., None] * vectors) / vectors.shape[-2]
     return squares
 
@@ -39,9 +39,9 @@ class MiniBatch(Oracle):
     """Mini-batches of a client's own data, for ``F_i(w) = (1/n_i) sum_j (w'x_ij - y_ij)^2``.
 
     The gradient of one sample is ``2 x_j (w'x_j - y_j)``.  A batch of B samples
-    has the covariance of one sample divided by B, times ``(n-B)/(n-1)`` when
+    has the covariance of one sample divided by B, times ``(n-B)/(n-1)`` if
     drawn without replacement.  The gradient of a ridge is the same for all
-    samples, and no noise.
+    samples, and adds no noise.
     """
 
     data: ClientData = field(repr=False)
@@ -69,7 +69,7 @@ class MiniBatch(Oracle):
         return (per_sample - self._compute_sample_share(forms, gradients, pushes)) * self._shrinkages
 
     def _compute_sample_moments(self, client: int, moments: Array) -> Array:
-        """Second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
+        """Return second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
         if client in self.fourth_moments:
             return self.fourth_moments[client].compute_gradient_moments(moments)
         residuals = self._residuals(client)
@@ -106,7 +106,7 @@ class MiniBatch(Oracle):
         return {}
 
     def _compute_sample_share(self, moments: Array, gradients: Array, maps: Array) -> Array:
-        """Return the share of the squared full gradients in the sample average: all of it without a ridge."""
+        """Return the part of the squared full gradients in the sample average: all of it without a ridge."""
         return gradients if self.data.ridge == 0 else maps @ moments @ maps.transpose(0, 2, 1)
 
     @cached_property
@@ -127,12 +127,12 @@ class MiniBatch(Oracle):
 
     @cached_property
     def _residual_cache(self) -> dict[int, Array]:
-        """Residuals of each client's rows, computed so far."""
+        """Cached residuals of each client's rows."""
         return {}
 
     @cached_property
     def _stacks(self) -> list[tuple[list[int], Array]]:
-        """In floats, clients with equally many rows, few of them, and their residuals (G, n, d+1)."""
+        """In floats, groups of clients with equally few rows, and their residuals (G, n, d+1)."""
         if arithmetic_of(self.data.inputs[0]) is not FLOAT:
             return []
         by_rows: dict[int, list[int]] = {}
@@ -148,7 +148,7 @@ class MiniBatch(Oracle):
 
     @cached_property
     def _not_in_stacks(self) -> list[int]:
-        """Clients that are computed one by one."""
+        """The clients that are computed one by one."""
         stacked = {client for clients, _ in self._stacks for client in clients}
         return [client for client in range(len(self.data.outputs)) if client not in stacked]
 
@@ -159,7 +159,7 @@ class MiniBatch(Oracle):
         return arithmetic.array([self.shrinkage(n, arithmetic) for n in range(len(self.data.inputs))])[:, None, None]
 
     def shrinkage(self, client: int, arithmetic: Arithmetic) -> Number:
-        """Variance of a client's batch mean over the variance of one sample."""
+        """Return the ratio of the variance of a client's batch average to the variance of one sample."""
         count = len(self.data.outputs[client])
         one = arithmetic.number(1, "one")
         if self.replacement:
@@ -170,7 +170,7 @@ class MiniBatch(Oracle):
         noise = np.empty_like(points)
         for client, (inputs, outputs) in enumerate(self.data):
             at = points[..., client, :].reshape(-1, points.shape[-1])
-            # How much more each sample counts than in expectation over all of them.
+            # Deviation of each sample's weight from its expectation.
             counts = _counts(self._draw(len(outputs), len(at), generator), len(outputs))
             weights = counts / self.batch - 1 / len(outputs)
             found = 2 * (weights * (at @ inputs.T - outputs)) @ inputs
@@ -192,7 +192,7 @@ class MiniBatch(Oracle):
     def draws(self, client: int, linear: Array) -> Draws:
         inputs, outputs = self.data.inputs[client], self.data.outputs[client]
         count = len(outputs)
-        # With replacement, batches of equal content in another order are counted together.
+        # With replacement, batches with equal content in different order are counted together.
         batches = count**self.batch if self.replacement else math.comb(count, self.batch)
         if batches > _MOST_BATCHES:
             raise NotApplicable(f"client {client} has more than {_MOST_BATCHES} mini-batches to enumerate")

@@ -1,4 +1,4 @@
-"""Federated problems: quadratics, least squares on data, and how data is split over clients."""
+"""Federated problems: quadratics, least squares on data, and splits of data over clients."""
 
 from fedtheory.federation.problem.least_squares import least_squares
 from fedtheory.federation.problem.matrices import quadratic

@@ -1,4 +1,4 @@
-"""Cells of a table as numbers and labels: columns grow chunk by chunk, and collect what is wrong in them."""
+"""Converts cells of a table to numbers and labels; columns grow chunk by chunk, and record invalid cells."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from fedtheory.arithmetic import Array
 from fedtheory.federation.problem.clients import Clients, label_of
 
 _MISSING = frozenset({"", "na", "n/a", "nan", "nat", "none", "null", "<na>", "?"})
-"""Cells that stand for nothing, in lower case."""
+"""Cells that denote missing values, in lower case."""
 _BOOLEANS = {"true": 1.0, "false": 0.0}
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$")
-"""A number with a decimal comma; where commas separate cells there is none."""
+"""A number with a decimal comma, in files whose separator is not a comma."""
 
 _MOST_WORDS, _CLASSES = 1000, 2
-"""Cells of a target that are looked at for classes, and the number of classes that a model distinguishes."""
+"""Number of a target's cells that are examined for classes, and number of classes that a model distinguishes."""
 
 Cells = Sequence[object] | Array
-"""Part of a column: texts or values, or an array of numbers in which NaN stands for nothing."""
+"""Part of a column: texts or values, or an array of numbers in which NaN denotes a missing value."""
 
 
 def is_missing(cell: object) -> bool:
-    """Return whether a cell stands for nothing."""
+    """Return whether a cell denotes a missing value."""
     return cell is None or str(cell).strip().lower() in _MISSING
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Return whether a cell is a number with a comma before its decimals."""
+    """Return whether a cell is a number with a decimal comma."""
     return _WITH_COMMA.match(cell) is not None
 
 
 def number_of(cell: object, decimal: str = ".") -> float | None:
     """Return the number of a cell, which may be infinite.
 
-    True and false are one and zero; None if it is no number.
+    True and false are one and zero.  Returns None for a cell that is no number.
     """
     if is_missing(cell):
         return None
@@ -51,7 +51,7 @@ def number_of(cell: object, decimal: str = ".") -> float | None:
 
 
 def _locate(row: object, column: str, reason: str, count: int) -> str:
-    """Put the place of the first bad cell before a reason, and the number of bad cells of the column behind it."""
+    """A message with the row and column of the first invalid cell, and the number of invalid cells in the column."""
     more = f" ({count} such cells in this column)" if count > 1 else ""
     return f"row {row}, column {column!r}: {reason}{more}"
 
@@ -62,7 +62,7 @@ class NumberColumn:
 
     name: str
     decimal: str = "."
-    """The sign between the whole part of a number and the rest."""
+    """The decimal sign."""
     has_numbers: bool = False
     bad: int = 0
     """Number of cells that are no finite numbers."""
@@ -70,7 +70,7 @@ class NumberColumn:
     """The row and the cell of the first of them."""
 
     def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
-        """Part of the column as numbers, (n,); cells that are none are counted, and are NaN."""
+        """Return a part of the column as numbers, (n,); other cells are counted as invalid, and are NaN."""
         values = self._fast(cells)
         if values is None:
             numbers = [number_of(cell, self.decimal) for cell in cells]
@@ -85,7 +85,7 @@ class NumberColumn:
         return values
 
     def _fast(self, cells: Cells) -> Array | None:
-        """Return the numbers where all cells are numbers in a plain form, or missing ones in an array."""
+        """Return the numbers if all cells are numbers in a plain form, or missing ones in an array; else None."""
         if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
             return cells.astype(float, copy=False)
         if self.decimal != ".":
@@ -97,14 +97,14 @@ class NumberColumn:
 
     @property
     def trouble(self) -> str | None:
-        """Row and column of the first bad cell, what is wrong with it, and what to do; None if there is none."""
+        """Return a message on the first invalid cell, with advice; None if there is none."""
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
         return _locate(row, self.name, self._explain_rejection(cell), self.bad)
 
     def _explain_rejection(self, cell: object) -> str:
-        """Explain why a cell is no number, and what to do."""
+        """Explain why a cell is no number, with advice."""
         if is_missing(cell):
             return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by features"
         if number_of(cell, self.decimal) is not None:
@@ -124,7 +124,7 @@ class TargetColumn(NumberColumn):
     """The column of the numbers to predict."""
 
     _words: set[str] = field(default_factory=set)
-    """Cells that are no numbers, a few of them."""
+    """Some of the cells that are no numbers."""
 
     def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
         values = super().numbers(cells, rows)
@@ -152,10 +152,10 @@ class ClassColumn(NumberColumn):
     """A column of labels, numbers or text."""
 
     _known: dict[object, int] = field(default_factory=dict)
-    """The place of each cell that occurs."""
+    """The index of each distinct cell."""
 
     def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
-        """Part of the column as places of its cells among those that occur, (n,); missing ones are counted."""
+        """Return a part of the column as indices of its distinct cells, (n,); missing ones are counted."""
         known = self._known
         texts = cells.tolist() if isinstance(cells, np.ndarray) else cells
         places = np.fromiter((known.setdefault(cell, len(known)) for cell in texts), float, len(texts))
@@ -167,7 +167,10 @@ class ClassColumn(NumberColumn):
         return places
 
     def labels(self, places: Array) -> tuple[Array, tuple[str, ...]]:
-        """Return the labels of cells by their places, (n,): numbers where all are, else their order among the names."""
+        """Return labels from indices of cells, (n,).
+
+        They are numbers if all labels are numbers, else indices of the sorted names.
+        """
         numbers = [number_of(cell, self.decimal) for cell in self._known]
         if not any(number is None for number in numbers):
             return np.array(numbers, dtype=float)[places.astype(np.intp)], ()
@@ -178,18 +181,18 @@ class ClassColumn(NumberColumn):
 
 @dataclass
 class LabelColumn:
-    """A column that says whose a row is."""
+    """A column with the client of each row."""
 
     name: str
     first_bad: tuple[object, object] | None = None
     """The row and the cell of the first missing client."""
     bad: int = 0
     _known: dict[object, int] = field(default_factory=dict)
-    """The place of each cell that occurs."""
+    """The index of each distinct cell."""
     _codes: list[Array] = field(default_factory=list)
 
     def add(self, cells: Cells, rows: Sequence[object]) -> None:
-        """Part of the column."""
+        """Add a part of the column."""
         known = self._known
         texts = cells.tolist() if isinstance(cells, np.ndarray) else cells
         codes = np.fromiter((known.setdefault(cell, len(known)) for cell in texts), np.int32, len(texts))
@@ -202,7 +205,7 @@ class LabelColumn:
 
     @property
     def trouble(self) -> str | None:
-        """Row and column of the first missing client, and what to do; None if there is none."""
+        """Return a message on the first missing client, with advice; None if there is none."""
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
@@ -210,7 +213,7 @@ class LabelColumn:
 
     @property
     def clients(self) -> Clients:
-        """The clients, sorted; cells that differ by spaces around them are one."""
+        """Return the clients, sorted; cells that differ by surrounding spaces are equal."""
         labels: dict[str, int] = {}
         places = np.array([labels.setdefault(label_of(cell), len(labels)) for cell in self._known], dtype=np.intp)
         codes = np.concatenate([np.empty(0, np.int32), *self._codes])
@@ -218,7 +221,7 @@ class LabelColumn:
 
 
 def _plain(cell: object) -> object:
-    """Return a number of an array as one of Python's."""
+    """Return a number of an array as a Python number."""
     return cell.item() if isinstance(cell, np.generic) else cell
 
 

@@ -1,4 +1,4 @@
-"""Whether arrays make a federated problem: shapes, symmetry, weights, variances; errors name the key."""
+"""Checks that arrays form a federated problem: shapes, symmetry, weights, variances; errors name the key."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from fedtheory.arithmetic import Arithmetic, Array
 from fedtheory.errors import InputError
 
 _SEMIDEFINITE: WeakValueDictionary[int, Array] = WeakValueDictionary()
-"""Stacks of matrices that are known to be symmetric and semidefinite: problems that share them ask once."""
+"""Stacks of matrices that are known to be symmetric and semidefinite, for which problems skip the test."""
 
 
 def semidefinite(hessians: Array) -> Array:
-    """Matrices (M, d, d) of sums of squares: problems need not ask whether they are symmetric and semidefinite."""
+    """Mark matrices (M, d, d), sums of squares, as symmetric and semidefinite, so that problems skip the test."""
     _SEMIDEFINITE[id(hessians)] = hessians
     return hessians
 
 
 def is_known_semidefinite(hessians: Array) -> bool:
-    """Return whether this very array has been declared `semidefinite`."""
+    """Return whether this array object has been marked by `semidefinite`."""
     return _SEMIDEFINITE.get(id(hessians)) is hessians
 
 
 def require_shapes(clients: int, dimension: int, arrays: Mapping[str, Array]) -> None:
-    """Raise `InputError` if an array of a problem of so many clients and dimensions has another shape."""
+    """Raise `InputError` if an array has another shape than a problem with `clients` clients and `dimension` needs."""
     expected = {
         "hessians": (clients, dimension, dimension),
         "linear": (clients, dimension),
@@ -54,13 +54,13 @@ def require_weights(weights: Array) -> None:
 
 
 def uniform_weights(arithmetic: Arithmetic, clients: int) -> Array:
-    """p_i = 1/M, (M,)."""
+    """Return p_i = 1/M, (M,)."""
     weights: Array = arithmetic.array([1] * clients) / arithmetic.number(clients, "clients")
     return weights
 
 
 def require_variances(variances: Array, clients: int) -> None:
-    """Raise `InputError` unless there is a variance for each client, none of them negative."""
+    """Raise `InputError` unless there is a non-negative variance for each client."""
     _require_shape("problem.noise", variances, (clients,))
     if any(variance < 0 for variance in variances):
         raise InputError("problem.noise", "expected variances that are not negative")

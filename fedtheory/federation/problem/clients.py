@@ -1,4 +1,4 @@
-"""Assign rows to clients; labels are text."""
+"""Assigns rows to clients; labels are text."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Clients:
     """The clients of a data set."""
 
     labels: tuple[str, ...]
-    """Sorted: by number where all of them look like numbers, so that 2 comes before 10, else as text."""
+    """Labels in numeric order if all look like numbers, so that 2 comes before 10, else in text order."""
     codes: Array
-    """The place of each row's client in the labels, (n,)."""
+    """The index of each row's client in the labels, (n,)."""
 
     @classmethod
     def numbered(cls, labels: Iterable[str], codes: Array) -> Clients:
-        """Labels in any order, and the place of each row's client among them."""
+        """Return the clients from labels in any order, and the index of each row's client among them."""
         unsorted = tuple(labels)
         order = sorted(range(len(unsorted)), key=_sorting_key(unsorted))
         places = np.empty(len(unsorted), dtype=np.intp)
@@ -33,26 +33,26 @@ class Clients:
 
     @classmethod
     def of(cls, values: Array) -> Clients:
-        """Read clients from one value a row, (n,): numbers or words."""
+        """Read clients from one value per row, (n,): numbers or words."""
         distinct, codes = np.unique(values, return_inverse=True)
         return cls.numbered(map(label_of, distinct.tolist()), codes.reshape(-1))
 
     @cached_property
     def rows(self) -> list[Array]:
-        """Numbers of the rows of each client."""
+        """Return the row numbers of each client."""
         counts = np.bincount(self.codes, minlength=len(self.labels))
         return np.split(np.argsort(self.codes, kind="stable"), np.cumsum(counts)[:-1])
 
 
 def label_of(value: Any) -> str:
-    """Return a client as text: words unchanged, without spaces around them; whole numbers without a decimal point."""
+    """Return a client's label as text: words without surrounding spaces; whole numbers without a decimal point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE:
         return str(int(value))
     return str(value).strip()
 
 
 _WHOLE = 2.0**53
-"""Below it floats are whole numbers without doubt."""
+"""Bound below which whole numbers are represented exactly as floats."""
 
 
 def _sorting_key(labels: tuple[str, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Columns by their names: which one is the target, the client, a feature."""
+"""Roles of columns by their names: target, client, features."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fedtheory.errors import InputError
 KEY = "problem.data"
 _MOST_NAMES = 12
 _OF_INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
-"""Names that pandas gives to the numbers of rows."""
+"""Names that pandas gives to columns of row numbers."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ColumnChoice:
 
     @property
     def has_roles(self) -> bool:
-        """Whether the target or the client is named; else the last two columns are these."""
+        """Whether the target or the client is named; else the last two columns have these roles."""
         return self.target is not None or self.client is not None
 
     @property
@@ -42,7 +42,7 @@ class Roles:
 
     target: str
     client: str | None
-    """None if the file does not say whose a row is."""
+    """The client column; None if the file has none."""
     features: tuple[str, ...]
 
 
@@ -51,14 +51,15 @@ class Header:
     """The names of a table's columns."""
 
     source: str
-    """The file, for messages."""
+    """The name of the file, for messages."""
     names: tuple[str, ...]
 
     def roles(self, choice: ColumnChoice) -> Roles:
         """Assign a role to each column.
 
-        Where neither target nor client is named, the last two columns are these.  Else columns named ``y`` and
-        ``client`` are what is not named, and all others are features.
+        If neither target nor client is named, the last two columns have these roles.  Otherwise columns called ``y``
+        and
+        ``client`` have the roles that are not named, and all others are features.
         """
         target, client = self._target_and_client(choice)
         if target == client:
@@ -88,13 +89,13 @@ class Header:
         return names[-2], names[-1]
 
     def _advise_roles(self) -> str:
-        """Return the keys that say which column is the target and whose a row is."""
+        """Return advice on the keys that name the target and the client column."""
         if "client" in self.names:
             return "target and client by target = 'y' and client = 'client'"
         return "the client's column by client, or without one target = 'y' and the number of clients"
 
     def _require_column(self, key: str, name: str | None, default: str) -> str:
-        """Return a column that the file has; `InputError` names those it has."""
+        """Return a column of the file; an `InputError` lists the existing columns."""
         wanted = default if name is None else name
         if wanted in self.names:
             return wanted
@@ -130,5 +131,5 @@ class Header:
 
 
 def may_number_rows(name: str) -> bool:
-    """Return whether a column has no name, or one that pandas gives to the numbers of rows."""
+    """Return whether a column has no name, or one that pandas gives to row numbers."""
     return _OF_INDEX.fullmatch(name) is not None

@@ -25,11 +25,11 @@ from fedtheory.federation.problem.scales import are_uneven, column_sizes, scalin
 from fedtheory.federation.problem.tables import NamedColumns, read_rows
 
 WITH_NAMES = (*SUFFIXES, SUFFIX)
-"""Endings of the names of files whose columns have names."""
+"""Suffixes of data files with named columns."""
 FILES = (*WITH_NAMES, ".npz")
-"""Endings of data files' names."""
+"""Suffixes of data files."""
 LARGEST = 1e30
-"""Largest number in a data file: curvatures are squares."""
+"""Largest number in a data file, so that its square, a curvature, is in range."""
 NAMES = ("digits:A-B", "breast_cancer", "diabetes")
 
 
@@ -39,31 +39,31 @@ class DataSet:
 
     name: str
     features: Array
-    """(n, d), in the units of the file, or scaled as the loader says."""
+    """Features (n, d), in the units of the file, or scaled by the loader."""
     outputs: Array
-    """(n,): of the data sets by name -1 and 1 for two classes, standardised for a regression."""
+    """Outputs (n,): -1 and 1 for the two classes of a named data set, standardised for a regression."""
     clients: Clients | None = None
-    """Clients of the rows, where a column names them."""
+    """Clients of the rows, if a column names them."""
     target: str = "y"
     """The name of the output."""
     classes: tuple[str, ...] = ()
-    """The names of labels that are text; outputs are their places."""
+    """The names of text labels; outputs are their indices."""
     columns: tuple[str, ...] = ()
-    """The names of the features where the file has some."""
+    """The names of the features, if the file has them."""
     intercept: bool = False
     """Whether a column of ones follows the features."""
     scaling: tuple[Array, Array] | None = None
-    """Offset and scale of each feature, (d,) each: no second copy of tall data is stored."""
+    """Offset and scale of each feature, (d,) each, applied on access, so that large data are stored once."""
     notes: tuple[str, ...] = ()
-    """Sentences on what a reader found in the file."""
+    """Notes of the reader on the file."""
 
     @cached_property
     def inputs(self) -> Array:
-        """(n, d), or (n, d+1) with the column of ones."""
+        """The inputs (n, d), or (n, d+1) with the column of ones."""
         return self.inputs_of(slice(None))
 
     def inputs_of(self, rows: Array | slice) -> Array:
-        """Return the inputs of some rows, by their numbers."""
+        """Return the inputs of the rows with the given numbers."""
         chosen = self.features[rows]
         if self.scaling is not None:
             centre, spread = self.scaling
@@ -76,14 +76,14 @@ class DataSet:
         return len(np.unique(self.outputs)) == 2
 
     def standardised(self) -> DataSet:
-        """Every feature with mean zero and deviation one over all rows; one that never changes becomes zero."""
+        """Return the data with every feature of mean zero and deviation one; a constant feature becomes zero."""
         return replace(self, scaling=scaling(self.features))
 
     def prepared(self, standardize: bool | None = None, intercept: bool | None = None) -> DataSet:
-        """Return the features as a run has them.
+        """Return the data with the features of a run.
 
-        With None features are standardised where their sizes, and that of a column of ones, are far apart; such a
-        column is added unless one of the features is left as it.
+        With None, features are standardised if their sizes, and that of a column of ones, are far apart, and a
+        column of ones is added unless a feature is constant.
         """
         with_ones = np.append(column_sizes(self.features), [] if intercept is False else [1.0])
         scaled = are_uneven(with_ones) if standardize is None else standardize
@@ -100,7 +100,7 @@ _KEPT: ContextVar[DataFiles | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def keeping_files(kept: DataFiles) -> Iterator[None]:
-    """Read each file once within the outermost block, with the same columns; `kept` has those that are known."""
+    """Read each file once within the outermost block, for the same columns; `kept` is the cache."""
     token = _KEPT.set(kept if _KEPT.get() is None else _KEPT.get())
     try:
         yield
@@ -141,7 +141,10 @@ def _load(name: str, chosen: ColumnChoice) -> DataSet:
 
 
 def _digits(classes: str) -> DataSet:
-    """Handwritten digits of two classes (UCI; 8 x 8 pixels of 0..16, scaled to 0..1/2: then L is about ten)."""
+    """Return handwritten digits of two classes (UCI, 8 x 8 pixels of 0..16).
+
+    Pixels are scaled to 0..1/2, so that L is about ten.
+    """
     low, _, high = classes.partition("-")
     if not (low.isdecimal() and high.isdecimal() and low != high and max(int(low), int(high)) <= 9):
         raise InputError(KEY, f"expected two different digits as in 'digits:3-8', got 'digits:{classes}'")
@@ -156,7 +159,7 @@ def _digits(classes: str) -> DataSet:
 
 
 def _breast_cancer(classes: str) -> DataSet:
-    """Wisconsin breast cancer, malignant (-1) against benign (1), standardised columns."""
+    """Return Wisconsin breast cancer data, malignant (-1) against benign (1), standardised columns."""
     _expect_no_classes("breast_cancer", classes)
     measurements, labels = _load_shipped("breast_cancer.csv", skiprows=1) or _loaded("load_breast_cancer")
     outputs = np.where(labels == 1, 1.0, -1.0)
@@ -164,7 +167,7 @@ def _breast_cancer(classes: str) -> DataSet:
 
 
 def _diabetes(classes: str) -> DataSet:
-    """Diabetes progression (Efron et al., 2004), standardised columns and target."""
+    """Return diabetes progression (Efron et al., 2004), standardised columns and target."""
     _expect_no_classes("diabetes", classes)
     measurements, progression = _load_diabetes() or _loaded("load_diabetes")
     return DataSet("diabetes", _standardise(measurements), _standardise(progression), intercept=True)
@@ -178,13 +181,13 @@ _LOADERS: dict[str, Callable[[str], DataSet]] = {
 
 
 def _load_shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
-    """Columns and labels of a file that scikit-learn ships; None if it is not there."""
+    """Return columns and labels of a file that scikit-learn ships; None if it is not there."""
     table = _load_table(name, ",", skiprows)
     return None if table is None else (table[:, :-1], table[:, -1].astype(int))
 
 
 def _load_diabetes() -> tuple[Array, Array] | None:
-    """Columns and labels of the two diabetes files, scaled to length one as by the library's loader."""
+    """Return columns and labels of the two diabetes files, scaled to norm one as by scikit-learn's loader."""
     columns, progression = _load_table("diabetes_data_raw.csv.gz"), _load_table("diabetes_target.csv.gz")
     if columns is None or progression is None:
         return None
@@ -192,7 +195,7 @@ def _load_diabetes() -> tuple[Array, Array] | None:
 
 
 def _load_table(name: str, delimiter: str | None = None, skiprows: int = 0) -> Array | None:
-    """Return the numbers of a file that scikit-learn ships, without its import of seconds; None if it is not there.
+    """Return the numbers of a file that scikit-learn ships, without its slow import; None if it is not there.
 
     Raises `ImportError` without scikit-learn.
     """
@@ -206,7 +209,7 @@ def _load_table(name: str, delimiter: str | None = None, skiprows: int = 0) -> A
 
 
 def _loaded(loader: str) -> tuple[Array, Array]:
-    """Columns and labels from one of scikit-learn's own loaders."""
+    """Return columns and labels from one of scikit-learn's own loaders."""
     columns, labels = getattr(importlib.import_module("sklearn.datasets"), loader)(return_X_y=True)
     return columns, labels
 
@@ -223,12 +226,12 @@ def _standardise(columns: Array) -> Array:
 
 
 def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
-    """Arrays X (n, d), y (n,) and optionally client (n,), taken unchanged."""
+    """Read arrays X (n, d), y (n,) and optionally client (n,)."""
     try:
         with path.open("rb") as file, NpzFile(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except Exception as error:
-        # Broken archives raise whatever the layers below come across; objects (pickles) are never loaded.
+        # Broken archives raise various errors of the libraries below; objects (pickles) are never loaded.
         reason = str(error) or type(error).__name__
         raise InputError(KEY, f"{path} is not a readable npz file ({reason[:200]})") from None
     missing = {"X", "y"} - arrays.keys()
@@ -238,7 +241,7 @@ def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
 
 
 def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
-    """Return a file with named columns."""
+    """Read a file with named columns."""
     source = ParquetSource(path) if path.suffix == SUFFIX else Delimited(path)
     return data_of(source, choice, path.name)
 
@@ -273,7 +276,7 @@ def _check(path: Path, features: Array, targets: Array, client: Array | None, ch
 
 
 def _numbers(path: Path, name: str, values: Array) -> Array:
-    """Return an array of finite numbers in floats; `InputError` names the first entry that is none."""
+    """Return an array of finite numbers in floats; an `InputError` names the first invalid entry."""
     if values.dtype.kind not in "biuf":
         hint = ' (labels that are text are read with kind = "logistic")' if name == "y" else ""
         raise InputError(KEY, f"{path}: expected numbers in {name}, got values of type {values.dtype}{hint}")
@@ -287,7 +290,7 @@ def _numbers(path: Path, name: str, values: Array) -> Array:
 
 
 def _labels(path: Path, texts: Array) -> tuple[Array, tuple[str, ...]]:
-    """Labels as numbers, with the names of those that are text; raise `InputError` for missing ones."""
+    """Return labels as numbers, with the names of text labels; raise `InputError` for missing ones."""
     column = ClassColumn("y")
     places = column.numbers(np.char.decode(texts, "utf-8") if texts.dtype.kind == "S" else texts, range(len(texts)))
     if column.trouble is not None:
@@ -296,7 +299,7 @@ def _labels(path: Path, texts: Array) -> tuple[Array, tuple[str, ...]]:
 
 
 def _require_sizes(source: str, features: Array, targets: Array) -> None:
-    """Raise `InputError` if there are no rows, or numbers whose squares leave the floats."""
+    """Raise `InputError` if there are no rows, or numbers whose squares overflow."""
     if len(targets) == 0:
         raise InputError(KEY, f"{source}: expected at least one row, got none")
     if max(max(part.max(initial=0), -part.min(initial=0)) for part in (features, targets)) > LARGEST:

@@ -1,4 +1,4 @@
-"""Text with a line of names and a line for each row (csv, tsv), also compressed by gzip."""
+"""Text with a line of names and a line for each row (csv, tsv), optionally compressed by gzip."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _DELIMITERS = ",;\t"
 _MOST_SHOWN = 3
 CHUNK = 256
-"""Rows that are kept as text at once: so few that columns are read from a processor's cache."""
+"""Number of rows that are stored as text at a time, small enough for the processor's cache."""
 
 
 class _Reader(Protocol):
@@ -41,7 +41,7 @@ class Delimited:
 
     @cached_property
     def header(self) -> Header:
-        """The names in the first line; raise `InputError` if most of them are numbers."""
+        """The names in the first line; raises `InputError` if most of them are numbers."""
         with self._open_reader() as reader:
             names = tuple(cell.strip() for cell in next((row for row in reader if row), []))
         self._require_names(names)
@@ -49,14 +49,14 @@ class Delimited:
 
     @cached_property
     def decimal(self) -> str:
-        """A comma in a file with semicolons and a number with a decimal comma."""
+        """The decimal sign: a comma in a file with semicolons and a number with a decimal comma."""
         if self._delimiter != ";":
             return "."
         with self._open_reader() as reader:
             return "," if any(has_decimal_comma(cell) for row in reader for cell in row) else "."
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        """Yield the rows of some columns, a few thousand at once."""
+        """Yield the rows of the given columns, a few thousand at a time."""
         places = [self.header.names.index(name) for name in names]
         with self._open_reader() as reader:
             numbered = ((reader.line_num, row) for row in reader if row)
@@ -80,7 +80,7 @@ class Delimited:
         return Chunk(lines, [columns[place] for place in places])
 
     def _require_names(self, names: tuple[str, ...]) -> None:
-        """Raise `InputError` if most of the first line are numbers, unless these are names that count up."""
+        """Raise `InputError` if most names are numbers, unless they count up."""
         numbers = [name for name in names if number_of(name) is not None]
         filled = [name for name in names if not is_missing(name)]
         if not numbers or 2 * len(numbers) <= len(filled) or (len(numbers) < len(filled) and _count_up(numbers)):
@@ -92,7 +92,7 @@ class Delimited:
 
     @cached_property
     def _delimiter(self) -> str:
-        """Guess the delimiter of the first line: the sign that makes the most cells, a comma if several do."""
+        """Guess the delimiter of the first line: the sign that gives the most cells; a comma if there are several."""
         if ".tsv" in self.path.suffixes:
             return "\t"
         with self._text() as file:
@@ -108,7 +108,7 @@ class Delimited:
 
     @contextmanager
     def _text(self) -> Iterator[IO[str]]:
-        """The file as text; raise `InputError` if it is none."""
+        """Open the file as text; raise `InputError` if it is not readable."""
         try:
             with _open(self.path) as file:
                 yield file
@@ -131,5 +131,5 @@ def _open(path: Path) -> IO[str]:
 
 
 def _count_up(names: Sequence[str]) -> bool:
-    """Return whether names are whole numbers that follow one another, as pandas calls columns without names."""
+    """Return whether names are consecutive whole numbers, as pandas calls columns without names."""
     return all(name.isdecimal() for name in names) and all(int(b) == int(a) + 1 for a, b in pairwise(names))

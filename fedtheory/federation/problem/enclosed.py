@@ -1,4 +1,4 @@
-"""A rational problem as its runs see it, with every number inside an interval of floats."""
+"""A rational problem whose numbers are replaced by float intervals."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from fedtheory.federation.problem.quadratic import Problem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EnclosedProblem(Problem):
-    """A problem in centred coordinates, in midpoints and radii.
+    """A problem in centred coordinates, with midpoints and radii.
 
-    Weights and the place of the centre stay rational: they determine the participants.
+    Weights stay rational, because they determine the participants, and so does the position of the centre.
     """
 
     of: Problem | None = None
-    """The rational problem; its matrices have been validated there."""
+    """The rational problem, whose matrices have been validated."""
 
     @classmethod
     def around(cls, problem: Problem) -> EnclosedProblem:
-        """Return the problem around a rational one."""
+        """Return the interval problem of a rational one."""
         centred = problem.centred
         given: dict[str, Any] = {field.name: getattr(centred, field.name) for field in fields(Problem)}
         enclosed = {name: CERTIFIED.array(given[name]) for name in ("hessians", "linear", "constants", "start")}
         return cls(**given | enclosed | {"oracle": _enclose(centred.oracle), "of": problem})
 
     def __post_init__(self) -> None:
-        """Nothing to check: the rational problem has been."""
+        """Skip the checks of the base class: the rational problem has been checked."""
 
     @cached_property
     def arithmetic(self) -> Arithmetic:

@@ -1,4 +1,4 @@
-"""Rows and columns of a data file, from its header: nothing else of it is read."""
+"""Reads the numbers of rows and columns of a data file from its header only."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from fedtheory.federation.problem.delimited import SUFFIXES, Delimited
 from fedtheory.federation.problem.parquet import SUFFIX, ParquetSource
 
 _NO_FEATURES = 3
-"""Columns of a table that may be no features: the target, the client, numbers of rows."""
+"""Number of columns that may not be features: the target, the client, row numbers."""
 
 
 def smallest_size(path: Path) -> tuple[int, int]:
-    """Rows and features that a data file has at least; zeros where its header does not tell, or it is none.
+    """Return lower bounds of the rows and features of a data file; zeros if its header does not determine them.
 
-    What is wrong with a file is said where it is read.
+    Errors in the file are ignored here; they are reported when it is read.
     """
     try:
         return _smallest_size(path)
     except Exception:
-        # Broken files raise whatever the layers below come across.
+        # Broken files raise various errors of the libraries below.
         return 0, 0
 
 

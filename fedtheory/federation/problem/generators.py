@@ -26,7 +26,7 @@ def random_vector(generator: np.random.Generator, size: int, reach: int = 2) -> 
 
 
 def cayley_rotation(skew: Array) -> Array:
-    """``(I - A)(I + A)^-1`` for a rational skew-symmetric A (d, d): an orthogonal rational matrix."""
+    """Return ``(I - A)(I + A)^-1`` for a rational skew-symmetric A (d, d): an orthogonal rational matrix."""
     size = len(skew)
     identity = RATIONAL.identity(size)
     inverse = fmpq_mat((identity + skew).tolist()).inv()
@@ -38,7 +38,7 @@ def random_rotation(generator: np.random.Generator, size: int) -> Array:
     """Return a rational rotation (size, size) from a random skew matrix with small entries."""
     drawn = generator.integers(-2, 3, (size, size))
     if size == 1:
-        # Nothing turns a line.
+        # In one dimension there is no rotation.
         return RATIONAL.identity(1)
     entries = RATIONAL.array(drawn) / fmpq(2)
     upper = np.triu(entries, 1) + RATIONAL.zeros(size, size)
@@ -65,13 +65,13 @@ def random_quadratics(
     """Return a rational problem with one client for each spectrum.
 
     With `shared` all clients have the first client's Hessian, so that gradient
-    dissimilarity is bounded on all of space.  `heterogeneity` scales the spread
+    dissimilarity is bounded on all of space.  `heterogeneity` scales the differences
     of the clients' linear terms; `noise` is every client's gradient variance.
     """
     clients, dimension = len(spectra), len(spectra[0])
     hessians = [hessian_with_spectrum(generator, spectrum) for spectrum in (spectra[:1] if shared else spectra)]
     hessians = hessians * clients if shared else hessians
-    # Linear terms in the ranges of the Hessians, so that every F_i (and so F) has a minimiser.
+    # Linear terms lie in the ranges of the Hessians, so that every F_i (and so F) has a minimiser.
     common = random_vector(generator, dimension)
     minimisers = [common + heterogeneity * random_vector(generator, dimension) for _ in range(clients)]
     return quadratic(

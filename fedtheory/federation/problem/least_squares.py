@@ -31,9 +31,9 @@ def least_squares(
 ) -> Problem:
     """Return the problem of M clients with their data, from a start (d,).
 
-    Without `batch` clients see full gradients; with it, mini-batches of that
+    Without `batch` clients compute full gradients; with it, mini-batches of that
     size drawn with or without replacement.  In floats, with fewer rows than
-    features, the problem is in the coordinates of `row_span`.  Raises `InputError`.
+    features, the problem is in the coordinates of `row_span`.  Raises `InputError` for invalid data or batches.
     """
     _check_data(data, batch, replacement)
     oracle = ExactOracle() if batch is None else MiniBatch(data, batch, replacement)
@@ -47,7 +47,7 @@ def least_squares(
 
 
 def in_all_dimensions(problem: Problem) -> Problem:
-    """Return the problem with a coordinate for each feature, for algorithms that treat coordinates differently."""
+    """Return the problem with one coordinate per feature, for algorithms that treat coordinates differently."""
     if problem.span is None:
         return problem
     data, oracle = problem.span.data, problem.oracle
@@ -68,7 +68,7 @@ def _problem_on(data: ClientData, start: Array, oracle: Oracle, weights: Array, 
 
 
 def weigh_by_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
-    """p_i = n_i / n, (M,): every row counts alike, whichever client has it."""
+    """Return p_i = n_i / n, (M,), so that all rows have equal weight."""
     counts = arithmetic.array([len(outputs) for outputs in data.outputs])
     shares: Array = counts / counts.sum()
     return shares
@@ -79,7 +79,7 @@ THE_LOSS = "F_i is the average of (y - x'w)^2 over a client's rows; if your loss
 
 
 def notes_on(problem: Problem) -> list[str]:
-    """List notes on a problem of data: the loss, peculiarities of the data, the client weights."""
+    """Return notes on a problem of data: the loss, the columns, the batches, the client weights."""
     if problem.data is None:
         return list(problem.notes)
     others = (note_on_batches(problem), describe_weights(problem))
@@ -88,7 +88,7 @@ def notes_on(problem: Problem) -> list[str]:
 
 
 def notes_on_columns(problem: Problem) -> list[str]:
-    """Sentences on columns whose scales are far apart, and on a model without a constant term."""
+    """Return sentences on columns of very different scales, and on a model without a constant term."""
     if problem.data is None:
         return []
     data = (problem.data if problem.span is None else problem.span.data).as_floats()
@@ -96,7 +96,7 @@ def notes_on_columns(problem: Problem) -> list[str]:
 
 
 def describe_columns(are_far_apart: bool, is_one_constant: bool) -> list[str]:
-    """Sentences on columns whose scales are far apart, and on data without a constant column."""
+    """Return sentences on columns of very different scales, and on data without a constant column."""
     notes = ["the columns have very different scales: standardize = true equalises them"] if are_far_apart else []
     if not is_one_constant:
         notes.append("no column of ones: intercept = true adds one; without it the model has no constant term")
@@ -111,7 +111,7 @@ def note_on_batches(problem: Problem) -> str | None:
 
 
 def describe_batches(batch: int, counts: Sequence[int]) -> str | None:
-    """Return a sentence on clients, of so many rows each, with fewer rows than a batch; None if there are none."""
+    """Return a sentence on clients with fewer rows, `counts`, than a batch; None if there are none."""
     small = sum(count < batch for count in counts)
     if not small:
         return None
@@ -123,7 +123,7 @@ def describe_batches(batch: int, counts: Sequence[int]) -> str | None:
 
 
 def describe_weights(problem: Problem) -> str | None:
-    """Note that clients with different numbers of rows have equal weights; None if they have not."""
+    """Return a note that clients with different numbers of rows have equal weights; None if it does not apply."""
     counts = [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
     if len(set(counts)) < 2 or (problem.weights != problem.weights[0]).any():
         return None

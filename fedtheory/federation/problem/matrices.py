@@ -1,4 +1,4 @@
-"""Quadratics that are given by their matrices."""
+"""Quadratics given by their matrices."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def quadratic(
     weights: Array | None = None,
     noise: Array | None = None,
 ) -> Problem:
-    """Return a checked problem with exact gradients or isotropic noise.
+    """Return a validated problem with exact gradients or isotropic noise.
 
-    Shapes as in `Problem`; `noise` holds the variances, (M,).  Missing
+    Shapes are as in `Problem`; `noise` holds the variances, (M,).  Missing
     constants are zero, missing weights uniform.  Raises `InputError` if all
     clients are convex and F has no minimiser.
     """

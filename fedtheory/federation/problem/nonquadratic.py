@@ -1,4 +1,4 @@
-"""Problems whose objectives are no quadratics."""
+"""Problems whose objectives are not quadratic."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from fedtheory.federation.problem.quadratic import Problem
 
 
 class NonquadraticProblem(Problem):
-    """Problem without the constant matrices of quadratics; asking for them raises `NotApplicable`."""
+    """Base class of problems without the constant matrices of quadratics; their attributes raise `NotApplicable`."""
 
     description: str
     is_quadratic = False
 
     @property
     def hessians(self) -> NoReturn:
-        """No constant matrices."""
+        """Raises `NotApplicable`: there are no constant Hessians."""
         raise NotApplicable(f"the objectives are {self.description}, not quadratics: their curvatures are not constant")
 
     linear = hessians

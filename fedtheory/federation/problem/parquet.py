@@ -1,4 +1,4 @@
-"""Parquet files, in batches of rows."""
+"""Reads Parquet files, in batches of rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".parquet"
 CHUNK = 65536
-"""Rows of a batch."""
+"""Number of rows of a batch."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ class ParquetSource:
 
     @cached_property
     def header(self) -> Header:
-        """The names of its columns."""
+        """The names of the columns."""
         with self._open_file() as file:
             return Header(str(self.path), tuple(file.schema_arrow.names))
 
     @property
     def rows(self) -> int:
-        """Number of its rows, as its footer says."""
+        """Number of rows, from the file's footer."""
         with self._open_file() as file:
             return int(file.metadata.num_rows)
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        """Yield the rows of some columns."""
+        """Yield the rows of the given columns."""
         first = 1
         with self._open_file() as file:
             for batch in file.iter_batches(batch_size=CHUNK, columns=list(dict.fromkeys(names))):
@@ -66,12 +66,12 @@ class ParquetSource:
         except InputError:
             raise
         except Exception as error:
-            # Broken files raise whatever the layers below come across.
+            # Broken files raise various errors of the libraries below.
             raise InputError(KEY, f"{self.path} is not a readable Parquet file ({str(error)[:200]})") from None
 
 
 def _cells(column: pa.Array) -> Cells:
-    """Numbers as an array; anything else, and what holds nothing in places, as Python's values."""
+    """Return numbers as an array; other columns, and those with missing values, as Python objects."""
     import pyarrow as pa
 
     is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)

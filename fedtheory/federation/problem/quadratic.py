@@ -51,8 +51,8 @@ from fedtheory.shown import Card, Shown, number
 class Problem(Shown):
     """Quadratics of M clients in d dimensions, convex or not; all arrays share one arithmetic.
 
-    Raises `InputError` when a shape does not fit or a Hessian is not symmetric.
-    Where F is unbounded below, what is measured from x* or F* raises `NoMinimiser`.
+    Raises `InputError` if a shape does not fit or a Hessian is not symmetric.
+    If F is unbounded below, quantities relative to x* or F* raise `NoMinimiser`.
     """
 
     hessians: Array
@@ -71,11 +71,11 @@ class Problem(Shown):
     """The data of a least-squares problem."""
     description: str = "quadratics"
     span: RowSpan | None = None
-    """Span of rows in more dimensions, in whose coordinates the problem is."""
+    """The span of the rows, if the problem is in coordinates of a subspace."""
     is_quadratic = True
-    """Whether Hessians are constant and gradients affine: then moments close."""
+    """Whether Hessians are constant and gradients affine, so that moments close."""
     notes: ClassVar[Sequence[str]] = ()
-    """Facts that a reader of numbers on the problem should know."""
+    """Notes for readers of numbers on the problem."""
 
     def __post_init__(self) -> None:
         clients, dimension = len(self.hessians), self.start.shape[0]
@@ -92,7 +92,7 @@ class Problem(Shown):
         return f"{self.description}: {clients} in {self.features} dimension{'' if self.features == 1 else 's'}"
 
     def card(self) -> Card:
-        """Its size, what clients see of their gradients, and the value at start and optimum."""
+        """Return size, gradient noise, and values at start and optimum."""
         facts = {
             "clients": str(self.clients),
             "dimension": str(self.features),
@@ -106,26 +106,26 @@ class Problem(Shown):
 
     @property
     def clients(self) -> int:
-        """M."""
+        """Number of clients M."""
         return len(self.hessians)
 
     @property
     def dimension(self) -> int:
-        """d, the number of coordinates."""
+        """Number of coordinates d."""
         return len(self.start)
 
     @property
     def features(self) -> int:
-        """Number of features of a model; the dimension is smaller where the rows span fewer."""
+        """Number of features of a model; the dimension is smaller if the rows span a subspace."""
         return self.dimension if self.span is None else len(self.span.start)
 
     def lifted(self, points: Array) -> Array:
-        """Points (..., d) as models, (..., features)."""
+        """Return points (..., d) as models, (..., features)."""
         return points if self.span is None else self.span.lifted(points)
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
-        """Floats or rationals, as the arrays are."""
+        """The arithmetic of the arrays."""
         return arithmetic_of(self.hessians)
 
     @cached_property
@@ -134,7 +134,7 @@ class Problem(Shown):
         found = weighted_sum(self.weights, self.hessians)
         if self.has_convex_clients:
             return found
-        # Curvatures of both signs cancel, up to rounding.
+        # Curvatures of both signs may cancel up to rounding.
         return self.arithmetic.difference(found, found - found, lambda: weighted_sum(self.weights, abs(self.hessians)))
 
     @cached_property
@@ -172,12 +172,12 @@ class Problem(Shown):
 
     @cached_property
     def smallest_curvature(self) -> Number:
-        """The smallest eigenvalue of all H_i; raise `Unresolved` if floats lose it."""
+        """The smallest eigenvalue of all H_i; raises `Unresolved` if floats cannot resolve it."""
         return min(self.smallest_curvatures)
 
     @cached_property
     def smallest_curvatures(self) -> Array:
-        """The smallest eigenvalue of each H_i, (M,); raise `Unresolved` if floats lose one."""
+        """The smallest eigenvalue of each H_i, (M,); raises `Unresolved` if floats cannot resolve one."""
         if self.rows is None or self.data is None:
             return smallest_eigenvalues(self.arithmetic, self.hessians)
         return smallest_curvatures(self.data, self.hessians)
@@ -194,7 +194,7 @@ class Problem(Shown):
 
     @cached_property
     def rows(self) -> WeightedRows | None:
-        """The rows of least squares in floats, in coordinates whose zero is the start; None without them."""
+        """The rows of least squares in floats, relative to the start; None for other problems."""
         if self.data is None or self.arithmetic is not FLOAT:
             return None
         return WeightedRows.of(self.data, self.weights, self.start)
@@ -203,7 +203,7 @@ class Problem(Shown):
     def stationary_point(self) -> Array | None:
         """The zero of grad F nearest to the start, (d,); None if grad F has none.
 
-        `Unresolved` where floats would lose its printed digits.
+        Raises `Unresolved` if its printed digits would be wrong in floats.
         """
         if self.rows is not None:
             return self.start + self.rows.nearest_minimiser()
@@ -228,9 +228,9 @@ class Problem(Shown):
         return np.linalg.eigvalsh(self.hessian) if self.rows is None else self.rows.curvatures
 
     def require_digits(self, values: Array, form: Array, distances_sq: Array) -> Array:
-        """Return the values (N,) of a form in H at models that far from the centre.
+        """Return the values (N,) of a form in H at models with these squared distances from the centre.
 
-        Raises `Unresolved` if floats lose digits.
+        Raises `Unresolved` if the values lose their digits in floats.
         """
         if self.arithmetic is FLOAT:
             require_digits(values, np.linalg.norm(form) * distances_sq, lambda: self.curvatures)
@@ -238,7 +238,7 @@ class Problem(Shown):
 
     @cached_property
     def optimum(self) -> Array:
-        """x*, (d,): the minimiser of F nearest to the start; `NoMinimiser` where F is unbounded below."""
+        """x*, (d,): the minimiser of F nearest to the start; raises `NoMinimiser` if F is unbounded below."""
         if not self.has_convex_clients and not self.arithmetic.is_psd(self.hessian):
             raise NoMinimiser("F is unbounded below, its Hessian has a negative eigenvalue", "x*")
         if self.stationary_point is not None:
@@ -265,16 +265,16 @@ class Problem(Shown):
         return self.value(self.optimum)
 
     def value(self, point: Array) -> Number:
-        """F at a point (d,)."""
+        """Return F at a point (d,)."""
         return point @ product(self.hessian, point) / 2 - self.mean_linear @ point + self.mean_constant
 
     def gradients(self, points: Array) -> Array:
-        """Gradients of F_i, (..., M, d), at points (..., M, d)."""
+        """Return gradients of F_i, (..., M, d), at points (..., M, d)."""
         return (self.hessians @ points[..., None])[..., 0] - self.linear
 
     @cached_property
     def gradient_maps(self) -> Array:
-        """grad F_i as maps of (1, x), (M, d, d+1)."""
+        """Return grad F_i as maps of (1, x), (M, d, d+1)."""
         return np.concatenate([-self.linear[:, :, None], self.hessians], axis=2)
 
     def noise_covariances(self, moments: Array) -> Array:
@@ -284,7 +284,7 @@ class Problem(Shown):
 
     @cached_property
     def gradient_map(self) -> Array:
-        """grad F as a map of (1, x), x measured from the centre, (d, d+1)."""
+        """grad F as a map of (1, x), x relative to the centre, (d, d+1)."""
         at_centre = self.mean_linear - self.mean_linear
         if self.stationary_point is None:
             at_centre = product(self.hessian, self.centre) - self.mean_linear
@@ -292,12 +292,12 @@ class Problem(Shown):
 
     @cached_property
     def gradient_form(self) -> Array:
-        """|grad F(x)|^2 as a form in (1, x), x measured from the centre, (d+1, d+1)."""
+        """|grad F(x)|^2 as a form in (1, x), x relative to the centre, (d+1, d+1)."""
         return product(self.gradient_map.T, self.gradient_map)
 
     @cached_property
     def value_form(self) -> Array:
-        """F(x) without its value at the centre as a form in (1, x), x measured from the centre, (d+1, d+1)."""
+        """F(x) minus its value at the centre as a form in (1, x), x relative to the centre, (d+1, d+1)."""
         form = self.arithmetic.zeros(self.dimension + 1, self.dimension + 1)
         form[0, 1:] = self.gradient_map[:, 0] / 2
         form[1:, 0] = form[0, 1:]
@@ -306,25 +306,25 @@ class Problem(Shown):
 
     @property
     def about_optimum(self) -> Problem:
-        """Return the problem in coordinates whose origin is x*; `NoMinimiser` where F is unbounded below."""
+        """Return the problem in coordinates whose origin is x*; raise `NoMinimiser` if F is unbounded below."""
         _ = self.optimum
         return self.centred
 
     @cached_property
     def centred(self) -> Problem:
-        """Return the problem in coordinates whose origin is the centre, where F* is well separated from rounding."""
+        """Return the problem in coordinates whose origin is the centre, which reduces rounding errors of F - F*."""
         at = self.centre
         linear, constants = self._recentre(at)
         oracle = self.oracle.translated(at)
         start = self.arithmetic.difference(self.start, at, lambda: abs(self.start) + abs(at))
         moved = replace(self, linear=linear, constants=constants, start=start, oracle=oracle, data=None)
         if self.stationary_point is not None:
-            # To solve for it again would find rounding errors.
+            # The centre is known; computing it again would give rounding errors.
             vars(moved)["stationary_point"] = at - at
         return moved
 
     def _recentre(self, at: Array) -> tuple[Array, Array]:
-        """b_i and c_i in coordinates whose zero is a point (d,)."""
+        """Return b_i and c_i in coordinates whose zero is a point (d,)."""
         if self.rows is not None and self.data is not None:
             return client_descents(self.data, at), client_values(self.data, at)
         moved = product(self.hessians, at)
@@ -332,7 +332,7 @@ class Problem(Shown):
         return linear, self.constants + moved @ at / 2 - self.linear @ at
 
     def _gradient_scale(self, point: Array) -> Array:
-        """Sizes of the numbers that gradients at a point (d,) are made of, (M, d)."""
+        """Return the sizes of the terms of gradients at a point (d,), (M, d)."""
         sizes: Array = abs(self.linear) + abs(self.hessians) @ abs(point)
         return sizes
 
@@ -351,14 +351,14 @@ class Problem(Shown):
         return optima
 
     def repeated(self, copies: int) -> Problem:
-        """Return the problem with every client repeated, the shares divided by the number of copies."""
+        """Return the problem with every client repeated, the weights divided by the number of copies."""
         clients = list(range(self.clients)) * copies
         return self.with_clients(clients, self.weights[clients] / copies)
 
     def with_clients(self, clients: Sequence[int], weights: Array) -> Problem:
-        """Return the problem of some of the clients, in that order, with other weights.
+        """Return the problem of the given clients, in that order, with other weights.
 
-        A client may be named repeatedly.
+        Clients may be repeated.
         """
         clients = list(clients)
         hessians = self.hessians[clients]
@@ -390,15 +390,15 @@ _ARRAYS = ("hessians", "linear", "constants", "weights", "start")
 
 
 def weighted_sum(weights: Array, values: Array) -> Array:
-    """``sum_i weights[i] values[i]`` over the first axis, shape of one value."""
-    # The product that `tensordot` forms; for few clients its preparations take longer.
+    """Return ``sum_i weights[i] values[i]`` over the first axis, with the shape of one value."""
+    # The same product as `tensordot`, whose overhead is larger for few clients.
     shape = values.shape[1:]
     total: Array = np.dot(weights[None], values.reshape(len(values), math.prod(shape))).reshape(shape)
     return total[()] if total.ndim == 0 else total
 
 
 def require_well_conditioned(problem: Problem, key: str) -> None:
-    """Raise `InputError`, naming the key, where floats lose the digits of x*."""
+    """Raise `InputError`, naming the key, if floats lose the digits of x*."""
     try:
         _ = problem.stationary_point
     except Unresolved as reason:

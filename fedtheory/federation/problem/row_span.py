@@ -1,9 +1,9 @@
-"""Least squares with more features than rows: nothing happens outside what all rows and the start span.
+"""Least squares with more features than rows, in coordinates of the span of all rows and the start.
 
-With the columns of Q (d, r) orthonormal and spanning the rows, the start and an intercept that no ridge penalises, a
+Let the columns of Q (d, r) be orthonormal and span the rows, the start and an intercept without penalty.  A
 model ``w = Q z`` stays of this form: gradients are sums of rows and of multiples of the model.  In the coordinates z
-the rows are ``Q'x_ij``, and values, lengths of gradients and distances are the same.  One of the coordinates is for
-everything outside, which no row sees and where the curvature is that of the ridge: constants are the same, too.
+the rows are ``Q'x_ij``, and values, norms of gradients and distances are unchanged.  One coordinate represents the
+orthogonal complement, where the rows vanish and the curvature is that of the ridge: constants are unchanged, too.
 """
 
 from __future__ import annotations
@@ -16,57 +16,57 @@ from fedtheory.arithmetic import FLOAT, Array, arithmetic_of, product
 from fedtheory.federation.client_data import ClientData
 
 FEWEST = 64
-"""Features below which nothing is gained."""
+"""Number of features below which the coordinates are not changed."""
 MORE = 3
-"""Coordinates next to one for each row: the start, an intercept, and everything outside."""
+"""Number of coordinates besides one for each row: the start, an intercept, and the orthogonal complement."""
 _FLAT, _FAINT = 64 * float(np.finfo(float).eps), 1e-6
-"""Parts of the largest singular value below which others are zero, per dimension, and below which they lose digits."""
+"""Relative singular values, per dimension, below which others are zero, and below which they lose digits."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowSpan:
-    """Data and a start in d dimensions, and orthonormal coordinates of what they span."""
+    """Data and a start in d dimensions, and orthonormal coordinates of their span."""
 
     basis: Array
-    """Q, (d, r): columns that span the rows come first; one is zero for everything outside."""
+    """Q, (d, r): columns that span the rows come first; a zero column represents the orthogonal complement."""
     spanned: int
-    """Number of columns that span the rows, without an intercept that no ridge penalises."""
+    """Number of columns that span the rows, without an intercept that has no penalty."""
     data: ClientData
     start: Array
     """x^0, (d,)."""
 
     @property
     def inside(self) -> tuple[ClientData, Array]:
-        """The data and the start in the coordinates of the span."""
+        """Return the data and the start in the coordinates of the span."""
         inputs = tuple(product(rows, self.basis) for rows in self.data.inputs)
         for rows in inputs:
-            # Rows have no part along the rest of the start: its rounding would pass for a direction with curvature.
+            # Rows are orthogonal to the rest of the start: a rounding error there would look like curvature.
             outside = rows[:, self.spanned : rows.shape[1] - int(self.data.free)]
             outside[:] = arithmetic_of(rows).zeros(*outside.shape)
         return replace(self.data, inputs=inputs), product(self.start, self.basis)
 
     def lifted(self, points: Array) -> Array:
-        """Points (..., r) of the span in all dimensions, (..., d)."""
+        """Return points (..., r) of the span in all dimensions, (..., d)."""
         return product(points, self.basis.T)
 
     def of(self, clients: list[int]) -> RowSpan:
-        """Return the span with the data of some of the clients."""
+        """Return the span with the data of the given clients."""
         return replace(self, data=self.data.of(clients))
 
 
 def coordinates_of(data: ClientData) -> int:
-    """Return the most coordinates that a problem on the data takes in floats; all features in rationals."""
+    """Return an upper bound on the coordinates of a problem on the data in floats; all features in rationals."""
     rows, dimension = sum(map(len, data.outputs)), int(data.inputs[0].shape[1])
     return coordinates_in_floats(rows, dimension) if arithmetic_of(data.inputs[0]) is FLOAT else dimension
 
 
 def coordinates_in_floats(rows: int, dimension: int) -> int:
-    """Return the most coordinates that so many rows in so many dimensions take in floats."""
+    """Return an upper bound on the coordinates for `rows` rows in `dimension` dimensions in floats."""
     return min(dimension, rows + MORE) if dimension >= FEWEST else dimension
 
 
 def span_of(data: ClientData, start: Array) -> RowSpan | None:
-    """Return the span of the data and a start (d,), in floats; None if that is no gain, or would lose digits."""
+    """Return the span of the data and a start (d,), in floats; None if it is not smaller, or would lose digits."""
     dimension = len(start)
     if coordinates_of(data) == dimension:
         return None
@@ -87,9 +87,9 @@ def span_of(data: ClientData, start: Array) -> RowSpan | None:
 
 
 def _basis(rows: Array) -> Array | None:
-    """Return an orthonormal basis (d, r) of what rows (n, d) span.
+    """Return an orthonormal basis (d, r) of the span of rows (n, d).
 
-    None if it is not sure how many dimensions these are.
+    Returns None if rounding makes its dimension uncertain.
     """
     orthonormal, triangle = np.linalg.qr(rows.T)
     left, sizes, _ = np.linalg.svd(triangle)

@@ -1,8 +1,8 @@
-"""Least squares from the rows themselves, in floats: the minimiser by a QR factorisation, with a bound on its error.
+"""Least squares from the rows, in floats: the minimiser by a QR factorisation, with an error bound.
 
 The normal equations square the condition number of the rows: in floats they lose twice as many digits.  Here the rows
-of all clients are scaled by ``sqrt(p_i / n_i)``, so that F is the squared norm of ``A w - b``; a ridge adds its own
-rows.  Columns are scaled to norm one before the singular values separate flat directions from steep ones.
+of all clients are scaled by ``sqrt(p_i / n_i)``, so that F is the squared norm of ``A w - b``; a ridge adds further
+rows.  Columns are scaled to norm one before singular values separate directions without curvature from others.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _EPSILON = float(np.finfo(float).eps)
 _ROUNDINGS = 8.0
 """Backward error of a QR factorisation, per root of the dimension, in units of the machine precision."""
 _FLAT = 64.0
-"""Singular values of columns of norm one below so many roundings, per dimension, are zero."""
+"""Singular values of columns of norm one below this multiple of rounding, per dimension, count as zero."""
 _DIGITS = 5e-7
 """Largest relative error of a number whose six printed digits are right."""
 _LOST = 8.0
-"""Rounding errors of an eigenvalue or of a form, in units of the machine precision times the largest numbers in it."""
+"""Rounding error of an eigenvalue or of a form, in units of the machine precision times its largest term."""
 _MOST_ENTRIES = 2**20
-"""Entries that are factorised at once."""
+"""Limit on the entries that are factorised at once."""
 WAY_OUT = "standardize = true, or --arithmetic rational"
 
 
@@ -41,7 +41,7 @@ class WeightedRows:
 
     @classmethod
     def of(cls, data: ClientData, weights: Array, origin: Array) -> WeightedRows:
-        """Rows in coordinates whose zero is `origin` (d,)."""
+        """Factorise rows in coordinates whose zero is `origin` (d,)."""
         blocks = (
             np.sqrt(weight / len(y)) * np.column_stack([x[part], y[part] - x[part] @ origin])
             for (x, y), weight in zip(data, weights, strict=True)
@@ -53,12 +53,12 @@ class WeightedRows:
 
     @property
     def inputs(self) -> Array:
-        """A up to a rotation, (r, d): |A w| is the norm of the product with it."""
+        """A up to a rotation, (r, d), so that |A w| is unchanged."""
         return self.triangle[:, :-1]
 
     @cached_property
     def curvatures(self) -> Array:
-        """Eigenvalues of the Hessian of F in falling order; those that the rows do not tell from zero are zero."""
+        """Eigenvalues of the Hessian of F in decreasing order; those within rounding of zero are zero."""
         values = np.linalg.svd(self.inputs, compute_uv=False)
         squares: Array = (
             2 * np.where(values > _FLAT * len(values) * _EPSILON * values.max(initial=0.0), values, 0.0) ** 2
@@ -67,7 +67,7 @@ class WeightedRows:
 
     @property
     def smallest_curvature(self) -> float:
-        """Smallest eigenvalue of the Hessian of F; raise `Unresolved` if the rows have too few digits."""
+        """Smallest eigenvalue of the Hessian of F; raises `Unresolved` if the rows do not determine its digits."""
         largest, least = (float(self.curvatures[place]) for place in (0, -1))
         if len(self.curvatures) < self.inputs.shape[1]:
             return 0.0
@@ -111,18 +111,18 @@ class WeightedRows:
 
 
 def _parts(rows: int, columns: int) -> Iterator[slice]:
-    """Rows that are factorised together."""
+    """Yield slices of rows that are factorised together."""
     step = _choose_block_size(columns)
     yield from (slice(first, first + step) for first in range(0, rows, step))
 
 
 def _choose_block_size(columns: int) -> int:
-    """Return the number of rows factorised together: far more than columns, or a triangle would be no smaller."""
+    """Return the number of rows factorised together: far more than columns, so that each triangle is much smaller."""
     return max(_MOST_ENTRIES // (columns + 1), 4 * (columns + 1))
 
 
 def _triangle(blocks: Iterable[Array]) -> Array:
-    """R of a QR factorisation of blocks (n_i, d+1) below each other; few of them are in memory at once."""
+    """Return R of a QR factorisation of stacked blocks (n_i, d+1), with few blocks in memory at a time."""
     held: list[Array] = []
     rows = 0
     for block in blocks:
@@ -139,21 +139,21 @@ def _upper(blocks: list[Array]) -> Array:
 
 
 def _shortest(point: Array, rows: Array) -> Array:
-    """Return the point without its part in the flat directions, those that `rows` (r, d) do not see."""
+    """Return the point without its part in the null space of `rows` (r, d)."""
     basis = np.linalg.qr(rows.T)[0]
     found: Array = basis @ (basis.T @ point)
     return found
 
 
 def client_values(data: ClientData, point: Array) -> Array:
-    """F_i at a point (d,), (M,), from the residuals: no large numbers cancel."""
+    """Return F_i at a point (d,), (M,), from the residuals, so that no large numbers cancel."""
     squares = np.array([r @ r / len(r) for r in data.translated(point).outputs])
     values: Array = squares + data.penalties @ (point * point) / 2
     return values
 
 
 def client_descents(data: ClientData, point: Array) -> Array:
-    """-grad F_i at a point (d,), (M, d), from the residuals; what rounding may have made is zero."""
+    """Return -grad F_i at a point (d,), (M, d), from the residuals; values within rounding error are zero."""
     residuals = data.translated(point).outputs
     pulls = np.stack([2 * r @ x / len(r) for (x, _), r in zip(data, residuals, strict=True)])
 
@@ -166,10 +166,10 @@ def client_descents(data: ClientData, point: Array) -> Array:
 
 
 def smallest_curvatures(data: ClientData, hessians: Array) -> Array:
-    """Smallest eigenvalue of each client's Hessian, (M,); raise `Unresolved` if even the rows have too few digits."""
+    """Return the smallest eigenvalue of each client's Hessian, (M,); raise `Unresolved` if the rows lose its digits."""
     extremes = [values[[0, -1]] for values in np.linalg.eigvalsh(hessians)]
     ridge = 0.0 if data.free else float(data.ridge)
-    # A penalty that is not the same for all coefficients is one more row for each of them.
+    # A penalty that differs between coefficients adds one row for each of them.
     more = np.diag(np.sqrt(data.penalties / 2))[:-1] if data.free else np.empty((0, hessians.shape[1]))
     found = [
         _smallest(np.concatenate([x / np.sqrt(len(x)), more]), ridge, *map(float, ends))
@@ -179,7 +179,7 @@ def smallest_curvatures(data: ClientData, hessians: Array) -> Array:
 
 
 def _smallest(rows: Array, ridge: float, least: float, largest: float) -> float:
-    """Smallest eigenvalue of ``2 A'A + ridge``, where the matrix itself has these extreme eigenvalues in floats."""
+    """The smallest eigenvalue of ``2 A'A + ridge``, whose extreme eigenvalues in floats are `least` and `largest`."""
     if least > _LOST * _EPSILON / _DIGITS * largest:
         return least
     values = np.linalg.svd(rows, compute_uv=False)
@@ -191,9 +191,9 @@ def _smallest(rows: Array, ridge: float, least: float, largest: float) -> float:
 
 
 def require_digits(values: Array, sizes: Array, curvatures: Callable[[], Array]) -> None:
-    """Raise `Unresolved` if forms of a Hessian have values (N,) that are small next to the sizes of what cancels.
+    """Raise `Unresolved` if forms of a Hessian have values (N,) that are small relative to the terms that cancel.
 
-    Sums of squares do not cancel unless curvatures, the eigenvalues (d,) of the Hessian, are very unlike.
+    Sums of squares cancel only if the eigenvalues (d,) of the Hessian, `curvatures`, differ by orders of magnitude.
     """
     lost = _LOST * _EPSILON * sizes > _DIGITS * np.abs(values)
     if lost.any() and _has_faint_directions(curvatures()):
@@ -203,7 +203,7 @@ def require_digits(values: Array, sizes: Array, curvatures: Callable[[], Array])
 
 
 def _has_faint_directions(curvatures: Array) -> bool:
-    """Whether some of the eigenvalues (d,) of a Hessian are small, and not zero: forms of it lose digits there."""
+    """Return whether some eigenvalues (d,) of a Hessian are small but non-zero, so that forms in it lose digits."""
     largest = curvatures.max(initial=0.0)
     flat = _FLAT * len(curvatures) * _EPSILON * largest
     return bool((curvatures[curvatures > flat] < len(curvatures) * _LOST * _EPSILON / _DIGITS * largest).any())

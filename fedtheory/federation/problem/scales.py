@@ -1,4 +1,4 @@
-"""Scales of the columns of data: far apart, they make a least-squares problem ill-conditioned."""
+"""Scales of the columns of data: very different scales make a least-squares problem ill-conditioned."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from fedtheory.arithmetic import Array
 from fedtheory.federation.client_data import ClientData
 
 _UNEVEN = 10.0
-"""From this ratio of the columns' sizes on features are standardised."""
+"""Ratio of the columns' sizes from which features are standardised."""
 
 
 def are_uneven(sizes: Array) -> bool:
-    """Return whether the sizes of columns (d,) are far apart; columns of zeros do not count."""
+    """Return whether the sizes of columns (d,) are far apart; columns of zeros are ignored."""
     filled = sizes[sizes > 0]
     return bool(len(filled) > 0 and filled.max() > _UNEVEN * filled.min())
 
 
 def column_sizes(columns: Array) -> Array:
-    """Root of the mean square of each column, (d,): with it a far mean counts as a deviation does."""
+    """Return the root mean square of each column, (d,), which includes both mean and deviation."""
     sizes: Array = np.sqrt(np.einsum("ij,ij->j", columns, columns) / max(len(columns), 1))
     return sizes
 
 
 def scaling(columns: Array) -> tuple[Array, Array]:
-    """Mean and deviation of each column, (d,) each; one that never changes is not scaled."""
+    """Return mean and deviation of each column, (d,) each; the scale of a constant column is one."""
     spread = columns.std(axis=0)
     return columns.mean(axis=0), np.where(spread == 0, 1, spread)
 
 
 def sizes_of_data(data: ClientData) -> Array:
-    """Sizes of the columns over the rows of all clients, in floats, (d,)."""
+    """Return sizes of the columns over the rows of all clients, in floats, (d,)."""
     counts = np.array([len(outputs) for outputs in data.outputs])
     squares = np.stack([column_sizes(inputs) ** 2 for inputs in data.inputs])
     sizes: Array = np.sqrt(counts @ squares / counts.sum())
@@ -38,7 +38,7 @@ def sizes_of_data(data: ClientData) -> Array:
 
 
 def has_constant(data: ClientData) -> bool:
-    """Return whether a column has one value other than zero in the rows of all clients."""
+    """Return whether a column is constant and non-zero in the rows of all clients."""
     first = data.inputs[0][0]
     steady = first != 0
     for inputs in data.inputs:

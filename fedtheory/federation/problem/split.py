@@ -1,4 +1,4 @@
-"""Splitting a data set over clients."""
+"""Splits a data set over clients."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from fedtheory.errors import InputError
 
 
 def iid_split(count: int, clients: int, seed: int) -> list[Array]:
-    """Row indices for each client: a random partition of `count` rows into parts of nearly equal size."""
+    """Return row indices for each client: a random partition of `count` rows into parts of nearly equal size."""
     _check_count(count, clients)
     shuffled = np.random.default_rng(seed).permutation(count)
     return [np.sort(part) for part in np.array_split(shuffled, clients)]
 
 
 def dirichlet_split(labels: Array, clients: int, concentration: float, seed: int) -> list[Array]:
-    """Row indices for each client, label skew by Dirichlet proportions.
+    """Return row indices for each client, with label skew by Dirichlet proportions.
 
-    Each label's rows are dealt out in proportions drawn from a symmetric
+    Each label's rows are assigned in proportions sampled from a symmetric
     Dirichlet law; a small `concentration` gives each client few labels.  A
-    client left empty takes a row from the largest one.
+    client without rows takes a row from the largest one.
     """
     _check_count(len(labels), clients)
     if concentration <= 0:

@@ -1,4 +1,4 @@
-"""Columns of a file that may not be what they are read as, in sentences for its reader."""
+"""Notes on columns of a file that may have been given the wrong role."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fedtheory.arithmetic import Array
 from fedtheory.federation.problem.clients import Clients
 
 _FEWEST_ROWS = 8
-"""Rows from which on a coincidence is none."""
+"""Number of rows from which a coincidence is unlikely."""
 
 
 def describe_suspects(names: Sequence[str], features: Array) -> tuple[str, ...]:
-    """Report features (n, d) that repeat another one, or count the rows."""
+    """Report features (n, d) that repeat another one, or that are row numbers."""
     if len(features) < _FEWEST_ROWS:
         return ()
     known: dict[bytes, str] = {}
@@ -31,7 +31,7 @@ def describe_suspects(names: Sequence[str], features: Array) -> tuple[str, ...]:
 
 
 def describe_many_clients(name: str, clients: Clients | None) -> tuple[str, ...]:
-    """Report that the last column, read as client, has another value in most rows."""
+    """Report that the last column, used as client, has a different value in most rows."""
     if clients is None or len(clients.codes) < _FEWEST_ROWS or 2 * len(clients.labels) <= len(clients.codes):
         return ()
     return (

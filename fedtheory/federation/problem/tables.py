@@ -1,4 +1,4 @@
-"""Rows from a table with named columns, read in chunks: numbers become arrays, and text is kept for one chunk alone."""
+"""Reads rows of a table with named columns in chunks: numbers become arrays, and text is stored for one chunk only."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fedtheory.federation.problem.suspects import describe_many_clients, describ
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows that follow one another."""
+    """Consecutive rows of a table."""
 
     rows: Sequence[object]
-    """Name of each row for messages: its line in an editor, or its label."""
+    """Name of each row for messages: its line number, or its label."""
     columns: Sequence[Cells]
-    """The columns that were asked for, in that order."""
+    """The requested columns, in that order."""
 
 
 class NamedColumns(Protocol):
@@ -31,19 +31,19 @@ class NamedColumns(Protocol):
 
     @property
     def header(self) -> Header:
-        """The names of its columns."""
+        """The names of the columns."""
 
     @property
     def decimal(self) -> str:
-        """The sign between the whole part of a number and the rest."""
+        """The decimal sign."""
 
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
-        """Return the rows of these columns; raise `InputError` if the source has no such rows."""
+        """Yield the rows of these columns; raise `InputError` if the source has no such rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a table, by what its columns are for."""
+    """The rows of a table, by the roles of its columns."""
 
     roles: Roles
     features: Array
@@ -52,13 +52,13 @@ class Rows:
     """(n,)."""
     clients: Clients | None
     notes: tuple[str, ...]
-    """Sentences on omitted parts."""
+    """Notes on omitted parts."""
     classes: tuple[str, ...] = ()
-    """The names of labels that are text; outputs are their places."""
+    """The names of text labels; outputs are their indices."""
 
 
 def read_rows(source: NamedColumns, choice: ColumnChoice) -> Rows:
-    """All rows of a source; `InputError` names the row and the column of the first cell that is wrong."""
+    """Read all rows of a source; an `InputError` names the row and the column of the first invalid cell."""
     source.header.require_distinct()
     roles = source.header.roles(choice)
     target = (ClassColumn if choice.has_classes else TargetColumn)(roles.target, source.decimal)
@@ -97,7 +97,7 @@ def read_rows(source: NamedColumns, choice: ColumnChoice) -> Rows:
 
 
 def _join(parts: list[Array], features: int) -> tuple[Array, Array]:
-    """Features (n, d) and outputs (n,); each part is let go when it has been copied."""
+    """Return features (n, d) and outputs (n,); each part is freed after it has been copied."""
     count = sum(map(len, parts))
     inputs, outputs = np.empty((count, features)), np.empty(count)
     stop = count
@@ -111,7 +111,7 @@ def _join(parts: list[Array], features: int) -> tuple[Array, Array]:
 def _require_fine(
     source: str, columns: Sequence[NumberColumn | LabelColumn], choice: ColumnChoice, roles: Roles
 ) -> None:
-    """Raise `InputError` with the first bad cell of each column."""
+    """Raise `InputError` with the first invalid cell of each column."""
     troubles = [trouble for column in columns if (trouble := column.trouble) is not None]
     if troubles:
         more = f" and {len(troubles) - _MOST_TROUBLES} more columns" if len(troubles) > _MOST_TROUBLES else ""
@@ -122,7 +122,7 @@ def _require_fine(
 
 
 _MOST_TROUBLES = 5
-"""Columns whose first bad cell is named."""
+"""Number of columns whose first invalid cell is reported."""
 
 
 def _is_index(name: str, values: Array, choice: ColumnChoice) -> bool:
@@ -134,5 +134,5 @@ def _is_index(name: str, values: Array, choice: ColumnChoice) -> bool:
 
 
 def _describe_index_column(name: str) -> str:
-    """Report that a column counts the rows, and how to keep it."""
+    """Return a note that a column of row numbers is omitted, and how to keep it."""
     return f"column {name!r} counts the rows: it is left out of the features (name it in features to keep it)"
