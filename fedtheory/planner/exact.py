@@ -23,8 +23,10 @@ GRID = tuple(float(exponent) for exponent in range(-4, 2))
 """Exponents of the coarse grid."""
 _FURTHEST = 12
 """Largest extension of the search where one of its ends is the best."""
-_TOLERANCE, _EVALUATIONS = 0.02, 7
-"""Tolerance of the refined search, in exponents; and the number of errors that it evaluates."""
+_TOLERANCE, _EVALUATIONS, _FEW_EVALUATIONS = 0.02, 7, 2
+"""Tolerance of the refined search, in exponents; and the number of errors that it evaluates; of large runs fewer."""
+_LARGE = 2**20
+"""Numbers of the maps of all clients from which on a run is large: it is followed in blocks of clients."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,12 @@ class ExactErrors:
     def grid(self) -> tuple[float, ...]:
         """The step sizes of the coarse search, from 1/(256 L) to 4/L."""
         return tuple(self.step(exponent) for exponent in GRID)
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Return whether there are so many clients that each step size takes long: fewer of them are then tried."""
+        problem = self.run.problem
+        return problem.is_quadratic and problem.clients * (problem.dimension + 1) ** 2 > _LARGE
 
     @cached_property
     def _scale(self) -> float:
@@ -94,7 +102,8 @@ class ExactErrors:
         if math.isnan(self.error(quantity, self.planned)):
             return None
         compute_trajectories(run for run in map(self.at, self.grid) if "attempted_trajectory" not in vars(run))
-        found = lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID)
+        evaluations = _FEW_EVALUATIONS if self.is_large else _EVALUATIONS
+        found = lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID, evaluations)
         return None if found is None else ExactOptimum(self.step(found[0]), found[1])
 
 
@@ -106,11 +115,14 @@ def _round(step_size: float) -> str:
     return f"{step_size:.12g}"
 
 
-def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[float, float] | None:
+def lowest(
+    score: Callable[[float], float], coarse: Sequence[float], evaluations: int = _EVALUATIONS
+) -> tuple[float, float] | None:
     """Return the exponent with the lowest score, and that score; None if it only falls towards small exponents.
 
-    A coarse grid, which is extended where its best point is an end, then Brent's method about that point.  Scores
-    need not have one valley only: the coarse grid decides which.  They are infinite where a run diverges.
+    A coarse grid, which is extended where its best point is an end, then so many `evaluations` of Brent's method about
+    that point.  Scores need not have one valley only: the coarse grid decides which.  They are infinite where a run
+    diverges.
     """
     from scipy.optimize import minimize_scalar
 
@@ -128,7 +140,7 @@ def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[fl
         known[exponent] = score(exponent)
         return min(known[exponent], ceiling)
 
-    options: Any = {"xatol": _TOLERANCE, "maxiter": _EVALUATIONS}
+    options: Any = {"xatol": _TOLERANCE, "maxiter": evaluations}
     minimize_scalar(lambda x: at(float(x)), bounds=(best - 1, best + 1), method="bounded", options=options)
     best = _best(known)
     return (best, known[best]) if math.isfinite(known[best]) else None

@@ -44,7 +44,8 @@ def failures_on(claim: Claim, run: Run) -> list[str]:
 def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: ExactErrors, edge: Edge) -> Measurements:
     """Return the bound with the constants of the run at its best step size, and the best step size with such constants.
 
-    That is the best of a coarse grid, the given one, the largest admissible one, `edge`, and a few between those.
+    That is the best of a coarse grid, the given one, the largest admissible one, `edge`, and a few between those where
+    runs are not large.
     """
     best = optimum.step_size
     there = _bound_at(claim, errors, best)
@@ -57,7 +58,7 @@ def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: Ex
     # Beyond the edge no claim covers the run, and its constants take long.
     steps = [step for step in errors.grid if step < edge.value] + ([edge.value] if math.isfinite(edge.value) else [])
     tried = {best: value, **_values_at(steps, claim, errors)}
-    tried |= _values_at(_refine_grid(tried), claim, errors)
+    tried |= _values_at(() if errors.is_large else _refine_grid(tried), claim, errors)
     smallest = min(tried, key=lambda step: tried[step])
     return Measurements(tuple(changed), value, smallest, tried[smallest])
 

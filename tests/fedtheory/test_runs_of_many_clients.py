@@ -12,7 +12,9 @@ from fedtheory.federation import Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import minibatch
 from fedtheory.federation.problem import least_squares
-from fedtheory.planner import ahead
+from fedtheory.language import quantities as q
+from fedtheory.planner import ahead, exact
+from fedtheory.planner.exact import ExactErrors
 
 
 def _run(participation: Participation | None = None) -> Run:
@@ -59,6 +61,21 @@ def test_large_problems_stay_in_one_process(monkeypatch) -> None:
     assert ahead._pays(run)
     monkeypatch.setattr(ahead, "_LARGE", 12 * 4 * 3)
     assert not ahead._pays(run)
+
+
+def test_fewer_step_sizes_of_large_runs_are_tried(monkeypatch) -> None:
+    """The best one is at most a factor of four, the ratio of the coarse grid, from that of a longer search."""
+    few, many = ExactErrors(_run()), ExactErrors(_run())
+    assert not many.is_large
+    expected = many.best(q.average_suboptimality)
+    monkeypatch.setattr(exact, "_LARGE", 12 * 4 * 4 - 1)
+    assert few.is_large
+    found = few.best(q.average_suboptimality)
+    assert found is not None
+    assert expected is not None
+    assert len(few._runs) < len(many._runs)
+    assert expected.error <= found.error
+    assert expected.step_size / 4 < found.step_size < expected.step_size * 4
 
 
 def test_clients_with_equally_many_rows_are_computed_together(monkeypatch) -> None:
