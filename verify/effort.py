@@ -28,8 +28,8 @@ _PER_ROUND = 1e-4
 _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
 _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
-"""Seconds, in floats, of the quantities that a claim uses at each local step, of a local step with stale models, and
-the additional seconds of such a step per client.
+"""Seconds of the quantities that a claim uses at each local step, of a local step with stale models, and the
+additional seconds of such a step per client, in floats and for short rationals.
 """
 _PER_FRAME, _IN_FRAMES, _IN_EXACT_FRAMES = 1e-4, 2e-8, 4e-7
 """Seconds of a local step at which a claim uses vectors, and of each entry of such a vector in floats and in
@@ -70,15 +70,21 @@ def spend(run: Run, place: str = "run") -> None:
 
 
 def _estimate_step_work(run: Run) -> float:
-    """Estimate the seconds of work for values at each local step in a float check."""
-    if run.arithmetic is not FLOAT:
+    """Estimate the seconds of work for values at each local step in a check in floats or rationals."""
+    if run.arithmetic is ENCLOSED:
         return 0.0
     places = run.algorithm.rounds, max(run.algorithm.work.steps)
     is_asked = any(isinstance(value, np.ndarray) and value.shape[:2] == places for value in run.memo.values())
     trajectory = vars(run).get("attempted_trajectory")
     is_stale = trajectory is not None and "stale" in vars(trajectory)
     stale = _STALE + _STALE_CLIENT * run.problem.clients if is_stale else 0.0
-    return math.prod(places) * (_PER_PLACE * is_asked + stale)
+    return math.prod(places) * _grow_numbers(run) * (_PER_PLACE * is_asked + stale)
+
+
+def _grow_numbers(run: Run) -> float:
+    """Return the factor by which longer rationals increase the work of a local step; 1 for floats."""
+    steps = max(run.algorithm.work.steps) * run.algorithm.rounds
+    return 1 + steps / _LONGER if run.arithmetic is RATIONAL else 1.0
 
 
 def _in_frames(run: Run, place: str) -> float:
@@ -101,7 +107,7 @@ def simulation(run: Run) -> float:
     of_a_step, has_coins = _multiplications(run), _has_coins(run)
     if run.arithmetic is RATIONAL:
         of_coins = _EXACT_WITH_COINS * rounds if has_coins else 0.0
-        return of_coins + _EXACT * steps * rounds * (1 + steps * rounds / _LONGER) * of_a_step
+        return of_coins + _EXACT * steps * rounds * _grow_numbers(run) * of_a_step
     slower = 1 if run.arithmetic is FLOAT else _ENCLOSED
     of_a_round = steps * (_PER_STEP + _IN_FLOATS * of_a_step)
     each = _WITH_COINS if has_coins else _PER_ROUND

@@ -11,21 +11,18 @@ from flint import fmpq
 
 from verify.falsify.shrink import (
     _AWAY,
-    _fewer,
     _margin,
     _origins,
     _plain_factors,
-    _remove_keys,
-    _remove_parts,
     _replace,
     _replace_at,
     _Shrinking,
     _sort_by_margin,
-    _subsets,
     _weight,
     _weight_of_sides,
     list_clearer,
 )
+from verify.falsify.smaller_runs import _fewer, _subsets, remove_keys, remove_parts
 from verify.falsify.tables import Table, get
 
 
@@ -42,10 +39,38 @@ def _table(count: int = 2, steps: Any = 1, rounds: int = 1, **algorithm: Any) ->
 
 @pytest.mark.parametrize(
     ("count", "expected"),
-    [(1, []), (2, [1]), (3, [1, 2]), (4, [1, 2, 3]), (9, [1, 2, 4, 7, 8]), (40, [1, 2, 10, 20, 38, 39])],
+    [
+        (1, []),
+        (2, [1]),
+        (3, [1, 2]),
+        (4, [1, 2, 3]),
+        (9, [1, 2, 4, 7, 8]),
+        (32, [1, 2, 8, 16, 30, 31]),
+        (33, [1, 2, 8, 16]),
+    ],
 )
 def test_smaller_counts(count: int, expected: list[int]) -> None:
     assert _fewer(count) == expected
+
+
+@pytest.mark.parametrize("least", [257, 460, 511])
+@pytest.mark.parametrize("key", ["rounds", "local_steps"])
+def test_large_counts_are_bisected(least: int, key: str) -> None:
+    """To the smallest one, by tries whose number is a logarithm."""
+    counts = {"rounds": 1, "local_steps": 1} | {key: 512}
+    one: Any = _Shrinking(None, _table(1, counts["local_steps"], counts["rounds"]), None, None, lambda: None)  # type: ignore[arg-type]
+    tried: list[int] = []
+
+    def tries(table: Table) -> bool:
+        tried.append(get(table, f"algorithm.{key}"))
+        is_smaller: bool = least <= tried[-1] < get(one.table, f"algorithm.{key}")
+        one.table = table if is_smaller else one.table
+        return is_smaller
+
+    one._tries = tries
+    assert one._bisect_counts() is True
+    assert get(one.table, f"algorithm.{key}") == least
+    assert len(tried) <= 3 * 9
 
 
 def test_parts_that_are_kept() -> None:
@@ -65,7 +90,7 @@ def test_runs_with_fewer_parts() -> None:
     """Fewer rounds, clients, and steps, of the same size or of the same product; each client's own steps as well."""
     found = [
         (len(table["problem"]["linear"]), *(get(table, f"algorithm.{key}") for key in ("rounds", "local_steps")), step)
-        for table in _remove_parts(_table(2, 3, 2))
+        for table in remove_parts(_table(2, 3, 2))
         for step in (get(table, "algorithm.local_step_size"),)
     ]
     eighth = fmpq(1, 8)
@@ -78,11 +103,11 @@ def test_runs_with_fewer_parts() -> None:
         (2, 2, 2, eighth),
         (2, 2, 2, eighth * fmpq(3, 2)),
     ]
-    own = [get(table, "algorithm.local_steps") for table in _remove_parts(_table(2, [3, 1], 1))]
+    own = [get(table, "algorithm.local_steps") for table in remove_parts(_table(2, [3, 1], 1))]
     assert own == [[1], [3], 1, 1, 2, 2, [1, 1], [2, 1]]
     rows = {"kind": "least-squares", "inputs": [[[fmpq(1)], [fmpq(2)]]], "outputs": [[fmpq(5), fmpq(7)]]}
     data: Table = {"problem": rows | {"start": [fmpq(0)]}, "algorithm": _table()["algorithm"]}
-    assert [get(table, "problem.outputs") for table in _remove_parts(data)] == [[[7]], [[5]]]
+    assert [get(table, "problem.outputs") for table in remove_parts(data)] == [[[7]], [[5]]]
 
 
 def test_few_coordinates_come_first_for_many_clients() -> None:
@@ -91,7 +116,7 @@ def test_few_coordinates_come_first_for_many_clients() -> None:
         table["problem"]["hessians"] = [[[fmpq(1), fmpq(0)], [fmpq(0), fmpq(2)]]] * count
         table["problem"]["linear"] = [[fmpq(0), fmpq(0)]] * count
         table["problem"]["start"] = [fmpq(3), fmpq(4)]
-        tables = list(_remove_parts(table))
+        tables = list(remove_parts(table))
         starts = [get(one, "problem.start") for one in tables]
         assert starts.count([3]) == starts.count([4]) == (2 if count > 16 else 1)
         assert (len(starts[0]) == 1) is (count > 16)
@@ -103,16 +128,16 @@ def test_runs_with_fewer_keys() -> None:
     law = {"kind": "uniform", "clients": 2}
     sizes = [fmpq(1, 8), fmpq(1, 4), fmpq(1, 8)]
     table = _table(3, [2, 2, 1], participation=law, local_step_size=sizes)
-    without = list(_remove_keys(table))
+    without = list(remove_keys(table))
     assert get(without[0], "algorithm.participation") is None
     assert without[1] == table
     assert get(without[2], "algorithm.participation") == {"kind": "uniform", "clients": 1}
     assert [get(one, "algorithm.local_step_size") for one in without[3:5]] == [fmpq(1, 8), fmpq(1, 4)]
     assert [get(one, "algorithm.local_steps") for one in without[5:]] == [2, 1]
     one = _table(3, participation={"kind": "uniform", "clients": 1})
-    assert len(list(_remove_keys(one))) == 2
+    assert len(list(remove_keys(one))) == 2
     fixed = _table(3, participation={"kind": "fixed", "clients": [0, 1]})
-    assert len(list(_remove_keys(fixed))) == 2
+    assert len(list(remove_keys(fixed))) == 2
 
 
 @pytest.mark.parametrize(
@@ -127,14 +152,14 @@ def test_runs_with_fewer_keys() -> None:
 )
 def test_simpler_clocks(clock: Table, expected: list[Table]) -> None:
     """Without a clock, then reports together, and no buffer of one report."""
-    found = [get(table, "algorithm.clock") for table in _remove_keys(_table(clock=clock))]
+    found = [get(table, "algorithm.clock") for table in remove_keys(_table(clock=clock))]
     assert found == [None, clock, *expected]
 
 
 def test_a_batch_of_one_is_simpler() -> None:
     table = _table()
     table["problem"]["batch"] = 3
-    assert [get(one, "problem.batch") for one in _remove_keys(table)] == [None, None, 1]
+    assert [get(one, "problem.batch") for one in remove_keys(table)] == [None, None, 1]
 
 
 def test_numbers_of_a_key_are_replaced() -> None:

@@ -63,6 +63,16 @@ def test_values_at_each_local_step_count_each_of_them() -> None:
     assert spent[each.id, 401] - spent[each.id, 1] == pytest.approx(800 * 2.5e-5)
 
 
+def test_values_at_each_local_step_of_rationals_grow_with_the_run() -> None:
+    """Each number is longer than the one before: twice the steps are nearly four times the work."""
+    claim, spent = Claim(id="mine:each", lhs=q.round_gap, rhs=10**6), {}
+    for rounds in (16, 128, 256):
+        run, begin = parse_run(_table(rounds), RATIONAL), measure_work()
+        check(claim, run)
+        spent[rounds] = measure_work() - begin - simulation(run)
+    assert spent[256] - spent[16] > 3.5 * (spent[128] - spent[16]) > 0
+
+
 def test_longer_runs_count_more_only_where_they_take_longer() -> None:
     """Rationals grow with the rounds; equal rounds of floats are doubled; clients count in both."""
     assert simulation(parse_run(_table(64), RATIONAL)) > 64 * simulation(parse_run(_table(1), RATIONAL))

@@ -22,34 +22,23 @@ from verify.falsify.local import turned
 from verify.falsify.rounding import simpler, weight_of
 from verify.falsify.score import NOTHING, score
 from verify.falsify.search_state import is_lively
+from verify.falsify.smaller_runs import COUNTS, LARGE, OPTIONAL, remove_keys, remove_parts
 from verify.falsify.tables import (
-    STEP_SIZE,
     Table,
     array,
     changed,
-    clients,
-    dimension,
     evaluate_rigorously,
-    find_most_steps,
     get,
     leaves,
     map_entries,
     number_keys,
-    scaled,
     size,
-    with_clients,
-    with_coordinates,
-    with_entry,
     working_table,
     write_table,
 )
 
-_OPTIONAL = (
-    *(f"problem.{name}" for name in ("noise", "weights", "constants", "batch", "replacement")),
-    *(f"algorithm.{name}" for name in ("server_step_size", "clock", "aggregation", "participation")),
-)
 _MANY = 16
-"""Number of parts from which on they are not tried one by one."""
+"""A quarter of the numbers of a key from which on not each of them is tried on its own."""
 _TURNS = 6
 """Number of moves towards a clear margin."""
 _KEY = 24
@@ -138,7 +127,7 @@ class _Shrinking:
 
     def smallest(self) -> Table:
         """Apply steps of all kinds until none helps or the deadline has passed."""
-        kinds = (self._fewer_parts, self._fewer_keys, self._other_units, self._simpler_numbers)
+        kinds = (self._fewer_parts, self._bisect_counts, self._fewer_keys, self._other_units, self._simpler_numbers)
         with suppress(_TimeIsUp):
             self._clearer()
             while sum(kind() for kind in kinds):
@@ -182,11 +171,24 @@ class _Shrinking:
 
     def _fewer_parts(self) -> bool:
         """Remove clients, coordinates, rounds, local steps, rows of data and participants."""
-        return self._repeat(_remove_parts)
+        return self._repeat(remove_parts)
+
+    def _bisect_counts(self) -> bool:
+        """Reduce large numbers of rounds and local steps by bisection."""
+        helped = False
+        for count, with_count in COUNTS:
+            low, high = count(self.table) // 2, count(self.table)
+            while high > LARGE and high - low > 1:
+                middle = (low + high) // 2
+                if self._tries(with_count(self.table, middle)):
+                    helped, high = True, middle
+                else:
+                    low = middle
+        return helped
 
     def _fewer_keys(self) -> bool:
         """Remove keys that have their default value."""
-        return self._repeat(_remove_keys)
+        return self._repeat(remove_keys)
 
     def _other_units(self) -> bool:
         """Change coordinates, units and factors so that numbers become simpler."""
@@ -280,7 +282,7 @@ def _weight(table: Table) -> tuple[bool, int, int]:
     keys.
     """
     numbers = sum(weight_of(value) for key in number_keys() for value in leaves(get(table, key)))
-    keys = sum(_KEY for key in _OPTIONAL if get(table, key) is not None)
+    keys = sum(_KEY for key in OPTIONAL if get(table, key) is not None)
     steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"
     is_loss = table["problem"]["kind"] in KINDS
     return is_loss, size(table), numbers + keys + (len(steps) if isinstance(steps, list) else 0) + breaks_ties
@@ -303,75 +305,6 @@ def _replace_at(table: Table, key: str, place: int, new: fmpq) -> Table:
         return changed(table, {key: hessians.tolist()})
     places = itertools.count()
     return changed(table, {key: map_entries(value, lambda number: new if next(places) == place else number)})
-
-
-def _remove_parts(table: Table) -> Iterator[Table]:
-    everyone, coordinates = list(range(clients(table))), list(range(dimension(table)))
-    rounds = table["algorithm"]["rounds"]
-    if len(everyone) > _MANY:
-        # Tests at the cost of one client come first.
-        yield from (with_coordinates(table, kept) for kept in _subsets(coordinates))
-    for count in _fewer(rounds):
-        yield changed(table, {"algorithm.rounds": count})
-    for kept in _subsets(everyone):
-        yield with_clients(table, kept)
-    for kept in _subsets(coordinates):
-        yield with_coordinates(table, kept)
-    for count in _fewer(find_most_steps(table)):
-        fewer = changed(table, {"algorithm.local_steps": count})
-        yield fewer
-        yield scaled(fewer, {STEP_SIZE: fmpq(find_most_steps(table), count)})
-    steps = table["algorithm"].get("local_steps", 1)
-    for client, own in enumerate(steps if isinstance(steps, list) else []):
-        for count in _fewer(own):
-            yield changed(table, {"algorithm.local_steps": with_entry(steps, client, count)})
-    yield from _remove_rows(table)
-
-
-def _fewer(count: int) -> list[int]:
-    """Return smaller counts, the smallest first."""
-    return sorted({1, 2, count // 4, count // 2, count - 2, count - 1} & set(range(1, count)))
-
-
-def _subsets(parts: list[int]) -> Iterator[list[int]]:
-    """Yield single parts, pairs, halves, and all but one; of many parts only the first ones."""
-    if len(parts) > _MANY:
-        counts = {1, 2, *(len(parts) - len(parts) // share for share in (2, 4, 8, 16)), len(parts) - 1}
-        yield from (parts[:count] for count in sorted(counts))
-        return
-    if len(parts) > 2:
-        yield from ([part] for part in parts)
-        yield from ([one, other] for one in parts[:6] for other in parts[:6] if one < other)
-        yield parts[: len(parts) // 2]
-        yield parts[len(parts) // 2 :]
-    for out in parts if len(parts) > 1 else []:
-        yield [part for part in parts if part != out]
-
-
-def _remove_rows(table: Table) -> Iterator[Table]:
-    problem = table["problem"]
-    for client, rows in enumerate(problem.get("inputs", ())):
-        for kept in _subsets(list(range(len(rows)))):
-            fewer = {name: [problem[name][client][row] for row in kept] for name in ("inputs", "outputs")}
-            yield changed(table, {f"problem.{n}": with_entry(problem[n], client, part) for n, part in fewer.items()})
-
-
-def _remove_keys(table: Table) -> Iterator[Table]:
-    yield from (changed(table, {key: None}) for key in _OPTIONAL if get(table, key) is not None)
-    yield changed(table, {"problem.batch": None, "problem.replacement": None})
-    if get(table, "problem.batch") is not None:
-        yield changed(table, {"problem.batch": 1})
-    law = get(table, "algorithm.participation")
-    if law is not None and isinstance(law["clients"], int) and law["clients"] > 1:
-        yield changed(table, {"algorithm.participation": law | {"clients": 1}})
-    for key in (STEP_SIZE, "algorithm.local_steps"):
-        value = get(table, key)
-        if isinstance(value, list):
-            yield from (changed(table, {key: entry}) for entry in dict.fromkeys(value))
-    if get(table, "algorithm.clock.ties") == "one-by-one":
-        yield changed(table, {"algorithm.clock.ties": "together"})
-    if get(table, "algorithm.clock.policy") == "fedbuff" and get(table, "algorithm.clock.buffer") == 1:
-        yield changed(table, {"algorithm.clock.policy": "async", "algorithm.clock.buffer": None})
 
 
 def _origins(table: Table) -> list[Array]:

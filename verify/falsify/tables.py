@@ -157,9 +157,14 @@ def find_most_steps(table: Table) -> int:
     return int(max(steps) if isinstance(steps, list) else steps)
 
 
+def count_rounds(table: Table) -> int:
+    """Return T, the number of rounds."""
+    return int(table["algorithm"]["rounds"])
+
+
 def count_steps(table: Table) -> int:
     """Return K T, the number of local steps in all rounds."""
-    return find_most_steps(table) * int(table["algorithm"]["rounds"])
+    return find_most_steps(table) * count_rounds(table)
 
 
 def rows(table: Table) -> int:
