@@ -27,7 +27,7 @@ _GAP = re.compile(rf"([Ff])\s*{_OPEN}{_START}{_CLOSE}{_MINUS}\1\s*(?:{_STAR}|{_O
 
 
 def read_formula(question: BoundQuestion | ExpressionQuestion, text: str) -> Expr:
-    r"""Return the expression of an answer; in a bound, ``\|x^0-x^*\|`` and ``f(x^0)-f^*`` become the claim's symbols."""
+    r"""Return an answer as an expression; in a bound, ``\|x^0-x^*\|`` and ``f(x^0)-f^*`` become the claim's symbols."""
     for pattern, name in _list_symbol_texts(question):
         symbol = str(sp.latex(sp.Symbol(name))) if is_latex(text) else name
         text = pattern.sub(lambda _found, symbol=symbol: f" ({symbol}) ", text)  # type: ignore[misc]

@@ -1,6 +1,6 @@
-"""The list of claims that Rocq has accepted: written after a check, and compared with the export by tests.
+"""The list of claims that Rocq has accepted, written after a check; tests compare it with the export.
 
-``python -m verify.rocq.accepted FOLDER`` writes the list from a folder in which `make` has run.
+The command ``python -m verify.rocq.accepted FOLDER`` writes the list from a folder in which `make` has run.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Checked:
     id: str
     theorem: str
     statement: str
-    """Statement of the theorem, as Rocq reads it."""
+    """Statement of the theorem in Rocq."""
     digest: str
-    """SHA-256 of its part of the library and of all files that the theorem needs, without their comments."""
+    """SHA-256 of all files that the theorem needs, including its part of the library, without comments."""
 
 
 @cache
@@ -44,13 +44,13 @@ def checked() -> dict[str, Checked]:
 
 
 def digest_of(known: Exported) -> str:
-    """SHA-256 of its part of the library and of all files that a theorem needs, of which Rocq reads no comments."""
+    """Return the SHA-256 of all files that a theorem needs, including its part of the library, without comments."""
     texts = [*library_of(known).values(), *(text_of(one) for one in with_uses(known).values())]
     return hashlib.sha256("\0".join(map(without_comments, texts)).encode()).hexdigest()
 
 
 def without_comments(text: str) -> str:
-    """A text as Rocq reads it: comments, which may be nested, are spaces."""
+    """Replace the comments of a Rocq text, which may be nested, by spaces."""
     kept, depth = [], 0
     for part in re.split(r"(\(\*|\*\))", text):
         if part == "(*":
@@ -63,7 +63,7 @@ def without_comments(text: str) -> str:
 
 
 def accepted_in(folder: Path) -> list[Checked]:
-    """The proved claims that were checked in a folder as exported now."""
+    """Return the proved claims whose present export was checked in a folder."""
     found = []
     for claim_id in proved_ids():
         try:
@@ -77,7 +77,7 @@ def accepted_in(folder: Path) -> list[Checked]:
 
 
 def _is_accepted(folder: Path, known: Exported) -> bool:
-    """Return whether the folder has the files of a theorem, each compiled, and what they rest on has been printed."""
+    """Return whether the folder has compiled files for a theorem, and its printed assumptions."""
     texts = library_files() | {file_of(one): text_of(one) for one in with_uses(known).values()}
     is_same = all(
         (folder / name).is_file() and (folder / name).read_text("utf-8") == text for name, text in texts.items()

@@ -1,4 +1,4 @@
-"""Algorithms that are definitions, as definitions of Rocq: the state of a run, local steps, and the end of a round."""
+"""Write algorithms that are given by definitions in Rocq: the state of a run, local steps, and the end of a round."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ from verify.rocq.vocabulary import OWN, gradient
 ZERO = Atom("zero", zero=True)
 _CLIENTS = "(clients_of A)"
 _SIZES = {True: "size_of A", False: "step_size_of i k"}
-"""The size of local step k of client i."""
+"""Text of the size of local step k of client i."""
 Env = Mapping[Expr, Term]
-"""Terms of the vectors of a definition."""
+"""Terms of the vectors of a definition, by symbol."""
 
 
 @dataclass(frozen=True)
 class Notation:
-    """Notation of a definition's numbers, gradients and sums."""
+    """Names of a definition's numbers, gradients and sums in Rocq."""
 
     numbers: Mapping[Expr, str]
     objective: str
     noise: Atom | None
-    """None for full gradients."""
+    """Name of the noise; None for full gradients."""
     at_step: bool
-    """Whether it is a step of the library, of which proofs are by normal forms."""
+    """Whether the names are those of one step of the library, where proofs compare normal forms."""
 
 
 class Algorithm:
-    """The definition that a claim is about."""
+    """The definition of the algorithm that a claim concerns."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.definition = claim, definition_of(claim)
@@ -72,22 +72,22 @@ class Algorithm:
 
     @property
     def name(self) -> str:
-        """The record of its vectors."""
+        """Return the name of the record of its vectors."""
         return f"{self.definition.name}_state"
 
     @property
     def local(self) -> Local:
-        """Its local vector."""
+        """Return its local vector."""
         return self.definition.steps[0]
 
     @cached_property
     def parameters(self) -> dict[Expr, Parameter]:
-        """Its numbers whose values are not given, by their symbols."""
+        """Return its parameters without given values, by symbol."""
         return {one.letter: one for one in self.definition.parameters if one.key not in self.given}
 
     @cached_property
     def own(self) -> list[Binder]:
-        """Its numbers, besides those of a run."""
+        """Return the variables for its parameters, besides those of every run."""
         found = [Binder(one.key, "R") for one in self.parameters.values()]
         if self._has(eta_g) and a.server_step_of_one not in self.claim.assumptions:
             found.append(Binder("server_step_size", "R"))
@@ -104,18 +104,18 @@ class Algorithm:
 
     @property
     def applied(self) -> str:
-        """First arguments of its functions."""
+        """Return the first arguments of its functions."""
         return " ".join(["A", *(binder.name for binder in self.own)])
 
     def numbers(self, size: str, share: str) -> dict[Expr, str]:
-        """The symbols of its numbers."""
+        """Return the names of its numbers."""
         known = {symbol: one.key for symbol, one in self.parameters.items()}
         known |= {coin: coin_name(n) for n, coin in enumerate(self.definition.coins)}
         sizes = "sum (steps_of_client i) (step_size_of i)"
         return {**known, eta: size, eta_g: "server_step_size", eta_sum: sizes, importance: share}
 
     def bounds(self) -> Iterator[Binder]:
-        """Facts about its parameters."""
+        """Yield hypotheses about its parameters."""
         for one in self.parameters.values():
             if not isinstance(one.allowed, sp.Interval):
                 raise NotExported(f"that {one.key} is one of {one.allowed} is not exported")
@@ -131,7 +131,7 @@ class Algorithm:
 
     @property
     def _has_passive_state(self) -> bool:
-        """Whether clients that are not drawn keep what they have."""
+        """Return whether clients that are not sampled keep their state."""
         known = self.definition
         return bool(known.client_update) and not known.needs_everybody and not self.is_full
 
@@ -141,7 +141,7 @@ class Algorithm:
     # Vectors.
 
     def term(self, of: Expr, expression: Expr, vectors: Env, place: Notation) -> Term:
-        """A linear combination of vectors, in the order of the definition."""
+        """Return a linear combination of vectors, in the order of the definition."""
         total: Term | None = None
         for part, scale in self.definition.parts(of, expression).items():
             factor = self._number(scale)
@@ -176,7 +176,7 @@ class Algorithm:
         if isinstance(part, Average) or (isinstance(part, Weighted) and self.is_full):
             return Mean(inside)
         if isinstance(part, Mixed):
-            # How far apart they are then is known by how far what they say is.
+            # The difference of the clients' vectors follows from the difference of their messages.
             return inside if place.at_step else Atom(f"heard {_CLIENTS} mixing ({_write_each(inside)}) i", own=True)
         if isinstance(part, Weighted) and not place.at_step:
             return Atom(f"vsum (number {_CLIENTS}) (fun i => weights i • ({text(inside, _CLIENTS)}))%vec")
@@ -188,7 +188,7 @@ class Algorithm:
     # Definitions.
 
     def text(self) -> str:
-        """The definition, in the words of the library."""
+        """Return the definition in terms of the library."""
         return "\n".join([f"(** {self.definition.name}, by its definition. *)", *self._lines()]) + "\n"
 
     def _lines(self) -> Iterator[str]:
@@ -218,13 +218,13 @@ class Algorithm:
         yield f"  {self._record(ends, prove_end, kept=self._has_passive_state)}."
 
     def states(self, of: str) -> dict[Expr, Term]:
-        """The vectors of a state of that name."""
+        """Return the vectors of the named state."""
         known = self.definition
         shared = {one: Atom(f"{one} {of}") for one in known.server}
         return {**shared, **{one: Atom(f"{one} {of} i", own=True) for one in known.client}}
 
     def run(self) -> str:
-        """The states of a run, its rounds as steps of the library, and its model."""
+        """Return the states of a run, the steps of its rounds as steps of the library, and its model."""
         parameters = " ".join(map(str, [Binder("A", "run"), *self.own]))
         steps = "1 " if self.definition.steps_are_rounds else "(steps_of A) "
         ended = f"ended {self.applied} {steps}(after {self.applied} n) n"
@@ -242,7 +242,7 @@ class Algorithm:
         return "\n".join(lines) + "\n"
 
     def at_optimum(self) -> str:
-        """Values of its vectors at the optimum."""
+        """Return the values of its vectors at the optimum."""
         parameters = " ".join(map(str, [Binder("A", "run"), *self.own]))
         if not self.definition.at_optimum:
             raise NotExported(f"{self.definition.name} does not say where its vectors rest at the optimum")
@@ -251,7 +251,7 @@ class Algorithm:
 
     @cached_property
     def in_run(self) -> Notation:
-        """Notation of its parts in a run."""
+        """Return the names of its parts in a run."""
         names = self.numbers(_SIZES[self.same_size], "share (clients_of A) i")
         return Notation(names, "objective_of A i", Atom("noise_of A n k i", own=True), at_step=False)
 
@@ -274,5 +274,5 @@ def _write_each(of: Term) -> str:
 
 
 def coin_name(place: int) -> str:
-    """A coin: 1 or 0."""
+    """Return the name of a random decision with values 1 and 0."""
     return f"coin{place or ''}"

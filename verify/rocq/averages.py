@@ -1,4 +1,4 @@
-"""Tactics for averages: from a statement on each client, local step or update to its average."""
+"""Tactics for averages: from a statement about each client, local step or update to its average."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verify.rocq.scalar_vocabulary import Spoken
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of mean: its index, how many there are, the mean as text, and lemmas of `library/Means.v`."""
+    """A kind of average: its index, its number of terms, its text in Rocq, and lemmas of `library/Means.v`."""
 
     index: str
     count: str
@@ -41,13 +41,13 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 def bound_by(derived: Derived) -> set[str]:
-    """The variables of a theorem that a mean is over."""
+    """Return the variables of a theorem over which an average is taken."""
     index = _KINDS[derived.kind].index if isinstance(derived, Averaged) else ""
     return {index, f"H{index}"} if index else set()
 
 
 def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: Callable[[Expr], str]) -> Sequence[str]:
-    """Tactics for the goal that a mean of what a theorem says is not negative."""
+    """Return tactics for the goal that an average of non-negative slacks is not negative."""
     kind = _KINDS[derived.kind]
     parts, rest = derived.parts(run.symbols, slack)
     whole, means, ends = written(rest), written(rest), f"apply ({kind.end})"
@@ -67,7 +67,7 @@ def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: 
 
 
 def _prove_average(part: KnownMean, run: Spoken) -> str:
-    """A tactic for one of the means: it is as named, or at most."""
+    """Return a tactic for one average, which equals its name or is at most that."""
     past = run.symbols(q.past_step_lengths_sq)
     if part.mean == run.symbols(q.unrepresented_gap):
         return "apply (unrepresented_by_clients A own minimiser_own)"

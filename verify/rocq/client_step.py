@@ -1,6 +1,6 @@
-"""Claims about one client's local step in a round, with its own constants: their symbols and hypotheses.
+"""Symbols and hypotheses of claims about one client's local step in a round, with constants of this client.
 
-Each entry repeats a definition of `library/Own.v`; Rocq checks that the two agree.
+Each entry repeats a definition of `library/Own.v`; Rocq checks that both agree.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class OwnVocabulary(Vocabulary):
     """The symbols of a claim about client i, as terms of Rocq."""
 
     def __post_init__(self) -> None:
-        """Read the claim's symbols; `NotExported` for sums and draws."""
+        """Read the claim's symbols; raises `NotExported` for sums and samples."""
         sides = _sides(self.claim)
         if sides.has(*_SUMS) or any(one not in self.claim.assumptions for one in _NEEDED):
             raise NotExported("sums over the steps of a round and draws of its participants are not in the library")
@@ -67,24 +67,24 @@ class OwnVocabulary(Vocabulary):
 
     @property
     def is_random(self) -> bool:
-        """Whether the claim is in expectation; else it is read for every outcome."""
+        """Return whether the claim is in expectation; otherwise it holds for every outcome."""
         return self.claim.place == "round" and _sides(self.claim).has(Expectation)
 
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
-        """Lower bounds of the symbols of counts."""
+        """Return lower bounds of the symbols of counts."""
         return [(self.symbols(q.client_local_steps), sp.S.One), (self.symbols(q.clients), sp.S.One)]
 
     @property
     def known(self) -> list[str]:
-        """Tactics that state the known facts on the numbers of client i."""
+        """Return tactics that state the known facts on the numbers of client i."""
         parameters = ["pose proof (E_large i) as E_known."]
         if a.strongly_convex_clients in self.claim.assumptions:
             parameters.append("pose proof (nu_positive i) as nu_known. pose proof (delta_positive i) as delta_known.")
         return parameters
 
     def binders(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
-        """The variables and hypotheses of a theorem in which some symbols occur."""
+        """Yield the variables and hypotheses of a theorem in which the given symbols occur."""
         symbol, each = self.symbols, "forall i, "
         yield Binder("S", "step")
         yield Binder("step_size_positive", "0 < step_size S")

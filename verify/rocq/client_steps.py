@@ -1,4 +1,4 @@
-"""Claims about every local step of a client in a round, by induction over its steps, as theorems."""
+"""Export claims about every local step of a client in a round, proved by induction over its steps."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TOLD = (
     Binder("own_strongly_convex_S", "own_strongly_convex S nu"),
     Binder("own_variance_steps_S", "forall e, variance_at_iterates (step_of S e) optimum beta sigma"),
 )
-"""Facts about the steps of a round besides their start."""
+"""Facts about the steps of a round, apart from the first."""
 _OF_ROUND = (
     Binder("S", "round"),
     Binder("step_size_positive", "0 < step_size S"),
@@ -65,14 +65,14 @@ _STEP = (Binder("e", "nat"), Binder("He", "(e < steps_of_client S i)%nat"))
 
 
 def is_of_steps(claim: Claim, certificate: Certificate) -> bool:
-    """Return whether a claim about a round is shown by induction over the steps of each client."""
+    """Return whether a claim about a round is proved by induction over the steps of each client."""
     return claim.place == "round" and any(isinstance(why, Induction) for why in certificate.links)
 
 
 def theorem_of_steps(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """A statement about each step, and the claims that its proof uses."""
+    """Return the theorem about each step, and the claims that its proof uses."""
     writer = _ClientStepsWriter(claim, certificate, [export_id(name) for name in certificate.lemmas])
     return writer.theorem(), writer.uses
 
@@ -82,9 +82,9 @@ class StepVocabulary(OwnVocabulary):
     """The symbols of a claim about local step e of client i."""
 
     first: int = 0
-    """The least step that is mentioned."""
+    """The least index of a step in the claim."""
     gathered: bool = False
-    """Whether the client is still at the server's model."""
+    """Whether the client still has the server's model."""
 
     def __post_init__(self) -> None:
         """Read the claim's symbols."""
@@ -101,13 +101,13 @@ class StepVocabulary(OwnVocabulary):
 
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
-        """Lower bounds of the symbols of counts."""
+        """Return lower bounds of the symbols of counts."""
         steps = self.symbols(q.client_local_steps)
         return [(steps, self.index + 1), (self.index, sp.Integer(self.first)), *super().least]
 
     @property
     def of_step(self) -> Iterator[Binder]:
-        """The number of the step."""
+        """Yield the index of the step as a variable."""
         yield Binder("e", "R")
         yield Binder("e_large", f"{self.first} <= e")
         yield Binder("e_below", "e + 1 <= E i")
@@ -120,7 +120,7 @@ class _ClientStepsWriter:
         self.lemmas: list[Theorem] = []
 
     def theorem(self) -> Theorem:
-        """The claim as a theorem with its proof."""
+        """Return the claim as a theorem with its proof."""
         relations = list(zip(self.claim.relations, self.certificate.links, strict=True))
         goal = [f"{self._at('e', r.left)} {SIGN[r.operator]} {self._at('e', r.right)}" for r, _ in relations]
         proofs = [self._link(place, relation, why) for place, (relation, why) in enumerate(relations, start=1)]
@@ -140,13 +140,13 @@ class _ClientStepsWriter:
         return vocabulary
 
     def _at(self, step: str, expression: Expr) -> str:
-        """A scalar at a step of the round, as text."""
+        """Return a scalar at a step of the round as text."""
         return text(RoundReader(self._vocabulary(step)).scalar(expression), CLIENTS)
 
     def _signs(self, step: str) -> SignProofs:
         return SignProofs(self._vocabulary(step).numbers, self.conditions)
 
-    # What holds at any step.
+    # The following facts hold at every step.
 
     def _link(self, place: int, relation: Relation, why: object) -> str:
         if relation.operator != "<=":
@@ -161,7 +161,7 @@ class _ClientStepsWriter:
     def _state_step(
         self, name: str, left: Expr, right: Expr, parts: Sequence[Part], first: int = 0, *, gathered: bool = False
     ) -> Theorem:
-        """A lemma about one step."""
+        """Return a lemma about one step."""
         vocabulary = StepVocabulary(self.claim, first=first, gathered=gathered)
         signs = SignProofs(vocabulary.numbers, self.conditions, vocabulary.least)
         known, hypotheses = self._write_facts(vocabulary)
@@ -178,7 +178,7 @@ class _ClientStepsWriter:
         return found
 
     def _arguments(self, step: str, large: str = "e_large", below: str = "e_below") -> Mapping[str, str]:
-        """Return the arguments for the variables and hypotheses of a lemma about one step, at one of the round."""
+        """Return the arguments for the variables and hypotheses of a lemma about one step, at a step of the round."""
         given = {
             "S": f"step_of S {step}",
             "past": f"past_steps {step}",
@@ -201,7 +201,7 @@ class _ClientStepsWriter:
         return given
 
     def _premises(self) -> Iterator[tuple[Exported, int, str]]:
-        """Relations of other claims that are used, with their names."""
+        """Yield the relations of other claims that are used, with their names."""
         named = str(self.certificate.links)
         for used in self.uses:
             several = len(used.claim.relations) > 1
@@ -226,10 +226,10 @@ class _ClientStepsWriter:
             known[name] = KnownSlack(right - left, f"pose proof known{place}_S as hypothesis; lra")
         return known, parameters
 
-    # From step to step.
+    # Induction from step to step.
 
     def _induction(self, place: int, relation: Relation, why: Induction) -> str:
-        """A bound at every step; `NotExported` for bounds with powers."""
+        """Prove a bound at every step; raises `NotExported` for bounds with powers."""
         if why.base is not None or why.start:
             raise NotExported("of the steps of a round, bounds without powers are exported")
         index = symbols_of(self.claim)(q.local_step_index)
@@ -276,7 +276,7 @@ class _ClientStepsWriter:
         )
 
     def _first(self, name: str, left: Expr, right: Expr, parts: Sequence[Part]) -> Theorem:
-        """A lemma about the first step, before which a client is at the server's model."""
+        """Return a lemma about the first step, before which a client has the server's model."""
         found = self._state_step(name, left, right, parts, gathered=True)
         self.lemmas.pop()
 

@@ -1,4 +1,4 @@
-"""Claims about runs that are sums of others and of facts, as theorems."""
+"""Export claims about runs that are combinations of other claims and facts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from verify.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 def theorem_of_combination(
     claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """The theorem that a claim is, and the claims that its proof uses."""
+    """Return the theorem of a claim, and the claims that its proof uses."""
     if len(claim.relations) != len(certificate.links):
         raise NotExported("its certificate has not one link for each relation")
     if certificate.known and not is_of_gaps(claim):
@@ -55,7 +55,7 @@ class _CombinationWriter:
         self.uses: dict[str, Exported] = {}
 
     def theorem(self) -> tuple[Theorem, list[Exported]]:
-        """The claim as a theorem with its proof."""
+        """Return the claim as a theorem with its proof."""
         claim = self.claim
         links = zip(claim.relations, self.certificate.links, strict=True)
         proofs = [self._link(relation, parts) for relation, parts in links]
@@ -81,7 +81,7 @@ class _CombinationWriter:
         return theorem, list(self.uses.values())
 
     def _note_orderings(self) -> Iterator[str]:
-        """Tactics that note the inequalities between numbers by which signs are known."""
+        """Yield tactics that state inequalities between numbers, from which signs follow."""
         for premise in self.certificate.known:
             yield self.run.note_starts(premise, self._export_used(premise.claim))
 
@@ -89,7 +89,7 @@ class _CombinationWriter:
         return self.uses.setdefault(claim_id, self.export_id(claim_id))
 
     def _roots(self, sides: Sequence[Expr]) -> list[str]:
-        """Tactics for the square roots of numbers: they are positive, and their squares are the numbers."""
+        """Return tactics for square roots of numbers: they are positive, and their squares are the numbers."""
         sizes = [fact.slack(self.run.symbols) for known, fact in STEP_SIZES.items() if known in self.claim.assumptions]
         powers = sp.Tuple(*sides, *sizes).atoms(sp.Pow)
         lines = []
@@ -116,7 +116,7 @@ class _CombinationWriter:
         return f"{SPLIT}\n{{ {empty} }}\n{SOMEBODY}\n{shown}"
 
     def _slack(self, part: Part) -> Expr | None:
-        """Return the slack of a premise; none where it is only known of updates with a participant."""
+        """Return the slack of a premise; None if it is known only for updates with a participant."""
         asked = {*self.run.asked}
         self.run.asked.clear()
         found, _, _ = self._premise(part, 0)
@@ -127,7 +127,7 @@ class _CombinationWriter:
     def _prove_relation(
         self, relation: Relation, parts: Sequence[Part], known: str = "", rest: Expr = sp.S.Zero
     ) -> str:
-        """A proof of a relation by its parts, and the rest of it."""
+        """Prove a relation by its premises and the remaining difference."""
         lines, total = [], []
         sums = {self._number(one): one for one in _sums(relation.left, relation.right)}
         for place, part in enumerate(parts, start=1):
@@ -162,7 +162,9 @@ class _CombinationWriter:
         return "\n".join(lines)
 
     def _sum(self, part: Part, place: int) -> tuple[Expr, str, str, bool]:
-        """A premise, or the sum of its multiples over the clients: what it is, as text, a tactic, if it is zero."""
+        """Return a premise, or the sum of its multiples over clients: expression, text, tactic, and whether it is
+        zero.
+        """
         found, tactic, is_zero = self._premise(part, place)
         text = self._number(found)
         if part.over is None:
@@ -194,7 +196,7 @@ class _CombinationWriter:
         return slack(premise), self.run.ordering(premise, self.signs), False
 
     def _is_average(self, premise: Derived) -> bool:
-        """Return whether a premise is the mean of what the library of updates knows of each."""
+        """Return whether a premise is the average over clients of a fact of the library of updates."""
         return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
     def _derive(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
@@ -238,7 +240,7 @@ class _CombinationWriter:
 
 
 def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
-    """Return the vocabulary of a claim: a run of the library, a schedule, or numbers alone."""
+    """Return the vocabulary of a claim: a run of the library, a schedule, or numbers only."""
     if any(clock in claim.assumptions for clock in CLOCKS) and not is_of_numbers(claim, certificate):
         return ScheduleVocabulary(claim)
     if a.same_local_work not in claim.assumptions and is_of_numbers(claim, certificate):

@@ -1,4 +1,4 @@
-"""Bounds on the last model, from local steps that contract, as theorems."""
+"""Export bounds on the last model that follow from the contraction of local steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from verify.rocq.vocabulary import Vocabulary
 
 
 def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, of_step: Theorem) -> Theorem:
-    """A bound on the distance of the last model, from a theorem about each local step."""
+    """Return a bound on the distance of the last model, from a theorem about each local step."""
     run = vocabulary_of(claim)
     relation = claim.relations[0]
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
@@ -70,9 +70,9 @@ def contracting(
     weight: Expr | None = None,
     gain: Expr | None = None,
 ) -> Theorem:
-    """Return the statement of the step, with distance and spread of each side together, and the gain next to them.
+    """Return the statement of the step, with distance and spread of each side combined, and the gain as a further term.
 
-    Distances are from the point at which the step's draws have a noise.
+    Distances are measured from the point at which the noise of the step has its bound.
     """
     vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
     links = Links(Reader(vocabulary), SignProofs(vocabulary.numbers))
@@ -102,7 +102,7 @@ def _point(vocabulary: Vocabulary) -> Expr:
 
 
 def _write_gain(reader: Reader, gain: Expr) -> Term:
-    """Return the excess loss over the point, after the step."""
+    """Return the excess loss over the point after the step."""
     symbol = reader.vocabulary.symbols
     values = (Value(symbol(q.objective), one) for one in (symbol(q.next_average_iterate), _point(reader.vocabulary)))
     larger, smaller = map(reader.scalar, values)
@@ -110,7 +110,7 @@ def _write_gain(reader: Reader, gain: Expr) -> Term:
 
 
 def _size(reader: Reader, certificate: Contracting, weight: Expr | None, index: str) -> Term:
-    """The distance from the point and the spread, with their weights, before step k or after it."""
+    """Return the weighted sum of distance and spread before step k or after it."""
     symbol = symbols_of(reader.vocabulary.claim)
     is_before = index == "k"
     local, average = (

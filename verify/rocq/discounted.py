@@ -1,4 +1,4 @@
-"""Bounds on a discounted mean error, from local steps that contract, as theorems."""
+"""Export bounds on discounted average errors that follow from the contraction of local steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AGAINST = "rewrite (discounted_against_another A mu y x_star) in bound by (rewr
 def theorem_of_exponential_average(
     claim: Claim, certificate: ExponentialAverage, step: Claim, of_step: Theorem
 ) -> Theorem:
-    """A bound on a discounted mean error of a run, from a theorem about each local step."""
+    """Return a bound on a discounted average error of a run, from a theorem about each local step."""
     run = SampledVocabulary(claim)
     symbol, point, (relation,) = run.symbols, run.drawn_at, claim.relations
     power = sp.Dummy("power", positive=True)

@@ -1,4 +1,4 @@
-"""From claims to files of theorems: which kind of certificate becomes what, and what each file needs."""
+"""Export claims as files of theorems: select the exporter by the kind of certificate, and the required files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ from verify.rocq.vocabulary import Vocabulary
 
 
 def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exported:
-    """A claim with a certificate, or with its own, as a theorem; `NotExported` with the reason where it cannot be."""
+    """Export a claim with a certificate, by default its stored one; raises `NotExported` with the reason if
+    impossible.
+    """
     try:
         plain = use_plain_symbols(claim)
         document = document_for(claim) if certificate is None else document_of(claim, certificate)
@@ -75,7 +77,7 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
 
 @cache
 def export_id(claim_id: str) -> Exported:
-    """A claim on record as a theorem."""
+    """Export a claim by its id."""
     return exported(find(claim_id))
 
 
@@ -104,7 +106,7 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case _:
             unknown = f"certificates of the kind {type(certificate).__name__} are not written"
             raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
-    # A theorem that needs no conditions says more than the same one under the claim's.
+    # A theorem without conditions is stronger than the same theorem under the claim's conditions.
     is_stated = certificate.relaxed is None or (general.library and not conditions)
     theorem = general if is_stated else _as_stated(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
@@ -114,11 +116,11 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
 
 
 _OF_UPPER_BOUNDS = (Recursion, MeanCertificate, Contraction, ExponentialAverage)
-"""Kinds whose theorems bound the left side from above, whatever the claim says."""
+"""Kinds whose theorems bound the left side from above, for every relation of the claim."""
 
 
 def _require_operator(claim: Claim, certificate: AnyCertificate) -> None:
-    """Raise `NotExported` for another relation than the one that theorems of a kind state."""
+    """Raise `NotExported` if the relation is not the one that theorems of this kind state."""
     if isinstance(certificate, _OF_UPPER_BOUNDS) and any(one.operator != "<=" for one in claim.relations):
         raise NotExported(f"certificates of the kind {type(certificate).__name__} are written for upper bounds")
 
@@ -169,7 +171,7 @@ def _export_vectors(claim: Claim, certificate: Certificate) -> tuple[Theorem, li
 
 
 def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:
-    """A theorem under the conditions of the claim, from the one under weaker conditions."""
+    """Return a theorem under the conditions of the claim, derived from one under weaker conditions."""
     if general.library:
         raise NotExported("weaker conditions than the claim's are exported for runs of FedAvg only")
     lemma = replace(general, name=f"{general.name}_relaxed")

@@ -1,4 +1,4 @@
-"""The record of a claim that was written as a theorem."""
+"""The record of an exported claim."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Exported:
     claim: Claim
     theorem: Theorem
     general: Theorem
-    """The theorem under the conditions that the certificate needs."""
+    """The theorem under the conditions that the certificate needs, if these are weaker."""
     conditions: tuple[Expr, ...]
     """These conditions."""
     uses: tuple[Exported, ...] = ()

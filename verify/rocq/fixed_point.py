@@ -1,4 +1,4 @@
-"""Claims that an algorithm which starts at the optimum stays there, as theorems about its definition."""
+"""Export claims that an algorithm which starts at the optimum stays there, as theorems about its definition."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SINGLE = "assert (single : steps_of A = 1%nat) by (apply only_step; exact condit
 
 
 def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
-    """The theorem that no vector of an algorithm moves, by its definition."""
+    """Return the theorem that no vector of an algorithm changes, from its definition."""
     known = Algorithm(claim)
     goal = _displacement(known)
     lemmas = (
@@ -54,7 +54,7 @@ def _move(known: Algorithm) -> str:
 
 
 def _steps(known: Algorithm) -> str:
-    """Return the number of local steps of a round, equal for all clients."""
+    """Return the number of local steps of a round, equal for all clients, as text."""
     if not known.same_size:
         return ""
     return "1 " if known.definition.steps_are_rounds else "(steps_of A) "
@@ -73,7 +73,7 @@ def _displacement(known: Algorithm) -> str:
 
 
 def _single(known: Algorithm, lemma: Theorem) -> str:
-    """By the lemma about a step, of which a round has one."""
+    """Prove a round with a single step by a lemma about that step."""
     arguments = {"S": "step_at A O O", "quiet_S": "quiet_A O O", "step_size_positive": "size_positive"}
     lines = ["unfold optimum_displacement_sq."]
     if not known.definition.steps_are_rounds:
@@ -82,7 +82,7 @@ def _single(known: Algorithm, lemma: Theorem) -> str:
 
 
 def _state_step(claim: Claim, known: Algorithm) -> Theorem:
-    """Return the movement of the vectors in a round with one step, as one scalar."""
+    """Return the change of the vectors in a round with one step, as one scalar."""
     links = Links(Reader(Vocabulary(replace(claim, place="step"), quiet=True)), SignProofs({}))
     place = Notation(known.numbers("step_size S", "share (step_clients S) i"), "", _NOISE, at_step=True)
     rest = {
@@ -119,7 +119,7 @@ def _distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
 
 
 def _prove_idle(known: Algorithm) -> str:
-    """No local step moves anything, and so the end of a round does not."""
+    """Prove that no local step changes anything, so that the end of a round does not either."""
     local, rest = known.local.vector, f"(at_optimum {known.applied} x_star)"
     vectors = [*known.definition.server, *known.definition.client]
     fields = " ".join(map(str, vectors))

@@ -1,4 +1,4 @@
-"""Claims about the gaps between which intervals lie: what their symbols are called in `library/Gaps.v`."""
+"""Vocabulary of claims about the gaps between intervals of steps; their names in `library/Gaps.v`."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ _LAST_STEP = (
 
 
 def is_of_gaps(claim: Claim) -> bool:
-    """Return whether a claim is about the gaps between which intervals lie."""
+    """Return whether a claim concerns the gaps between intervals of steps."""
     return any(quantity in OF_INTERVALS for quantity in claim.notation.values())
 
 
 class GapSigns(SignProofs):
-    """Signs of numbers by what is known of gaps, for a tactic of the library."""
+    """Prove signs of numbers by a tactic of the library for gaps."""
 
     def prepared(self) -> list[str]:
-        """Tactics that say of strict conditions that they have no denominators: numerators are divided by."""
+        """Return tactics that state strict conditions without denominators, since proofs divide by numerators."""
         lines = []
         for place, one in enumerate(self.conditions, start=1):
             if isinstance(one, sp.Lt | sp.Gt):
@@ -75,12 +75,12 @@ class GapSigns(SignProofs):
         return lines
 
     def nonnegative(self, _value: Expr) -> str:
-        """A tactic for the goal that a number is not negative."""
+        """Return a tactic for the goal that a number is not negative."""
         return "of_gaps"
 
 
 class GapsVocabulary(RunVocabulary):
-    """The numbers of a claim about the gaps of a run, as Rocq calls them."""
+    """The numbers of a claim about the gaps of a run, with their names in Rocq."""
 
     identity = "first [lra | by_field]"
 
@@ -96,7 +96,7 @@ class GapsVocabulary(RunVocabulary):
 
     @property
     def known(self) -> str:
-        """Tactics at the start of every proof."""
+        """Return tactics for the start of every proof."""
         lines = [KNOWN, *self.path.known]
         if self.has_price:
             lines.append(
@@ -116,7 +116,7 @@ class GapsVocabulary(RunVocabulary):
         return "\n".join(lines)
 
     def number(self, expression: Expr) -> str:
-        """A number as text, in which there may be the distance from the centralised model at the end of a round."""
+        """Return a number as text; it may contain the distance from the centralised model at the end of a round."""
         names, expression = dict(self.names), sp.sympify(expression)
         lengths = name_parts(one for one in expression.atoms(sp.Pow) if is_length(one))
         names |= {symbol: f"(length ({self._vector(one.base.args[0])})%vec)" for one, symbol in lengths.items()}
@@ -129,20 +129,20 @@ class GapsVocabulary(RunVocabulary):
         return " - ".join(_VECTORS.values())
 
     def signs(self, conditions: Sequence[Expr]) -> SignProofs:
-        """Facts that proofs of signs may use."""
+        """Return the facts that proofs of signs may use."""
         return GapSigns(self.names, tuple(conditions), self.least)
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some symbols occur."""
+        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
         parameters = self.path.binders({*used, self.symbols(q.optimum)}, own=False)
-        # That no gap is zero follows from the least one, which is positive.
+        # All gaps are positive because the least gap is.
         left_out = {"k", "Hk", "final_suboptimality_positive", "initial_gap_positive"}
         left_out |= set() if self.of_a_round else {"n", "Hn"}
         return [*(one for one in parameters if one.name not in left_out), *self._least()]
 
     def _least(self) -> Iterator[Binder]:
         if not self.has_least:
-            # What the statement divides by is not zero.
+            # The denominators of the statement are not zero.
             each = "forall n m, (n < rounds_of A)%nat -> (m <= steps_of A)%nat -> "
             yield Binder("nonzero", f"{each}interval_gap A x_star n m <> 0")
             return
@@ -151,7 +151,7 @@ class GapsVocabulary(RunVocabulary):
         yield Binder("epsilon_A", f"forall n, (n < rounds_of A)%nat -> epsilon <= {_END}")
         yield Binder("epsilon_final", "epsilon <= final_suboptimality A x_star")
 
-    # What other claims say of intervals.
+    # Facts about intervals from other claims.
 
     def derived(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
         """Return the slack of another claim, and a tactic for its sign."""
@@ -189,7 +189,7 @@ class GapsVocabulary(RunVocabulary):
         return total + self.symbols(q.rounds) * rest, tactic
 
     def note_starts(self, premise: Derived, known: Exported) -> str:
-        """A tactic that notes what another claim says of where an interval starts."""
+        """Return a tactic that states the relation of another claim at the start of an interval."""
         match premise.kind:
             case "at the next start" if not self.of_a_round:
                 return "pose proof epsilon_final as final_least."
@@ -209,7 +209,7 @@ class GapsVocabulary(RunVocabulary):
         raise NotExported(f"a premise at another end of an interval is not exported: {known.claim.id}")
 
     def _write_premise(self, premise: Derived, known: Exported) -> str:
-        """A relation about the start of an interval, said of another model."""
+        """Return a relation about the start of an interval, for another model."""
         theirs, relation = symbols_of(known.claim), known.claim.relations[premise.link]
         to = q.next_interval_start_gap if premise.kind == "at the next start" else q.initial_gap
         moved = {theirs(q.interval_start_gap): theirs(to)}
@@ -220,13 +220,13 @@ class GapsVocabulary(RunVocabulary):
         return f"{left} {relation.operator} {right}"
 
     def _translate(self, expression: Expr, theirs: SymbolTable) -> Expr:
-        """An expression of another claim in this one's symbols."""
+        """Translate an expression of another claim to this one's symbols."""
         same = {symbol: quantity for symbol in expression.free_symbols if (quantity := theirs.quantity(symbol))}
         found: Expr = expression.xreplace({symbol: self.symbols(quantity) for symbol, quantity in same.items()})
         return found
 
     def _apply(self, known: Exported, link: int, here: Mapping[str, str]) -> str:
-        """Return the statement of another claim on a round."""
+        """Return the statement of another claim for a round."""
         n, below = here.get("n", "n"), here.get("Hn", "Hn")
         if self.has_least:
             positive = f"Rlt_le_trans _ _ _ epsilon_positive ({_AT_LEAST.format(n=n)} (epsilon_A {n} {below}) j Hj)"

@@ -1,4 +1,4 @@
-"""The comment that a claim's file begins with: the statement, and what its symbols are called."""
+"""Write the comment at the start of a claim's file: the statement, and the names of its symbols."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from verify.rocq.theorem import escape_comment
 
 
 def heading(known: Exported) -> str:
-    """A comment of Rocq with the claim in its source's symbols, and the name of each."""
+    """Return a comment for Rocq with the claim in its source's symbols, and the name of each."""
     claim = known.claim
     lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
     lines += [f"    {line}" for line in claim.links]

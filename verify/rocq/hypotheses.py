@@ -1,4 +1,4 @@
-"""The hypotheses of a theorem about a local step: each assumption of a claim is one of the library's."""
+"""The hypotheses of a theorem about a local step, translated from the assumptions of its claim."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BOUNDS = {
     a.bounded_second_moment: ("bounded_second_moment", q.second_moment),
     a.lipschitz_losses: ("lipschitz_clients", q.lipschitz),
 }
-"""Assumptions that a number is a bound."""
+"""Assumptions that bound a number."""
 _KNOWN_ELSEWHERE = {
     q.local_steps,
     q.local_step_index,
@@ -39,18 +39,18 @@ _KNOWN_ELSEWHERE = {
     q.sampling_variance,
     q.proximal_weight,
 }
-"""Numbers whose hypotheses are those of an assumption, of a point, or of the number of a step."""
+"""Numbers whose hypotheses come with an assumption, a point, or the index of a step."""
 _HERE = (a.same_local_work, a.unit_server_step, a.full_participation, a.averaged_participants, a.least_squares_loss)
-"""Assumptions about a step of all clients, or without effect at a single step: theorems hold for any losses."""
+"""Assumptions about a step of all clients, or without effect on a single step; the theorems hold for all losses."""
 
 
 def binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], *, own: bool) -> list[Binder]:
-    """The variables and hypotheses of a theorem in which some symbols occur, about each client if `own`."""
+    """Return the variables and hypotheses of a theorem with the given symbols; about each client if `own`."""
     return list(_binders(vocabulary, symbols, own))
 
 
 def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
-    """The number k of a step, one of tau, where they occur."""
+    """Return the index k of a step and the number tau of steps, if they occur."""
     symbol = vocabulary.symbols
     if not vocabulary.has_steps or not symbols & {symbol(q.local_steps), symbol(q.local_step_index)}:
         return []
@@ -100,7 +100,7 @@ def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]
 
 
 def _there(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
-    """The point with which runs are compared, and what is known of gradients there."""
+    """Yield the reference point of the runs, and hypotheses on gradients there."""
     symbol, point = vocabulary.symbols, vocabulary.drawn_at
     has_noise = a.smooth_noise in vocabulary.claim.assumptions
     if symbol(q.comparator if point == "y" else q.optimum) in symbols or has_noise:
@@ -148,7 +148,7 @@ def _numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder
 
 
 def _list_parameters(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
-    """Numbers of algorithms, of which nothing is known but that they are not negative."""
+    """Yield parameters of algorithms, which are only known to be non-negative."""
     for free in (q.sampling_variance, q.proximal_weight):
         if vocabulary.symbols(free) in symbols:
             yield from _variable(NUMBERS[free])

@@ -1,4 +1,4 @@
-"""Why a term of a certificate is not negative: what it says, and the lemma of the library that shows it."""
+"""Translate the inequality of a certificate's term: its statement, and the lemma of the library that proves it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from verify.rocq.vocabulary import AT, CLIENTS, MEAN, Constant, There
 
 @dataclass(frozen=True)
 class NonnegativeScalar:
-    """A scalar that is not negative, with a tactic for that."""
+    """A non-negative scalar, with a tactic that proves its sign."""
 
     slack: Expr | Term
     tactic: str
 
 
 def write_inequality(because: InequalityRef, reader: Reader) -> NonnegativeScalar:
-    """Return an inequality's statement and lemma; raises `NotExported` for one that the library does not have."""
+    """Return the statement and the lemma of an inequality; raises `NotExported` if the library has none."""
     if because.kind not in _RULES:
         raise NotExported(f"the reason {because.kind!r} has no lemma in the library")
     return _RULES[because.kind](reader, *because.about)
@@ -51,7 +51,7 @@ _CONVEX, _SMOOTH, _CURVED = "convex", "smooth", "strongly_convex"
 
 
 def _prove_regularity(reader: Reader, objective: Expr, kind: str) -> str:
-    """The proof that an objective is convex or smooth."""
+    """Return the proof that an objective is convex or smooth."""
     name = reader.vocabulary.objectives.get(objective, "")
     if name == MEAN:
         return _OF_MEAN[kind]
@@ -67,7 +67,7 @@ _OF_MEAN = {
 
 
 def _constant(reader: Reader, objective: Expr, kind: str) -> Constant:
-    """A constant of an objective: that of all, unless each client has its own."""
+    """Return a constant of an objective: the common one, unless each client has its own."""
     vocabulary = reader.vocabulary
     if kind in vocabulary.constants and vocabulary.objectives.get(objective) != MEAN:
         return vocabulary.constants[kind]
@@ -156,7 +156,7 @@ def _assumption(reader: Reader, name: str) -> NonnegativeScalar:
 
 @dataclass(frozen=True)
 class _Client:
-    """A client, by its index, with its noise, iterate and objective."""
+    """A client, given by its index, with its noise, iterate and objective."""
 
     index: str
     noise: Expr

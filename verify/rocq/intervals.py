@@ -1,4 +1,4 @@
-"""Sums of what holds at every local step over the steps of an interval, as theorems by induction."""
+"""Export sums over the steps of an interval of a relation that holds at every local step, by induction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from verify.rocq.theorem import Binder, Theorem, projected
 
 
 def is_of_interval(certificate: Combination) -> bool:
-    """Return whether a claim is what another one says of each step, summed over an interval, besides orderings."""
+    """Return whether a claim is the sum over an interval of another claim about each step, up to orderings."""
     parts = [part for link in certificate.links for part in link]
     is_sum = bool(parts) and _is_telescoped(parts[0].premise) and len(certificate.links) == 1
     return is_sum and all(
@@ -33,14 +33,14 @@ def is_of_interval(certificate: Combination) -> bool:
 
 
 def _is_telescoped(premise: AnyPremise) -> bool:
-    """Return whether a premise is what a claim says of each step, summed over an interval."""
+    """Return whether a premise is the sum over an interval of a claim about each step."""
     return isinstance(premise, Derived) and premise.kind == "telescoped"
 
 
 def theorem_of_interval(
     claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """Return the theorem on an interval; raises `NotExported` where its steps have other assumptions or conditions."""
+    """Return the theorem on an interval; raises `NotExported` if its steps have other assumptions or conditions."""
     premise, (relation,) = certificate.links[0][0].premise, claim.relations
     assert isinstance(premise, Derived)
     known = export_id(premise.claim)
@@ -63,7 +63,7 @@ def theorem_of_interval(
 
 
 def _sum(known: Exported, premise: Derived) -> tuple[list[Binder], list[str]]:
-    """The hypotheses of a claim about each step of an interval, and tactics for its sum over m of them."""
+    """Return the hypotheses of a claim about each step of an interval, and tactics for its sum over m steps."""
     claim, theorem = known.claim, known.theorem
     total = premise.of(symbols_of(claim), claim.relations)
     sums, step = (number(total, _names(claim, *ends)) for ends in (("O", "m", "INR m"), ("m", "(S m)", "1")))
@@ -71,7 +71,7 @@ def _sum(known: Exported, premise: Derived) -> tuple[list[Binder], list[str]]:
     applied = projected(theorem.applied(**arguments), premise.link, len(claim.relations))
     nonzero = ""
     if "<> 0" in theorem.statement:
-        # What the statement divides by at any step is not zero.
+        # The denominators of the statement are not zero at any step.
         parameters.append(Binder("nonzero", f"forall m, (m <= steps_of A)%nat -> {_gap('m')} <> 0"))
         nonzero = " (nonzero m ltac:(lia)) (nonzero (S m) ltac:(lia))"
     return parameters, [
@@ -97,7 +97,9 @@ def _hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
 
 
 def _names(claim: Claim, first: str, last: str, steps: str) -> dict[sp.Symbol, str]:
-    """The numbers of a run, with the gaps at two steps of an interval, and how many steps are between them."""
+    """Return the names of a run's numbers, with the gaps at two steps of an interval, and the number of steps
+    between.
+    """
     symbol = symbols_of(claim)
     return PathInRun(claim, tuple(claim.conditions)).run.names | {
         symbol(q.interval_start_gap): _gap(first),

@@ -1,4 +1,4 @@
-"""Proofs of inequalities at a local step, from the terms of a certificate."""
+"""Prove inequalities at a local step from the terms of a certificate."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Ter
 from verify.rocq.vocabulary import CLIENTS
 
 _ASIDE = "rename i into this_one, Hi into this_is_one"
-"""A tactic that makes room for every client, where a theorem is about client i."""
+"""A tactic that introduces a variable for every client, in theorems about client i."""
 NUMBERS_KNOWN = "pose proof (clients_at_least_one S) as M_large."
 
 
 class Links:
-    """Writes proofs about one local step, in the symbols of one claim."""
+    """Write proofs about one local step, in the symbols of one claim."""
 
     def __init__(self, reader: Reader, signs: SignProofs) -> None:
         self.reader, self.signs = reader, signs
@@ -35,18 +35,18 @@ class Links:
         """Whether what is shown is said of each client i."""
 
     def side(self, expression: Expr) -> Term:
-        """A scalar, whose symbols count as used."""
+        """Return a scalar as a term, and count its symbols as used."""
         self.used |= sp.sympify(expression).free_symbols
         term = self.reader.scalar(expression)
         self.own = self.own or is_own(term)
         return term
 
     def text(self, term: Term) -> str:
-        """A term as text."""
+        """Return a term as text."""
         return text(term, CLIENTS)
 
     def inequality(self, smaller: Term, larger: Term, parts: Sequence[Part]) -> str:
-        """The proof that one side is at most the other, which is larger by a sum of terms."""
+        """Prove that one side is at most the other, whose excess is a sum of terms."""
         lines, total = [], None
         for place, part in enumerate(parts, start=1):
             term, tactic = self._term(part)
@@ -63,7 +63,7 @@ class Links:
         return "\n".join(lines)
 
     def _prove_multiples(self, written: str) -> Iterator[str]:
-        """Prove that norms are multiples of others, where that is used."""
+        """Prove that norms are multiples of others, where this is used."""
         for same in self.reader.lengths.same.values():
             if not re.search(rf"\b{same.name}\b", written):
                 continue
@@ -109,7 +109,7 @@ class Links:
         return Multiple(factor, slack), f"apply Rmult_le_pos; [{sign} | {found.tactic}]"
 
     def _bound_by_share(self, coefficient: Expr, share: sp.Symbol, slack: Term, tactic: str) -> tuple[Term, str]:
-        """A slack times a number that is linear in the client's share p_i, which is at most the largest."""
+        """Return a slack times a number that is linear in the client weight p_i, which is at most the largest one."""
         largest = self.reader.vocabulary.symbols(q.largest_importance)
         both = sp.Poly(sp.expand(coefficient), share)
         if both.degree() > 1:
@@ -127,7 +127,7 @@ class Links:
         return total, f"{known}; {shown}; apply Rmult_le_pos; [{signs.nonnegative(coefficient)} | {tactic}]"
 
     def identity(self, left: Term, right: Term) -> str:
-        """The proof that two scalars are equal, by normal forms."""
+        """Prove that two scalars are equal, by normal forms."""
         atoms = Atoms()
         if not self._is_uniform:
             atoms.place("number", "share (step_clients S) i")

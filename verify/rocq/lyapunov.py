@@ -1,4 +1,4 @@
-"""Bounds on the last round of algorithms that are definitions, from functions that shrink in every round."""
+"""Export bounds on the last round of algorithms given by definitions, from Lyapunov functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOWHERE = Atom("(@zero (step_space S))", zero=True)
 
 
 def theorem_of_lyapunov(claim: Claim, certificate: Lyapunov) -> Theorem:
-    """The theorem that a bound on the last round is."""
+    """Return the theorem of a bound on the last round."""
     return _LyapunovWriter(claim, certificate).theorem()
 
 
@@ -49,10 +49,10 @@ class _LyapunovWriter:
         self.own = [one for one in self.known.own if one.name != "mixing"]
         self.name = name_of(claim.id)
 
-    # Lemmas about a step.
+    # Lemmas about one step.
 
     def _round(self) -> Theorem:
-        """Return the function after a round."""
+        """Return the lemma on the Lyapunov function after a round."""
         certificate = self.certificate
         terms = [part for part in certificate.round if part.reason.about != (MIXING,)]
         sides = []
@@ -73,7 +73,7 @@ class _LyapunovWriter:
         return words.symbols(q.mixing_contraction)
 
     def _measure(self) -> Theorem:
-        """Prove that the measured quantity is at most the function."""
+        """Prove that the measured quantity is at most the Lyapunov function."""
         sides = []
         for words in (self.plain, self.proof):
             states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
@@ -94,7 +94,7 @@ class _LyapunovWriter:
         )
 
     def _start(self) -> Theorem:
-        """Return the value of the function at the start."""
+        """Return the lemma on the Lyapunov function at the start."""
         sides, more = [], [Binder("start_model", "step_space S")]
         begun = {**self.known.definition.server, **self.known.definition.client}
         for words in (self.plain, self.proof):
@@ -124,7 +124,7 @@ class _LyapunovWriter:
 
     @property
     def _states(self) -> list[Binder]:
-        """The vectors of a state, of what happened before."""
+        """Return variables for the vectors of a state, which depend on the past only."""
         found = []
         for one in self.known.definition.server:
             found += [Binder(str(one), "step_space S"), Binder(f"past_{one}", f"past {one}")]
@@ -157,10 +157,10 @@ class _LyapunovWriter:
             found += [Binder("G_star", "R"), Binder("optimum_gradient_known", f"0 <= G_star ^ 2 - ({slopes})")]
         return found
 
-    # The run.
+    # The theorem about a run.
 
     def theorem(self) -> Theorem:
-        """The claim as a theorem with its proof."""
+        """Return the claim as a theorem with its proof."""
         (relation,) = self.claim.relations
         if relation.operator != "<=":
             raise NotExported("Lyapunov functions show bounds from above")
@@ -175,7 +175,7 @@ class _LyapunovWriter:
         return Theorem(self.name, parameters, statement, proof, lemmas, ("Definitions",), (), called, definitions)
 
     def _function(self) -> str:
-        """The function, in the words of a step."""
+        """Return the Lyapunov function in the terms of a step."""
         states = [one for one in self._states if not one.name.startswith("past_")]
         point = [Binder("x_star", "step_space S")] if self.has_optimum else []
         parameters = " ".join(map(str, [Binder("S", "step"), *self.own, *states, *point]))
@@ -200,7 +200,7 @@ class _LyapunovWriter:
         return f"{name} {self.known.applied}{' x_star' if self.is_of_distance else ''}"
 
     def _lift_to_run(self, lemma: Theorem) -> Iterator[Binder]:
-        """The variables and hypotheses, from those of a lemma about a step."""
+        """Yield the variables and hypotheses of the run, from those of a lemma about a step."""
         own = {one.name for one in (*self.own, *self._states)} | {
             "S",
             "step_size_positive",
@@ -226,7 +226,7 @@ class _LyapunovWriter:
         yield from self.run.signs.hypotheses()
 
     def _state_in_run(self, one: Binder) -> Binder:
-        """A variable or hypothesis of every round."""
+        """Return a variable or hypothesis for every round."""
         applied = self.known.applied
         if one.name == "past":
             return Binder("past", "nat -> space_of A -> Prop")
@@ -320,7 +320,7 @@ class _LyapunovWriter:
         return self._final().replace(self.known.applied, self._applied)
 
     def _arguments(self, n: str) -> dict[str, str]:
-        """Return the arguments for a lemma's variables and hypotheses, in round n."""
+        """Return the arguments for a lemma's variables and hypotheses in round n."""
         found = {
             one.name: f"{self._state_at_run(one.name)} {n}" for one in self._list_binders() if one.name.endswith("_S")
         }

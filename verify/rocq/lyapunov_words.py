@@ -1,4 +1,4 @@
-"""The symbols of Lyapunov functions of algorithms that are definitions, at a step of the library."""
+"""Vocabulary of Lyapunov functions of algorithms given by definitions, at a step of the library."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ABOUT_STEPS = (
     a.bounded_dissimilarity,
     a.uniform_shares,
 )
-"""Assumptions about each step; the others are in the definition of the algorithm."""
+"""Assumptions about each step; the others belong to the definition of the algorithm."""
 _NOISE = Atom("gradient_noise S i", own=True, noisy=True)
 MIXING_NAME = "rho_mixing"
 CALLED: Mapping[Quantity, str] = {
@@ -41,7 +41,7 @@ CALLED: Mapping[Quantity, str] = {
 
 
 class Words:
-    """The symbols of a claim about a step, with numbers as they are or, in proofs, as ratios."""
+    """The symbols of a claim about a step; in proofs, symbols below one are written as ratios."""
 
     def __init__(self, claim: Claim, known: Algorithm, *, in_proof: bool, at_step: bool = True) -> None:
         self.known = known
@@ -77,7 +77,7 @@ class Words:
         self.place = Notation(numbers, "", _NOISE, at_step=True)
 
     def _list_facts(self) -> dict[str, KnownSlack]:
-        """Return the facts besides those of each assumption."""
+        """Return the facts in addition to those of each assumption."""
         symbol = self.symbols
         best, own, mean = symbol(q.optimum), symbol(q.client_objective), symbol(q.objective)
         slope = Gradient(own, best)
@@ -96,7 +96,7 @@ class Words:
         return found
 
     def moved(self, of: Expr, vectors: Mapping[Expr, Term]) -> Term:
-        """A function of the states at others."""
+        """Return a function of the states with other vectors inserted."""
         kept = {state(one): self.vocabulary.vectors[state(one)] for one in vectors}
         self.vocabulary.vectors |= {state(one): term for one, term in vectors.items()}
         found = self.links.side(of)
@@ -104,7 +104,7 @@ class Words:
         return found
 
     def ratio_tactics(self) -> list[str]:
-        """Tactics that write symbols below one as ratios."""
+        """Return tactics that write symbols below one as ratios."""
         return [
             f"destruct (as_ratio {one} {one}_nonnegative condition{place}) as [{u} [{u}_nonnegative ->]]."
             for (one, u), place in zip(self.ratio_names.items(), self.places.values(), strict=True)

@@ -1,4 +1,4 @@
-"""Names for Rocq: one for each claim, and one for each quantity of a claim."""
+"""Names in Rocq: one for each claim, and one for each quantity of a claim."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from verify.rocq.refusals import NotExported
 
 
 def name_of(claim_id: str) -> str:
-    """The name of a claim for Rocq; no two claims of the papers have the same.
+    """Return the unique Rocq name of a claim.
 
-    It has underscores for punctuation. Where an earlier claim has this name, punctuation is written by its codes.
+    Punctuation becomes underscores. If an earlier claim has this name, punctuation is encoded by character codes.
     """
     plain = _without_punctuation(claim_id)
     is_plain = not plain[:1].isdigit() and "__" not in plain
@@ -31,7 +31,7 @@ def _without_punctuation(claim_id: str) -> str:
 
 
 def _escape(claim_id: str) -> str:
-    """An injective name, with a double underscore, which no plain name has."""
+    """Return an injective name; its double underscore distinguishes it from plain names."""
     return "claim__" + "".join(c if _is_plain(c) else f"_{ord(c):x}_" for c in claim_id)
 
 
@@ -41,18 +41,18 @@ def _is_plain(character: str) -> bool:
 
 @cache
 def _owners(claim_ids: tuple[str, ...]) -> Mapping[str, str]:
-    """The first claim of each plain name."""
+    """Return the first claim of each plain name."""
     return {_without_punctuation(one): one for one in reversed(claim_ids)}
 
 
 _BOUND = frozenset(["A", "O", "R", "S", "e", "f", "i", "k", "n", "s"]) | {
     *("begun", "ended", "steps", "mixing", "weights", "is_drawn", "server_step_size", "step_size_of"),
 }
-"""Names that the text of a definition has besides those of the algorithm."""
+"""Names in the text of a definition that do not come from the algorithm."""
 
 
 def require_new_words(names: Iterable[str]) -> None:
-    """Raise `NotExported` for a name of an algorithm that is no identifier, or that the library or a text uses.
+    """Raise `NotExported` for a name in an algorithm that is no identifier, or that is already used.
 
     Such a name could end a definition and begin an axiom, or give another meaning to a word of a theorem.
     """
@@ -64,12 +64,12 @@ def require_new_words(names: Iterable[str]) -> None:
 
 
 def name_quantities(symbols: SymbolTable, names: Mapping[sp.Symbol, str]) -> dict[Quantity, str]:
-    """The names of the quantities of a claim, from those of its symbols."""
+    """Return the names of the quantities of a claim, from those of its symbols."""
     return {quantity: name for symbol, name in names.items() if (quantity := symbols.quantity(symbol)) is not None}
 
 
 def require_own_names(claim: Claim, called: Mapping[Quantity, str]) -> None:
-    """Raise `NotExported` where a quantity of a claim has no name, or two have the same: Rocq takes them for one."""
+    """Raise `NotExported` if a quantity of a claim has no name, or two have the same, which Rocq would identify."""
     sides = [side for relation in claim.relations for side in relation.sides]
     symbols = symbols_of(claim)
     used = set(sp.Tuple(*map(sp.sympify, (*sides, *claim.conditions))).free_symbols) - {*claim.for_all}

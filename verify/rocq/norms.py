@@ -1,4 +1,4 @@
-"""Lengths of vectors in proofs: lengths of multiples of one vector are multiples of one number."""
+"""Norms of vectors in proofs: norms of multiples of one vector are multiples of one number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verify.rocq.vocabulary import CLIENTS
 
 @dataclass(frozen=True)
 class Same:
-    """Equality of a vector's norm with a positive multiple of another, which is written for both."""
+    """Equality of a vector's norm with a positive multiple of another norm, by which both are written."""
 
     name: str
     of: Term
@@ -27,21 +27,21 @@ class Same:
 
     @property
     def fact(self) -> str:
-        """The name of the fact, for client i where each client has one."""
+        """Return the name of the fact, for client i if each client has one."""
         return f"({self.name} i Hi)" if is_own(self.of) else self.name
 
 
 @dataclass
 class Lengths:
-    """The lengths in a proof."""
+    """The norms in a proof."""
 
     claim: Claim
     same: dict[str, Same] = field(default_factory=dict)
-    """Equations of vectors that are not written, by their texts."""
+    """Equalities of norms that are written by another norm, by the text of the vector."""
     _known: list[tuple[Form, Term]] = field(default_factory=list)
 
     def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
-        """Return the factor between the norms of two vectors, and the other vector."""
+        """Return the factor between the norms of two parallel vectors, and the other vector."""
         form = vector(expression, self._context)
         factor, written = next(self._multiples(form), (None, None))
         if factor is None or written is None:
@@ -53,7 +53,7 @@ class Lengths:
         return factor, written
 
     def rewriting(self, term: Term) -> str:
-        """A tactic that writes the length of a vector as written elsewhere, in the fact `known`."""
+        """Return a tactic that rewrites the norm of a vector by the fact `known`."""
         found = self.same.get(text(term, CLIENTS))
         return "" if found is None else f"rewrite {found.fact} in known; "
 
@@ -70,7 +70,7 @@ class Lengths:
 
 
 def _ratios(form: Form, other: Form) -> set[Expr]:
-    """Return the ratios of two vectors' coefficients; none where they combine different vectors."""
+    """Return the ratios of two vectors' coefficients; empty if they combine different vectors."""
     if form.keys() != other.keys():
         return set()
     return {sp.cancel(form[basis].expression / other[basis].expression) for basis in form}

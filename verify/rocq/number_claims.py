@@ -1,4 +1,4 @@
-"""Claims about numbers alone: theorems for all numbers of their signs, whatever run they come from."""
+"""Export claims about numbers only, as theorems for all numbers of the given signs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from verify.rocq.theorem import Binder
 
 
 def is_of_numbers(claim: Claim, certificate: Combination) -> bool:
-    """Whether a claim follows from the signs of its numbers and its conditions, each the same in all of a run."""
+    """Return whether a claim follows from the signs of its numbers and its conditions, with numbers constant in a
+    run.
+    """
     symbols = symbols_of(claim)
     premises = [part.premise for link in certificate.links for part in link]
     from_signs = all(premise is ONE or isinstance(premise, sp.Rel) for premise in premises)
@@ -28,13 +30,13 @@ def is_of_numbers(claim: Claim, certificate: Combination) -> bool:
 
 
 def used_symbols(claim: Claim) -> set[sp.Symbol]:
-    """All symbols of a claim's relations and conditions."""
+    """Return all symbols of a claim's relations and conditions."""
     sides = [sp.sympify(side) for one in claim.relations for side in (one.left, one.right)]
     return set(sp.Tuple(*sides, *map(sp.sympify, claim.conditions)).free_symbols)
 
 
 _MOST_TERMS = 40
-"""Largest number of terms whose signs show the sign of a number: with more, Rocq takes too long."""
+"""Largest number of terms in a proof of a sign; with more, Rocq takes too long."""
 
 
 class NumbersVocabulary(Spoken):
@@ -43,7 +45,7 @@ class NumbersVocabulary(Spoken):
     library = ("Space", "Clients", "Objectives", "Normal")
 
     def __init__(self, claim: Claim, certificate: Combination) -> None:
-        """Read the claim's symbols; `NotExported` where its numbers are too long."""
+        """Read the claim's symbols; raises `NotExported` if its expressions are too long."""
         super().__init__(claim)
         coefficients = [sp.expand(part.coefficient) for link in certificate.links for part in link]
         if sum(len(sp.Add.make_args(one)) for one in coefficients) > _MOST_TERMS:
@@ -56,24 +58,24 @@ class NumbersVocabulary(Spoken):
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """Counts are at least one."""
+        """Return lower bounds of counts, which are at least one."""
         return [(s, sp.Integer(self.kept.at_least[s])) for s in self.claim_symbols if s in self.kept.at_least]
 
     def signs(self, conditions: Sequence[Expr]) -> SignProofs:
-        """Facts that proofs of signs may use; a bound by the least of several numbers is one by each of them."""
+        """Return the facts for proofs of signs; a bound by a minimum is split into one bound for each argument."""
         plain = [one for one in without_minima(conditions, self.kept) if not one.has(sp.Min)]
         return SignProofs(self.names, tuple(plain), self.least)
 
     def fact(self, name: str) -> str:
-        """A tactic for a fact."""
+        """Return a tactic for a fact."""
         return "lra" if name == ONE.name else super().fact(name)
 
     def ordering(self, premise: Expr, signs: SignProofs) -> str:
-        """A tactic for an inequality, which is one of the claim's conditions or follows from signs."""
+        """Return a tactic for an inequality that is one of the claim's conditions or follows from signs."""
         return "lra" if premise in signs.conditions else super().ordering(premise, signs)
 
     def binders(self, _used: set[sp.Symbol]) -> list[Binder]:
-        """Every number and its sign."""
+        """Return every number and its sign as variables and hypotheses."""
         return list(self._binders())
 
     def _binders(self) -> Iterator[Binder]:

@@ -1,4 +1,4 @@
-"""Real numbers as text for Rocq, and proofs of their signs."""
+"""Write real numbers as Rocq text, and prove their signs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from verify.rocq.theorem import Binder, of_condition
 
 
 def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """A function of symbols by sums, products and powers, as Rocq reads it; `NotExported` for anything else."""
+    """Return a function of symbols by sums, products and powers as Rocq text; raises `NotExported` for anything
+    else.
+    """
     expression = sp.sympify(expression)
     if expression.is_Rational:
         return _rational(expression)
@@ -45,10 +47,10 @@ def name_parts(parts: Iterable[Expr], **assumed: bool) -> dict[Expr, sp.Dummy]:
 
 
 def _power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """A power whose exponent is an integer, half of one, or a number of steps or rounds."""
+    """Return a power whose exponent is an integer, half of one, or a number of steps or rounds."""
     base, exponent = number(expression.base, names), expression.exp
     count, more = exponent.as_independent(*exponent.free_symbols)[::-1] if exponent.is_Add else (exponent, sp.S.Zero)
-    if more == -1 and names.get(count) == "M_of A":  # there is a client
+    if more == -1 and names.get(count) == "M_of A":  # This number is positive because there is a client.
         return f"{_bracket(base)} ^ (number (clients_of A) - 1)"
     if names.get(count, "") in _NATURAL and (more.is_Integer and more >= 0):
         natural = _NATURAL[names[count]]
@@ -69,7 +71,7 @@ _NATURAL = {
     "INR k": "k",
     "INR n": "n",
 }
-"""Real numbers that are natural ones, which stand in exponents."""
+"""Real numbers with natural values, which may be exponents."""
 
 
 def _rational(value: sp.Rational) -> str:
@@ -124,24 +126,24 @@ class SignProofs:
 
     names: Mapping[sp.Symbol, str]
     conditions: Sequence[Expr] = ()
-    """Orderings, the hypotheses ``condition<n>`` of a theorem."""
+    """Conditions, the hypotheses ``condition<n>`` of a theorem."""
     least: Sequence[tuple[sp.Symbol, Expr]] = ()
-    """Symbols and what they are at least, in the order in which it is used: that symbols are so is a hypothesis."""
+    """Lower bounds of symbols, in the order of their use; they are hypotheses."""
 
     def hypotheses(self) -> list[Binder]:
-        """The conditions as hypotheses of a theorem."""
+        """Return the conditions as hypotheses of a theorem."""
         return [
             Binder(f"condition{n}", self.ordering(one), of_condition(one))
             for n, one in enumerate(self.conditions, start=1)
         ]
 
     def ordering(self, condition: Expr) -> str:
-        """A condition as text."""
+        """Return a condition as text."""
         smaller, larger = (number(side, self.names) for side in (condition.lts, condition.gts))
         return f"{smaller} {'<' if isinstance(condition, sp.Lt | sp.Gt) else '<='} {larger}"
 
     def prepared(self) -> list[str]:
-        """Tactics that bring each condition into a form without denominators."""
+        """Return tactics that clear the denominators of each condition."""
         lines = []
         for place, condition in enumerate(self.conditions, start=1):
             numerator, denominator = cleared(condition.gts - condition.lts)
@@ -154,7 +156,7 @@ class SignProofs:
         return lines
 
     def nonnegative(self, value: Expr) -> str:
-        """A tactic for the goal that a number is not negative."""
+        """Return a tactic for the goal that a number is not negative."""
         numerator, denominator = self._with_positive_denominator(*cleared(sp.sympify(value)))
         factored = _with_positive_front(_factor(numerator))
         text = f"({number(factored, self.names)}) / ({number(denominator, self.names)})"
@@ -164,13 +166,13 @@ class SignProofs:
         )
 
     def positive(self, value: Expr) -> str:
-        """A tactic for the goal that a number is positive: each of its factors is."""
+        """Return a tactic for the goal that a number is positive, because all of its factors are."""
         numerator, denominator = cleared(sp.sympify(value))
         text = f"({number(_with_positive_front(_factor(numerator)), self.names)}) / ({number(denominator, self.names)})"
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
 
     def _with_positive_denominator(self, numerator: Expr, denominator: Expr) -> tuple[Expr, Expr]:
-        """Numerator and denominator, both with the other sign where the conditions make the denominator negative."""
+        """Return numerator and denominator, both negated if the conditions make the denominator negative."""
         sums = [factor for factor in _factors(_factor(denominator)) if factor.is_Add and not _is_plain(factor)]
         negative = [one for one in sums if self._choose_tactic(one) is None and self._choose_tactic(-one) is not None]
         return (
@@ -181,7 +183,9 @@ class SignProofs:
         return self._choose_tactic(factored) or "nonnegative"
 
     def _choose_tactic(self, factored: Expr) -> str | None:
-        """A tactic by what symbols are at least, or by one of the conditions, or by several for several factors."""
+        """Return a tactic by lower bounds of symbols, by one condition, or by several for several factors; else
+        None.
+        """
         shown = self._shift(factored)
         if shown is not None:
             return shown
@@ -192,7 +196,7 @@ class SignProofs:
         return self._prove_by_factors(factored)
 
     def _prove_by_factors(self, product: Expr) -> str | None:
-        """A tactic for a product of which each condition knows some factors."""
+        """Return a tactic for a product by conditions on its factors; else None."""
         sums = [factor for factor in _factors(product) if factor.is_Add and not _is_plain(factor)]
         for factor in (sign * one for one in sums for sign in (1, -1) if len(sums) > 1):
             first, rest = self._choose_tactic(factor), _factor(sp.cancel(product / factor))
@@ -204,7 +208,9 @@ class SignProofs:
         return None
 
     def _shift(self, polynomial: Expr, names: Mapping[sp.Symbol, str] | None = None) -> str | None:
-        """A tactic for a polynomial that has no negative coefficient once symbols start at what they are at least."""
+        """Return a tactic for a polynomial without negative coefficients after a shift of symbols by lower bounds; else
+        None.
+        """
         symbols = dict(self.names if names is None else names)
         if _is_plain(polynomial):
             return "nonnegative"
@@ -221,7 +227,7 @@ class SignProofs:
         return None
 
     def _prove_by_condition(self, factored: Expr, bound: _Bound) -> str | None:
-        """A tactic by ``c0 - c1 x >= 0``: then x is c0/(c1 (1 + s)) for some s that is not negative."""
+        """Return a tactic by ``c0 - c1 x >= 0``: then x is c0/(c1 (1 + s)) for some non-negative s; else None."""
         symbol, slope, rest = bound.letter, bound.slope, bound.rest
         if symbol not in factored.free_symbols & self.names.keys():
             return None
@@ -261,7 +267,7 @@ def _is_plain(value: Expr) -> bool:
 
 
 def _with_positive_front(product: Expr) -> Expr:
-    """A product whose number is not negative, where one of its sums can take the sign."""
+    """Return a product with a non-negative number, moving its sign into one of its sums if possible."""
     sums = [factor for factor in sp.Mul.make_args(product) if factor.is_Add and not _is_plain(factor)]
     if not product.as_coeff_Mul()[0].is_negative or not product.is_Mul or not sums:
         return product
@@ -271,7 +277,7 @@ def _with_positive_front(product: Expr) -> Expr:
 
 @cache
 def _factor(polynomial: Expr) -> Expr:
-    """A product; claims that rest on the same numbers use the same ones."""
+    """Factor a polynomial; cached, because claims share numbers."""
     known = quotient(polynomial)
     if _has_powers(known):
         return sp.factor(polynomial)
@@ -282,14 +288,14 @@ def _factor(polynomial: Expr) -> Expr:
         front *= sign**power
         product.append(written**power)
     if len(product) == 1 and product[0].is_Add and abs(front) != 1:
-        # SymPy would multiply the sum out, as it does with a mere sign.
+        # SymPy would expand the sum, as it does for a factor -1.
         return sp.Mul(front, product[0], evaluate=False)
     return sp.Mul(front, *product)
 
 
 @cache
 def cleared(value: Expr) -> tuple[Expr, Expr]:
-    """Numerator and denominator with whole coefficients; the denominator is taken for positive."""
+    """Return numerator and denominator with integer coefficients; the denominator is assumed to be positive."""
     known = quotient(value)
     numerator, denominator = sp.fraction(
         sp.cancel(sp.together(value)) if _has_powers(known) else _clear_denominators(known)
@@ -299,18 +305,18 @@ def cleared(value: Expr) -> tuple[Expr, Expr]:
 
 
 def _clear_denominators(number: Quotient) -> Expr:
-    """A number as a quotient of polynomials with whole coefficients that have no common divisor."""
+    """Return a number as a quotient of polynomials with integer coefficients without common divisor."""
     coefficients = [*number.numerator.coeffs(), *number.denominator.coeffs()]
     scale = lcm(*(int(one.q) for one in coefficients)) / fmpq(gcd(*(int(one.p) for one in coefficients)))
     return number.written(number.numerator * scale) / number.written(number.denominator * scale)
 
 
 def _has_powers(number: Quotient) -> bool:
-    """Return whether symbols are roots, or have symbols as exponents: SymPy has other lowest terms for those."""
+    """Return whether symbols are under roots or in exponents, for which SymPy has another lowest form."""
     return any(symbol.is_Pow for symbol in number.symbols)
 
 
 def _sign(polynomial: Expr) -> tuple[Expr, int]:
-    """A polynomial with a positive first coefficient, and its sign before."""
+    """Return a polynomial with positive leading coefficient, and its sign."""
     is_positive = _is_plain(polynomial) or sp.Poly(polynomial).LC() > 0
     return (polynomial, 1) if is_positive else (-polynomial, -1)

@@ -1,6 +1,6 @@
-"""Rules for origins: which hypothesis, as written at one step, encodes which assumptions and quantities.
+"""Rules for origins of hypotheses: each maps a hypothesis at one step to assumptions and quantities.
 
-A rule has a regular expression for the whole hypothesis.  One of its assumptions and quantities has to be the claim's.
+A rule has a regular expression for the whole hypothesis. The claim must have one of its assumptions or quantities.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Source = Assumption | Quantity
 
 @dataclass(frozen=True)
 class Rule:
-    """A hypothesis, what of a claim says it, and the words for it if they are not those of the source."""
+    """A pattern of a hypothesis, its possible origins in a claim, and a description if it differs from the source's."""
 
     pattern: str
     sources: Sequence[Source]
@@ -43,7 +43,7 @@ _NOISY: Sequence[Source] = (
     q.absolute_noise,
     q.relative_noise,
 )
-"""Quantities that mention noise."""
+"""Quantities that involve noise."""
 _FRESH = "noise: its expectation is zero, given what happened before; it is independent between clients"
 _BEFORE = "noise: a round begins with what happened before"
 _INDEPENDENT = "local_result: what noise makes of it is independent between clients"
@@ -52,7 +52,7 @@ _OF_CLIENTS = (q.client_optimum, q.client_optimum_distance, *_VARIANCE)
 
 
 def _find_quantities(word: str) -> tuple[Quantity, ...]:
-    """The quantities of runs and updates in whose names a word occurs."""
+    """Return the quantities of runs and updates whose names contain a word."""
     tables = (TABLE, OF_UPDATES, OF_INTERVALS)
     return tuple(quantity for table in tables for quantity, name in table.items() if re.search(rf"\b{word}\b", name))
 
@@ -136,7 +136,7 @@ SAID: Sequence[Rule] = (
     Rule(r"whole_cycles A \((?:heard_after A interval|time_of A)\)", (a.whole_cycles,)),
     Rule(r"least_period A nu", (q.common_period, q.reports_in_a_period)),
     Rule(r"smallest_window A W", (q.window,)),
-    # Points, which are no outcomes of noise.
+    # Points, which do not depend on noise.
     Rule(r"minimiser S x_star", _FROM_X_STAR),
     Rule(r"past x_star", _FROM_X_STAR),
     Rule(r"past y", _FROM_Y),
@@ -167,7 +167,7 @@ SAID: Sequence[Rule] = (
     Rule(r"0 < probability|probability <= 1", (q.communication_probability, a.scaffnew)),
     Rule(r"past \(\w+ \(after A \w+ n\)(?: i)?\)", _NOISY, _BEFORE),
 )
-"""Hypotheses by what the claim says."""
+"""Patterns of hypotheses, with the parts of a claim that state them."""
 
 EXPECTED: Sequence[tuple[str, str]] = (
     (r"conditional_mean S past expected", "the expectation, given what happened before the round"),
@@ -189,7 +189,7 @@ STANDING: Sequence[tuple[str, str]] = (
     (r"forall i, 1 <= E i", "every run: clients take a local step"),
     (r"exists (?:u w|v) : (?:space_of A|step_space S), 0 < ‖(?:u - w|v)‖²", "every run: models have a dimension"),
 )
-"""Facts that hold of every run, by the definition of what runs are made of."""
+"""Facts that hold for every run by definition."""
 
 SIGNS: Mapping[str, Sequence[Source]] = {
     "L": (q.smoothness, a.smooth, a.convex_and_smooth),
@@ -221,6 +221,6 @@ SIGNS: Mapping[str, Sequence[Source]] = {
     "omega": (q.nearest_start,),
     "epsilon": (q.smallest_gap,),
 }
-"""The constants that are not negative, by their names."""
+"""Names of the constants that are not negative."""
 POSITIVE_CONSTANTS = frozenset({"L", "L_xi", "L_F", "mu", "nu i", "nu_F", "delta i", "ell", "omega", "epsilon"})
-"""Those of them that theorems take for positive."""
+"""Names of constants that theorems assume to be positive."""

@@ -1,7 +1,7 @@
 """Origins of hypotheses of theorems: an assumption or a condition of its claim, or the definition of a quantity.
 
-Each rule has the hypothesis as written at one step, and what says it.  A hypothesis that no rule knows, or of which
-the claim has neither the assumption nor the quantity, is the exporter's own: such a theorem is not exported.
+Each rule maps a hypothesis at one step to its possible origins. A hypothesis without a rule, or without an origin in
+the claim, would be an addition by the exporter: such a theorem is not exported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DATA = re.compile(
     r"(?:(?:run|sampled_run|schedule|server|step|round|R|nat|bool|Prop|space_of A|step_space S"
     r"|\(?objective \(space_of A\)\)?|draws \(step_clients S\))(?: -> )?)+"
 )
-"""The types of variables, of which nothing is said."""
+"""Types of variables without a hypothesis."""
 _AT_STEP = (
     (r"^always A \(fun S => (.*)\)$", r"\1"),
     (r"^always A (\w+)$", r"\1 S"),
@@ -37,7 +37,7 @@ _AT_STEP = (
     (r"\(past n(?: k)?\)|\(past_steps e\)|\bpast n k\b|\bpast n\b|\bpast_steps e\b", "past"),
     (r"\(noise_there n k\)", "noise_there"),
 )
-"""From what is said of every step of a run to what is said of one."""
+"""Substitutions from statements about every step of a run to one step."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class _Known:
     quantities: Sequence[Quantity]
     called: Mapping[Quantity, str]
     divisors: frozenset[Quantity]
-    """Quantities by which the claim divides."""
+    """Quantities in denominators of the claim."""
     is_expected: bool
-    """Whether there are expectations in what is said."""
+    """Whether the statement contains expectations."""
 
 
 def with_origins(known: Exported) -> Theorem:
-    """The theorem with the origin of each hypothesis; `NotExported` where one has none."""
+    """Return the theorem with the origin of each hypothesis; raises `NotExported` if one has none."""
     speaks = _collect_known(known)
     parameters = [replace(one, origin=_origin(one, speaks)) for one in known.theorem.binders]
     return replace(known.theorem, binders=parameters)
@@ -89,13 +89,13 @@ def _origin(binder: Binder, known: _Known) -> str:
 
 
 def _explain_condition(binder: Binder, known: _Known) -> str | None:
-    """The condition that a hypothesis was written for, where it is one of the claim's."""
+    """Return the condition from which a hypothesis was written, if it is one of the claim's."""
     conditions = (*known.claim.conditions, *without_minima(known.claim.conditions, numbers_of(known.claim)))
     return binder.origin if binder.origin in {of_condition(one) for one in conditions} else None
 
 
 def _explain_domain(binder: Binder, known: _Known) -> str | None:
-    """The domain of a symbol for all of whose values a claim is said."""
+    """Return the domain of a symbol that a claim quantifies over."""
     match = re.fullmatch(r"(\d+) (<=?) each_(\d+)", binder.type)
     if match is None or int(match[3]) > len(known.claim.for_all):
         return None
@@ -121,7 +121,7 @@ def _explain_rule(goal: str, known: _Known) -> str | None:
 
 
 def _explain_sign(goal: str, known: _Known) -> str | None:
-    """The quantity of which a hypothesis says that it is not negative, is positive, or is a count."""
+    """Return the quantity that a hypothesis declares to be non-negative, positive, or a count."""
     match = re.fullmatch(rf"{_EACH_CLIENT}(\d+) (<=?) (.*)", goal)
     if match is None:
         return None
@@ -130,7 +130,7 @@ def _explain_sign(goal: str, known: _Known) -> str | None:
     if found is not None:
         return found
     for quantity in known.quantities:
-        # Of numbers alone each is known by the sign that its definition gives; of others what is divided by.
+        # In claims about numbers every sign comes from a definition; in other claims only signs of denominators do.
         is_sign = not is_strict or quantity in POSITIVE or quantity in known.divisors
         if (quantity.name == name and is_sign) or (known.called.get(quantity) == name and quantity in known.divisors):
             return _describe_origin(quantity)
@@ -138,7 +138,7 @@ def _explain_sign(goal: str, known: _Known) -> str | None:
 
 
 def _first(sources: Sequence[Source], known: _Known) -> str | None:
-    """The first source that the claim has."""
+    """Return the first origin that the claim has."""
     return next((_describe_origin(one) for one in sources if one in known.assumptions or one in known.quantities), None)
 
 

@@ -1,4 +1,4 @@
-"""Local steps of a round next to gradient descent on F from the same start: symbols, hypotheses, known bounds.
+"""Vocabulary for local steps of a round compared with gradient descent on F from the same start.
 
 The definitions are those of `library/Interval.v` and `library/Lengths.v`.
 """
@@ -30,16 +30,16 @@ from verify.rocq.theorem import Binder, projected
 from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
 
 NEEDS = ("Lengths", "Interval")
-"""The files of the library that these theorems need besides those of all."""
+"""The files of the library that these theorems need, in addition to the base."""
 SAME = (
     "rewrite ?Nat.add_1_r, ?S_INR, ?plus_INR; cbn [pow INR]; try change (step_size (step_at A n k)) with (size_of A); "
 )
 SAME += "try change (step_clients (step_at A n k)) with (clients_of A); by_field"
-"""A tactic for one number in the words of a step and of a run."""
+"""A tactic for one number, in the terms of a step and of a run."""
 
 
 class PathVocabulary(Vocabulary):
-    """The symbols of a claim about a local step next to a step of gradient descent on F."""
+    """The symbols of a claim about a local step compared with a step of gradient descent on F."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,7 +61,7 @@ class PathVocabulary(Vocabulary):
             self.more = [*_OMEGA, Binder("nearest_start_S", near)]
 
     def gather(self) -> None:
-        """All are at the server's model."""
+        """Set all clients to the server's model."""
         super().gather()
         model, symbol = Atom("server_model S"), self.symbols
         self.vectors[symbol(q.centralised_model)] = model
@@ -84,7 +84,7 @@ def state_in_run(goal: str) -> str:
 
 
 class PathInRun:
-    """The hypotheses of a theorem about each local step of a run, and what they are for a theorem about a step."""
+    """The hypotheses of a theorem about each local step of a run, and the arguments for a theorem about one step."""
 
     def __init__(self, claim: Claim, conditions: tuple[Expr, ...]) -> None:
         self.run = RunVocabulary(replace(claim, place="run"))
@@ -95,7 +95,7 @@ class PathInRun:
         self.vocabulary = PathVocabulary(claim, quiet=True)
 
     def binders(self, used: set[sp.Symbol], *, own: bool) -> list[Binder]:
-        """The variables and hypotheses."""
+        """Return the variables and hypotheses."""
         parameters = [binder for binder in self.run.binders(used) if not self._is_replaced(binder)]
         if self.run.symbols(q.optimum) in used and all(binder.name != "x_star" for binder in parameters):
             minimiser = Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
@@ -119,14 +119,14 @@ class PathInRun:
 
     @property
     def called(self) -> dict[Quantity, str]:
-        """The names of the claim's quantities."""
+        """Return the names of the claim's quantities."""
         of_step = {quantity: state_in_run(name) for quantity, name in self.vocabulary.called.items()}
         index = self.run.symbols(q.local_step_index)
         return of_step | name_quantities(self.run.symbols, {**self.run.names, index: "INR k"})
 
     @property
     def known(self) -> list[str]:
-        """Tactics that every proof starts with."""
+        """Return tactics for the start of every proof."""
         return [
             "pose proof (mean_nonneg (clients_of A) delta (fun i _ => delta_nonnegative i)) as delta_known."
         ] * bool(self.vocabulary.parameters)
@@ -143,12 +143,12 @@ class PathInRun:
 
 
 def powers_in(expression: Expr, index: sp.Symbol) -> set[Expr]:
-    """The bases of powers whose exponent is the number of a step."""
+    """Return the bases of powers whose exponent is the index of a step."""
     return {one.base for one in sp.sympify(expression).atoms(sp.Pow) if one.exp.has(index)}
 
 
 def write_power(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
-    """An expression with base^(k + m) as base^m times a symbol."""
+    """Write base^(k + m) in an expression as base^m times a symbol."""
 
     def is_power(part: Expr) -> bool:
         return bool(part.is_Pow and part.exp.has(index) and sp.expand(part.base - base) == 0)
@@ -157,7 +157,7 @@ def write_power(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
 
 
 def name_mean_dissimilarity(expression: Expr, symbol: Callable[[q.Quantity], sp.Symbol]) -> Expr:
-    """An expression with delta for the mean of the delta_i."""
+    """Write the average of the delta_i in an expression as delta."""
     own, whole = symbol(q.client_dissimilarity), symbol(q.mean_divergence)
     return sp.sympify(expression).replace(
         lambda part: isinstance(part, Average), lambda part: sp.expand(part.args[0]).subs(own, whole)
@@ -165,7 +165,7 @@ def name_mean_dissimilarity(expression: Expr, symbol: Callable[[q.Quantity], sp.
 
 
 class KnownOnPath:
-    """Statements of other claims on the same step, as hypotheses of a theorem about a step."""
+    """Statements of other claims about the same step, as hypotheses of a theorem about a step."""
 
     def __init__(self, claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]) -> None:
         self.claim, self.named = claim, str(certificate.links)
@@ -174,7 +174,9 @@ class KnownOnPath:
             raise NotExported("its certificate uses other claims about runs, under other conditions")
 
     def _is_under_ours(self, used: Exported, certificate: Certificate) -> bool:
-        """Return whether a claim's conditions, as its theorem has them, are those of the claim that uses it."""
+        """Return whether the conditions of a used claim, as in its theorem, are conditions of the claim that uses
+        it.
+        """
         conditions = tuple(self.claim.conditions if certificate.relaxed is None else certificate.relaxed)
         own = PathInRun(self.claim, conditions).run.signs(conditions).hypotheses()
         return [one for one in used.theorem.binders if one.name.startswith("condition")] == own
@@ -190,7 +192,7 @@ class KnownOnPath:
     def parameters(
         self, vocabulary: Vocabulary, base: Expr | None
     ) -> tuple[dict[str, KnownSlack], list[Binder], list[str]]:
-        """Slacks by the names of claims, hypotheses, and tactics that show them at step k of round n of a run."""
+        """Return slacks by claim, hypotheses, and tactics that prove these at step k of round n of a run."""
         known, parameters, lines = dict[str, KnownSlack](), list[Binder](), list[str]()
         for place, (name, used, link, relation) in enumerate(self._relations(), start=1):
             left, right = (

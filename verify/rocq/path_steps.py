@@ -1,4 +1,4 @@
-"""Statements about a local step next to gradient descent on F that use bounds known there, as theorems about runs."""
+"""Export claims about a local step compared with gradient descent on F, using other bounds at this step."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from verify.rocq.theorem import Binder, Theorem, conjunction, projected
 def theorem_of_path_step(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """Relations at a local step of a run, by terms; `NotExported` for other links, and for runs with noise."""
+    """Return relations at a local step of a run, by terms; raises `NotExported` for other links and for noise."""
     if a.full_gradients not in claim.assumptions or certificate.roots:
         raise NotExported("its certificate uses other claims about runs with noise")
     known = KnownOnPath(claim, certificate, export_id)
@@ -61,7 +61,7 @@ class _PathStepWriter:
         self.links = Links(Reader(vocabulary, found), self.signs)
 
     def theorem(self) -> Theorem:
-        """The claim as a theorem with its proof."""
+        """Return the claim as a theorem with its proof."""
         step, run = self._step(), self.path.run
         goal = [self._write_relation(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
         used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
@@ -89,7 +89,7 @@ class _PathStepWriter:
             return state_in_run(self.links.text(self.links.side(write_power(side, self.base, self.index))))
 
     def _step(self) -> Theorem:
-        """All relations at a step."""
+        """Return the lemma with all relations at a step."""
         pairs = list(zip(self.claim.relations, self.certificate.links, strict=True))
         for relation in (one for one, why in pairs if not isinstance(why, Products)):
             self.links.side(write_power(relation.left, self.base, self.index))

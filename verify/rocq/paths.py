@@ -1,4 +1,4 @@
-"""Bounds at every local step of a round without noise, by induction over the steps, as theorems about runs."""
+"""Export bounds at every local step of a round without noise, by induction over the steps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (
 def theorem_of_induction(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """Bounds at every local step as a theorem; `NotExported` where not every link is an induction."""
+    """Return bounds at every local step as a theorem; raises `NotExported` if a link is no induction."""
     first, *others = certificate.links
     if (
         not isinstance(first, Induction)
@@ -72,7 +72,7 @@ class _PathWriter:
         """Whether the number of the step stands elsewhere than in the power."""
 
     def theorem(self) -> Theorem:
-        """The claim as a theorem with its proof."""
+        """Return the claim as a theorem with its proof."""
         induction, before = self.induction, self.induction.measured
         step = self._step(before)
         at_zero = self.written(induction.bound).subs({self.index: 0, POWER: 1})
@@ -89,10 +89,10 @@ class _PathWriter:
         )
 
     def written(self, expression: Expr) -> Expr:
-        """An expression with base^(k + m) as base^m times a symbol, and means of the delta_i as delta."""
+        """Write base^(k + m) as base^m times a symbol, and averages of the delta_i as delta."""
         return name_mean_dissimilarity(write_power(expression, self.induction.base, self.index), self.path.run.symbols)
 
-    # One step.
+    # The lemma about one step.
 
     def _step(self, before: Expr) -> Theorem:
         vocabulary, induction = self._vocabulary(), self.induction
@@ -163,7 +163,7 @@ class _PathWriter:
         return number(sp.sympify(self.induction.base) ** self.first, names)
 
     def _prove_growth(self, names: Mapping[sp.Symbol, str]) -> list[str]:
-        """Prove that the base is larger than one, and its power not smaller, or larger from the first step on."""
+        """Prove that the base exceeds one, and that its power grows, from the first step on or one step later."""
         base = self.induction.base
         if base is None:
             return []
@@ -175,7 +175,7 @@ class _PathWriter:
             f"({'apply Rmult_lt_0_compat' if self.first else 'apply Rmult_le_pos'}; lra).",
         ]
 
-    # All steps.
+    # The statement about all steps.
 
     def _bounds(self, lemmas: list[Theorem]) -> str:
         induction, run = self.induction, self.path.run
@@ -261,7 +261,7 @@ class _PathWriter:
         return state_in_run(text(links.side(expression), CLIENTS))
 
     def _link(self, place: int) -> tuple[str, str]:
-        """Return a relation's statement, and its proof from the bounds on the measure now and after this step."""
+        """Return a relation's statement, and its proof from the bounds on the measure before and after this step."""
         relation, run = self.claim.relations[place], self.path.run
         vocabulary = PathVocabulary(self.claim, quiet=True)
         is_now = sp.expand(relation.left - self.induction.measured) == 0

@@ -1,4 +1,4 @@
-"""Sums of numbers over the local steps so far, as theorems by induction."""
+"""Export sums of numbers over the previous local steps, by induction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def theorem_of_total(claim: Claim) -> Theorem:
     index, steps = vocabulary.symbols(q.local_step_index), sp.Symbol("n", integer=True, positive=True)
     names = {**vocabulary.numbers, index: "INR k"}
     member = number(total.args[0], {**names, index: "INR j"})
-    # What the sum over n steps is; Rocq checks it by induction.
+    # Closed form of the sum over n steps; Rocq checks it by induction.
     whole = number(relation.right.xreplace({index: steps - 1}) / factor, {**names, steps: "INR n"})
     parameters = binders(vocabulary, (relation.left.free_symbols | relation.right.free_symbols) - {index}, own=False)
     statement = f"({number(factor, names)}) * sum (k + 1) (fun j => {member}) = {number(relation.right, names)}"

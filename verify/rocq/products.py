@@ -1,4 +1,4 @@
-"""Relations between products, quotients and squares of scalars at a local step, as statements with proofs."""
+"""Prove relations between products, quotients and squares of scalars at a local step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def restated(links: Links, relation: Relation, why: object) -> tuple[str, str]:
 
 
 def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple[str, str]:
-    """The slack, times what it is divided by, is a sum of products of what is not negative."""
+    """Prove a relation whose slack, times its denominators, is a sum of products of non-negative factors."""
     if relation.operator not in SIGN:
         raise NotExported("equations between products are not exported")
     names = {**links.reader.vocabulary.numbers, **_names(links, why)}
@@ -68,7 +68,7 @@ def _nonzero(place: int, fact: int, text: str) -> str:
 
 
 def _order(slack: str, members: list[str], divisors: list[str]) -> list[str]:
-    """The proof that a slack is not negative, which is a sum of members, or is one times what it is divided by."""
+    """Prove that a slack is not negative, given that it is a sum of members, possibly times its denominators."""
     total = " + ".join(members)
     if not divisors:
         return [
@@ -84,7 +84,7 @@ def _order(slack: str, members: list[str], divisors: list[str]) -> list[str]:
 
 
 def _prove_square(links: Links, relation: Relation, why: Squared) -> tuple[str, str]:
-    """A length is not larger than a bound on it, which is not negative then, so that their squares are ordered."""
+    """Prove that squares are ordered, because a norm is at most its bound, which is then non-negative."""
     length, bound = links.side(why.length), links.side(why.bound)
     left, right = links.side(relation.left), links.side(relation.right)
     if relation.operator != "<=":
@@ -104,7 +104,7 @@ def _lengths(expression: Expr) -> list[Expr]:
 
 
 def _prove_by_signs(links: Links, relation: Relation) -> tuple[str, str]:
-    """A difference of numbers is positive by the signs of its symbols."""
+    """Prove that a difference of numbers is positive, by the signs of its symbols."""
     left, right = (links.text(links.side(side)) for side in (relation.left, relation.right))
     flip = "apply Rlt_gt.\n" if relation.operator == ">" else ""
     gap = links.signs.positive(relation.slack)
@@ -137,6 +137,6 @@ def _cauchy_schwarz(
 
 
 def _product(tactics: list[str]) -> str:
-    """A tactic for a product of factors, left to right, none of which is negative."""
+    """Return a tactic for a product of non-negative factors, left to right."""
     *first, last = tactics
     return f"apply Rmult_le_pos; [{_product(first)} | {last}]" if first else last

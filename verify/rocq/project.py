@@ -1,4 +1,4 @@
-"""A folder that Rocq checks: the library, a file for each claim, and one that prints what the theorems rest on."""
+"""Write a project for Rocq: the library, a file for each claim, and one that prints the assumptions of the theorems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from verify.rocq.library_parts import BASE, built_theorems, instance_names, libr
 from verify.rocq.refusals import NotExported
 
 LAST = "Assumptions.v"
-"""The file that prints what every theorem rests on."""
+"""The file that prints the assumptions of every theorem."""
 _OPENING = """From Coq Require Import Reals Lra Lia Psatz List.
 Require Import {needed}.
 Open Scope R_scope.
@@ -29,30 +29,33 @@ Open Scope R_scope.
 
 @dataclass(frozen=True)
 class ExportResult:
-    """Result for a target: the file and the theorem, or the reason why there are none."""
+    """Result for a target: the file and the theorem, or the reason for their absence."""
 
     id: str
     file: str | None = None
     theorem: str | None = None
     reason: str | None = None
     is_refused: bool = False
-    """Whether the kernel refuses the certificate."""
+    """Whether the kernel rejects the certificate."""
 
     def document(self) -> dict[str, str | None]:
-        """Write the result as JSON; a reason only if there is one."""
+        """Return the result as JSON, with a reason only if there is one."""
         known = {"id": self.id, "file": self.file, "theorem": self.theorem}
         return known if self.reason is None else {**known, "reason": self.reason}
 
 
 def proved_ids() -> list[str]:
-    """The ids of all claims that are recorded as proved."""
+    """Return the ids of all claims that are recorded as proved."""
     return [claim_id for claim_id, claim in all_claims().items() if claim.verdict == "proved"]
 
 
 def write_project(
     folder: Path, targets: Sequence[str], tell: Callable[[int, int], None] | None = None
 ) -> list[ExportResult]:
-    """Write a project with the theorems of the targets; an entry for each of them.  `InputError` for a bad folder."""
+    """Write a project with the theorems of the targets; return one result per target.
+
+    Raises `InputError` for an unsuitable folder.
+    """
     entries, found = [], dict[str, Exported]()
     for done, target in enumerate(targets, start=1):
         if tell is not None:
@@ -77,35 +80,35 @@ def write_project(
 
 
 def instance_files(theorems: Collection[str]) -> dict[str, str]:
-    """Main theorems of the sources on runs of two clients, of those whose theorems are in a project.
+    """Return the files that apply main theorems in a project to runs of two clients.
 
-    Rocq accepts such a file only if all hypotheses of the theorem can be met together.
+    Rocq accepts such a file only if all hypotheses of the theorem can be satisfied together.
     """
     texts = texts_of_papers("rocq/instances", ".v").items()
     return {f"instances/{name}_instance.v": text for name, text in texts if instantiated_in(text) in theorems}
 
 
 def instantiated_in(text: str) -> str:
-    """The theorem that a file of instances is about: the last file that it requires."""
+    """Return the theorem of a file of instances: the last file that it requires."""
     required: list[str] = re.findall(r"^Require Import (.*)\.$", text, re.MULTILINE)
     return required[-1].split()[-1]
 
 
 def library_of(known: Exported) -> dict[str, str]:
-    """The part of the library on which a theorem rests, with what shows that there are such runs."""
+    """Return the part of the library that a theorem needs, with the proofs that such runs exist."""
     more = dict.fromkeys((*known.theorem.library, *known.theorem.needs))
     return library_files((*BASE, *(name for name in more if name not in BASE)))
 
 
 def text_of(known: Exported) -> str:
-    """The file of a claim."""
+    """Return the text of a claim's file."""
     library = known.theorem.library or BASE[: BASE.index("Run") + 1]
     needed = [*library, *known.theorem.needs, *(used.theorem.name for used in known.uses)]
     return f"{heading(known)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
 
 
 def refusal_of(claim: Claim) -> str | None:
-    """Why the kernel refuses the certificate of a claim; None where it accepts it, or where there is none."""
+    """Return the reason why the kernel rejects the certificate of a claim; None if it accepts it, or there is none."""
     proof = prove(claim)
     if proof.verdict != "broken":
         return None
@@ -118,7 +121,7 @@ def _export(claim: Claim) -> Exported:
 
 
 def with_uses(known: Exported) -> dict[str, Exported]:
-    """A claim with all that its proof needs, in the order in which they are checked."""
+    """Return a claim with all claims that its proof needs, in the order of their checks."""
     found: dict[str, Exported] = {}
     for used in known.uses:
         found |= with_uses(used)
@@ -131,7 +134,7 @@ def file_of(known: Exported) -> str:
 
 
 def _require_own_files(found: Mapping[str, Exported]) -> None:
-    """Raise `InputError` where two claims would be written to one file."""
+    """Raise `InputError` if two claims would be written to one file."""
     owners: dict[str, str] = {}
     for claim_id, known in found.items():
         other = owners.setdefault(file_of(known).lower(), claim_id)

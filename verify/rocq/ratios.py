@@ -1,4 +1,4 @@
-"""Signs of numbers in which symbols occur that are smaller than one: b is u/(1 + u) for some u that is not negative."""
+"""Prove signs of numbers with symbols below one: b is u/(1 + u) for some non-negative u."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verify.rocq.numbers import SignProofs, cleared, number
 
 
 def find_below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
-    """The symbols that conditions say to be smaller than one, with the places of these conditions."""
+    """Return the symbols that conditions bound by one, with the indices of these conditions."""
     found = {}
     for place, one in enumerate(conditions, start=1):
         if isinstance(one, sp.Lt | sp.Gt) and one.gts == 1 and one.lts.is_Symbol:
@@ -22,21 +22,21 @@ def find_below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
 
 @dataclass(frozen=True)
 class RatioSigns(SignProofs):
-    """Facts for proofs of signs once such symbols are written as ratios."""
+    """Facts for proofs of signs in which such symbols are written as ratios."""
 
     ratios: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
-    """u for each of these symbols, whose name is that of the ratio."""
+    """For each of these symbols the symbol u, which has the name of the ratio."""
 
     def substitute_ratios(self, value: Expr) -> Expr:
-        """A number in which symbols below one are written as ratios."""
+        """Write symbols below one in a number as ratios."""
         return sp.sympify(value).xreplace({symbol: u / (1 + u) for symbol, u in self.ratios.items()})
 
     def nonnegative(self, value: Expr) -> str:
-        """A tactic for the goal that a number is not negative."""
+        """Return a tactic for the goal that a number is not negative."""
         return self._plain.nonnegative(self.substitute_ratios(value))
 
     def positive(self, value: Expr) -> str:
-        """A tactic for the goal that a number is positive."""
+        """Return a tactic for the goal that a number is positive."""
         above, below = (number(part, self.names) for part in cleared(self.substitute_ratios(value)))
         replaced = f"replace gap with (({above}) / ({below})) by by_field"
         return f"match goal with |- 0 < ?gap => {replaced} end; apply Rdiv_lt_0_compat; positive"
@@ -47,7 +47,7 @@ class RatioSigns(SignProofs):
         return SignProofs(self.names, tuple(conditions), self.least)
 
     def prepared(self) -> list[str]:
-        """Tactics that bring each condition into a form without denominators."""
+        """Return tactics that clear the denominators of each condition."""
         lines = []
         for place, (goal, plain) in enumerate(zip(self.conditions, self._plain.conditions, strict=True), start=1):
             above, below = cleared(plain.gts - plain.lts)

@@ -1,4 +1,4 @@
-"""From the formal language of claims and certificates to terms for Rocq."""
+"""Translate the formal language of claims and certificates to terms for Rocq."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
 
 @dataclass(frozen=True)
 class KnownSlack:
-    """Non-negative slack of a hypothesis, and a tactic for it."""
+    """Non-negative slack of a hypothesis, with a tactic that proves its sign."""
 
     slack: Expr
     tactic: str
 
 
 class Reader:
-    """Reads expressions of one claim."""
+    """Translate the expressions of one claim."""
 
     def __init__(self, vocabulary: Vocabulary, known: Mapping[str, KnownSlack] | None = None) -> None:
         self.vocabulary = vocabulary
@@ -35,11 +35,11 @@ class Reader:
         """Signs that proofs may use, where there are any."""
 
     def number(self, expression: Expr) -> str:
-        """A number as text."""
+        """Return a number as text."""
         return number(expression, self.vocabulary.numbers)
 
     def scalar(self, expression: Expr) -> Term:
-        """A scalar, linear in inner products and objective values."""
+        """Return a scalar, linear in inner products and objective values."""
         expression = sp.sympify(expression)
         match expression:
             case Expectation():
@@ -57,7 +57,7 @@ class Reader:
         return self._read_number(expression) or self._combine(expression, self.scalar)
 
     def _read_number(self, expression: Expr) -> Term | None:
-        """A number, unless it is a sum or product in which a client's numbers occur."""
+        """Return a number; None for a sum or product with numbers of a client."""
         own = self.vocabulary.scalars
         if expression in own:
             return own[expression]
@@ -65,13 +65,13 @@ class Reader:
         return Number(self.number(expression)) if _is_number(expression) and is_whole else None
 
     def length(self, of: Expr, term: Term | None = None) -> Term:
-        """The length of a vector, in terms of those that have been read."""
+        """Return the norm of a vector in terms of previous norms."""
         factor, written = self.lengths.of(of, self.vector(of) if term is None else term)
         found = Atom(f"length ({text(written, CLIENTS)})%vec", kind="S", own=is_own(written))
         return found if factor == 1 else Multiple(self.number(factor), found)
 
     def vector(self, expression: Expr) -> Term:
-        """A vector."""
+        """Return a vector."""
         expression = sp.sympify(expression)
         match expression:
             case Expectation():
@@ -88,7 +88,9 @@ class Reader:
         return self._combine(expression, self.vector)
 
     def _unless_named(self, mean: Mean) -> Term:
-        """Return the vocabulary's name for a mean where it has one: objectives at both are one number for Rocq."""
+        """Return the vocabulary's name for an average if it has one, so that Rocq identifies objectives at both
+        points.
+        """
         known = self.vocabulary.vectors.values()
         return next((one for one in known if isinstance(one, Named) and one.body == mean), mean)
 
@@ -99,7 +101,7 @@ class Reader:
             numbers = [factor for factor in expression.args if self._is_free_number(factor)]
             inside = [factor for factor in expression.args if factor not in numbers]
             if len(inside) > 1:
-                # A number of the client that a theorem is about is one like any other.
+                # A number of the client that a theorem concerns is treated like every other number.
                 numbers += [factor for factor in inside if factor in self.vocabulary.scalars]
                 inside = [factor for factor in inside if factor not in numbers]
             if len(inside) == 1:

@@ -1,4 +1,4 @@
-"""Bounds on the drift: one local step by a certificate, then induction over the steps of a round."""
+"""Export bounds on the drift: one local step by a certificate, then induction over the steps of a round."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from verify.rocq.vocabulary import Vocabulary, gradient
 
 @dataclass(frozen=True)
 class Shape:
-    """Notation of a measure at step k of round n of a run, and consequences of a bound on it."""
+    """A measure at step k of round n of a run, in Rocq, and tactics for consequences of a bound on it."""
 
     variables: str
-    """Variables that it is stated for, besides rounds and steps."""
+    """Variables of the statement besides rounds and steps."""
     measured: str
     at_start: str
-    """A tactic that shows that it is zero where all clients are together."""
+    """A tactic that proves the measure to be zero if all clients have the same model."""
     largest: str | None
     """A tactic for the drift of a client, from the bound on the measure."""
     mean: str | None
@@ -71,7 +71,7 @@ _SHAPES: dict[int, Shape] = {
 
 
 def theorem_of_recursion(claim: Claim, certificate: Recursion) -> Theorem:
-    """A bound on the drift as a theorem; `NotExported` for measures and conclusions that the library does not know."""
+    """Return a bound on the drift as a theorem; raises `NotExported` for other measures and conclusions."""
     return _RecursionWriter(claim, certificate).theorem()
 
 
@@ -87,7 +87,7 @@ class _RecursionWriter:
         self.quiet = a.full_gradients in claim.assumptions
 
     def theorem(self) -> Theorem:
-        """The claim as a theorem with its proof."""
+        """Return the claim as a theorem with its proof."""
         relation = self.claim.relations[0]
         self.tau = self.run.symbols(q.local_steps)
         self.names = {**self.run.names, k: "INR k"}
@@ -101,7 +101,7 @@ class _RecursionWriter:
         return Theorem(self.name, parameters, statement, proof, tuple(lemmas), called=self.run.called)
 
     def _signs(self, first: int | None = None, *, earlier: bool = False) -> SignProofs:
-        """Return the facts on the step k for proofs of signs, from `first` on, and before the last if `earlier`."""
+        """Return the facts on step k for proofs of signs: k >= `first`, and k below the last step if `earlier`."""
         least: list[tuple[sp.Symbol, Expr]] = [] if first is None else [(self.tau, k + 1 if earlier else k)]
         least += [] if first is None else [(k, sp.Integer(first))]
         return SignProofs(self.names, self.conditions, [*least, *self.run.least])
@@ -109,7 +109,7 @@ class _RecursionWriter:
     def _text(self, expression: Expr) -> str:
         return number(expression, self.names)
 
-    # One step.
+    # The lemma about one step.
 
     def _step(self, terms: Sequence[Part], *, together: bool) -> Theorem:
         measure, claim = self.certificate.measure, self.claim
@@ -143,7 +143,7 @@ class _RecursionWriter:
         step = [Binder("k", "R"), Binder("k_large", f"{self.first} <= k"), Binder("k_below_tau", "k + 1 <= tau")]
         return tau if together else [*tau, *step]
 
-    # All steps.
+    # The statement about all steps.
 
     def _bounds(self, lemmas: Sequence[Theorem]) -> str:
         certificate, signs = self.certificate, self._signs(self.first, earlier=True)
@@ -201,7 +201,7 @@ class _RecursionWriter:
         share = self.certificate.measure.largest_drift
         if share is None or self.shape.largest is None:
             raise NotExported(f"{describe_measure(self.certificate.measure)} says nothing of a single client")
-        # The library knows the share (1 - 1/M)^2; Rocq sees where it is another.
+        # The library has the factor (1 - 1/M)^2; Rocq rejects the proof if the factor is different.
         drift = share(self.run.symbols(q.clients)) * self.certificate.bound
         later, at_start = self._signs(self.first), self._signs()
         start = (
@@ -265,7 +265,7 @@ class _RecursionWriter:
 
 
 def specialise_to_first_step(theorem: Theorem) -> Theorem:
-    """A theorem about any step, for the first one of round n of a run A."""
+    """Specialise a theorem about any step to the first step of round n of a run A."""
 
     def goal(text: str) -> str:
         return re.sub(r"\bS\b", "(step_at A n O)", text)
@@ -290,11 +290,11 @@ class _PairVocabulary(Vocabulary):
         self._name_clients("local_iterate S i", "local_iterate S j")
 
     def gather(self) -> None:
-        """Both clients are at the server's model."""
+        """Set both clients to the server's model."""
         self._name_clients("server_model S", "server_model S")
 
     def after(self) -> Term:
-        """The squared distance of the two after a step."""
+        """Return the squared distance of both after a step."""
         moved = []
         for client, iterate, noise, own in (("i", pair.x_i, pair.n_i, pair.F_i), ("j", pair.x_j, pair.n_j, pair.F_j)):
             slope = gradient(self.objectives[own], self.vectors[iterate], opaque=True)

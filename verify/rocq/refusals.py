@@ -1,4 +1,4 @@
-"""Why a claim is not exported."""
+"""The exception for claims that are not exported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fedtheory.errors import FedtheoryError
 
 
 class NotExported(FedtheoryError):
-    """A claim or its certificate has something that the export does not know; the message says what."""
+    """Raised for a claim or certificate with a part that the export does not support; the message names it."""
 
 
 NO_RESTARTS = "the library knows rounds that start from the server's model, and no loop with restarts"

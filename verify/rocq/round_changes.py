@@ -1,8 +1,7 @@
-"""Squares of what those that are drawn hold, by the samples at the start of a round and what its steps change.
+"""Mean squares of participants' vectors, from samples at the start of a round and changes by its steps.
 
-Every vector of a round with normalised step sizes is a sum of what is known at
-its start, of a multiple of the samples there and of a multiple of the changes,
-both in expectation over those that are drawn: `library/Changes.v`.
+With normalised step sizes, every vector of a round is a sum of three parts: a vector known at the start, a multiple of
+the samples there, and a multiple of the changes, both in expectation over the participants (`library/Changes.v`).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ ZERO = "(zero : step_space S)"
 
 @dataclass(frozen=True)
 class ChangeParts:
-    """A vector: what is known, and how often the samples at the start and the changes are in it."""
+    """A vector in three parts: the known part, and the coefficients of the samples at the start and of the changes."""
 
     known: Expr
     start: Expr
@@ -32,12 +31,12 @@ class ChangeParts:
 
     @property
     def whole(self) -> Expr:
-        """The vector again."""
+        """Return the sum of the parts."""
         return sp.sympify(self.known + self.start * START + self.change * CHANGE)
 
 
 def split(vector: Expr, vocabulary: RoundVocabulary) -> ChangeParts:
-    """A vector of those that are drawn, in these parts; `NotExported` where it has others."""
+    """Split a vector of the participants into these parts; raises `NotExported` if it has others."""
     if a.normalised_steps not in vocabulary.claim.assumptions:
         raise NotExported("what steps change is written for step sizes that are normalised")
     symbol = vocabulary.symbols
@@ -66,7 +65,7 @@ def _rewrite_step_sums(member: Expr, vocabulary: RoundVocabulary) -> Expr:
 
 
 def _rewrite_participant_means(vector: Expr, vocabulary: RoundVocabulary) -> Expr:
-    """Means over those that are drawn, where they are written as ones over all clients."""
+    """Write averages over participants, where possible, as averages over all clients."""
     symbol = vocabulary.symbols
     share = symbol(q.participants) / symbol(q.clients)
     found: Expr = vector.replace(
@@ -77,7 +76,7 @@ def _rewrite_participant_means(vector: Expr, vocabulary: RoundVocabulary) -> Exp
 
 
 def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, reader: RoundReader) -> str:
-    """An equation for the mean square of a vector, by its parts."""
+    """Return an equation for the mean square of a vector, by its parts."""
     whole = text(reader.vector(vector), CLIENTS)
     known = text(reader.vector(parts.known), CLIENTS) if parts.known != 0 else ZERO
     c, d = map(reader.number, (parts.start, parts.change))
@@ -101,7 +100,7 @@ def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, re
 
 
 def write_if_sampled(name: str, goal: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
-    """An equation for the mean square of what a client holds if it is drawn, or for the mean of that."""
+    """Return an equation for the mean square of a client's vector if it is sampled, or for its average over clients."""
     held = sp.expand(vector / reader.vocabulary.symbols(q.participates))
     whole = text(reader.vector(held), CLIENTS)
     square = f"participants D / M S * ‖{whole}‖²"

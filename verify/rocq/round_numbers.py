@@ -1,4 +1,4 @@
-"""Claims about the numbers of a round with draws, in which means over the clients and square roots may stand."""
+"""Export claims about the numbers of a round with client sampling; they may contain averages and square roots."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _KNOWN = (
 
 
 def is_of_round_numbers(claim: Claim) -> bool:
-    """Return whether a claim about runs is one about numbers of their rounds, in which clients are drawn."""
+    """Return whether a claim about runs concerns only numbers of their rounds, with client sampling."""
     known = {*NUMBERS}
     is_drawn = claim.place == "run" and a.uniform_sampling in claim.assumptions
     return is_drawn and all(quantity in known for quantity in claim.notation.values())
 
 
 def theorem_of_round_numbers(claim: Claim, certificate: Combination) -> Theorem:
-    """A relation between numbers that is a sum of facts and conditions, as a theorem about any round."""
+    """Return a relation between numbers that is a sum of facts and conditions, as a theorem about any round."""
     if certificate.known or certificate.relaxed is not None or len(certificate.roots) > 1:
         raise NotExported("of numbers of a round, sums of facts are exported, with one root at most")
     return _RoundNumbersWriter(claim, certificate).theorem()
@@ -53,7 +53,7 @@ class _RoundNumbersWriter:
             self.names[root.letter] = f"sqrt ({self._number(root.of)})"
 
     def theorem(self) -> Theorem:
-        """The claim as a theorem with its proof."""
+        """Return the claim as a theorem with its proof."""
         roots = [tactic for root in self.certificate.roots for tactic in self._root(root)]
         links = zip(self.claim.relations, self.certificate.links, strict=True)
         relations = [(name_roots(self.certificate.roots, relation), parts) for relation, parts in links]
@@ -87,11 +87,11 @@ class _RoundNumbersWriter:
             yield _SOME_VECTOR
 
     def _number(self, expression: Expr) -> str:
-        """A number as text, in which there may be means over the clients."""
+        """Return a number as text; it may contain averages over the clients."""
         return number(self._replace_averages(expression), self.names)
 
     def _replace_averages(self, expression: Expr) -> Expr:
-        """A number with symbols for means over the clients."""
+        """Return a number with symbols for averages over the clients."""
         expression = sp.sympify(expression)
         for one in sorted(expression.atoms(Average), key=sp.default_sort_key):
             if one not in self.means:
@@ -138,17 +138,17 @@ class _RoundNumbersWriter:
             yield f"assert (root_below : {symbol} < 1) by (apply root_below_one; lra)."
 
     def _name_denominators(self, expression: Expr) -> tuple[Expr, dict[sp.Symbol, str]]:
-        """A number as a product in which sums by which is divided are symbols, and what these are called."""
+        """Return a number as a product with symbols for sums in denominators, and the texts of these symbols."""
         means = {*self.means.values()}
         bases = {one.base for one in expression.atoms(sp.Pow) if one.base.is_Add and one.base.free_symbols & means}
         sums = name_parts(bases, positive=True)
         names = self.names | {symbol: f"({number(one, self.names)})" for one, symbol in sums.items()}
         return sp.factor(sp.together(expression.xreplace(sums))), names
 
-    # Links.
+    # The relations of the claim.
 
     def _link(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
-        """A relation as a sum of multiples of what is not negative."""
+        """Prove a relation as a sum of multiples of non-negative terms."""
         total: list[str] = []
         rest = self._replace_averages(relation.slack)
         for place, part in enumerate(parts, start=1):
@@ -168,7 +168,7 @@ class _RoundNumbersWriter:
         yield f"{flip}lra."
 
     def _subtract_root_squares(self, rest: Expr) -> Iterator[str]:
-        """Return the remainder of a sum: a multiple of a root's square minus its argument."""
+        """Yield tactics for the remainder of a sum: a multiple of a root's square minus its argument."""
         for root in self.certificate.roots:
             zero = root.letter**2 - self._replace_averages(root.of)
             factor = sp.factor(sp.cancel(sp.together(rest / zero)))

@@ -1,4 +1,4 @@
-"""Relations about one round that hold for every outcome of its draw, as proofs."""
+"""Prove relations about one round that hold for every outcome of its client sampling."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from verify.rocq.vocabulary import CLIENTS
 
 
 class OfOutcomes(Scalars):
-    """Writes vectors of an outcome by samples at the start of the round and by what its steps change."""
+    """Write vectors of an outcome by samples at the start of the round and changes by its steps."""
 
     def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
-        """Equations for the squares of what those that are drawn hold."""
+        """Yield equations for the squares of participants' vectors."""
         del parts
         products = sp.Tuple(relation.left, relation.right).atoms(Inner)
         drawn = sorted(filter(self.reader.is_drawn, products), key=sp.default_sort_key)

@@ -1,4 +1,4 @@
-"""Conditions of claims about a round, and relations of other claims that are used in it, also at each of its steps."""
+"""Conditions of claims about a round, and relations of other claims used in it, also at each of its steps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EACH = "forall i, (i < number (step_clients S))%nat -> "
 
 @dataclass(frozen=True)
 class _Premise:
-    """A relation of another claim, in the symbols of this one, and how it is shown."""
+    """A relation of another claim in the symbols of this one, with its proof."""
 
     relation: Relation
     applied: str
@@ -33,7 +33,7 @@ class _Premise:
 
 
 class Premises:
-    """Premises of a claim about a round, besides its assumptions."""
+    """Premises of a claim about a round, in addition to its assumptions."""
 
     def __init__(self, vocabulary: RoundVocabulary, uses: Sequence[Exported]) -> None:
         self.vocabulary, self.uses = vocabulary, uses
@@ -50,7 +50,7 @@ class Premises:
         }
 
     def hypotheses(self, reader: RoundReader) -> Iterator[Binder]:
-        """The conditions of the claim; those on a client hold for each."""
+        """Yield the conditions of the claim; those on a client hold for each client."""
         for place, one in enumerate(self.conditions, start=1):
             smaller, larger = (reader.number(reader.with_names(side)) for side in (one.lts, one.gts))
             sign = "<" if isinstance(one, sp.Lt | sp.Gt) else "<="
@@ -58,7 +58,7 @@ class Premises:
             yield Binder(f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}", of_condition(one))
 
     def needed(self, parameters: Sequence[Binder]) -> Iterator[Binder]:
-        """Return the hypotheses of other claims' theorems that are still missing."""
+        """Yield the hypotheses of other claims' theorems that are still missing."""
         names = {binder.name for binder in parameters} | {*_OF_EACH}
         for used in self.uses:
             for binder in used.general.binders:
@@ -67,7 +67,7 @@ class Premises:
                     yield binder
 
     def summed(self, name: str, reader: RoundReader) -> tuple[str, str]:
-        """The sum over the steps of a client of the slack of a relation, and a tactic for it."""
+        """Return the sum over the steps of a client of the slack of a relation, and a tactic for it."""
         premise = self.of_name.get(name)
         if premise is None or not premise.of_step or premise.relation.operator != "<=":
             raise NotExported(f"no sum over steps of {name!r} is exported")
@@ -121,13 +121,13 @@ _UPPER = sp.Dummy("m", integer=True, nonnegative=True)
 
 
 def _plain(scalar: Expr) -> Expr:
-    """A scalar without the sign of its mean, which sums over steps do not have."""
+    """Return a scalar without the symbol of its average, which sums over steps do not have."""
     found: Expr = scalar.replace(Expectation, lambda of: of)
     return found
 
 
 def _sum_steps(of: Expr, index: sp.Symbol) -> Expr:
-    """The sum of a polynomial in the number of a step, over the steps before the m-th."""
+    """Return the sum of a polynomial in the index of a step, over the steps before the m-th."""
     squares = {one: sp.Dummy() for one in of.atoms(Inner)}
     powers = sp.Poly(_plain(of).xreplace(squares), index).terms()
     j = sp.Dummy("j", integer=True)

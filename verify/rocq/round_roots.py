@@ -1,7 +1,7 @@
-"""The square root of a number of a round in a claim: its own symbol, as to the kernel.
+"""The square root of a number of a round in a claim; it is a separate symbol, as in the kernel.
 
-In an identity the symbol's square stands for the number: a symbol in which the
-number is linear is written by the root and the others.
+In an identity, the square of this symbol replaces the number: a symbol in which the number is linear is expressed by
+the root and the other symbols.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME = "root"
 
 
 class Roots:
-    """Roots of one claim: none, or one."""
+    """The roots of one claim, at most one."""
 
     def __init__(self, roots: Sequence[Root], reader: RoundReader) -> None:
         if len(roots) > 1:
@@ -32,11 +32,11 @@ class Roots:
             reader.vocabulary.numbers[root.letter] = f"sqrt ({self.under})"
 
     def substitute(self, relation: Relation) -> Relation:
-        """A relation with the symbol for the root."""
+        """Replace the root in a relation by its symbol."""
         return name_roots(self.roots, relation)
 
     def opening(self) -> Iterator[str]:
-        """Tactics that state the known facts on the root, and drop its definition."""
+        """Yield tactics that state the known facts on the root, and remove its definition."""
         for root in self.roots:
             whole = f"sqrt ({self.under})"
             yield f"assert (root_square : {whole} ^ 2 = {self.under}) by (apply pow2_sqrt; lra)."
@@ -54,7 +54,7 @@ class Roots:
             yield "{ rewrite root_square; field; nonzero. }"
 
     def rewriting(self, relation: Relation) -> str:
-        """Tactics that write sums by the root."""
+        """Return tactics that write sums by the root."""
         tactics = ""
         for root in self.roots:
             symbol, value = self._eliminate(root)
@@ -68,7 +68,7 @@ class Roots:
         return tactics
 
     def _eliminate(self, root: Root) -> tuple[sp.Symbol, Expr]:
-        """A symbol in which the number under a root is linear, and what it is by the root's square."""
+        """Return a symbol in which the number under a root is linear, and its expression by the root's square."""
         under = self.reader.with_names(root.of)
         for symbol in sorted(under.free_symbols & root.of.free_symbols, key=str):
             slope = sp.diff(under, symbol)
@@ -78,6 +78,6 @@ class Roots:
 
 
 def _divisors(relation: Relation) -> list[Expr]:
-    """Sums with means over the clients by which is divided."""
+    """Return the denominators that are sums with averages over the clients."""
     powers = sp.Tuple(relation.left, relation.right).atoms(sp.Pow)
     return sorted({one.base for one in powers if one.exp.is_negative and one.base.has(Average)}, key=str)

@@ -1,7 +1,7 @@
-"""Relations about one round between squared lengths in expectation, as proofs: who is drawn and noise leave variances.
+"""Prove relations about one round between expected squared norms, with variances of sampling and noise.
 
-First each square is written by what is known at the start of the round, by Lemma 5.1 of Vlaski & Sayed
-(`library/Round.v`); the rest is a sum of the certificate's terms.
+First each square is expressed by quantities at the start of the round, by Lemma 5.1 of Vlaski & Sayed
+(`library/Round.v`); the difference is a sum of the certificate's terms.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _OF_CLIENT = "try pose proof (E_large S i)" + "".join(
 
 
 class Scalars:
-    """Writes proofs of relations between scalars, in the symbols of one claim."""
+    """Write proofs of relations between scalars, in the symbols of one claim."""
 
     def __init__(self, reader: RoundReader, premises: Premises, roots: Roots) -> None:
         self.reader, self.premises, self.roots = reader, premises, roots
 
     def proof(self, relation: Relation, parts: Sequence[Part]) -> str:
-        """The proof of a relation that differs from an equation by a sum of terms."""
+        """Prove a relation that differs from an equation by a sum of terms."""
         opening = [*self.roots.opening(), *self._prove_averages(parts)]
         lines, total = list(self.squares(relation, parts)), []
         for place, part in enumerate(parts, start=1):
@@ -68,10 +68,10 @@ class Scalars:
             yield f"assert (mean_sign{place} : 0 <= {text(self.reader.scalar(mean), CLIENTS)})."
             yield f"{{ apply mean_nonneg; intros i Hi; {_OF_CLIENT}; of_signs. }}"
 
-    # Squares.
+    # Equations for squares.
 
     def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
-        """Equations for the squares in which something is random."""
+        """Yield equations for the random squares."""
         names = (f"square{place}" for place in count(1))
         for square in _random(relation, [one for part in parts for one in self._squares_of(part.reason)]):
             mean = isinstance(square, Average)
@@ -88,7 +88,7 @@ class Scalars:
                 yield self._list_noise_facts(next(names), goal, vector, mean=mean)
 
     def _is_of_starts(self, vector: Expr) -> bool:
-        """Return whether a vector has the noise of samples at the start of the round, and of no others."""
+        """Return whether a vector contains noise of samples at the start of the round, and no other noise."""
         samples = self.reader.vocabulary.symbols(q.gradient_at_server_model)
         return {total.args[0] for total in vector.atoms(LocalSum)} == {samples}
 
@@ -148,7 +148,7 @@ class Scalars:
         whole_mean = f"mean (step_clients S) (fun i => {square})"
         return f"assert ({name} : {goal} = {whole_mean}).\n{{ apply mean_ext; intros i Hi; {shown_of}. }}"
 
-    # Terms.
+    # Terms of the certificate.
 
     def _term(self, part: Part) -> tuple[str, str]:
         slack, tactic = self._slack(part.reason, summed=part.summed)
@@ -220,7 +220,7 @@ class Scalars:
         return NonnegativeScalar(Average(Inner(held, held)) - square, tactic)
 
     def _squares_of(self, because: InequalityRef) -> list[Expr]:
-        """The squares of which a reason speaks, in expectation over the draws."""
+        """Return the squares in an inequality, in expectation over the sampling."""
         if because.kind == "assumption" and because.about[0] in self.reader.known:
             known = self.reader.known[str(because.about[0])].slack
             return sorted(known.atoms(Expectation), key=sp.default_sort_key)
@@ -228,7 +228,7 @@ class Scalars:
         return [] if square is None else [square]
 
     def _write_sampled_square(self, because: InequalityRef) -> Expr | None:
-        """The square of a mean over those that are drawn of which a reason speaks, in expectation over the draws."""
+        """Return the square of an average over participants in an inequality, in expectation over the sampling."""
         if because.kind not in ("square", "mean_of_drawn"):
             return None
         vector = sp.sympify(because.about[0])
@@ -240,7 +240,7 @@ class Scalars:
         return Expectation(Inner(whole, whole))
 
     def _list_objective_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
-        """Return the facts on F by its own constants, and on the distance of the clients' minimisers."""
+        """Return the facts on F by its constants, and on the distance of the clients' minimisers."""
         symbol = self.reader.vocabulary.symbols
         if because == InequalityRef("assumption", ("distance of the minimisers",)):
             between = symbol(q.client_optimum) - symbol(q.optimum)
@@ -266,7 +266,7 @@ class Scalars:
 
 
 def _expand_square(name: str, goal: str, vector: tuple[str, str, str], parts: tuple[str, str]) -> str:
-    """The square of a + c v for the mean v of what the participants hold, from what is known of that and the rest."""
+    """Expand the square of a + c v for the average v of the participants' vectors."""
     member, apart, c = vector
     known, rest = (f"(fun i => ({part})%vec)" for part in parts)
     mean = f"vmean (step_clients S) {known}"
@@ -288,7 +288,7 @@ def _expand_square(name: str, goal: str, vector: tuple[str, str, str], parts: tu
 
 
 def _combine_fractions(coefficient: Expr) -> Expr:
-    """A number of which no denominator has fractions in it."""
+    """Return a number without fractions in denominators."""
     below = [
         power.base for power in sp.sympify(coefficient).atoms(sp.Pow) if power.exp.is_negative and power.base.is_Add
     ]
@@ -297,7 +297,7 @@ def _combine_fractions(coefficient: Expr) -> Expr:
 
 
 def _random(relation: Relation, more: Sequence[Expr]) -> list[Expr]:
-    """The squares in a relation, and more of them, in which something is random, or means of them over the clients."""
+    """Return the random squares in a relation and in `more`, or their averages over the clients."""
     sides = sp.Tuple(relation.left, relation.right, *more)
     squares = {one for one in sides.atoms(Expectation) if isinstance(one.args[0], Inner)}
     means = [one for one in sides.atoms(Average) if one.args[0] in squares]

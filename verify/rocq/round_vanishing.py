@@ -1,7 +1,7 @@
-"""Bounds on weighted means of gradients by the distance from the point where they vanish: `library/Vanishing.v`.
+"""Export bounds on weighted averages of gradients by the distance from their zero (`library/Vanishing.v`).
 
-That point is where the local steps of one size lead in the limit of small
-ones.  The weights, points and constants are those of a certificate's terms.
+This zero is the limit of local steps of equal size as the step size vanishes. The weights, points and constants come
+from a certificate's terms.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _LEMMAS = {
     "strong_convexity": ("weighted_monotone", "nu own_strongly_convex_S nu_positive", "2"),
     "lipschitz_gradient_length": ("weighted_lipschitz", "delta own_smooth_S delta_sign", "1"),
 }
-"""By the reason of a term: the lemma, what it needs, and which side of a relation it bounds."""
+"""By inequality of a term: the lemma, its arguments, and the side of a relation that it bounds."""
 
 _SIZE = sp.Symbol("size", positive=True)
 
 
 def is_of_vanishing(claim: Claim, certificate: Certificate) -> bool:
-    """Return whether gradients are compared with those at the point for small steps."""
+    """Return whether a claim compares gradients with those at the limit point of small steps."""
     known = {q.small_step_optimum, q.small_step_bias} & {*claim.notation.values()}
     return bool(known) and any(isinstance(why, Squared) for why in certificate.links)
 
 
 def theorem_of_vanishing(claim: Claim, certificate: Certificate) -> Theorem:
-    """Bounds from below and from above, as a theorem about any round."""
+    """Return bounds from below and above, as a theorem about any round."""
     if claim.conditions or certificate.lemmas or certificate.roots or certificate.relaxed is not None:
         raise NotExported("bounds on means of gradients that vanish are exported without conditions")
     return _VanishingWriter(claim, certificate).theorem()
@@ -64,7 +64,7 @@ class _VanishingWriter:
         self.has_bias = any(side.has(symbol(q.small_step_bias)) for side in sides)
 
     def theorem(self) -> Theorem:
-        """The claim as a theorem with its proof."""
+        """Return the claim as a theorem with its proof."""
         relations = self.claim.relations
         goal = " /\\\n  ".join(f"{self._text(one.left)} <= {self._text(one.right)}" for one in relations)
         links = [why.terms if isinstance(why, Squared) else why for why in self.certificate.links]
@@ -113,7 +113,9 @@ class _VanishingWriter:
         )
 
     def _weight(self, part: Part) -> Expr:
-        """The weight of a client: what is a client's own of a coefficient, with what is divided by."""
+        """Return the weight of a client: the factors of a coefficient, and of denominators, that depend on the
+        client.
+        """
         means = part.coefficient.atoms(Average)
         twice: Expr = 2 * sp.Mul(*means) if means else sp.S.One
         return sp.sympify(part.coefficient / twice)
@@ -124,7 +126,7 @@ class _VanishingWriter:
         return text(self.reader.vector(sp.sympify(point)), CLIENTS)
 
     def _write_common_factor(self, weight: Expr) -> str:
-        """Return the multiplicity of a client's steps in its weight, the same for all as their step sizes are."""
+        """Return the common factor of the clients' weights, which comes from equal step sizes."""
         size = {self.symbol(q.client_step_size): _SIZE}
         share = sp.sympify(weight / self.symbol(q.client_local_steps)).xreplace(size)
         return number(share, {**self.vocabulary.numbers, _SIZE: "size_of_client S O"})

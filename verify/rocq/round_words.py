@@ -1,4 +1,4 @@
-"""Claims about one round in which clients are drawn: what its symbols are called in `library/Round.v`."""
+"""Vocabulary of claims about one round with client sampling; their names in `library/Round.v`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _SAID = {
 _OF_STEPS = tuple(quantity for quantity, name in VECTORS.items() if " e " in name or "(e + 1)" in name)
 _HERE = (a.uniform_sampling, a.full_participation, a.unit_server_step, a.same_step_size)
 _OF_OBJECTIVES = (a.strongly_convex_clients, a.smooth, a.unbiased_bounded_variance, a.bounded_second_moment)
-"""Assumptions that no equation between vectors needs: it is said without them."""
+"""Assumptions about objectives that equations between vectors do not need."""
 _OWN = tuple(quantity for quantity, name in NUMBERS.items() if name.endswith(" i"))
 
 
@@ -68,21 +68,21 @@ _KNOWN = {
     "bound i": Binder("mean_square_smooth_S", "mean_square_smooth_steps S bound"),
     "delta i": Binder("own_smooth_S", "own_smooth S delta"),
 }
-"""Terms of the clients' constants, by their names."""
+"""Terms of the clients' constants by name."""
 
 
 _STEP_SIZES = {True: q.effective_step_size, False: q.local_step_size}
-"""By whether all clients take the same steps: the size that is no step size of the library's rounds."""
+"""The name of a step size that the library does not use, by whether all clients take the same steps."""
 
 START, CHANGE = sp.Symbol("start_of_drawn"), sp.Symbol("change_of_drawn")
-"""Expectations over the drawn clients: their samples at the start of a round, and the change by its steps."""
+"""Expectations over the sampled clients: their samples at the start of a round, and the change by its steps."""
 
 
 class RoundVocabulary(Vocabulary):
     """The symbols of a claim about a round, as terms of Rocq."""
 
     def __post_init__(self) -> None:
-        """Read the claim's symbols; `NotExported` for what the library's rounds are not."""
+        """Read the claim's symbols; raises `NotExported` for rounds outside of the library."""
         needed, known = (a.unit_server_step, a.uniform_shares), self.claim.assumptions
         who = (a.uniform_sampling, a.full_participation)
         if any(one not in known for one in needed) or all(one not in known for one in who):
@@ -102,7 +102,7 @@ class RoundVocabulary(Vocabulary):
         self.vectors[self.symbols(q.next_average_iterate)] = Mean(self.vectors[self.symbols(q.next_local_iterate)])
 
     def binders(self, goal: str, symbols: set[sp.Symbol]) -> Iterator[Binder]:
-        """The variables and hypotheses of a theorem that says something, in which some symbols occur."""
+        """Yield the variables and hypotheses of a theorem with this goal and these symbols."""
         yield Binder("S", "round")
         yield Binder("step_size_positive", "0 < step_size S")
         for assumption in self.claim.assumptions:
@@ -137,7 +137,7 @@ class RoundVocabulary(Vocabulary):
             yield Binder("independent_S", "independent_results S expected")
 
     def _points(self, goal: str) -> Iterator[Binder]:
-        """Minimisers, and what is known of objectives and noise around them."""
+        """Yield minimisers, and hypotheses on objectives and noise around them."""
         each, has_past = "forall i, ", re.search(r"\bpast\b", goal) is not None
         if "x_star" in goal or "apart i" in goal:
             yield Binder("x_star", "step_space S")
@@ -153,25 +153,25 @@ class RoundVocabulary(Vocabulary):
         yield from (Binder(name, "step_space S") for name in self.points.values() if name in goal)
 
     def is_own(self, expression: Expr) -> bool:
-        """Return whether something is said of each client, outside of means over them."""
+        """Return whether an expression depends on a client, outside of averages over clients."""
         return bool(
             _find_outside(expression, (Average, Selected))
             & {self.symbols(quantity) for quantity in self._list_client_facts()}
         )
 
     def of_step(self, expression: Expr) -> bool:
-        """Return whether something is said of each local step, outside of sums over them."""
+        """Return whether an expression depends on a local step, outside of sums over steps."""
         stepwise = {self.symbols(quantity) for quantity in (*_OF_STEPS, q.next_average_iterate)}
         return bool(sp.sympify(expression).has(PastSum) or _find_outside(expression, (LocalSum,)) & stepwise)
 
     def of_outcome(self, expression: Expr) -> bool:
-        """Return whether something is said of each outcome of the draw, outside of expectations."""
+        """Return whether an expression depends on the outcome of the sampling, outside of expectations."""
         random = {self.symbols(q.participates), self.symbols(q.next_server_model)}
         kept = sp.sympify(expression).replace(lambda part: isinstance(part, Expectation), lambda _: sp.S.Zero)
         return bool(kept.atoms(Selected) or kept.free_symbols & random)
 
     def is_of_each_drawn(self, expression: Expr) -> bool:
-        """Return whether something is said of each client if it is drawn, outside of means over them."""
+        """Return whether an expression depends on a sampled client, outside of averages."""
         return self.symbols(q.participates) in _find_outside(expression, (Average, Selected))
 
     def _list_client_facts(self) -> list[Quantity]:
@@ -179,7 +179,7 @@ class RoundVocabulary(Vocabulary):
 
 
 def _constants(goal: str) -> Iterator[Binder]:
-    """Constants of each client and of F."""
+    """Yield constants of each client and of F."""
     each = "forall i, "
     for name, sign in (("beta", "<="), ("sigma", "<="), ("delta", "<"), ("apart", "<="), ("bound", "<=")):
         if f"{name} i" in goal:
@@ -200,7 +200,7 @@ def _constants(goal: str) -> Iterator[Binder]:
 
 
 def _find_outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
-    """The symbols that do not stand inside of some heads."""
+    """Return the symbols that do not occur inside of some heads."""
     if isinstance(expression, heads):
         return set()
     if not expression.args:
@@ -209,12 +209,12 @@ def _find_outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
 
 
 class RoundReader(Reader):
-    """Reads vectors with sums over local steps, means over participants, and means given the past."""
+    """Translate vectors with sums over local steps, averages over participants, and conditional expectations."""
 
     vocabulary: RoundVocabulary
 
     def vector(self, expression: Expr) -> Term:
-        """A vector."""
+        """Return a vector."""
         match expression:
             case LocalSum():
                 member = text(self.vector(expression.args[0]), CLIENTS)
@@ -239,7 +239,7 @@ class RoundReader(Reader):
         return f"(fun i => ({text(self.vector(mean.args[0]), CLIENTS)})%vec)"
 
     def scalar(self, expression: Expr) -> Term:
-        """A scalar; the mean of one that depends on the draw is one over its outcomes."""
+        """Return a scalar; the mean of one that depends on the sampling is an expectation over its outcomes."""
         expression = self.with_names(sp.sympify(expression))
         if isinstance(expression, Expectation) and (self.is_drawn(expression) or not expression.has(Inner)):
             inside = text(self.scalar(expression.args[0]), CLIENTS)
@@ -250,12 +250,12 @@ class RoundReader(Reader):
         return super().scalar(expression)
 
     def is_drawn(self, expression: Expr) -> bool:
-        """Return whether something depends on who is drawn."""
+        """Return whether an expression depends on the sampled clients."""
         symbol = self.vocabulary.symbols
         return bool(expression.has(Selected, START, CHANGE, symbol(q.next_server_model), symbol(q.participates)))
 
     def with_names(self, expression: Expr) -> Expr:
-        """An expression with a symbol for each mean of numbers of the clients."""
+        """Return an expression with a symbol for each average of numbers of the clients."""
 
         def of_numbers(part: Expr) -> bool:
             return (
@@ -277,7 +277,7 @@ class RoundReader(Reader):
 
 
 def is_of_round(claim: Claim) -> bool:
-    """Return whether a claim mentions sums over steps, of draws, or of rounds whose step sizes are any."""
+    """Return whether a claim mentions sums over steps, client sampling, or rounds with arbitrary step sizes."""
     sides = sp.Tuple(*(side for one in claim.relations for side in (one.left, one.right)))
     symbols = {symbol for symbol, quantity in claim.notation.items() if quantity == q.participates}
     has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & symbols)

@@ -1,8 +1,7 @@
-"""Claims about one round in which clients are drawn, as theorems.
+"""Export claims about one round with client sampling.
 
-Equations between vectors are linear in sums over steps and means over clients
-and participants: `library/Round.v` has a tactic that compares what they are
-for each client.
+Equations between vectors are linear in sums over steps and averages over clients and participants; a tactic of
+`library/Round.v` compares their coefficients for each client.
 """
 
 from __future__ import annotations
@@ -27,13 +26,15 @@ from verify.rocq.vocabulary import CLIENTS
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
 _MORE = {"Changes": ("change", "if_drawn"), "Curvature": ("root_",)}
-"""Files of the library that some proofs need, by words that are in those."""
+"""Files of the library that some proofs need, by words that occur in these proofs."""
 
 
 def theorem_of_round(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """The theorem that a claim about a round is, and the claims that its proof uses; `NotExported` for what is not."""
+    """Return the theorem of a claim about a round, and the claims that its proof uses; raises `NotExported` for
+    others.
+    """
     if certificate.relaxed is not None:
         raise NotExported("of rounds with draws, claims are exported under their own conditions")
     uses = [export_id(name) for name in certificate.lemmas]

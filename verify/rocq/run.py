@@ -1,4 +1,4 @@
-"""Claims about runs: what their symbols are called in `library/Run.v`, and the hypotheses of theorems about runs."""
+"""Vocabulary of claims about runs: their names in `library/Run.v`, and the hypotheses of theorems about runs."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ OF_ROUNDS: Mapping[Quantity, str] = {
     q.next_server_distance_sq: "next_server_distance_sq A x_star n",
 }
 TABLE: Mapping[Quantity, str] = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS}
-"""All names of claims about runs."""
+"""All names in claims about runs."""
 _IN_FILES: Mapping[Quantity, str] = {
     q.parameter_server_load: "Messages",
     q.ring_worker_load: "Messages",
     q.gradient_growth(1): "Growth",
 }
-"""Files of the library that symbols need besides those of all."""
+"""Files of the library that symbols need, in addition to the base."""
 STEP_SIZES: Mapping[Assumption, Fact] = {
     assumption: fact for fact in (FACTS["speedup_step"], FACTS["plain_speedup_step"]) for assumption in fact.needs
 }
@@ -92,13 +92,13 @@ KNOWN = (
     "pose proof (M_at_least_one A) as M_large. pose proof (tau_at_least_one A) as tau_large. "
     "pose proof (T_at_least_one A) as T_large."
 )
-"""Tactics at the start of every proof about a run."""
+"""Tactics for the start of every proof about a run."""
 
 _GAP = (
     "assert (gap_known : 0 <= initial_gap A x_star) by "
     "(pose proof (proj2 minimiser_x_star (start A)) as least; unfold initial_gap; cbn in *; lra)."
 )
-"""No start is below the minimum."""
+"""Tactic for the fact that no start is below the minimum."""
 _FACTS = {
     facts.ONE.name: "lra",
     facts.FINAL_DISTANCE.name: "apply final_distance_nonneg",
@@ -115,11 +115,11 @@ _FACTS = {
     FACTS["ring_messages"].name: "pose proof (ring_messages A b w Hw) as fact; lra",
     FACTS["growth"].name: ("pose proof (least_growth A G_one zeta_mean least_growth_A least_zeta_A) as fact; lra"),
 }
-"""A tactic for each fact: that its slack is not negative, or zero."""
+"""A tactic for each fact: its slack is non-negative, or zero."""
 
 
 class RunVocabulary(Spoken):
-    """The numbers of a claim about a run, as Rocq calls them."""
+    """The numbers of a claim about a run, with their names in Rocq."""
 
     needed: Sequence[Assumption] = NEEDED
     kind: str = "run"
@@ -127,7 +127,7 @@ class RunVocabulary(Spoken):
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
-        # What is said of numbers alone holds for any server and any participants.
+        # Claims about numbers only hold for every server and all participants.
         needed = self.needed if self._is_of_runs else self.needed[:1]
         if claim.place != "run" or any(assumption not in claim.assumptions for assumption in needed):
             raise NotExported("the library knows the runs of FedAvg in which all take part and take the same steps")
@@ -139,33 +139,33 @@ class RunVocabulary(Spoken):
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """Lower bounds of the symbols of counts."""
+        """Return lower bounds of the symbols of counts."""
         return [(self.symbols(quantity), sp.S.One) for quantity in (q.clients, q.local_steps)]
 
     @property
     def _is_of_runs(self) -> bool:
-        """Whether the claim is about more than the constants of a run."""
+        """Return whether the claim involves more than the constants of a run."""
         sides = [sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)]
         return bool(sp.Tuple(*sides).free_symbols & {self.symbols(quantity) for quantity in (*QUANTITIES, *OF_ROUNDS)})
 
     @property
     def known(self) -> str:
-        """Tactics at the start of every proof about a run."""
+        """Return tactics for the start of every proof about a run."""
         symbols = set().union(*(sp.sympify(side).free_symbols for side in sides_of(self.claim)))
         return f"{KNOWN}\n{_GAP}" if self.symbols(q.initial_gap) in symbols else KNOWN
 
     def fact(self, name: str) -> str:
-        """A tactic for a fact: that its slack is not negative, or zero."""
+        """Return a tactic for a fact: its slack is non-negative, or zero."""
         return _FACTS[name] if name in _FACTS else super().fact(name)
 
     def translate(self, expression: Expr, other: Claim) -> Expr:
-        """An expression of another claim in this one's symbols."""
+        """Translate an expression of another claim to this one's symbols."""
         theirs = symbols_of(other)
         known = {theirs(n): self.symbols(n) for n in (*CONSTANTS, *QUANTITIES, *OF_ROUNDS)}
         return sp.sympify(expression).xreplace(known)
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some symbols occur."""
+        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
         return list(self._binders(used))
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
@@ -191,7 +191,7 @@ class RunVocabulary(Spoken):
             yield Binder("Hn", "(n < rounds_of A)%nat")
 
     def _there(self, used: set[sp.Symbol], *, is_random: bool) -> Iterator[Binder]:
-        """Another point than the optimum, with which a run is compared, and what is known of gradients there."""
+        """Yield a point other than the optimum with which a run is compared, and hypotheses on gradients there."""
         symbol, point = self.symbols, self.drawn_at
         each = "forall n k, {}"
         at, (_, has_dissimilarity) = AT[point], bounds_there(symbol, point, used)
@@ -219,25 +219,25 @@ class RunVocabulary(Spoken):
             yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
 
     def _divisors(self) -> Iterator[Binder]:
-        """Prove that denominators of the claim are not zero: it says nothing there, while Rocq's 1/0 is 0."""
+        """Yield hypotheses that denominators are not zero: the claim excludes zeros, while 1/0 is 0 in Rocq."""
         below = divisors(sides_of(self.claim))
         for quantity, written in QUANTITIES.items():
             if self.symbols(quantity) in below:
                 yield Binder(f"{quantity.name}_positive", f"0 < {written}")
 
     def _step_sizes(self) -> Iterator[Binder]:
-        """The formula of the step size, where the claim assumes one."""
+        """Yield the formula of the step size, if the claim assumes one."""
         for fact in (fact for assumption, fact in STEP_SIZES.items() if assumption in self.claim.assumptions):
             size = self.symbols(q.local_step_size)
             yield Binder("step_size_A", f"{self.number(size)} = {self.number(size - fact.slack(self.symbols))}")
 
     @property
     def drawn_at(self) -> str:
-        """The point besides the iterates at which a step's draws have a noise."""
+        """Return the reference point at which the noise of a step has its bound."""
         return drawn_at(self.claim, self.symbols)
 
     def _models(self, used: set[sp.Symbol]) -> Iterator[Binder]:
-        """The size of a model, a worker of the ring, and a constant that is the least of its kind."""
+        """Yield the dimension of a model, a worker of the ring, and a constant that is the least of its kind."""
         symbol = self.symbols
         if symbol(q.model_size) in used:
             yield Binder("b", "R")
@@ -250,7 +250,7 @@ class RunVocabulary(Spoken):
             yield Binder("least_zeta_A", "least (dissimilarity_at_most A) zeta_mean")
 
     def _constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
-        """Constants that a claim has without an assumption on them: any number of their sign."""
+        """Yield constants without an assumption: any number of their sign."""
         if self.symbols(q.visited_second_moment) in used:
             yield Binder("G_run", "R")
             yield Binder("second_moment_in_run_A", "always A (fun S => bounded_second_moment S G_run)")
@@ -264,11 +264,11 @@ class RunVocabulary(Spoken):
                 yield Binder(f"{self.names[symbol]}_positive", f"0 < {self.names[symbol]}")
 
     def prove_end(self, _potential: Expr, _weight: Expr, _signs: SignProofs) -> str:
-        """A tactic that proves the potential zero after the last step of a round."""
+        """Return a tactic that proves the potential zero after the last step of a round."""
         return "cbv beta; field; nonzero"
 
     def from_point(self, point: str) -> str:
-        """The first arguments of a lemma about the distance of a run from a point."""
+        """Return the first arguments of a lemma about the distance of a run from a point."""
         return f"A {point}"
 
     @property
@@ -301,11 +301,11 @@ class RunVocabulary(Spoken):
         return found | (self.drop_noise("n", "k") if self.quiet else {})
 
     def instead(self, other: Claim) -> dict[str, str]:
-        """Arguments for the hypotheses of another claim, where this one has others."""
+        """Return arguments for the hypotheses of another claim that this claim does not have."""
         return self.drop_noise() if self.quiet and not RunVocabulary(other).quiet else {}
 
     def drop_noise(self, *at: str) -> dict[str, str]:
-        """Return the hypotheses of a theorem with noise for a run without."""
+        """Return the arguments of a theorem with noise for a run without noise."""
         here = " ".join(at)
         end = "S" if at else "A"
         step = "steps_unbiased A _ (quiet_unbiased A quiet_A) " if at else "quiet_unbiased A quiet_A"

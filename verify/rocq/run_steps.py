@@ -1,4 +1,4 @@
-"""Claims about the local steps of a run whose drift is known from another claim, as theorems."""
+"""Export claims about the local steps of a run that use a bound on the drift from another claim."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from verify.rocq.vocabulary import CLIENTS, Vocabulary
 def theorem_of_step_in_run(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """A statement about each local step of a run, with a bound on the drift of each client."""
+    """Return a statement about each local step of a run, with a bound on the drift of each client."""
     uses = [export_id(name) for name in certificate.lemmas]
     if len(uses) != 1 or uses[0].conditions or claim.place != "step":
         raise NotExported("its certificate uses other claims about runs than a bound on the drift")
@@ -49,14 +49,14 @@ def theorem_of_step_in_run(
 
 
 def _state_in_run(goal: str) -> str:
-    """A statement about a step, for step k of round n of a run."""
+    """Return a statement about a step for step k of round n of a run."""
     for name, here in (("k", "(INR k)"), ("tau", "(tau A)"), ("S", "(step_at A n k)")):
         goal = re.sub(rf"\b{name}\b", here, goal)
     return goal
 
 
 def _bound(claim: Claim, lemma: Claim) -> Expr:
-    """The bound on the largest drift, in the symbols of the claim about each step."""
+    """Return the bound on the largest drift, in the symbols of the claim about each step."""
     (relation,) = lemma.relations
     theirs, own = symbols_of(lemma), symbols_of(claim)
     if relation.operator != "<=" or relation.left != theirs(q.max_drift):

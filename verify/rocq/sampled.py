@@ -1,4 +1,4 @@
-"""Claims about runs in whose rounds clients are drawn: what their symbols are called in `library/Sampled.v`."""
+"""Vocabulary of claims about runs with client sampling; their names in `library/Sampled.v`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DISCOUNTED = "discounted_suboptimality A mu x_star"
 
 
 class SampledVocabulary(RunVocabulary):
-    """The numbers of a claim about a run with draws, as Rocq calls them."""
+    """The numbers of a claim about a run with client sampling, with their names in Rocq."""
 
     needed = (*NEEDED[:2], a.averaged_participants)
     kind = "sampled_run"
@@ -42,23 +42,23 @@ class SampledVocabulary(RunVocabulary):
         yield Binder("participants_A", "averaged_participants A past rho_of_draws")
 
     def prove_end(self, potential: Expr, weight: Expr, signs: SignProofs) -> str:
-        """A tactic for what a potential has to be after the last step of a round: what a draw costs."""
+        """Return a tactic for the potential after the last step of a round, which includes the cost of sampling."""
         last = potential.xreplace({self.symbols(q.local_step_index): self.symbols(q.local_steps)})
         left = sp.cancel(last - weight * self.symbols(q.sampling_variance))
         return f"cbv beta; apply le_by_slack; {signs.nonnegative(left)}"
 
     def from_point(self, point: str) -> str:
-        """The first arguments of a lemma about the distance of a run from a point."""
+        """Return the first arguments of a lemma about the distance of a run from a point."""
         return f"A past rho_of_draws unbiased_A participants_A {point} past_{point}"
 
 
 def is_sampled(claim: Claim) -> bool:
-    """Return whether clients are drawn in the rounds of a claim's runs."""
+    """Return whether the runs of a claim sample clients."""
     return a.averaged_participants in claim.assumptions
 
 
 def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
-    """A claim about a run with draws, from a theorem about each local step."""
+    """Return a claim about a run with client sampling, from a theorem about each local step."""
     run, (relation,) = SampledVocabulary(claim), claim.relations
     signs = run.signs(claim.conditions if certificate.relaxed is None else certificate.relaxed)
     parameters = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
@@ -86,5 +86,5 @@ def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, 
 
 
 def vocabulary_of(claim: Claim) -> RunVocabulary:
-    """Return the vocabulary of a claim about a run: with sampled clients, or with full participation."""
+    """Return the vocabulary of a claim about a run: with client sampling, or with full participation."""
     return SampledVocabulary(claim) if is_sampled(claim) else RunVocabulary(claim)

@@ -1,5 +1,4 @@
-"""Claims about updates and the draws of their clients: names in `library/Samples.v` and `library/Means.v`, and what
-is assumed there."""
+"""Vocabulary of claims about updates and their client sampling, from `library/Samples.v` and `library/Means.v`."""
 
 from __future__ import annotations
 
@@ -20,17 +19,17 @@ LIBRARY = ("Samples", "Means")
 OF_SAMPLES, OF_TYPES, OF_WINDOWS = (tables_of_papers("rocq", name) for name in ("SAMPLES", "TYPES", "WINDOWS"))
 """Names of `library/Samples.v`, of `library/Types.v`, and of `library/Windows.v`."""
 EVERYBODY = "everybody"
-"""The hypothesis that every client counts in some update."""
+"""The hypothesis that every client participates in some update."""
 
 
 @dataclass(frozen=True)
 class _Assumed:
-    """Variables and hypotheses that come together, with the assumption that they stand for."""
+    """Variables and hypotheses that belong together, with the assumption that they encode."""
 
     assumption: Assumption | None
     binders: Sequence[Binder]
     on: str = ""
-    """A variable without which there is nothing to assume."""
+    """A variable without which the hypothesis is not needed."""
 
 
 _ASSUMED = (
@@ -67,7 +66,7 @@ _ASSUMED = (
 
 
 def assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumption]) -> Iterator[Binder]:
-    """The required variables and hypotheses that the assumptions of a claim, or its points, provide."""
+    """Yield the required variables and hypotheses that the assumptions of a claim, or its points, provide."""
     chosen = [one for one in _ASSUMED if (asked - parameters) & {binder.name for binder in one.binders}]
     needs_fixed = any(" fixed" in binder.type for one in chosen for binder in one.binders)
     for one in _ASSUMED:
@@ -83,22 +82,22 @@ def assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumpt
 
 
 class SignsOfParts(SignProofs):
-    """Proofs of signs by the signs of parts, where conditions are as written."""
+    """Proofs of signs by the signs of parts; conditions are used as given."""
 
     def prepared(self) -> list[str]:
-        """Nothing: conditions are used unchanged."""
+        """Return no tactics, because conditions are used as given."""
         return []
 
     def ordering(self, condition: Expr) -> str:
-        """A condition as text, in an order that is the same whatever a claim's symbols are."""
+        """Return a condition as text, in an order that does not depend on the claim's symbols."""
         plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
         return replace(self, names={one: one.name for one in plain.values()}).written(condition.xreplace(plain))
 
     def written(self, condition: Expr) -> str:
-        """A condition as text, in the symbols unchanged."""
+        """Return a condition as text, in the claim's symbols."""
         return super().ordering(condition)
 
     def nonnegative(self, value: object) -> str:
-        """A tactic for the goal that a number is not negative."""
+        """Return a tactic for the goal that a number is not negative."""
         del value
         return "sign"

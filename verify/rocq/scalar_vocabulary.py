@@ -1,4 +1,4 @@
-"""Common vocabulary of claims about numbers."""
+"""Base class of the vocabularies of claims about numbers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from verify.rocq.theorem import Binder
 
 
 class Spoken:
-    """The numbers of a claim, as Rocq calls them."""
+    """The numbers of a claim, with their names in Rocq."""
 
     library: Sequence[str] = ()
-    """The files of the library that its theorem needs; none for those of runs of FedAvg."""
+    """The files of the library that its theorem needs; empty for runs of FedAvg."""
     needs: Sequence[str] = ()
-    """The files of the library that it needs besides those of all."""
+    """The files of the library that it needs, in addition to the base."""
     identity: str = "by_field"
-    """A tactic for the equation between a slack and the sum of what it is made of."""
+    """A tactic for the equation between a slack and the sum of its parts."""
     names: dict[sp.Symbol, str]
 
     def __init__(self, claim: Claim) -> None:
@@ -37,55 +37,55 @@ class Spoken:
 
     @property
     def called(self) -> dict[Quantity, str]:
-        """The names of the claim's quantities."""
+        """Return the names of the claim's quantities."""
         return name_quantities(self.symbols, self.names)
 
     @property
     def known(self) -> str:
-        """Tactics at the start of every proof."""
+        """Return tactics for the start of every proof."""
         return ""
 
     @property
     def obtained(self) -> set[str]:
-        """Variables and hypotheses that a proof takes from what there is."""
+        """Return variables and hypotheses that a proof obtains from existence statements."""
         return set()
 
     @property
     def each(self) -> str:
-        """A tactic that proceeds to client i, in a sum over the clients."""
+        """Return a tactic that proceeds to client i in a sum over the clients."""
         raise NotExported("sums over clients are not exported")
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """Lower bounds of the symbols of counts."""
+        """Return lower bounds of the symbols of counts."""
         return []
 
     def number(self, expression: Expr) -> str:
-        """A number as text."""
+        """Return a number as text."""
         return number(expression, self.names)
 
     def signs(self, conditions: Sequence[Expr]) -> SignProofs:
-        """Facts that proofs of signs may use."""
+        """Return the facts that proofs of signs may use."""
         return SignProofs(self.names, tuple(conditions), self.least)
 
     def is_of_each(self, _condition: Expr) -> bool:
-        """Return whether a condition is said of every client, by its own hypothesis."""
+        """Return whether a condition holds for every client, by its own hypothesis."""
         return False
 
     def fact(self, name: str) -> str:
-        """A tactic for a fact: that its slack is not negative, or zero; `NotExported` for one that is not known."""
+        """Return a tactic for a fact: its slack is non-negative, or zero; raises `NotExported` for an unknown one."""
         raise NotExported(f"the fact {name!r} is not in the library")
 
     def ordering(self, premise: Expr, signs: SignProofs) -> str:
-        """A tactic for an inequality between numbers that the claim assumes."""
+        """Return a tactic for an inequality between numbers that the claim assumes."""
         return signs.nonnegative(slack(premise))
 
     def equation(self, premise: Expr) -> str:
-        """A tactic for an equation that the claim assumes."""
+        """Return a tactic for an equation that the claim assumes."""
         raise NotExported(f"the condition {premise} is not exported")
 
     def translate(self, _expression: Expr, other: Claim) -> Expr:
-        """An expression of another claim in this one's symbols."""
+        """Translate an expression of another claim to this one's symbols."""
         raise NotExported(f"{other.id} cannot be used as a premise: it is about other numbers")
 
     def derived(self, _premise: Derived, known: Exported) -> tuple[Expr, str]:
@@ -93,25 +93,25 @@ class Spoken:
         raise NotExported(f"{known.claim.id} cannot be used as a premise: it is about other intervals")
 
     def note_starts(self, _premise: Derived, known: Exported) -> str:
-        """A tactic that notes what another claim says of where an interval starts."""
+        """Return a tactic that states the relation of another claim at the start of an interval."""
         raise NotExported(f"{known.claim.id} cannot be used as a premise: it is about other intervals")
 
     def instead(self, _other: Claim) -> dict[str, str]:
-        """Arguments for the hypotheses of another claim, where this one has others."""
+        """Return arguments for the hypotheses of another claim that this claim does not have."""
         return {}
 
     def sum_of(self, _member: str) -> str:
-        """A sum over the clients as text."""
+        """Return a sum over the clients as text."""
         raise NotExported("sums over clients are not exported")
 
     def spread_out(self, _sums: Mapping[str, Expr]) -> Iterator[str]:
-        """Tactics that write sums over the clients as sums of multiples of the same few."""
+        """Yield tactics that write sums over the clients as combinations of a few common sums."""
         raise NotExported("sums over clients are not exported")
 
     def closing(self, _count: int) -> str:
-        """A tactic that shows an equation by another one, in which some premises were rewritten."""
+        """Return a tactic that derives an equation from another one, in which some premises were rewritten."""
         return "lra"
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some symbols occur."""
+        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Claims about schedules: what their symbols are called in `library/Schedule.v`, and what is known of them there."""
+"""Vocabulary of claims about schedules: names and facts of `library/Schedule.v`."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ from verify.rocq.theorem import Binder, of_condition
 OF_SCHEDULES: Mapping[Quantity, str] = tables_of_papers("rocq", "SCHEDULES")
 _ASSUMED: Mapping[Assumption, tuple[str, str]] = tables_of_papers("rocq", "SCHEDULE_ASSUMED")
 _FACTS, _OF_CYCLES, _OF_TIES = (tables_of_papers("rocq", f"{of}_FACTS") for of in ("SCHEDULE", "CYCLE", "TIE"))
-"""Lemmas of the library, from which the facts follow by linear arithmetic: of all servers, of asynchronous ones with
-their own file, and on how stale models get there."""
+"""Lemmas that imply the facts by linear arithmetic: for all servers, for asynchronous ones, and on stale models."""
 _SUM = "sum (number (clients_of A))"
 CLOCKS = (a.asynchronous, a.fixed_intervals)
 _WHATEVER = (a.aggregation_scheme,)
-"""Assumptions about the models: statements on schedules hold without them."""
+"""Assumptions about the models, which statements on schedules do not need."""
 _OF_PERIODS = (a.asynchronous, a.one_at_a_time, a.whole_cycles)
 """Conditions under which all times have a common period."""
 
 
 def with_sums(expression: Expr, known: Mapping[sp.Symbol, str]) -> str:
-    """A number as text, in which there may be sums over the clients."""
+    """Return a number as text; it may contain sums over the clients."""
     expression = sp.sympify(expression)
     names, sums = dict(known), name_parts(expression.atoms(ClientSum, Average))
     for one, symbol in sums.items():
@@ -45,7 +44,7 @@ def with_sums(expression: Expr, known: Mapping[sp.Symbol, str]) -> str:
 
 
 class ScheduleVocabulary(Spoken):
-    """The numbers of a claim about a schedule, as Rocq calls them."""
+    """The numbers of a claim about a schedule, with their names in Rocq."""
 
     library: Sequence[str] = ("Space", "Clients", "Objectives", "Normal", "Schedule")
 
@@ -57,14 +56,14 @@ class ScheduleVocabulary(Spoken):
         self.of_updates = self._is_indexed(" n")
 
     def _is_indexed(self, index: str) -> bool:
-        """Return whether the claim is said of each client, or update."""
+        """Return whether the claim holds for each client, or update."""
         sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
         sums = {one: sp.Dummy() for one in sides.atoms(ClientSum, Average)}
         return any(self.names.get(symbol, "").endswith(index) for symbol in sides.xreplace(sums).free_symbols)
 
     @property
     def known(self) -> str:
-        """Tactics at the start of every proof."""
+        """Return tactics for the start of every proof."""
         parameters = ["(M_at_least_one A)", "(N_at_least_one A)", "(rate_positive A)", "(slowest_positive A)"]
         parameters += ["(fastest_positive A)"]
         assumptions = self.claim.assumptions
@@ -95,15 +94,15 @@ class ScheduleVocabulary(Spoken):
 
     @property
     def each(self) -> str:
-        """A tactic that proceeds to client i."""
+        """Return a tactic that proceeds to client i."""
         return f"{'clear dependent i; ' if self.of_clients else ''}intros i Hi; {self._own}"
 
     def sum_of(self, member: str) -> str:
-        """A sum over the clients as text."""
+        """Return a sum over the clients as text."""
         return f"{_SUM} (fun i => {member})"
 
     def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
-        """Tactics that write sums over the clients as sums of multiples of the same few."""
+        """Yield tactics that write sums over the clients as combinations of a few common sums."""
         own = [symbol for symbol, name in self.names.items() if re.search(r"\bi\b", name)]
         for text, one in sums.items():
             products = [
@@ -116,28 +115,28 @@ class ScheduleVocabulary(Spoken):
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """Lower bounds of the symbols of counts."""
+        """Return lower bounds of the symbols of counts."""
         return [(self.symbols(quantity), sp.S.One) for quantity in (q.clients, q.rounds)]
 
     def number(self, expression: Expr) -> str:
-        """A number as text, in which there may be sums over the clients."""
+        """Return a number as text; it may contain sums over the clients."""
         return with_sums(expression, self.names)
 
     def signs(self, conditions: Sequence[Expr]) -> SignProofs:
-        """Facts that proofs of signs may use."""
+        """Return the facts that proofs of signs may use."""
         orderings = [one for one in conditions if not isinstance(one, sp.Eq)]
         if orderings:
             raise NotExported("orderings of numbers of schedules are not exported")
         return SignProofs(self.names, (), self.least)
 
     def translate(self, expression: Expr, other: Claim) -> Expr:
-        """An expression of another claim in this one's symbols."""
+        """Translate an expression of another claim to this one's symbols."""
         theirs = symbols_of(other)
         return sp.sympify(expression).xreplace({theirs(quantity): self.symbols(quantity) for quantity in OF_SCHEDULES})
 
     def fact(self, name: str) -> str:
-        """A tactic for a fact: that its slack is not negative, or zero."""
-        # That a multiple is not smaller is said of periods and of intervals.
+        """Return a tactic for a fact: its slack is non-negative, or zero."""
+        # The fact that a multiple is not smaller holds for periods and for intervals.
         if name in _OF_CYCLES and (name not in _FACTS or self._uses(q.common_period)):
             self._needs("Cycles")
             return self._follows(_OF_CYCLES[name])
@@ -149,7 +148,9 @@ class ScheduleVocabulary(Spoken):
         return self._follows(_FACTS[name], "unfold update_rate in *; ")
 
     def _follows(self, lemma: str, before: str = "") -> str:
-        """A tactic that derives a fact from a lemma of the library; a period in the lemma becomes a required input."""
+        """Return a tactic that derives a fact from a lemma of the library; a period in the lemma becomes a required
+        input.
+        """
         self.asked |= {"nu", "least_period_nu"} & {*lemma.split()}
         return f"pose proof ({lemma}) as fact; {before}lra"
 
@@ -158,12 +159,12 @@ class ScheduleVocabulary(Spoken):
 
     @property
     def obtained(self) -> set[str]:
-        """Return the existential witnesses of a proof: a least common period, where a used claim needs it."""
+        """Return the existential witnesses of a proof: a least common period, if a used claim needs it."""
         exists = all(one in self.claim.assumptions for one in _OF_PERIODS) and not self._uses(q.common_period)
         return {"nu", "least_period_nu"} & self.asked if exists else set()
 
     def instead(self, other: Claim) -> dict[str, str]:
-        """Return arguments for the hypotheses of another claim; raises `NotExported` where these are not assumed."""
+        """Return arguments for the hypotheses of another claim; raises `NotExported` if these are not assumed."""
         if any(one not in self.claim.assumptions for one in other.assumptions if one not in _WHATEVER):
             raise NotExported(f"{other.id} is about other schedules")
         if symbols_of(other).has(q.common_period) and not self._uses(q.common_period):
@@ -172,12 +173,12 @@ class ScheduleVocabulary(Spoken):
         return {} if self.of_clients else {"i": "O", "Hi": "(several (clients_of A))"}
 
     def equation(self, premise: Expr) -> str:
-        """A tactic for what a claim assumes of each client's numbers."""
+        """Return a tactic for an assumption on each client's numbers."""
         place = [one for one in self.claim.conditions if isinstance(one, sp.Eq)].index(premise) + 1
         return f"pose proof (equation{place} i Hi); lra"
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some symbols occur."""
+        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
         return list(self._binders(used))
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
@@ -216,7 +217,7 @@ class ScheduleVocabulary(Spoken):
             raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of schedules")
 
     def _equations(self) -> Iterator[Binder]:
-        """Return the assumptions on each client's numbers."""
+        """Yield the assumptions on each client's numbers."""
         for place, one in enumerate((one for one in self.claim.conditions if isinstance(one, sp.Eq)), start=1):
             goal = f"{self.number(one.lhs)} = {self.number(one.rhs)}"
             each = "forall i, (i < number (clients_of A))%nat -> "

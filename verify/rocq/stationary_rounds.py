@@ -1,4 +1,6 @@
-"""The stationary error of rounds with small steps, by the noise of the federated gradient: `library/Settling.v`."""
+"""Export the stationary error of rounds with small steps, by the noise of the federated gradient
+(`library/Settling.v`).
+"""
 
 from __future__ import annotations
 
@@ -33,18 +35,20 @@ _AT_OPTIMUM = (
     Binder("solution", "nat -> step_space S"),
     Binder("solved_S", "solves S D H solution"),
 )
-"""A round that starts from the optimum, the Hessian there, and what it makes the noise of."""
+"""Arguments of a lemma: a round that starts from the optimum, the Hessian there, and the noise that it causes."""
 
 
 def is_of_settling(certificate: Combination) -> bool:
-    """Return whether a claim is about the error that is left, by the noise at the optimum."""
+    """Return whether a claim bounds the stationary error by the noise at the optimum."""
     return any(isinstance(part.premise, AtOptimum) for link in certificate.links for part in link)
 
 
 def theorem_of_settling(
     claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """An upper bound on that error, as a theorem about a round from the optimum, and the claim on the noise."""
+    """Return an upper bound on the stationary error, as a theorem about a round from the optimum, and the claim on the
+    noise.
+    """
     parts = [part for link in certificate.links for part in link]
     symbol = RoundVocabulary(replace(claim, place="round")).symbols
     (relation,) = claim.relations

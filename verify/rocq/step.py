@@ -1,4 +1,4 @@
-"""Claims at points and local steps, whose certificates are identities, as theorems."""
+"""Export claims at points and local steps whose certificates are identities."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SIGN = {"<=": "<=", ">=": ">=", "==": "="}
 
 
 def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
-    """The theorem that a claim is, proved by its certificate; `NotExported` where the library lacks something.
+    """Return the theorem of a claim, proved by its certificate; raises `NotExported` if the library lacks something.
 
-    It is said under the certificate's conditions, where it has weaker ones.
+    The theorem has the certificate's conditions if these are weaker.
     """
     if claim.place not in PLACES:
         raise NotExported(f"statements about a {claim.place} with vectors in them are not in the library")
@@ -40,7 +40,7 @@ def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
 def theorem_with(
     claim: Claim, certificate: Certificate, known: Mapping[str, KnownSlack], hypotheses: Sequence[Binder]
 ) -> Theorem:
-    """The theorem at a step, with what else is known there of each client: slacks by their names, and hypotheses."""
+    """Return the theorem at a step with further facts on each client: slacks by name, and hypotheses."""
     if certificate.roots:
         raise NotExported("its certificate uses roots")
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
@@ -48,7 +48,7 @@ def theorem_with(
     vocabulary = OwnVocabulary(claim) if claim.place == "round" else Vocabulary(claim, quiet=is_quiet)
     signs = SignProofs(vocabulary.numbers, tuple(conditions), vocabulary.least)
     links = Links(Reader(vocabulary, known), signs)
-    # Whether a client is mentioned has to be known before any proof is written.
+    # Whether a client is mentioned must be known before any proof is written.
     for relation, why in zip(claim.relations, certificate.links, strict=True):
         if not isinstance(why, Products):
             links.side(relation.left)

@@ -1,7 +1,7 @@
-"""Vectors and scalars as Rocq reads them: as text, and in the language of `library/Normal.v`.
+"""Vectors and scalars for Rocq: as text, and in the language of `library/Normal.v`.
 
-A term has both from the same tree.  That they are the same is checked by Rocq,
-by computation, and so nothing here is trusted.
+Both forms of a term come from the same tree. Rocq checks by computation that they are equal, so this module need not be
+trusted.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ Kind = Literal["V", "S"]
 
 @dataclass(frozen=True)
 class Atom:
-    """A vector that proofs do not look into, or the value of an objective; `own` if each client has one."""
+    """A vector without structure for proofs, or the value of an objective; `own` if each client has one."""
 
     text: str
     kind: Kind = "V"
     own: bool = False
     noisy: bool = False
-    """Fresh noise: its products with the past vanish."""
+    """Whether the vector is fresh noise, whose products with past vectors vanish in expectation."""
     zero: bool = False
-    """The zero vector, for every client."""
+    """Whether the vector is zero for every client."""
     vanishing: bool = False
-    """Its mean over clients is zero."""
+    """Whether its average over clients is zero."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A real number that is the same for all clients."""
+    """A real number that is equal for all clients."""
 
     text: str
     kind: Kind = "S"
@@ -47,7 +47,7 @@ class Named:
 
     @property
     def kind(self) -> Kind:
-        """Return the kind of its meaning."""
+        """Return the kind of the named term."""
         return self.body.kind
 
 
@@ -67,7 +67,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Multiple:
-    """A term times a number; `own` if the number is a client's."""
+    """A term times a number; `own` if the number depends on the client."""
 
     factor: str
     of: Term
@@ -81,7 +81,7 @@ class Multiple:
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over clients."""
+    """An average over clients."""
 
     of: Term
 
@@ -104,7 +104,7 @@ Term = Atom | Number | Named | Sum | Multiple | Mean | Dot
 
 
 def text(term: Term, clients: str) -> str:
-    """A term as people and Rocq read it; `clients` is the name of the clients that means are over."""
+    """Return a term as text for people and Rocq; `clients` is the name of the set of clients in averages."""
     match term:
         case Atom() | Number() | Named():
             return term.text
@@ -135,14 +135,14 @@ def _factor(factor: str) -> str:
 
 @dataclass
 class Atoms:
-    """The atoms of a proof, in the order in which they are met."""
+    """The atoms of a proof, in the order of their first use."""
 
     lists: dict[str, list[Atom | str]] = field(
         default_factory=lambda: {"shared": [], "own": [], "value": [], "number": []}
     )
 
     def place(self, kind: str, atom: Atom | str) -> int:
-        """The number of an atom among those of its kind."""
+        """Return the index of an atom among those of its kind."""
         known = self.lists[kind]
         if atom not in known:
             known.append(atom)
@@ -150,7 +150,7 @@ class Atoms:
 
 
 def reified(term: Term, atoms: Atoms) -> str:
-    """A term in the language of `Normal.v`."""
+    """Return a term in the language of `Normal.v`."""
     match term:
         case Atom():
             return _find_place(term, atoms)
@@ -174,7 +174,7 @@ def _find_place(atom: Atom, atoms: Atoms) -> str:
 
 
 def is_own(term: Term) -> bool:
-    """Return whether a term differs from client to client."""
+    """Return whether a term differs between clients."""
     match term:
         case Atom():
             return term.own

@@ -1,4 +1,4 @@
-"""A theorem for Rocq: its name, variables and hypotheses, what it says, and a proof."""
+"""A theorem for Rocq: its name, variables, hypotheses, statement and proof."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from fedtheory.language.quantities import Quantity
 
 
 def escape_comment(text: str) -> str:
-    """A text that may stand in a comment of Rocq."""
+    """Escape a text for a comment of Rocq."""
     return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
 
 
 @dataclass(frozen=True)
 class Binder:
-    """A variable or hypothesis of a theorem, by its name and type."""
+    """A variable or hypothesis of a theorem, with its name and type."""
 
     name: str
     type: str
@@ -27,13 +27,13 @@ class Binder:
 
 
 def of_condition(condition: object) -> str:
-    """The origin of a hypothesis that is a condition of the claim."""
+    """Return the origin of a hypothesis that is a condition of the claim."""
     return f"condition: {condition}"
 
 
 @dataclass(frozen=True)
 class Theorem:
-    """A theorem, with the lemmas that come before it."""
+    """A theorem, with its preceding lemmas."""
 
     name: str
     binders: Sequence[Binder]
@@ -41,16 +41,16 @@ class Theorem:
     proof: str
     lemmas: Sequence[Theorem] = field(default=())
     needs: Sequence[str] = ()
-    """Files of the library that it needs besides those of all."""
+    """Files of the library that it needs, in addition to the base."""
     library: Sequence[str] = field(default=())
-    """The files of the library that it needs; none for those of runs of FedAvg."""
+    """The files of the library that it needs; empty for runs of FedAvg."""
     called: Mapping[Quantity, str] = field(default_factory=dict)
     """The names of the quantities of its claim."""
     definitions: str = ""
-    """Definitions that it uses, besides the library."""
+    """Definitions that it uses, in addition to the library."""
 
     def applied(self, **arguments: str) -> str:
-        """The theorem with every variable and hypothesis given by its name, or by what is said here."""
+        """Return the theorem applied to all its variables and hypotheses, by name or as given."""
         given = (arguments.get(binder.name, binder.name) for binder in self.binders)
         return " ".join([self.name, *(f"({one})" if " " in one else one for one in given)])
 
@@ -62,12 +62,12 @@ class Theorem:
 
 
 def conjunction(proofs: Sequence[str]) -> str:
-    """The proof of several statements at once."""
+    """Return the proof of a conjunction."""
     return "\n".join(_nest(proofs))
 
 
 def projected(proof: str, link: int, count: int) -> str:
-    """One of several statements that a proof shows at once."""
+    """Return one statement of a proved conjunction."""
     for _ in range(link):
         proof = f"proj2 ({proof})"
     return proof if link == count - 1 else f"proj1 ({proof})"

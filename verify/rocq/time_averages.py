@@ -1,4 +1,4 @@
-"""Means over the local steps of a round or a run of what holds at each of them."""
+"""Export averages over the local steps of a round or a run, from relations that hold at each step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from verify.rocq.vocabulary import Vocabulary
 
 
 def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
-    """A claim about a round or a run, from a theorem about each local step; `NotExported` for quantities unknown."""
+    """Return a claim about a round or a run, from a theorem about each local step; raises `NotExported` for others."""
     run = RunVocabulary(claim)
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     relation = claim.relations[0]
@@ -55,7 +55,7 @@ def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step:
 
 
 def concluded(point: str) -> list[str]:
-    """Tactics from a mean K that is not negative to the claim."""
+    """Return tactics that derive the claim from a non-negative average K."""
     return [
         "unfold rest in K at 1. rewrite sums in K. change (INR (steps_of A)) with (tau A) in K.",
         *(["rewrite (against_another A y x_star) in K."] if point == "y" else []),
@@ -66,14 +66,14 @@ def concluded(point: str) -> list[str]:
 
 @dataclass(frozen=True)
 class AtEach:
-    """Functions of the step index k that stand next to the averaged terms."""
+    """Functions of the step index k that occur next to the averaged terms."""
 
     index: sp.Symbol
     potential: Expr
     rest: Expr
 
     def text(self, value: Expr, run: RunVocabulary, step: str) -> str:
-        """A function of the number of the step, in the symbols of a run."""
+        """Return a function of the step index, in the symbols of a run."""
         return number(value, {**run.names, self.index: step})
 
 
@@ -89,13 +89,13 @@ def list_step_terms(run: RunVocabulary, step: Claim, certificate: MeanCertificat
 
 
 def of_run(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
-    """The further terms of a step in the symbols of a run."""
+    """Return the further terms of a step in the symbols of a run."""
     return AtEach(at.index, run.translate(at.potential, step), run.translate(at.rest, step))
 
 
 def prove_rest(run: RunVocabulary, at: AtEach) -> list[str]:
-    """Tactics for the sum of what depends on the step alone."""
-    # From the sum over the steps 0 .. m-1 to m; Rocq checks it by induction.
+    """Return tactics for the sum of the terms that depend on the step index only."""
+    # The sum over the steps 0 .. m-1 is extended by step m; Rocq checks this by induction.
     total = sp.summation(sp.expand(at.rest), (at.index, 0, at.index - 1))
     each = at.text(at.rest, run, "(INR k)")
     return [
@@ -106,7 +106,7 @@ def prove_rest(run: RunVocabulary, at: AtEach) -> list[str]:
 
 
 def _rounds(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied: str) -> list[str]:
-    """Tactics for the mean over the steps of each round."""
+    """Return tactics for the average over the steps of each round."""
     return [
         *prove_rest(run, at),
         f"assert (each_round := fun n => mean_of_round A {optimum} n {numbers}",
@@ -141,7 +141,7 @@ def find_coefficients(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
 
 
 def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Sequence[Expr], at: AtEach) -> Theorem:
-    """The sum of what the means are taken of, which is not negative at any step."""
+    """Return the sum of the averaged terms, which is non-negative at every step."""
     vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
     links = Links(Reader(vocabulary), SignProofs(vocabulary.numbers))
     (relation,) = step.relations
@@ -193,6 +193,6 @@ def _weight(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at:
 
 
 def _translate(run: RunVocabulary, step: Claim, expression: Expr) -> Expr:
-    """A number of a run in the symbols of a claim about a step."""
+    """Translate a number of a run to the symbols of a claim about a step."""
     theirs = symbols_of(step)
     return sp.sympify(expression).xreplace({run.symbols(n): theirs(n) for n in CONSTANTS})

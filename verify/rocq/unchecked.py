@@ -1,6 +1,6 @@
-"""The proved claims that no judge but the kernel has seen, with the reasons: a section of the page on trust.
+"""List the proved claims that only the kernel has checked, with reasons; a section of the page on trust.
 
-``python -m verify.rocq.unchecked FILE`` writes the section again.
+The command ``python -m verify.rocq.unchecked FILE`` updates the section.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ START, END = "<!-- by our kernel alone -->", "<!-- end -->"
 
 
 def list_unchecked() -> dict[str, list[str]]:
-    """The ids of the proved claims that Rocq has not accepted, by the reason, in the order of the papers."""
+    """Return the ids of proved claims that Rocq has not accepted, by reason, in the order of the papers."""
     found: dict[str, list[str]] = {}
     for claim_id in proved_ids():
         if claim_id not in checked():
@@ -27,7 +27,7 @@ def list_unchecked() -> dict[str, list[str]]:
 
 
 def section() -> str:
-    """The list as Markdown."""
+    """Return the list as Markdown."""
     groups = sorted(list_unchecked().items(), key=lambda group: (-len(group[1]), group[0]))
     lines = [f"- {reason}: {', '.join(f'`{one}`' for one in ids)}" for reason, ids in groups]
     return "\n".join([START, *lines, END])
@@ -42,7 +42,7 @@ def _explain(claim_id: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the section again."""
+    """Update the section in a file."""
     (file,) = map(Path, arguments)
     before, rest = file.read_text(encoding="utf-8").split(START)
     file.write_text(before + section() + rest.split(END)[1], encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Claims about one update of scheme (6) with its random weights, as theorems by lemmas of `library/Weights.v`.
+"""Export claims about one update of scheme (6) with random weights, by lemmas of `library/Weights.v`.
 
-What is known of weights there are lemmas, each of which says what the terms of a certificate add up to.
+Each of these lemmas gives the sum of the terms of one certificate.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEMMAS = (
     "slope_in_two A n k",
 )
 _OF_CLAIMS: Mapping[str, Sequence[str]] = tables_of_papers("rocq", "UPDATE_LEMMAS")
-"""Lemmas on updates with draws, for each relation of a claim."""
+"""Lemmas on updates with client sampling, for each relation of a claim."""
 
 
 def is_by_lemmas(claim: Claim) -> bool:
@@ -41,7 +41,7 @@ def is_by_lemmas(claim: Claim) -> bool:
 
 
 def theorem_of_update(claim: Claim) -> Theorem:
-    """The theorem that a claim about the vectors of an update is."""
+    """Return the theorem of a claim about the vectors of an update."""
     run = UpdateVocabulary(claim)
     lemmas = _OF_CLAIMS.get(claim.id, ())
     if run.of_draws and not lemmas:
@@ -56,7 +56,7 @@ def theorem_of_update(claim: Claim) -> Theorem:
 
 
 def _ways(lemmas: Sequence[str], count: int) -> Sequence[str]:
-    """A proof for each of some relations: by its lemma, or by any that is known of weights."""
+    """Return a proof for each of several relations: by its lemma, or by any lemma on weights."""
     if lemmas:
         return [f"pose proof ({lemma}) as fact; by_bound fact." for lemma in lemmas]
     ways = " | ".join(f"(pose proof ({lemma}) as fact; by_lemma fact)" for lemma in _LEMMAS)

@@ -1,4 +1,4 @@
-"""Claims about updates of scheme (6): what their symbols are called in `library/Stale.v`, and what is known there."""
+"""Vocabulary of claims about updates of scheme (6): names and facts of `library/Stale.v`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from verify.rocq.zero_weights import POSITIVE
 OF_UPDATES: Mapping[Quantity, str] = tables_of_papers("rocq", "UPDATES")
 _ASSUMED: Mapping[Assumption, tuple[str, str]] = tables_of_papers("rocq", "UPDATE_ASSUMED")
 _FACTS: Mapping[str, Sequence[str]] = tables_of_papers("rocq", "UPDATE_FACTS")
-"""Lemmas of the library, one of which shows the fact."""
+"""Lemmas of the library; one of them proves each fact."""
 _AT_LEAST_ONE = (q.clients, q.rounds, q.local_steps, q.largest_weight_sum)
 _WHATEVER = (
     a.convex_and_smooth,
@@ -71,23 +71,23 @@ _POINTS = {
     ),
     "W": (Binder("W", "nat"), Binder("smallest_window_W", "smallest_window A W")),
 }
-"""The minimisers of the federated problem, of the surrogate one, of each update's and each client's; the window."""
+"""The minimisers of the federated problem, the surrogate problem, each update and each client; and the window."""
 _OF_ASSUMPTIONS = {"alpha": a.weight_covariance, "reporting_excess": a.given_weights, "L": a.convex_and_smooth}
 _IMPLIED = (
     (q.surrogate_optimum_distance, "unique_star", "forall x, minimiser A (federated A) x -> ‖x - star‖² = 0"),
     (q.absences, "positive_importances_A", "positive_importances A"),
 )
-"""Facts implied by symbols: a distance of two optima that both exist, a count of types that each has a client."""
+"""Facts implied by symbols: both optima of a distance exist, and each counted type has a client."""
 
 
 def is_of_updates(claim: Claim) -> bool:
-    """Return whether all that a claim mentions is defined for a server whose clients work on stale models."""
+    """Return whether all quantities of a claim are defined for a server with stale models."""
     symbols = symbols_of(claim)
     return claim.place == "run" and all(symbols.quantity(symbol) in OF_UPDATES for symbol in used_symbols(claim))
 
 
 class UpdateVocabulary(ScheduleVocabulary):
-    """The numbers of a claim about updates, as Rocq calls them."""
+    """The numbers of a claim about updates, with their names in Rocq."""
 
     library: Sequence[str] = ("Space", "Clients", "Objectives", "Normal", "Run", "Schedule", "Stale", "Weights")
 
@@ -102,14 +102,14 @@ class UpdateVocabulary(ScheduleVocabulary):
             self.library = (*self.library, *LIBRARY, *(["Types"] if self.of_types else []))
             self.library = (*self.library, *(["Windows"] if self.of_windows else []))
         if self._uses(q.sample_smoothness) and not self._uses(q.smoothness):
-            # Means of objectives that are smooth with L_xi are so too.
+            # Averages of objectives that are smooth with L_xi are smooth with L_xi as well.
             self.names[self.symbols(q.smoothness)] = "L_xi"
         divides = self.symbols(q.weight_sum) in divisors(sides_of(claim))
         self.says_positive = self.of_draws and divides and a.somebody_reports not in claim.assumptions
         """Whether the claim divides by the weights of an update: it says nothing of an update without reports."""
 
     def _speaks_of(self, index: str) -> bool:
-        """Return whether the claim is said of each client, or update."""
+        """Return whether the claim holds for each client, or update."""
         sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
         if index == "i":
             sides = sides.xreplace({one: sp.Dummy() for one in sides.atoms(ClientSum, Average)})
@@ -118,7 +118,7 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     @property
     def known(self) -> str:
-        """Tactics at the start of every proof."""
+        """Return tactics for the start of every proof."""
         parameters = ["M_at_least_one A", "N_at_least_one A", "K_at_least_one A", "local_size_positive A"]
         parameters += ["server_size_positive A", "at_least_one A", "pos_INR (staleness A)"]
         if self._uses(q.smallest_weight_sum) and self.of_updates:
@@ -150,7 +150,7 @@ class UpdateVocabulary(ScheduleVocabulary):
             yield from ("excess_nonneg A alpha d", "spread_factor_at_least_one A alpha d")
 
     def instead(self, other: Claim) -> dict[str, str]:
-        """Arguments for the hypotheses of another claim, where this one has others."""
+        """Return arguments for the hypotheses of another claim that this claim does not have."""
         found = super().instead(other)
         if self.of_draws and not self.of_clients:
             found |= {"i": "O", "Hi": "(several (clients_of A))"}
@@ -177,11 +177,11 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
-        """Lower bounds of the symbols of counts."""
+        """Return lower bounds of the symbols of counts."""
         return [(self.symbols(quantity), sp.S.One) for quantity in _AT_LEAST_ONE]
 
     def signs(self, conditions: Sequence[Expr]) -> SignProofs:
-        """Facts that proofs of signs may use."""
+        """Return the facts that proofs of signs may use."""
         if any(one.has(sp.Min) for one in conditions):
             raise NotExported("of runs of updates, bounds by the least of several numbers are not exported")
         kind = SignsOfParts if self.of_draws else SignProofs
@@ -189,39 +189,41 @@ class UpdateVocabulary(ScheduleVocabulary):
         return kind(self.names, tuple(known), self.least)
 
     def is_of_each(self, condition: Expr) -> bool:
-        """Return whether a condition is that every client counts in some update."""
+        """Return whether a condition is that every client participates in some update."""
         return self.of_draws and condition == sp.Gt(self.symbols(q.mean_weight), 0, evaluate=False)
 
     def number(self, expression: Expr) -> str:
-        """A number as text; of draws in an order that is the same whatever a claim's symbols are."""
+        """Return a number as text; expectations have an order that does not depend on the claim's symbols."""
         if not self.of_draws:
             return super().number(expression)
         plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
         return with_sums(sp.sympify(expression).xreplace(plain), {symbol: symbol.name for symbol in plain.values()})
 
     def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
-        """Tactics that write sums over the clients as sums of multiples of the same few; of draws they are the same."""
+        """Yield tactics that write sums over the clients as combinations of a few common sums; expectations share
+        these.
+        """
         return iter(()) if self.of_draws else super().spread_out(sums)
 
     def translate(self, expression: Expr, other: Claim) -> Expr:
-        """An expression of another claim in this one's symbols."""
+        """Translate an expression of another claim to this one's symbols."""
         theirs = symbols_of(other)
         return sp.sympify(expression).xreplace({theirs(quantity): self.symbols(quantity) for quantity in OF_UPDATES})
 
     def fact(self, name: str) -> str:
-        """A tactic for a fact: that its slack is not negative, or zero."""
+        """Return a tactic for a fact: its slack is non-negative, or zero."""
         if name not in _FACTS:
             raise NotExported(f"the fact {name!r} of updates is not in the library")
         ways = (f"(pose proof ({one}) as fact; lra)" for one in _FACTS[name])
         return f"first [{' | '.join(ways)}]"
 
     def closing(self, count: int) -> str:
-        """A tactic that shows an equation by another one, or by premises that are factors."""
+        """Return a tactic that derives an equation from another one, or from premises that are factors."""
         zeros = ", ".join(f"?premise{place}" for place in range(1, count + 1))
         return f"first [lra | rewrite {zeros}; ring]"
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """The variables and hypotheses of a theorem in which some symbols occur."""
+        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
         found = list(self._binders(used))
         self.parameters = {binder.name for binder in found}
         goal = " ".join(self.names[symbol] for symbol in used)

@@ -1,6 +1,6 @@
 """Names in the library for the symbols of a claim, and their definitions.
 
-Each entry repeats a definition of `library/Step.v`; Rocq checks that the two agree.
+Each entry repeats a definition of `library/Step.v`; Rocq checks that both agree.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from verify.rocq.theorem import Binder
 
 CLIENTS = "(step_clients S)"
 MEAN, OWN = "F S", "client_objective S i"
-"""The objective, and that of a client."""
+"""Names of the objective, and of a client's objective."""
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of a client's objective: its symbol, its name, and hypotheses that it is one and is positive."""
+    """A constant of a client's objective: its symbol, its name, and the hypotheses on it."""
 
     letter: sp.Symbol
     name: str
@@ -49,46 +49,46 @@ class Vocabulary:
     objectives: dict[sp.Symbol, str] = field(init=False)
     numbers: dict[sp.Symbol, str] = field(init=False)
     points: dict[sp.Symbol, str] = field(default_factory=dict)
-    """Vectors that a theorem mentions for all values, in the order of the claim's symbols."""
+    """Vectors over which a theorem quantifies, in the order of the claim's symbols."""
     more: list[Binder] = field(default_factory=list)
-    """Variables and hypotheses besides those of every claim."""
+    """Variables and hypotheses in addition to those of every claim."""
     scalars: dict[sp.Symbol, Term] = field(default_factory=dict)
-    """Numbers that each client has one of, and their means, of which statements are linear."""
+    """Numbers of each client, and their averages, in which statements are linear."""
     parameters: dict[Assumption, Sequence[Binder]] = field(default_factory=dict)
-    """Parameters of assumptions, where they differ from their usual ones."""
+    """Parameters of assumptions, where they differ from the usual ones."""
     constants: dict[str, Constant] = field(default_factory=dict)
-    """Constants of the clients' objectives, where they are not those of all, by what they are."""
+    """Constants of the clients' objectives, by kind, where they differ from the common ones."""
     stationary: str = ""
     """The points at which the clients' own gradients vanish."""
     opaque: bool = False
-    """Whether gradients of F are not written out as means."""
+    """Whether gradients of F are not expanded as averages."""
 
     @property
     def is_random(self) -> bool:
-        """Whether noise is fresh; along a path it is a vector like any other."""
+        """Return whether noise is random; along a fixed path it is a vector without further properties."""
         return self.claim.place == "step" and not self.quiet
 
     @property
     def least(self) -> list[tuple[sp.Symbol, sp.Expr]]:
-        """Lower bounds of the symbols of counts."""
+        """Return lower bounds of the symbols of counts."""
         tau, index = self.symbols(q.local_steps), self.symbols(q.local_step_index)
         steps = [(tau, index + 1), (index, sp.S.Zero)] if self.has_steps else []
         return [*steps, (self.symbols(q.clients), sp.S.One)]
 
     @property
     def has_steps(self) -> bool:
-        """Whether the claim mentions the number k of a step, one of tau."""
+        """Return whether the claim mentions the step index k or the number tau of steps."""
         return self.symbols.has(q.local_step_index) and self.symbols.has(q.local_steps)
 
     @property
     def is_of_points(self) -> bool:
-        """Whether the claim is about any points, whatever the algorithm is."""
+        """Return whether the claim concerns arbitrary points, independent of the algorithm."""
         used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
         return self.claim.place == "points" and used & self.vectors.keys() <= self.points.keys()
 
     @property
     def drawn_at(self) -> str:
-        """The point besides the iterates at which a step's draws have a noise."""
+        """Return the reference point at which the noise of a step has its bound."""
         return drawn_at(self.claim, self.symbols)
 
     def __post_init__(self) -> None:
@@ -105,12 +105,12 @@ class Vocabulary:
 
     @property
     def called(self) -> dict[Quantity, str]:
-        """The names of the claim's quantities."""
+        """Return the names of the claim's quantities."""
         vectors = {each: text(term, CLIENTS) for each, term in self.vectors.items()}
         return name_quantities(self.symbols, {**vectors, **self.objectives, **self.numbers})
 
     def gather(self) -> None:
-        """All clients are at the server's model."""
+        """Set all clients to the server's model."""
         self.vectors = self._vectors(self.symbols, Atom("server_model S"))
 
     def _vectors(self, symbol: SymbolTable, local: Term) -> dict[sp.Symbol, Term]:
@@ -142,7 +142,7 @@ class Vocabulary:
         return found | {each: Atom(name) for each, name in self.points.items()}
 
     def vector(self, each: sp.Symbol) -> Term:
-        """The vector that a symbol stands for."""
+        """Return the vector of a symbol."""
         if each not in self.vectors:
             quantity = self.symbols.quantity(each)
             raise NotExported(f"the library has no vector for {quantity.name if quantity else each}")
@@ -161,7 +161,7 @@ _OF_COMPARATOR = (
 
 
 def drawn_at(claim: Claim, symbol: SymbolTable) -> str:
-    """The point besides the iterates at which a step's draws have a noise: the comparator, if the claim has one."""
+    """Return the reference point at which the noise of a step has its bound: the comparator, if the claim has one."""
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
     used = set().union(*(sp.sympify(side).free_symbols for side in sides))
     return "y" if used & {symbol(quantity) for quantity in _OF_COMPARATOR} else "x_star"
@@ -169,7 +169,7 @@ def drawn_at(claim: Claim, symbol: SymbolTable) -> str:
 
 @dataclass(frozen=True)
 class There:
-    """Bounds at the point besides the iterates at which draws have a noise: quantities, with their names."""
+    """Bounds on noise and dissimilarity at the reference point: quantities, with their names."""
 
     point: Quantity
     noise: Quantity
@@ -182,14 +182,16 @@ AT: Mapping[str, There] = {
     "y": There(q.comparator, q.comparator_noise, q.comparator_dissimilarity, "sigma_there", "zeta_there"),
     "x_star": There(q.optimum, q.noise_at_optimum, q.dissimilarity_at_optimum, "sigma_star", "zeta_star"),
 }
-"""By the name of the point."""
+"""These bounds by the name of the point."""
 OF_POINTS = {at.noise: at.noise_name for at in AT.values()} | {
     at.dissimilarity: at.dissimilarity_name for at in AT.values()
 }
 
 
 def bounds_there(symbol: SymbolTable, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
-    """Whether symbols of bounds on noise and dissimilarity at the point are used; `NotExported` for another point."""
+    """Return whether bounds on noise and on dissimilarity at the point are used; raises `NotExported` for another
+    point.
+    """
     noise, dissimilarity = (symbol(one) in used for one in (AT[point].noise, AT[point].dissimilarity))
     for other in (AT[name] for name in AT if name != point):
         for quantity in (other.noise, other.dissimilarity):
@@ -235,7 +237,7 @@ VECTORS: Mapping[Quantity, str] = {
 
 
 def value(objective: str, point: Term, *, opaque: bool = False) -> Term:
-    """The value of an objective at a point, which has a name for Rocq; `opaque` if it is a number like any other."""
+    """Return the value of an objective at a point, named in Rocq; `opaque` if it is a number without structure."""
     name = text(point, CLIENTS)
     if opaque:
         return Number(f"value ({objective}) ({name})")
@@ -245,7 +247,7 @@ def value(objective: str, point: Term, *, opaque: bool = False) -> Term:
 
 
 def gradient(objective: str, point: Term, *, opaque: bool = False) -> Term:
-    """The gradient of an objective at a point; `opaque` if it is a vector like any other."""
+    """Return the gradient of an objective at a point; `opaque` if it is a vector without structure."""
     name = text(point, CLIENTS)
     if opaque:
         return Atom(f"grad ({objective}) ({name})")

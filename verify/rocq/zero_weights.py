@@ -1,4 +1,4 @@
-"""Updates without reports: their weights, by which a proof divides, are zero, and so are most quantities."""
+"""Proofs for updates without reports: their weights, which are denominators, are zero, and so are most quantities."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _NOTHING: Mapping[Quantity, str] = {
     q.round_optimum_noise: "(no_optimum_noise A n nobody draw bar_n)",
     q.round_optimum_mixed_noise: "(no_mixed_optimum_noise A n nobody draw bar_n)",
 }
-"""Quantities that are zero, with the lemmas."""
+"""Quantities that are zero, with their lemmas."""
 
 
 def without_reports(
     run: Spoken, relation: Relation, parts: Sequence[tuple[Part, Expr | None]]
 ) -> tuple[str, list[Part], Expr]:
-    """A tactic for what is zero, the parts that are still known, and what the relation has besides them."""
+    """Return a tactic for the zero quantities, the parts that remain known, and the remainder of the relation."""
     zero = {run.symbols(quantity): sp.S.Zero for quantity in _NOTHING}
     smaller, larger = relation.ordered
     kept = [
@@ -52,7 +52,7 @@ def without_reports(
 
 
 def _select_known(parts: Sequence[tuple[Part, Expr | None]], zero: Mapping[sp.Symbol, Expr]) -> list[tuple[Part, Expr]]:
-    """Return the claims that are used and that hold of updates without reports."""
+    """Return the used claims that hold for updates without reports."""
     return [(part, known) for part, known in parts if known is not None and _stays_finite(part, zero)]
 
 
