@@ -17,7 +17,10 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments import rounds_repeat
+from fedtheory.engine.moments.local import Clients, oracle_of
+from fedtheory.engine.moments.round_maps import split_clients
 from fedtheory.engine.run import Run
+from fedtheory.federation.problem import Problem
 from fedtheory.planner.client_sums import SumsByPolynomials, SumsOverClients
 
 _FLAT = 1e-13
@@ -132,6 +135,16 @@ class RoundsInEigenbasis:
         return np.unique(np.geomspace(1, last, _LISTED).astype(np.int64))
 
 
+def _measure_variances(problem: Problem, clients: Clients) -> Array:
+    """Return the variance of some clients' gradients at the optimum in one direction, (C,), averaged over all."""
+    linear = problem.linear[clients]
+    at_optimum = np.zeros((len(linear), linear.shape[1] + 1, linear.shape[1] + 1))
+    at_optimum[:, 0, 0] = 1.0
+    covariances = oracle_of(problem, clients).covariances(at_optimum, linear[:, :, None] * linear[:, None, :])
+    variances: Array = covariances.diagonal(axis1=1, axis2=2).mean(axis=1)
+    return variances
+
+
 class ClosedRounds:
     """The rounds of a run at any multiple of its step sizes."""
 
@@ -141,10 +154,7 @@ class ClosedRounds:
         self._server = float(algorithm.aggregation.server_step_size)
         self._sizes, self._steps = algorithm.work.step_sizes, np.array(algorithm.work.steps)
         self._curvatures, self._vectors = np.linalg.eigh(problem.hessians)
-        clients, size = self._curvatures.shape
-        at_optimum = np.zeros((clients, size + 1, size + 1))
-        at_optimum[:, 0, 0] = 1.0
-        variances = problem.noise_covariances(at_optimum).diagonal(axis1=1, axis2=2).mean(axis=1)
+        variances = np.concatenate([_measure_variances(problem, clients) for clients in split_clients(problem)])
         self._is_noisy = bool(variances.any())
         self._sums = self._choose_sums(problem.linear, self._moments.squares * variances)
         self._start, self._half = problem.start, problem.hessian / 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ from fedtheory.shown import short, short_below
 
 _HOPELESS = 1e-6
 """Part of the planned step size below which an edge of divergence says that smaller steps do not help."""
+_ROUNDING = 1e-9
+"""Part of a weight by which rounding may exceed one."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Cause:
     """Its step size in the run."""
     diverges_from: float
     """The step size from which on the run diverges."""
+    others: tuple[str, ...] = ()
+    """Reasons, in words, why the run diverges though no client does alone; none where one does."""
 
     @property
     def alone(self) -> float:
@@ -52,7 +57,10 @@ class Cause:
         steepest = f"client {self.client}{counted} has curvature {short(self.curvature)}"
         alone = f"2/{short(self.curvature)} = {short(self.alone)}" if math.isfinite(self.alone) else "none"
         stable = "at all step sizes tried" if math.isinf(edge := self.diverges_from) else f"up to {short_below(edge)}"
-        return f"{steepest}, {alone}; this run is stable {stable}"
+        if not self.others:
+            return f"{steepest}, {alone}; this run is stable {stable}"
+        reasons = ", and ".join(self.others)
+        return f"no client diverges alone ({steepest}, {alone}), but {reasons}; this run is stable {stable}"
 
 
 def explain_divergence(run: Run, edge: float | None = None) -> Cause | None:
@@ -76,7 +84,34 @@ def explain_divergence(run: Run, edge: float | None = None) -> Cause | None:
         curvature=float(curvatures[steepest]),
         step_size=float(sizes.max()),
         diverges_from=edge,
+        others=() if sizes[steepest] * curvatures[steepest] > 2 else tuple(_list_other_reasons(floats)),
     )
+
+
+def _list_other_reasons(run: Run) -> Iterator[str]:
+    """Yield reasons why a run may diverge although the local steps of no client do."""
+    if run.algorithm.defined is not None:
+        yield "the algorithm makes other updates than averages"
+        return
+    most = 1.0 if run.algorithm.clock.policy.changes_weights else _measure_largest_weight(run)
+    if most > 1 + _ROUNDING:
+        yield f"an update multiplies the change of a client by up to {short(most)}"
+    if not run.algorithm.clock.is_synchronous:
+        yield "clients report changes of stale models"
+    if run.problem.oracle.depends_on_model:
+        yield "the noise of mini-batches grows with the distance from x*"
+
+
+def _measure_largest_weight(run: Run) -> float:
+    """Return the largest factor of a client's change in an update: its weight there times the server's step size."""
+    aggregation, weights = run.algorithm.aggregation, run.problem.weights
+    if run.algorithm.clock.is_synchronous:
+        moments = aggregation.moments(weights)
+        # A weight that is zero or w has E[w^2] = w E[w].
+        reported = moments.squares / np.where(moments.mean == 0, 1, moments.mean)
+    else:
+        reported = run.of_one_client(aggregation.weights(weights))
+    return float(aggregation.server_step_size * plain_floats(reported).max())
 
 
 def describe_divergence(run: Run) -> list[str]:

@@ -74,6 +74,32 @@ def test_a_diverging_run_names_the_client_and_the_largest_stable_step_size() -> 
     assert planner.plan(run_of(), claims=[]).answer.cause is None
 
 
+def test_a_run_may_diverge_though_no_client_does() -> None:
+    """Stale models, weights above one and the noise of mini-batches are named where local steps are small."""
+    stale = {"clock": {"policy": "async", "times": [1, 5]}, "aggregation": "time-based"}
+    cause = explain_divergence(run_of(local_step_size=0.009, **stale), edge=0.001)
+    assert cause is not None
+    # d_i = (1/1 + 1/5) tau_i / 2, largest at tau_i = 5.
+    assert cause.others == (
+        "an update multiplies the change of a client by up to 3",
+        "clients report changes of stale models",
+    )
+    assert cause.sentence() == (
+        "no client diverges alone (client 1 (1 row) has curvature 200, 2/200 = 0.01), but an update multiplies the "
+        "change of a client by up to 3, and clients report changes of stale models; this run is stable up to 0.001"
+    )
+    one_of_two = {"participation": {"kind": "uniform", "clients": 1}}
+    sampled = explain_divergence(run_of({"batch": 1}, local_step_size=0.009, server_step_size=2, **one_of_two), 0.001)
+    assert sampled is not None
+    assert sampled.others == (
+        "an update multiplies the change of a client by up to 2",
+        "the noise of mini-batches grows with the distance from x*",
+    )
+    alone = explain_divergence(run_of({"batch": 1}, local_step_size=0.011, **stale), edge=0.001)
+    assert alone is not None
+    assert alone.others == ()
+
+
 def test_a_divergence_is_described_where_there_is_one() -> None:
     """The growth of a round and its cause; nothing of a run that stays within double precision."""
     growth, cause = describe_divergence(run_of(local_step_size=0.1, local_steps=1, rounds=500))
