@@ -2,8 +2,8 @@
 
 A claim names two sides and a relation, the conditions and assumptions under
 which it is made, and for each symbol the quantity of a run that it stands for.
-Everything else follows from it: the typeset statement, its value on a run, the
-verdict, the page.
+The typeset statement, its values on a run, the verdict and the page are derived from
+these data.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ class Relation:
 
     @property
     def sides(self) -> tuple[Expr, Expr]:
-        """Both sides as they stand."""
+        """Both sides, in the order of the statement."""
         return self.left, self.right
 
     def transform(self, change: Callable[[Expr], Expr]) -> Relation:
-        """Return the relation between what becomes of the sides."""
+        """Return the relation after applying `change` to both sides."""
         return Relation(change(self.left), self.operator, change(self.right))
 
     def atoms(self, *kinds: type) -> set[Expr]:
-        """Return the parts of these kinds on either side."""
+        """Return the parts of the given classes on either side."""
         found: set[Expr] = parts_of(self.left, *kinds) | parts_of(self.right, *kinds)
         return found
 
@@ -78,11 +78,11 @@ class Relation:
 
     @property
     def ordered(self) -> tuple[Expr, Expr]:
-        """The side that is claimed to be smaller, and the other one; of an equation as they stand."""
+        """The smaller side and the larger one, as claimed; for an equation the order of the statement."""
         return self.in_order(self.left, self.right)
 
     def in_order(self, left: Any, right: Any) -> tuple[Any, Any]:
-        """Return a pair that belongs to both sides, such as their values, in the order of `ordered`."""
+        """Return a pair of values of both sides in the order of `ordered`."""
         return (right, left) if self.operator in (">=", ">") else (left, right)
 
     @property
@@ -93,13 +93,13 @@ class Relation:
 
     @property
     def latex(self) -> str:
-        """The link, typeset."""
+        """The relation in LaTeX."""
         return rf"{latex(self.left)} {_OPERATOR_LATEX[self.operator]} {latex(self.right)}"
 
 
 @dataclass(frozen=True, eq=False)
 class Rate:
-    """A claim that a quantity is O(order) as variables go to their limits: ever more rounds, ever smaller steps.
+    """A claim that a quantity is O(order) as variables, such as rounds or step sizes, tend to their limits.
 
     The hidden constant is the same for all values of the variables.
     """
@@ -107,18 +107,18 @@ class Rate:
     measured: Expr
     order: Expr
     variable: sp.Symbol | tuple[sp.Symbol, ...]
-    """Stands for rounds, iterations, clients or local steps, which grow, or for a step size, which shrinks.
+    """The variables: rounds, iterations, clients or local steps, which grow, or a step size, which decreases.
 
-    Where the order names others of them, these vary as well.  A tuple names all variables that vary, and keeps every
-    other quantity fixed."""
+    A single symbol varies together with the other such quantities in the order.  A tuple lists all variables that vary,
+    and keeps every other quantity fixed."""
     step_size: Expr | None = None
     """The local step size as a function of the variables; None keeps it constant."""
     local_steps: Expr | None = None
     """The number of local steps, rounded down, at the same number of iterations; None keeps it constant."""
     constant: Expr | None = None
-    """The constant of the O(.), where one is stated: then measured <= constant * order on every rung."""
+    """The constant of the O(.), if it is stated: then measured <= constant * order on every run of the sequence."""
     direct: tuple[RunQuantity, ...] = field(init=False)
-    """The quantities that are given unchanged, instead of a symbol that `where` binds."""
+    """Quantities that are given directly, instead of a symbol of `where`."""
 
     def __post_init__(self) -> None:
         given = {name: value for name, value in vars(self).items() if isinstance(value, RunQuantity)}
@@ -133,18 +133,18 @@ class Rate:
 
     @property
     def variables(self) -> tuple[sp.Symbol, ...]:
-        """The variables that are given; the first one is the horizontal axis of figures."""
+        """The given variables; the first one is the horizontal axis of figures."""
         return self.variable if isinstance(self.variable, tuple) else (self.variable,)
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
-        """Everything of the rate that has symbols."""
+        """All expressions of the rate."""
         given = (self.measured, self.order, *self.variables, self.step_size, self.local_steps, self.constant)
         return tuple(sp.sympify(expression) for expression in given if expression is not None)
 
     @property
     def latex(self) -> str:
-        """The rate, typeset."""
+        """The rate in LaTeX."""
         order = latex(self.order)
         if self.constant is None:
             rate = rf"{latex(self.measured)} = O\left({order}\right)"
@@ -159,8 +159,8 @@ class Rate:
 class Claim(Shown):
     """One statement of a source, or of a user.
 
-    Give `lhs` and `rhs` (with `relation`) or `chain`, with one link ``a <= b``
-    or several ``a <= b == c``, `rate` for an O(.) statement, or
+    The statement is given by `lhs` and `rhs` (with `relation`), by `chain`, with one relation ``a <= b``
+    or several ``a <= b == c``, by `rate` for an O(.) statement, or by
     `implemented_by` for a definition, algorithm or assumption.
     """
 
@@ -172,46 +172,46 @@ class Claim(Shown):
     relation: Operator = "<="
     rhs: Expr | RunQuantity | None = None
     chain: Sequence[Expr | RunQuantity | str] = ()
-    """Expressions and operators in turn; one link is the same as `lhs`, `relation` and `rhs`."""
+    """Expressions and operators in turn; a chain with one relation equals `lhs`, `relation` and `rhs`."""
     also: Sequence[Relation] = ()
-    """Further relations that the statement makes."""
+    """Further relations of the statement."""
     rate: Rate | None = None
     where: Mapping[sp.Symbol, Quantity] = field(default_factory=dict)
     conditions: Sequence[Expr] = ()
     assumptions: Sequence[Assumption] = ()
     place: Place = "run"
-    """Place at which the sides are evaluated: on the whole run, on every local step in expectation, on every
+    """Place of the evaluation: on the whole run, on every local step in expectation, on every
     local step of a sampled path, on all outcomes of one round, or on triples of points."""
     for_all: Mapping[sp.Symbol, Sequence[Expr]] = field(default_factory=dict)
-    """Values that are tried for symbols under a universal quantifier."""
+    """Values of symbols under a universal quantifier that are checked."""
     printed: str | None = None
-    """LaTeX of the statement as the source prints it; derived from the sides where missing."""
+    """LaTeX of the statement as published; by default derived from the sides."""
     note: str = ""
-    """Note to the reader: how the publication was read, or its error."""
+    """Note to the reader: the interpretation of the publication, or its error."""
     implemented_by: str | None = None
-    """``module:name`` of what implements a definition, an algorithm or an assumption."""
+    """``module:name`` of the implementation of a definition, an algorithm or an assumption."""
     corrects: str | None = None
-    """Id of the printed claim that this one repairs."""
+    """Id of the published claim that this one corrects."""
     fault: Literal["misprint"] | None = None
-    """For a refuted claim: the print differs from a true statement by a slip whose intended reading is evident, such
-    as a lost sign or a wrong index.  The other faults follow from the kind."""
+    """For a refuted claim: the publication differs from a true statement by an obvious slip, such as a lost sign or a
+    wrong index.  The other faults follow from the kind of the claim."""
     sharpens: str | None = None
-    """Id of the printed claim whose bound this one improves, under its assumptions or others that are stated."""
+    """Id of the published claim whose bound this one improves, under its assumptions or others that are stated."""
     verdict: Verdict | None = None
-    """The recorded verdict; `fedtheory verify` compares."""
+    """The recorded verdict, which `fedtheory verify` compares with its own."""
     supposed: tuple[Assumption, ...] = ()
-    """Assumptions of the default setting, for a user-defined claim that names none."""
+    """Assumptions of the default setting, for a user-defined claim without a setting."""
     of_constants: tuple[Assumption, ...] = ()
-    """Assumptions that its constants imply, such as bounded variance where the statement mentions sigma."""
+    """Assumptions that its constants imply, such as bounded variance if the statement contains sigma."""
     is_published: bool = False
-    """Whether a source states it, which sets this for its claims; the id of a claim of your own may begin like one."""
+    """Whether a source states the claim; sources set this for their claims, because a user's id may look the same."""
 
     def summary(self) -> str:
         """Return the id and the recorded verdict."""
         return self.id if self.verdict is None else f"{self.id}, recorded as {self.verdict}"
 
     def card(self) -> Card:
-        """Return the typeset statement with its premises, and the meaning of its symbols."""
+        """Return the typeset statement with its assumptions and conditions, and the meaning of its symbols."""
         facts = {"conditions": ", ".join(inline(latex(condition)) for condition in self.conditions)}
         facts["assumptions"] = ", ".join(assumption.name for assumption in self.assumptions)
         facts["supposed setting"] = ", ".join(assumption.name for assumption in self.supposed)
@@ -226,7 +226,7 @@ class Claim(Shown):
 
     @property
     def slug(self) -> str:
-        """The id as a name for files and figures."""
+        """The id in a form for names of files and figures."""
         return self.id.replace(":", "-").replace(".", "-")
 
     @property
@@ -236,13 +236,13 @@ class Claim(Shown):
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
-        """The links of the statement; empty for rates and bare definitions."""
+        """The relations of the statement; empty for rates and definitions."""
         further = (Relation(_expression(r.left), r.operator, _expression(r.right)) for r in self.also)
         return (*self._main_relations(), *further)
 
     @property
     def is_testable(self) -> bool:
-        """Whether there is a relation or a rate that a run could violate; a bare definition has neither."""
+        """Whether there is a relation or a rate that a run could violate, which a definition does not have."""
         return bool(self.relations) or self.rate is not None
 
     def _main_relations(self) -> tuple[Relation, ...]:
@@ -256,7 +256,7 @@ class Claim(Shown):
 
     @cached_property
     def notation(self) -> dict[sp.Symbol, Quantity]:
-        """Map each symbol to its quantity, sides included; raises `InputError` if one stands for two."""
+        """Map each symbol to its quantity, sides included; raise `InputError` if one stands for two."""
         sides = (self.lhs, self.rhs, *self.chain, *(self.rate.direct if self.rate else ()))
         known = dict(self.where)
         for side in sides:
@@ -272,9 +272,10 @@ class Claim(Shown):
         return [sp.S.Zero, *sides, *rate, *self.conditions]
 
     def typesetting(self) -> AbstractContextManager[None]:
-        """Within it, means over clients are typeset as the claim has them: weighted where shares may be unequal.
+        """Return a context in which averages over clients are typeset in the claim's notation.
 
-        Sums of what types of clients have run over types.
+        They are weighted if weights may differ.
+        Sums over types of clients are typeset as sums over types.
         """
         symbols = (latex(symbol) for symbol, quantity in self.where.items() if quantity is importance)
         quantities = ((symbol, one) for symbol, one in self.where.items() if isinstance(one, RunQuantity))
@@ -293,7 +294,7 @@ class Claim(Shown):
         return r",\quad ".join(self.links)
 
     def in_words(self, expression: Expr) -> str:
-        """Return an expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""
+        """Return an expression of this claim as a line of text, with names of quantities in place of long symbols."""
         if expression not in self._text_cache:
             names = {symbol: quantity.name for symbol, quantity in self.notation.items()}
             self._text_cache[expression] = plain(sp.sympify(expression), names)
@@ -301,16 +302,16 @@ class Claim(Shown):
 
     @cached_property
     def _text_cache(self) -> dict[Expr, str]:
-        """The expressions needed so far, as lines of text."""
+        """Cached texts of expressions."""
         return {}
 
     @property
     def statement(self) -> str:
-        """LaTeX of the statement as printed, or as encoded where no print is given."""
+        """LaTeX of the statement as published, or as encoded if no published form is given."""
         return self.printed if self.printed is not None else self.encoded
 
     def __post_init__(self) -> None:
-        # What the signs of symbols make true, such as mu > 0, asks for nothing more.
+        # Conditions that follow from the signs of symbols, such as mu > 0, are omitted.
         if isinstance(self.conditions, Sequence):
             each = (
                 part for given in self.conditions for part in (given.args if isinstance(given, sp.And) else (given,))
@@ -322,9 +323,9 @@ class Claim(Shown):
                 object.__setattr__(self, name, value)
 
     def with_repair(self, **changed: Any) -> tuple[Claim, Claim]:
-        """This claim as printed, and its repair, ``id.fixed``: it says the same, but for what is given here.
+        """Return this published claim, and its correction ``id.fixed``, which differs in the given fields.
 
-        What is said about the print only, such as a note, does not go over to the repair.
+        Fields about the publication only, such as a note, are not copied to the correction.
         """
         shared = {"id": f"{self.id}.fixed", "title": f"{self.title}, repaired", "locator": f"{self.locator}, repaired"}
         of_the_print = dict.fromkeys(("printed", "implemented_by", "fault", "sharpens", "verdict"))
@@ -332,7 +333,7 @@ class Claim(Shown):
 
     @cached_property
     def unbound_symbols(self) -> frozenset[sp.Symbol]:
-        """Symbols with no meaning: neither in `where` nor in `for_all`."""
+        """Symbols without a meaning: neither in `where` nor in `for_all`."""
         return frozenset(self.used_symbols - self.notation.keys() - self.for_all.keys())
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Places of runs at which claims speak, with all choices of their free points and quantified symbols."""
+"""The places of runs at which claims are evaluated, with all choices of their free points and quantified symbols."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
 
 
 def sites(claim: Claim, run: Run) -> Iterator[Site]:
-    """All places of a run at which a claim speaks."""
+    """Yield all places of a run at which a claim is evaluated."""
     frames: Iterable[Frame | None] = [None] if claim.place == "run" else frames_at(claim.place, run)
     choices = choices_of(claim, run)
     return (chosen_site(run, frame, choice) for frame in frames for choice in choices)
 
 
 def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
-    """All places of a run in order, several together where that is quicker; see `Site.member`."""
+    """Yield all places of a run in order, stacked if that is faster; see `Site.member`."""
     if claim.place == "run":
         yield from sites(claim, run)
         return
@@ -47,7 +47,7 @@ def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
 
 
 def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
-    """All choices of the free points and quantified symbols of a claim on a run."""
+    """Return all choices of the free points and quantified symbols of a claim on a run."""
     points = points_of(claim)
     candidates = list(probes(run).items()) if points else []
     placed = itertools.product(candidates, repeat=len(points))
@@ -63,7 +63,7 @@ def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
 
 
 def _stack_choices(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:
-    """All choices at each place of a stack as one site."""
+    """Return all choices at each place of a stack as one site."""
     if len(choices) == 1 and not choices[0].labels:
         return Site(run, frame, frame.index, {}, {})
     each = [choice for _ in range(len(frame.members) // len(choices)) for choice in choices]
@@ -83,10 +83,10 @@ def stack_choices_of(
 
 @dataclass(frozen=True, eq=False)
 class SiteOfPlaces(SiteOfRuns):
-    """Places of R runs as one site, alike in what vectors are made of there; numbers have the axes of the frame."""
+    """Places of R runs with vectors of equal shape, as one site; numbers have the axes of the frame."""
 
     numbers: Array | None = None
-    """The number of each place's run, among those that are asked."""
+    """Index of each place's run."""
 
     @property
     def owners(self) -> Array:
@@ -115,7 +115,7 @@ class SiteOfPlaces(SiteOfRuns):
 
 @dataclass(frozen=True, eq=False)
 class _Stack:
-    """Places in one frame, with what is chosen there of free points and of quantified symbols, in their order."""
+    """Places in one frame, with the choices of free points and of quantified symbols, in order."""
 
     frame: StackedFrame
     owners: Array
@@ -135,13 +135,13 @@ class _Stack:
 
 
 class Places:
-    """The places of runs, in as few stacks as there are kinds of them, with all choices of a claim at each.
+    """The places of runs in few stacks, one for each kind of frame, with all choices of a claim at each.
 
-    They serve every claim with as many free points, and the same values of quantified symbols.
+    They serve every claim with equally many free points, and the same values of quantified symbols.
     """
 
     def __init__(self, claim: Claim, runs: Sequence[Run], frames: Sequence[Sequence[Frame]]) -> None:
-        """`frames` are those of each run."""
+        """Store the `frames` of each run."""
         chosen = [choices_of(claim, run) for run in runs]
         each = [(n, frame, choice) for n, own in enumerate(frames) for frame in own for choice in chosen[n]]
         self._stacks = [

@@ -1,4 +1,4 @@
-"""Local step of an algorithm in the symbols of a claim, from the algorithm's definition."""
+"""A local step of an algorithm in the symbols of a claim, from the algorithm's definition."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def local_step(
 ) -> dict[Expr, Expr]:
     """Return the local vectors after a step with full gradients of an objective.
 
-    `vectors` are points for the vectors of the definition, `numbers` symbols for its numbers; `InputError` names what
-    is missing.
+    `vectors` are points for the vectors of the definition, `numbers` symbols for its numbers; an `InputError` names a
+    missing one.
     """
 
     def expression(of: Expr, combined: Expr) -> Expr:
@@ -26,7 +26,7 @@ def local_step(
         return sp.Add(*(scale.xreplace(dict(numbers)) * translate_part(of, part) for part, scale in parts.items()))
 
     def translate_part(of: Expr, part: Expr) -> Expr:
-        """Translate a vector or gradient of the definition into the claim's own."""
+        """Translate a vector or gradient of the definition into the claim's symbols."""
         if isinstance(part, Gradient):
             return kernel.Gradient(objective, expression(of, part.args[0]))
         if part not in vectors:

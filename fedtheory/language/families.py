@@ -1,4 +1,4 @@
-"""Families of instances, whose members have small numbers that can be checked by hand."""
+"""Families of instances, whose runs have small numbers that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -24,37 +24,40 @@ SPREADS: Choices = (fmpq(0), fmpq(1, 2), fmpq(1), fmpq(2))
 NOISES: Choices = (fmpq(0), fmpq(1), fmpq(1, 4), fmpq(4))
 UNITS: Choices = (fmpq(1), fmpq(1), fmpq(1, 64), fmpq(64))
 STEP_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8))
-"""Step sizes as fractions of 1/(4L); the edge of the usual condition counts twice."""
+"""Step sizes as fractions of 1/(4L); the limit of the usual condition occurs twice."""
 
 
 _TURNS, _TURNS_OF_LADDERS = (0, 1, 1, 1, 1, 2, 2), (0, 1, 2, 2, 3, 3, 3)
-"""Parts of a family, to one of which each of seven members that follow on each other belongs.
+"""Parts of a family: of seven consecutive members, each belongs to one of these parts.
 
-The latter are those of families for rates: a ladder takes several runs, and half as many are enough.
+The second list is for families of rates: a rate takes several runs, and half as many members suffice.
 """
 PARTS = tuple(sorted({*_TURNS, *_TURNS_OF_LADDERS}))
-"""Parts of a family that a claim is tried on, until the result suffices: a seventh, five sevenths, all.
+"""Parts of a family on which a claim is checked until the result suffices: a seventh, five sevenths, all.
 
-A rate is tried on a seventh, two sevenths, four sevenths, all.
+For a rate: a seventh, two sevenths, four sevenths, all.
 """
 
 
 @dataclass(frozen=True)
 class Family:
-    """A named way to draw instances."""
+    """A named generator of instances."""
 
     name: str
     description: str
     size: int
     build: Callable[[int], Run]
     in_floats: bool = False
-    """Whether its runs are evaluated in floats first; violations and near ties then go to rationals."""
+    """Whether its runs are evaluated in floats first; violations and near ties are then evaluated in rationals."""
     in_enclosures: bool = False
-    """Whether its runs have no rational values; enclosures take more time, and searches begin elsewhere."""
+    """Whether its runs have irrational values; enclosures take more time, so searches start with other families."""
     meant_for: Assumption | None = None
-    """Claims that make this assumption are tried on such families only, other claims never."""
+    """Only claims with this assumption are checked on the family, and on such families only.
+
+    None is for all other claims.
+    """
     for_rates: bool = False
-    """Whether its runs are starting points of ladders."""
+    """Whether its runs are the first ones of sequences for rates."""
 
     @property
     def instances(self) -> list[Instance]:
@@ -68,8 +71,8 @@ class Family:
 
 
 def _select_part(number: int, turns: Sequence[int]) -> int:
-    """Return the part of a family that its member of this number belongs to."""
-    # Every seven the turns begin elsewhere: families have patterns of their own, such as every second or seventh.
+    """Return the part of a family that the member with this number belongs to."""
+    # The assignment is shifted every seven members, because families have patterns of their own.
     seven, place = divmod(number, len(turns))
     return turns[(place + 3 * seven) % len(turns)]
 
@@ -88,7 +91,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Given(Instance):
-    """An instance that no family draws: its run is a table of a run file."""
+    """An instance given by the table of a run file."""
 
     table: dict[str, Any]
 
@@ -98,7 +101,7 @@ class Given(Instance):
 
 
 class _Families(dict[str, Family]):
-    """Families by their names; those that are made on demand are not listed."""
+    """Families by name; families that are created on demand are not listed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,19 +139,19 @@ def pick(generator: np.random.Generator, choices: Choices) -> fmpq:
 
 
 def smoothness_of(problem: Problem) -> Number:
-    """L of a problem, whatever runs on it."""
+    """Return L of a problem, independently of the algorithm."""
     return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
 
 
 def with_fedavg(problem: Problem, fraction: fmpq, local_steps: int, rounds: int) -> Run:
-    """FedAvg at a fraction of the step size 1/(4L)."""
+    """Return FedAvg at a fraction of the step size 1/(4L)."""
     smoothness = smoothness_of(problem)
     size = fraction / (4 * smoothness) if smoothness > 0 else fraction
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
 
 
 def random_problem(generator: np.random.Generator, clients: int, dimension: int, shared: bool) -> Problem:
-    """Random quadratics, some of them in other units: a bound with a lost factor fails under a change of units."""
+    """Return random quadratics, some scaled to other units, which reveals bounds with a missing factor."""
     unit = pick(generator, UNITS)
     spectra = [[unit * pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     return random_quadratics(

@@ -1,4 +1,4 @@
-"""A paper in its own folder, outside any package: opened, checked, and known by its key from then on."""
+"""Opens a paper in its own folder outside any package, checks it, and registers it by its key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 @cache
 def open_paper(folder: Path) -> Paper:
-    """Return the paper of a folder; `InputError` names the file and what was expected.
+    """Return the paper of a folder; an `InputError` names the file and what was expected.
 
     The folder is a package whose ``__init__.py`` has a `SOURCE`.  It is
     executed as Python, with all rights of the user.
@@ -42,7 +42,7 @@ def open_paper(folder: Path) -> Paper:
 
 
 def require_key(key: object, name: str) -> None:
-    """Raise `InputError`, naming what was given, where the key of a paper cannot be part of ids and file names."""
+    """Raise `InputError`, with the given value, if the key of a paper cannot be part of ids and file names."""
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise InputError(name, f"expected letters, digits, - and _, got {key!r}")
 

@@ -1,4 +1,4 @@
-"""Check that expressions have a value at the place of their claim."""
+"""Checks that expressions have a value at the place of their claim."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Inner, Loc
 
 
 def require_meaning(expression: Expr, place: str) -> None:
-    """Raise `ValueError` if an expression means nothing at the place of its claim.
+    """Raise `ValueError` if an expression has no value at the place of its claim.
 
     On a whole run there are no vectors.  In expectation, every inner product and
-    function value stands inside an `Expectation` whose argument is linear in them:
-    second moments say nothing of higher ones.  On a path or at points nothing is
+    function value is inside an `Expectation` whose argument is linear in them:
+    second moments do not determine higher ones.  On a path or at points nothing is
     random.  Over the outcomes of a round everything has a value.
     """
     if place == "round":
@@ -30,7 +30,7 @@ def require_meaning(expression: Expr, place: str) -> None:
 
 
 def _require_known_expectations(expression: Expr) -> None:
-    """Raise an error where a claim needs single outcomes at local steps, where second moments alone are known."""
+    """Raise an error if a claim needs single outcomes at local steps, where only second moments are known."""
     for expectation in expression.atoms(Expectation):
         if _degree(expectation.args[0]) > 1:
             raise ValueError(f"only expectations linear in inner products and values are known, not {expectation}")
@@ -40,7 +40,10 @@ def _require_known_expectations(expression: Expr) -> None:
 
 
 def _degree(node: Expr) -> float:
-    """Degree of a scalar expression in inner products and function values; infinite where it is no polynomial."""
+    """Return the degree of a scalar expression in inner products and function values.
+
+    The degree is infinite if it is no polynomial.
+    """
     if isinstance(node, Inner | Value):
         return 1
     if isinstance(node, sp.Mul):

@@ -1,7 +1,7 @@
-r"""Typesets the formulas in the text of a quantity: ``mean over t of E|x^t - x*|^2`` has a formula behind "of".
+r"""Typesets the formulas in the text of a quantity, such as the one after "of" in ``mean over t of E|x^t - x*|^2``.
 
-A formula is a longest stretch of names, numbers and signs.  Names are single letters, Greek ones by name, and both with
-``bar``; words such as ``sum`` and ``grad`` belong to a formula where an index or an operand follows.
+A formula is a longest sequence of names, numbers and signs.  Names are single characters, Greek ones by name, both
+possibly with ``bar``; words such as ``sum`` and ``grad`` belong to a formula if an index or an operand follows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _OPERATORS = {
     "sum": r"\sum", "max": r"\max", "min": r"\min", "sup": r"\sup", "inf": r"\inf", "lim": r"\lim", "exp": r"\exp",
     "log": r"\log", "tr": r"\operatorname{tr}", "grad": r"\nabla",
 }  # fmt: skip
-"""Words that belong to a formula where an index, a bracket or an operand follows."""
+"""Words that belong to a formula if an index, a bracket or an operand follows."""
 _WITH_OPERAND = {"sum", "lim", "grad"}
-"""Those that a blank may part from their operand."""
+"""Words that a blank may separate from their operand."""
 _AROUND = {"ceil": (r"\lceil ", r"\rceil "), "floor": (r"\lfloor ", r"\rfloor "), "sqrt": (r"\sqrt{", "}")}
 """Functions that are written as brackets around their argument."""
 _SIGNS = {
@@ -36,14 +36,14 @@ _INDEX = re.compile(r"\{([^{}]*)\}|(\[\w+\]|\([^()]*\)|\*|-?[A-Za-z0-9]+)")
 _RANGE = re.compile(r"(\w+)=(.*)\.\.(.*)")
 _ARTICLES = {"a", "A", "I"}
 _VECTORS = re.compile(r"\\nabla|(?<![A-Za-z\\])[egvwxy](?![A-Za-z])|\\theta")
-"""Names of vectors: bars around an expression with one of them are norms."""
+"""Names of vectors: bars around an expression with one of them denote norms."""
 
 _Read = tuple[str, int] | None
-"""The LaTeX of a part of the text and the place behind it; None if no such part begins."""
+"""The LaTeX of a part of the text and the position after it; None if no such part begins."""
 
 
 def typeset_meaning(text: str, left: str = r"\(", right: str = r"\)") -> str:
-    """Return the text with its formulas in LaTeX, each between `left` and `right`; words stay unchanged."""
+    """Return the text with its formulas in LaTeX, each between `left` and `right`; words are unchanged."""
     return "".join(f"{left}{part}{right}" if is_formula else part for is_formula, part in _parts(text))
 
 
@@ -73,25 +73,25 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _starts_word(text: str, place: int) -> bool:
-    """Return whether no word goes on here."""
+    """Return whether a new word starts at this position."""
     before = text[place - 1] if place else " "
     return not text[place].isspace() and not (before.isalnum() or before in "-_^~'.")
 
 
 def _has_symbol(latex: str) -> bool:
-    """Return whether there is more than a number, perhaps in brackets."""
+    """Return whether there is more than a number, possibly in brackets."""
     return re.search(r"[A-Za-z=+/]", latex) is not None
 
 
 def _formula(text: str, place: int, closing: str = "") -> _Read:
-    """Operands with signs between them, or side by side; `closing` ends a bracket and is no sign in it."""
+    """Read operands with signs between them, or side by side; `closing` ends a bracket and is no sign inside."""
     negative = "-" if closing and text.startswith("-", place) else ""
     first = _operand(text, place + len(negative))
     if first is None:
         return None
     latex, place = negative + first[0], first[1]
     while not (closing and text.startswith(closing, place)):
-        # An angle right behind a name may open an inner product.
+        # An angle right after a name may open an inner product.
         opened = _bracket(text, place) if text.startswith("<", place) else None
         sign = None if opened else _SIGN.match(text, place)
         blank = len(text[place : place + 1]) - len(text[place : place + 1].lstrip())
@@ -104,7 +104,7 @@ def _formula(text: str, place: int, closing: str = "") -> _Read:
 
 
 def _operand(text: str, place: int) -> _Read:
-    """Return a number, a bracket or a name, each with what is attached to it."""
+    """Read a number, a bracket or a name, with its attachments."""
     number = _NUMBER.match(text, place)
     if number is not None:
         return _attach(text, number.end(), number[0])
@@ -139,7 +139,7 @@ def _name(text: str, word: re.Match[str]) -> _Read:
 
 
 def _symbol(name: str) -> str | None:
-    """Return the LaTeX of a letter or a Greek name, perhaps with a bar; None for a word."""
+    """Return the LaTeX of a character or a Greek name, possibly with a bar; None for a word."""
     if len(name) == 1:
         return name
     if name in _GREEK:
@@ -149,7 +149,7 @@ def _symbol(name: str) -> str | None:
 
 
 def _operator(text: str, name: str, end: int) -> _Read:
-    """Return an operator with its index, where an operand follows; `_attached` reads a range below a sum."""
+    """Return an operator with its index, if an operand follows; `_attached` reads a range below a sum."""
     behind = text[end : end + 1]
     if behind in ("_", "(", "|"):
         return _attach(text, end, _OPERATORS[name])
@@ -175,7 +175,7 @@ def _bracket(text: str, place: int) -> _Read:
 
 
 def _list(text: str, place: int, closing: str) -> _Read:
-    """Formulas with commas between them, up to the closing bracket."""
+    """Read formulas with commas between them, up to the closing bracket."""
     parts: list[str] = []
     while True:
         found = _formula(text, place, closing)
@@ -212,7 +212,10 @@ def _attach(text: str, place: int, base: str) -> _Read:
 
 
 def _mark(text: str, place: int) -> tuple[str, str, int] | None:
-    """Return an index or a power that begins here: its sign, its LaTeX and the place behind it; None without one."""
+    """Return an index or a power at this position: its sign, its LaTeX and the position after it.
+
+    Returns None if there is none.
+    """
     sign, behind = text[place : place + 1], text[place + 1 : place + 2]
     index = _INDEX.match(text, place + 1) if sign in ("_", "^") else None
     if index is not None:
@@ -225,7 +228,7 @@ def _mark(text: str, place: int) -> tuple[str, str, int] | None:
 
 
 def _index(index: re.Match[str]) -> str:
-    """Return an index or a power; the two ends of a range are parted by a power sign between blanks."""
+    """Return an index or a power; the two ends of a range are separated by a power sign between blanks."""
     content = index[1] if index[1] is not None else index[2]
     if content.startswith("("):
         return f"({_typeset_index(content[1:-1])})"
@@ -236,7 +239,7 @@ def _index(index: re.Match[str]) -> str:
 
 
 def _typeset_index(content: str) -> str:
-    """Return the content of an index; words stay upright."""
+    """Return the content of an index; words are set upright."""
     parts = [part.strip() for part in content.split(",")]
     found = [_formula(part, 0, "\n") for part in parts]
     if all(read is not None and read[1] == len(part) for read, part in zip(found, parts, strict=True)):

@@ -1,4 +1,4 @@
-"""Numbers for readers: exact where they are short, and always a few digits."""
+"""Formats numbers for readers: short ones exactly, and all with a few digits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flint import fmpq
 from fedtheory.arithmetic import Number, plain_float
 
 _SHORT = 22
-"""Characters up to which a fraction is printed whole."""
+"""Length in characters up to which a fraction is printed exactly."""
 
 
 def decimal(value: Number, digits: int = 4) -> str:
@@ -16,7 +16,7 @@ def decimal(value: Number, digits: int = 4) -> str:
 
 
 def exact(value: Number) -> str:
-    """Return a rational as it is when short, else the number of its digits; an enclosure with its radius."""
+    """Return a rational exactly if it is short, else its number of digits; return an enclosure with its radius."""
     text = str(value)
     if text.startswith("["):
         return text

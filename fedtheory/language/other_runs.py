@@ -1,4 +1,4 @@
-"""A quantity of a second run on the same problem, for claims that compare two algorithms or two settings."""
+"""Quantities of a second run on the same problem, for claims that compare two algorithms or two settings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _value_on(value: Any, run: Run) -> Any:
 
 
 def on_another_run(name: str, of: RunQuantity, changes: Mapping[str, Any]) -> RunQuantity:
-    """Return a quantity of the run that differs from a run in some keys of its run file.
+    """Return a quantity of another run, which differs from the given run in some keys of its run file.
 
     `changes` maps keys such as ``"algorithm.local_steps"`` to values of run files, or to functions of the run that
     return them: ``on_another_run("one_step_error", q.final_suboptimality, {"algorithm.local_steps": 1})``.

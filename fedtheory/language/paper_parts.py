@@ -1,7 +1,7 @@
-"""Parts of papers that belong to the vocabulary or to proofs: found in the papers' folders, never named.
+"""Parts of papers that extend the vocabulary or the proofs, discovered in the papers' folders.
 
 A part is a module or a folder of modules of a paper of the package.  Importing
-one leaves the paper's statements alone, so its package loads these on demand.
+one does not import the paper's statements, which are loaded on demand.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ GROUP = "fedtheory.sources"
 """The package that has a folder for each paper, and the group of entry points of other distributions."""
 FOLDER = Path(fedtheory.__path__[0]) / "sources"
 VOCABULARY = ("quantities", "assumptions", "signs", "setting", "context", "instances")
-"""Parts with what other claims may use as well: words, settings that these suppose, what proofs know, and runs."""
+"""Parts that other claims may use as well: vocabulary, default settings, inequalities of proofs, and runs."""
 
 
 @cache
 def folders_of_papers() -> tuple[str, ...]:
-    """List the papers of the package; a folder has the name of its paper's key."""
+    """List the papers of the package; a folder is named by its paper's key."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)])))
 
 
@@ -55,13 +55,16 @@ def tables_of_papers(part: str, name: str) -> dict[Any, Any]:
 
 
 def texts_of_papers(folder: str, suffix: str) -> dict[str, str]:
-    """Read the files with a suffix in that folder of each paper: their texts by their names, which all differ."""
+    """Read the files with a suffix in that folder of each paper.
+
+    Returns their texts by their names, which must be unique.
+    """
     paths = [path for key in folders_of_papers() for path in sorted((FOLDER / key / folder).glob(f"*{suffix}"))]
     return merge_named((path.name.removesuffix(suffix), path.read_text(encoding="utf-8")) for path in paths)
 
 
 def merge_named(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Merge texts by their names; raise `ValueError` if two have one name, of which one would hide the other."""
+    """Merge texts by their names; raise `ValueError` if two have the same name."""
     found: dict[str, str] = {}
     for name, text in pairs:
         if name in found:

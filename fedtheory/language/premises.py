@@ -1,4 +1,4 @@
-"""Premises of a claim, defaults included: a paper's claim is about the update rule unless it says otherwise."""
+"""Premises of a claim, defaults included: a paper's claim is about the update rule unless it names an algorithm."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from fedtheory.language.claim import Claim
 
 
 def premises(claim: Claim) -> tuple[Assumption, ...]:
-    """Return the assumptions of a claim; one of a paper that names no algorithm is about the update rule."""
+    """Return the assumptions of a claim; a paper's claim without an algorithm is about the update rule."""
     names_one = any(isinstance(assumption, OfAlgorithm) for assumption in claim.assumptions)
     return tuple(claim.assumptions) if names_one or not claim.is_published else (update_rule, *claim.assumptions)
 
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Why a claim says nothing of a run: an assumption that fails, a condition, or a quantity without a value."""
+    """The reason why a claim does not apply to a run.
+
+    It is an assumption or condition that fails, or an undefined quantity.
+    """
 
     name: str
     """Name of the assumption or of the quantity, or the condition in words."""
@@ -30,15 +33,15 @@ class Exclusion:
 
 
 def failed_premises(claim: Claim, run: Run) -> list[Exclusion]:
-    """Each assumption that fails on a run, with its reason; raise `Unresolved` if floats cannot tell.
+    """Return each assumption that fails on a run, with its reason; raise `Unresolved` if floats cannot decide.
 
-    Nothing else is checked on a run of another algorithm.
+    If the run has another algorithm, nothing else is checked.
     """
     return failures_among(premises(claim), run)
 
 
 def failures_among(assumptions: Sequence[Assumption], run: Run) -> list[Exclusion]:
-    """Each of these assumptions that fails on a run, with its reason."""
+    """Return each of these assumptions that fails on a run, with its reason."""
     failures = []
     for assumption in assumptions:
         reason = assumption.settled_failure(run)

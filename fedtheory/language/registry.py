@@ -1,7 +1,7 @@
-"""All claims of all papers, found by themselves.
+"""All claims of all papers, discovered automatically.
 
 A paper is a package with a `SOURCE`: a folder of `fedtheory.sources`, an entry
-point of the group ``fedtheory.sources``, or a folder that was opened by name.
+point of the group ``fedtheory.sources``, or a folder opened by name.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ _OPENED: dict[str, Paper] = {}
 
 
 def papers() -> dict[str, Paper]:
-    """Every paper by the key of its source: those of the package, installed ones, and those that were opened."""
+    """Return every paper by the key of its source: those of the package, installed ones, and opened folders."""
     return {**_lasting_papers(), **_OPENED}
 
 
 def is_of_the_package(key: str) -> bool:
-    """Return whether a source is one of those that the package brings along."""
+    """Return whether a source belongs to this package."""
     return key in folders_of_papers()
 
 
 def paper_with(key: str) -> Paper | None:
-    """Return the paper of that key, None if there is none; one of the package is imported without the others."""
+    """Return the paper of that key, None if there is none; a paper of the package is imported without the others."""
     if key in _OPENED:
         return _OPENED[key]
     return paper_of(f"{GROUP}.{key}") if key in folders_of_papers() else _list_installed_papers().get(key)
 
 
 def published_by(claim: Claim) -> Paper | None:
-    """Return the paper that states a claim; None for a user-defined claim, whatever its id begins with."""
+    """Return the paper that states a claim; None for a user-defined claim, whatever its id."""
     return paper_with(claim.source) if claim.is_published else None
 
 
 def is_registered(claim: Claim) -> bool:
-    """Return whether a claim is one of a paper's own list, not a changed copy of it."""
+    """Return whether a claim is in a paper's own list, and not a modified copy."""
     paper = published_by(claim)
     return paper is not None and any(known is claim for known in paper.source.claims)
 
@@ -64,7 +64,7 @@ def _list_installed_papers() -> dict[str, Paper]:
 
 
 def _index_by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str, Paper]:
-    """Papers by their keys; raise `InputError` if one is there twice, or `taken`."""
+    """Return papers by their keys; raise `InputError` if a key occurs twice, or is in `taken`."""
     found: dict[str, Paper] = {}
     for name in packages:
         paper = paper_of(name)
@@ -75,7 +75,7 @@ def _index_by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str,
 
 
 def paper_of(package: str) -> Paper:
-    """Return the paper that is imported under a name; raise `InputError` if that is none."""
+    """Return the paper that is imported under a name; raise `InputError` if the module is no paper."""
     return _paper_in(importlib.import_module(package), package)
 
 
@@ -88,7 +88,7 @@ def _paper_in(module: ModuleType, package: str) -> Paper:
 
 
 def add_paper(paper: Paper) -> None:
-    """Let a paper's claims be found by their ids; raise `InputError` if another paper has its key."""
+    """Register a paper, so that its claims are found by their ids; raise `InputError` if another paper has its key."""
     known = paper_with(paper.source.key)
     if known is not None and known.folder != paper.folder:
         raise InputError("key", f"another paper already has the key {paper.source.key!r}")
@@ -103,7 +103,7 @@ def all_sources() -> dict[str, Source]:
 
 @cache
 def all_claims() -> dict[str, Claim]:
-    """Every claim by its id, source by source, in the order of the pages; ids must be unique."""
+    """Return every claim by its id, source by source, in the order of the pages; ids must be unique."""
     claims = [claim for source in all_sources().values() for claim in source.claims]
     by_id = {claim.id: claim for claim in claims}
     if len(by_id) != len(claims):
@@ -129,7 +129,7 @@ def claims_like(pattern: str) -> list[Claim]:
 
 
 def find(claim_id: str) -> Claim:
-    """Return the claim of that id; `InputError`, with near ids, where there is none."""
+    """Return the claim of that id; if there is none, raise `InputError` with similar ids."""
     claim = _find_claim(claim_id)
     if claim is not None:
         return claim
@@ -155,7 +155,7 @@ def _find_claim(claim_id: str) -> Claim | None:
 
 
 def explain_unproved(claim: Claim) -> str | None:
-    """Why a claim that is recorded as supported has no certificate; None for others, and where no paper says it."""
+    """Return the reason why a claim recorded as supported has no certificate; None for others, or without a reason."""
     paper = published_by(claim) if claim.verdict == "supported" else None
     name = claim.id.partition(":")[2]
     reasons = {} if paper is None else paper.source.unproved
@@ -173,6 +173,6 @@ def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
 
 
 def _claims_of_same_paper(claim: Claim) -> tuple[Claim, ...]:
-    """Return the claims of the same paper: only these mention a claim as one of their own."""
+    """Return the claims of the same paper, the only ones that may correct or improve the claim."""
     paper = published_by(claim)
     return () if paper is None else paper.source.claims

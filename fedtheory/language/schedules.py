@@ -1,4 +1,4 @@
-"""User-defined step sizes that change along a run: an assumption of claims, and the runs that satisfy it."""
+"""User-defined step-size schedules: an assumption of claims, and the runs that satisfy it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.typesetting import latex
 
 _ROUNDING = 1e-9
-"""Relative distance allowed between floats and the stated step sizes."""
+"""Relative tolerance of float step sizes around the stated ones."""
 
 
 def _rounds(run: Run) -> Array:
@@ -47,12 +47,12 @@ class StepSizes(OfAlgorithm):
 
     size: Expr = sp.S.One
     where: tuple[tuple[sp.Symbol, RunQuantity], ...] = ()
-    """The quantities of the symbols in the size, but for n and k."""
+    """The quantities of the symbols in the size, except n and k."""
 
     def formula_on(self, run: Run) -> str | None:
-        """Return the step sizes on a problem as run files state them; None if they have no rational numbers.
+        """Return the step sizes on a problem as run files state them; None if they are irrational.
 
-        The run is one on that problem with the same numbers of rounds and local steps, at any step size.
+        `run` has that problem and the same numbers of rounds and local steps, at any step size.
         """
         numbers = {}
         for symbol, quantity in self.where:
@@ -63,7 +63,7 @@ class StepSizes(OfAlgorithm):
         try:
             size = sp.nsimplify(self.size.xreplace(numbers), rational=True)
         except ValueError:
-            # SymPy compares nothing with what a division by zero leaves.
+            # SymPy cannot compare the result of a division by zero.
             return None
         return None if size.has(sp.zoo, sp.nan, sp.oo) else str(size)
 
@@ -77,7 +77,7 @@ class _Requirement:
 
     @cached_property
     def compiled(self) -> Compiled:
-        """The sizes, ready for runs; raise `ValueError` for what the language does not know."""
+        """The compiled sizes; raises `ValueError` for expressions outside the language."""
         known = dict(self.where)
         indices = {symbol: _INDICES[symbol.name] for symbol in self.size.free_symbols if symbol not in known}
         return compile_expression(self.size, {**known, **indices})
@@ -97,7 +97,7 @@ class _Requirement:
 
 
 def step_sizes(size: Expr, where: Mapping[sp.Symbol, RunQuantity]) -> StepSizes:
-    """Return the assumption that the algorithm is FedAvg with step sizes of a formula.
+    """Return the assumption that the algorithm is FedAvg with step sizes given by a formula.
 
     `size` is an expression in n (round, from 0), k (local step, from 0) and symbols of `where`, for example
     ``step_sizes(2 / (mu * (8 * L / mu + tau * n + k)), where)``.  Raises `InputError` for other symbols.

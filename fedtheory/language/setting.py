@@ -1,7 +1,7 @@
-"""The setting of a user-defined claim that names none: plain FedAvg, but for what its quantities are about.
+"""The default setting of a user-defined claim without one: plain FedAvg, up to what its quantities require.
 
-A quantity that has a meaning only beyond a default lifts it: a claim that counts participants is about sampled
-clients, one that mentions staleness about any clock.
+A quantity that only makes sense beyond a default removes it: a claim that counts participants is about sampled
+clients, a claim with staleness about any clock.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ PLAIN: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_
 """Plain FedAvg: synchronous rounds of all clients, equal weights, the same local work, and a server step of one."""
 
 Lifted = Mapping[Assumption, Mapping[Quantity, Assumption | None]]
-"""For parts of plain FedAvg the quantities that lift them, and what is supposed instead, if anything."""
+"""For parts of plain FedAvg, the quantities that remove them, and the assumption instead, if any."""
 
 
 def lifted(*quantities: Quantity) -> dict[Quantity, Assumption | None]:
-    """Quantities beyond a default, in whose place nothing is supposed."""
+    """Return quantities that remove a default without replacement."""
     return dict.fromkeys(quantities)
 
 
 def lifted_to(instead: Assumption, *quantities: Quantity) -> dict[Quantity, Assumption | None]:
-    """Quantities beyond a default, and the assumption used instead."""
+    """Return quantities that replace a default by another assumption."""
     return dict.fromkeys(quantities, instead)
 
 
@@ -56,14 +56,14 @@ _DEFAULTS: Lifted = {
         **lifted_to(a.dsgd, q.mixing_contraction, q.consensus_distance_sq, q.final_consensus_distance_sq),
     },
 }
-"""The parts of plain FedAvg; for each part the quantities that lift it, and the assumption instead, if any.
+"""The parts of plain FedAvg; for each part the quantities that remove it, and the assumption instead, if any.
 
-The first quantity of a claim that is listed decides."""
+The first listed quantity that occurs in the claim decides."""
 
 
 @cache
 def _defaults() -> Lifted:
-    """Return the quantities that lift each default, those of papers included."""
+    """Return the quantities that remove each default, including those of papers."""
     others = [part.LIFTED for part in parts_of_papers("setting")]
     every = {default: dict(beyond) for default, beyond in _DEFAULTS.items()}
     for default, beyond in every.items():
@@ -77,14 +77,14 @@ _UNIT = (a.server_step_of_one, a.update_rule)
 
 
 def with_setting(claim: Claim) -> Claim:
-    """Return the claim with the setting that is supposed where it names none, and the assumptions of its constants."""
+    """Return the claim with its default setting, if it names none, and with the assumptions of its constants."""
     claim = _with_constants(claim)
     found = supposed(claim)
     return replace(claim, assumptions=(*found, *claim.assumptions), supposed=found) if found else claim
 
 
 def _with_constants(claim: Claim) -> Claim:
-    """Return the claim with the assumptions of its constants: it is about runs where they are finite."""
+    """Return the claim with the assumptions of its constants, so that it applies only where they are finite."""
     if claim.is_published:
         return claim
     used = (claim.notation[symbol] for symbol in sorted(claim.used_symbols, key=str) if symbol in claim.notation)
@@ -95,9 +95,9 @@ def _with_constants(claim: Claim) -> Claim:
 
 
 def supposed(claim: Claim) -> tuple[Assumption, ...]:
-    """Return the setting of a user-defined claim that names none; nothing where it names one, and for published claims.
+    """Return the default setting of a user-defined claim; empty if it names one, and for published claims.
 
-    A statement about points depends on no more of the setting than the weights of the objective.
+    For a statement about points only the weights of the objective matter.
     """
     if claim.is_published or not claim.is_testable or any(isinstance(one, Setting) for one in claim.assumptions):
         return ()
@@ -109,12 +109,12 @@ def supposed(claim: Claim) -> tuple[Assumption, ...]:
 
 
 def list_extensions(claim: Claim) -> tuple[Assumption, ...]:
-    """Return the parts of plain FedAvg beyond which alone a quantity of a claim has a meaning."""
+    """Return the parts of plain FedAvg that a claim's quantities remove because they only make sense beyond them."""
     return tuple(default for default, instead in _parts(claim).items() if instead is not default)
 
 
 def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
-    """List for each part of plain FedAvg whether a claim keeps it, or its replacement."""
+    """Map each part of plain FedAvg to the part itself if a claim keeps it, else to its replacement."""
     quantities = set(claim.notation.values())
     return {
         default: next((instead for quantity, instead in beyond.items() if quantity in quantities), default)
@@ -123,9 +123,9 @@ def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
 
 
 def _condense(parts: list[Assumption]) -> tuple[Assumption, ...]:
-    """Merge the parts into full participation and a unit server step; leave out each part that follows from another."""
+    """Merge the parts into full participation and a unit server step; omit each part that follows from another."""
     if a.uniform_sampling in parts:
-        # It asks for rounds that wait and for client weights as weights, which a quantity may have lifted.
+        # Unit server step includes waiting rounds and client weights, which a quantity may have removed.
         is_plain = all(one in parts for one in (a.importance_weights, a.synchronous))
         left = (a.importance_weights, a.synchronous) if is_plain else (a.uniform_sampling,)
         parts = [one for one in parts if one not in left]
@@ -136,18 +136,18 @@ def _condense(parts: list[Assumption]) -> tuple[Assumption, ...]:
 
 
 def setting_line(claim: Claim) -> str:
-    """The argument with which a claim states its assumptions itself, as in ``assumptions=[a.full_participation]``."""
+    """Return the Python argument that states a claim's assumptions, as in ``assumptions=[a.full_participation]``."""
     return f"assumptions=[{', '.join(_names(claim))}]"
 
 
 def describe_setting(claim: Claim) -> str:
-    """Describe the supposed setting: plain FedAvg, or what the claim's quantities leave of it."""
+    """Describe the default setting: plain FedAvg, or the part of it that the claim's quantities leave."""
     parts = ", ".join(assumption.name for assumption in claim.supposed)
     return "plain FedAvg" if claim.supposed == PLAIN else f"plain FedAvg beyond its quantities ({parts})"
 
 
 def setting_facts(claim: Claim) -> dict[str, str]:
-    """Return the setting for cards: the line that states it, where it is supposed."""
+    """Return the setting for cards: the line that states it, if it is assumed by default."""
     return {"supposed setting": f"{describe_setting(claim)}; {setting_line(claim)}"} if claim.supposed else {}
 
 

@@ -1,4 +1,4 @@
-"""Facts about quantities on every run: signs of numbers, and which quantities exist on the same runs."""
+"""Facts about quantities that hold on every run: signs of numbers, and quantities that are defined together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.language.quantities.quantity import Term
 
 @dataclass(frozen=True)
 class Existing:
-    """Quantities that exist on the same runs, and the assumptions each of which says that they do."""
+    """Quantities that are defined on the same runs, and the assumptions that imply this."""
 
     name: str
     quantities: frozenset[Quantity]
@@ -26,7 +26,7 @@ class Existing:
 
 @dataclass(frozen=True, kw_only=True)
 class Signs:
-    """Quantities by the signs of their values, and what is known of others; proofs use no other numbers."""
+    """Quantities by the signs of their values, and other properties; proofs use no other numbers."""
 
     counts: tuple[Quantity, ...] = ()
     """Whole numbers of at least one, the same for all clients and all rounds."""
@@ -37,49 +37,49 @@ class Signs:
     of_an_update: tuple[Quantity, ...] = ()
     """Non-negative numbers that are the same for all clients and local steps of an update."""
     positive_of_clients: tuple[Quantity, ...] = ()
-    """Positive numbers that each client has one of."""
+    """Positive numbers of which each client has its own."""
     nonnegative_of_clients: tuple[Quantity, ...] = ()
-    """Non-negative numbers that each client has one of."""
+    """Non-negative numbers of which each client has its own."""
     at_least_one: tuple[Quantity, ...] = ()
     """Numbers of at least one that need not be whole."""
     times: tuple[Quantity, ...] = ()
-    """Numbers of at least one where the clients' times are whole."""
+    """Numbers of at least one if the clients' times are whole."""
     flat: tuple[Quantity, ...] = ()
-    """Constants of smoothness, which are zero where all objectives are flat."""
+    """Constants of smoothness, which are zero if all objectives are affine."""
     divided_by: tuple[Quantity, ...] = ()
-    """Numbers that may be zero; a claim that divides by one of them says nothing of such runs."""
+    """Numbers that may be zero; a claim that divides by one of them does not apply to such runs."""
     positive_with: Mapping[Quantity, frozenset[Quantity | Assumption]] = field(default_factory=dict)
-    """Numbers that are positive where one of these is assumed, or is a quantity of the claim's relations."""
+    """Numbers that are positive if one of these is assumed, or occurs in the claim's relations."""
     existing: tuple[Existing, ...] = ()
-    """Quantities that a run may lack."""
+    """Quantities that are undefined on some runs."""
     given: tuple[VectorQuantity, ...] = ()
     """Vectors that the start of a round determines."""
 
 
 def existing(name: str, *quantities: Quantity, by: Assumption) -> Existing:
-    """Quantities that exist where an assumption holds."""
+    """Return quantities that are defined if an assumption holds."""
     return Existing(name, frozenset(quantities), frozenset({by}))
 
 
 def quantities_of_runs() -> Iterator[RunQuantity]:
-    """Return the numbers of a run in the vocabulary."""
+    """Yield the numbers of a run in the vocabulary."""
     every = (getattr(quantities, name) for name in quantities.__all__)
     return (one for one in every if isinstance(one, RunQuantity))
 
 
 def defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
-    """Return the quantities whose terms use one of these: they exist on the same runs."""
+    """Return the quantities whose terms use one of these, so that they are defined on the same runs."""
     return frozenset(one for one in quantities_of_runs() if _is_defined_with(one, used))
 
 
 def _is_defined_with(quantity: RunQuantity, used: Collection[Quantity]) -> bool:
-    """Return whether the term of a quantity uses one of these, or a quantity with such a term."""
+    """Return whether the term of a quantity uses one of these, directly or through other terms."""
     within = () if quantity.term is None else [of for _, of in quantity.term.where]
     return any(of in used or (isinstance(of, RunQuantity) and _is_defined_with(of, used)) for of in within)
 
 
 def signs_by_terms(tables: Sequence[Signs]) -> Signs:
-    """Return the signs of quantities that no table lists and whose terms are expressions in numbers with signs."""
+    """The signs of quantities that no table lists and whose terms are expressions in numbers with known signs."""
     positive, nonnegative, of_clients = (set[Quantity]() for _ in range(3))
     for signs in tables:
         positive.update((*signs.counts, *signs.positive, *signs.at_least_one, *signs.positive_of_clients))
@@ -108,7 +108,7 @@ def signs_by_terms(tables: Sequence[Signs]) -> Signs:
 
 
 def _is_of_each_client(term: Term, of_clients: Collection[Quantity]) -> bool:
-    """Return whether each client has its own number, which no sum or extreme over the clients is."""
+    """Return whether each client has its own number: not if a sum or extreme over clients is taken."""
     if any(over.index == "clients" for over in term.over):
         return False
     outside = term.expression.replace(lambda part: isinstance(part, Average | ClientSum), lambda _sum: sp.S.One)
@@ -116,21 +116,21 @@ def _is_of_each_client(term: Term, of_clients: Collection[Quantity]) -> bool:
 
 
 def _is_of_each_type(quantity: RunQuantity) -> bool:
-    """Return whether types of clients have a number, which is none that each client has."""
+    """Return whether a number has one value per type of clients, and not per client."""
     over = () if quantity.term is None else quantity.term.over
     return quantity.of_types and all(one.index != "clients" for one in over)
 
 
 def _depth(quantity: RunQuantity) -> int:
-    """Count the terms below that of a quantity: it has a sign after those that it is made of."""
+    """Return the depth of a quantity's term, so that signs are computed in the order of dependence."""
     within = () if quantity.term is None else (of for _, of in quantity.term.where)
     return 1 + max((_depth(of) for of in within if isinstance(of, RunQuantity)), default=0)
 
 
 def _sign_of(term: Term, positive: Collection[Quantity], nonnegative: Collection[Quantity]) -> str | None:
-    """Return the sign of a number that is made of numbers with signs.
+    """Return the sign of a number that is a function of numbers with known signs.
 
-    A mean, a sum, an extreme or an entry of several numbers of one sign has that sign, where there is one at least.
+    An average, a sum, an extreme or an entry of several numbers of one sign has that sign, if there is at least one.
     """
     if any(
         over.weights is not None or over.by == "before" or over.begin or over.index == "windows" for over in term.over
@@ -142,7 +142,7 @@ def _sign_of(term: Term, positive: Collection[Quantity], nonnegative: Collection
 
 
 def _sign(expression: Expr, known: Mapping[sp.Symbol, int]) -> int | None:
-    """Return 1 for a positive expression, 0 for one that is not negative, None if neither is known."""
+    """Return 1 for a positive expression, 0 for a non-negative one, None if neither is known."""
     if expression.is_Symbol or expression.is_Rational or isinstance(expression, sp.Abs):
         positive = expression.is_Rational and expression > 0
         return known.get(

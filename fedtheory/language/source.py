@@ -1,4 +1,4 @@
-"""A document whose statements are encoded, and the folder that holds everything of it."""
+"""A document whose statements are encoded, and the folder with its data."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Source:
     year: int
     claims: tuple[Claim, ...]
     printed_proofs: Mapping[str, str] = field(default_factory=dict)
-    """For the name of a claim, without the key, the names of the claims that are the steps of its printed proof."""
+    """For the name of a claim, without the key, the names of the claims that are the steps of its published proof."""
     unproved: Mapping[str, str] = field(default_factory=dict)
     """Names of the claims that are only supported, by the reason why they have no certificate."""
     main: str = ""
-    """The name of the theorem that a reader looks for first."""
+    """The name of the main theorem."""
     reading: int = 100
-    """Place in the order in which one would read the sources."""
+    """Position in the recommended order of reading the sources."""
     not_encoded: Mapping[str, str] = field(default_factory=dict)
-    """For a sentence of the document that has no claim, with its place, the reason why."""
+    """For sentences of the document without a claim, with their place, the reason why."""
 
     def __post_init__(self) -> None:
-        # A claim is written before its source; copies of it, such as one of its terms, are read as the claim is.
+        # A claim is created before its source, which marks it as published; copies of it are marked through their ids.
         # Entries of another type are reported when the source is read.
         for claim in (one for one in self.claims if isinstance(one, Claim)):
             object.__setattr__(claim, "is_published", True)
@@ -44,9 +44,9 @@ class Source:
 class Paper:
     """The folder of a source, which is a Python package.
 
-    Beside its `SOURCE` it may hold the modules ``certificates`` (with a list `CERTIFICATES`), ``assignments`` (with a
+    Besides its `SOURCE` it may have the modules ``certificates`` (with a list `CERTIFICATES`), ``assignments`` (with a
     list `ASSIGNMENTS`) and ``exhibits``, and the folders ``counterexamples``, ``slack`` and ``found`` (certificates
-    that a search wrote); each is loaded when it is needed. A paper of the package may add its own quantities: see
+    written by a search); each is loaded on demand. A paper of the package may add its own quantities: see
     `fedtheory.language.paper_parts`.
     """
 
@@ -56,7 +56,7 @@ class Paper:
     folder: Path
 
     def part(self, name: str) -> ModuleType | None:
-        """One of the paper's modules, imported on first use; None if the paper has none of that name."""
+        """Return one of the paper's modules, imported at first use; None if the paper has none of that name."""
         module = f"{self.package}.{name}"
         if importlib.util.find_spec(module) is None:
             return None
@@ -64,15 +64,15 @@ class Paper:
             return importlib.import_module(module)
 
     def counterexample_file(self, claim: Claim) -> Path:
-        """Return the path of the smallest known counterexample's run file, existing or not."""
+        """Return the path of the run file of the smallest known counterexample, which may not exist."""
         return self.folder / "counterexamples" / f"{_name_of(claim)}.toml"
 
     def certificate_file(self, claim: Claim) -> Path:
-        """Return the path of the certificate that a search found, as JSON, existing or not."""
+        """Return the path of the JSON certificate that a search found, which may not exist."""
         return self.folder / "found" / f"{_name_of(claim)}.json"
 
     def slack_file(self, claim: Claim, part: str) -> Path:
-        """Return the path of the run file that attains most of a bound or of one of its terms, existing or not."""
+        """The path of the run file with the largest attained ratio of a bound or of one term, which may not exist."""
         return self.folder / "slack" / f"{_name_of(claim)}.{part}.toml"
 
 

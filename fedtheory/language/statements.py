@@ -1,4 +1,4 @@
-"""Builders of a paper's claims: in one notation, each by its verdict and its kind."""
+"""Builders of a paper's claims with a common notation, by verdict and kind."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fedtheory.language.claim import Claim, Kind, Verdict
 from fedtheory.language.quantities.quantity import Quantity
 
 _DEFINING = ("algorithm", "assumption", "definition")
-"""Claims of these kinds define: unless another verdict is recorded, theirs is "definition"."""
+"""Kinds of claims that define something: their verdict is "definition" unless another one is recorded."""
 
 
 class _Kinds:
-    """Makes claims that share some fields, by their kinds: ``bound("thm-1", "Title", "(3)")(lhs=..., rhs=...)``."""
+    """Builds claims that share some fields, by their kinds: ``bound("thm-1", "Title", "(3)")(lhs=..., rhs=...)``."""
 
     def __init__(self, source: str, **shared: Any) -> None:
         self._source, self._shared = source, shared
@@ -34,12 +34,12 @@ class _Kinds:
 
 
 class Statements(_Kinds):
-    """Makes the claims of one source in one notation: with ``claim = Statements("my2026", where)``,
+    """Builds the claims of one source in one notation: with ``claim = Statements("my2026", where)``,
     ``claim.proved.bound("thm-1", "Title", "Theorem 1, (3)")(lhs=..., rhs=...)``.
 
-    First the verdict, which is the recorded one, the kind, the name in the
-    source, title and place; then what is said.  What else the claims share,
-    such as ``for_all``, is given once as well.
+    The recorded verdict and the kind come first, then the name in the
+    source, title and place, and finally the statement.  Other shared fields,
+    such as ``for_all``, are given once, too.
     """
 
     def __init__(self, source: str, where: Mapping[sp.Symbol, Quantity], **shared: Any) -> None:

@@ -1,4 +1,4 @@
-"""Targets that a user can name: a claim, several, or all claims of a paper.
+"""Targets that a user can name: a claim, several claims, or all claims of a paper.
 
 A claim is named by its id, or by ``file.py:NAME`` if it is the user's own.
 Several are named by a pattern such as ``liu2022:thm-*``, by the key of a
@@ -22,7 +22,7 @@ from fedtheory.language.wellformed import require_wellformed
 from fedtheory.runfile.loading import load_file
 
 Target = str | Claim
-"""A claim by its name, or itself."""
+"""A claim, or its name."""
 
 
 @cache
@@ -31,7 +31,7 @@ def resolve(target: Target) -> Claim:
 
     Raises `InputError` if there is none.
 
-    A file or folder is executed as Python, with all its rights: only name what you trust.
+    A file or folder is executed as Python, with all rights of the user: name only files that you trust.
     """
     if isinstance(target, Claim):
         if is_registered(target):
@@ -49,7 +49,7 @@ def resolve(target: Target) -> Claim:
 
 
 def expand(targets: Sequence[str]) -> list[str]:
-    """Targets of one claim each, for `resolve`, without repetition; raise `InputError` if a file or folder has none."""
+    """Return targets of one claim each, without repetition; raise `InputError` if a file or folder has none."""
     return list(dict.fromkeys(single for target in targets for single in _expand(target)))
 
 
@@ -61,7 +61,10 @@ def expand_targets(targets: Sequence[str] | None, source: str | None) -> list[st
 
 
 def display_name(target: Target, claim: Claim) -> str:
-    """The name of a target for people: the id of a paper's claim, or ``file.py:NAME`` without an absolute path."""
+    """Return the displayed name of a target.
+
+    It is the id of a paper's claim, or ``file.py:NAME`` without an absolute path.
+    """
     if not isinstance(target, str) or published_by(claim) is not None:
         return claim.id
     home, _, name = target.rpartition(":")
@@ -72,7 +75,7 @@ def display_name(target: Target, claim: Claim) -> str:
 
 
 def placed(error: InputError, target: Target) -> InputError:
-    """Return a mistake in a claim, with the line of the user's file that makes it."""
+    """Return a mistake in a claim, with the line of the user's file that causes it."""
     home, _, name = target.rpartition(":") if isinstance(target, str) else ("", "", "")
     return error.in_file(_locate_field(Path(home), name, error.key)) if home.endswith(".py") else error
 
@@ -88,7 +91,7 @@ def _expand(target: str) -> Iterator[str]:
         claims = open_paper(folder).source.claims
         yield from (f"{folder}:{claim.id.partition(':')[2]}" for claim in claims)
     elif target.rpartition(":")[0].endswith(".py"):
-        # No paper has it: all of them would be opened to see that.
+        # The id is unknown; checking this by the papers would import all of them.
         yield target
     else:
         yield from [claim.id for claim in claims_like(target)] or [target]
@@ -116,15 +119,15 @@ def _from_file(path: Path, name: str) -> Claim:
 
 
 def _prepare_own_claim(claim: Claim) -> Claim:
-    """Return a user-defined claim, in its setting.
+    """Return a user-defined claim with its default setting.
 
-    A changed copy of a published one is no longer what its source states.
+    A modified copy of a published claim counts as user-defined.
     """
     return with_setting(replace(claim, is_published=False) if claim.is_published else claim)
 
 
 def _require_new_id(claim: Claim, path: Path) -> None:
-    """Raise `InputError` if an id is that of a paper's claim: tables and pages would show the one for the other."""
+    """Raise `InputError` if an id belongs to a paper's claim, so that tables and pages cannot confuse them."""
     paper = paper_with(claim.source)
     if paper is None or paper.folder in path.resolve().parents:
         return
@@ -135,7 +138,7 @@ def _require_new_id(claim: Claim, path: Path) -> None:
 
 
 def _locate_field(path: Path, name: str, field: str) -> str:
-    """File and line of a claim's field, or of its name where the field is not written out."""
+    """Return file and line of a claim's field, or of its name if the field is not written there."""
     try:
         statements = ast.parse(path.read_bytes()).body
     except (OSError, SyntaxError, ValueError):

@@ -1,4 +1,4 @@
-"""Relations between quantities that follow from their terms: which is the mean of which."""
+"""Relations between quantities that follow from their terms: pairs of a quantity and its time average."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from fedtheory.language.signs import quantities_of_runs
 
 @dataclass(frozen=True)
 class MeanOfSteps:
-    """A mean over the local steps of each update, and the numbers of a local step that it is the mean of."""
+    """A time average over the local steps of each update, and the averaged numbers of a local step."""
 
     quantity: RunQuantity
     at_step: Expr
     where: Mapping[sp.Symbol, Quantity]
-    """The numbers that its symbols stand for."""
+    """The quantities of its symbols."""
 
 
 @cache
 def _create_symbol(quantity: Quantity) -> sp.Dummy:
-    """Return a symbol that no other quantity has, though it may have the same notation."""
+    """Return a symbol that is unique to a quantity, even if others have the same notation."""
     return sp.Dummy(quantity.latex, real=True)
 
 
 def _replace_by_symbols(term: Term, same: Mapping[Quantity, Quantity] | None = None) -> Expr:
-    """Return the expression of a term in symbols by quantities; `same` says which of them count as another one."""
+    """Return the expression of a term in unique symbols of quantities; `same` maps quantities to equal ones."""
     every = same or {}
     return term.expression.xreplace({symbol: _create_symbol(every.get(one, one)) for symbol, one in term.where})
 
 
 @cache
 def _in_vocabulary() -> frozenset[int]:
-    """Return the identities of the quantities of the vocabulary, which live as long as it does."""
+    """Return the identities of the quantities of the vocabulary, which exist as long as it does."""
     return frozenset(id(getattr(quantities, name)) for name in quantities.__all__)
 
 
 def is_defined_by_term(quantity: RunQuantity) -> bool:
-    """Whether a number is defined by its term: one of the vocabulary, or one that a term of its quantities computes.
+    """Return whether a number is defined by its term: one of the vocabulary, or computed by a term of its quantities.
 
-    A user can define a quantity whose term contradicts its measure, or has vectors with the names of others.
+    A user can define a quantity whose term contradicts its measure, or whose vectors have names of others.
     """
     term = quantity.term
     if term is None or id(quantity) in _in_vocabulary():
@@ -58,9 +58,9 @@ def is_defined_by_term(quantity: RunQuantity) -> bool:
 
 
 def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> RunQuantity:
-    """Return the quantity of the vocabulary with the same term, where some quantities are the same.
+    """Return the quantity of the vocabulary with the same term, given that some quantities are equal.
 
-    Otherwise itself.
+    Returns the quantity itself if there is none.
     """
     term = quantity.term
     if term is None or id(quantity) in _in_vocabulary() or not is_defined_by_term(quantity):
@@ -73,7 +73,7 @@ def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> Ru
 
 @lru_cache(maxsize=2**10)
 def _plain(expression: Expr) -> Expr:
-    """Return an expression of expectations in what is inside them: they are linear."""
+    """Return an expression of expectations without them: they are linear."""
     if not has_plain_vectors(expression):
         return expression
     return sp.expand(expression.replace(Expectation, lambda inside: inside))
@@ -81,7 +81,7 @@ def _plain(expression: Expr) -> Expr:
 
 @cache
 def means_of_steps() -> tuple[MeanOfSteps, ...]:
-    """Return the means over local steps of numbers of a local step, by the terms of both."""
+    """Return the time averages over local steps of numbers of a local step, by comparing terms."""
     known = [(one, one.term) for one in quantities_of_runs() if one.term is not None]
     at_step = {_replace_by_symbols(term): one for one, term in known if one.per_step and not term.over}
     named = {expression: _create_symbol(one) for expression, one in at_step.items()}
@@ -98,6 +98,6 @@ def means_of_steps() -> tuple[MeanOfSteps, ...]:
 
 @cache
 def means_of_rounds() -> Mapping[RunQuantity, RunQuantity]:
-    """Return the mean over the updates of each quantity that has one in the vocabulary."""
+    """Map each quantity to its average over the updates, if the vocabulary has one."""
     means = ((one.measure, one) for one in quantities_of_runs())
     return {measure.of: one for measure, one in means if isinstance(measure, MeanOverRounds)}

@@ -1,4 +1,4 @@
-"""User-defined quantities, from an expression of the language of claims at every local step."""
+"""User-defined quantities, given by an expression of the language of claims at every local step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fedtheory.language.weighted import require_new_name, require_weights
 Scope = Literal["step", "round", "run"]
 """Whether a quantity has one value for each local step, for each round, or one for the run."""
 Reduction = Literal["mean", "sum", "largest", "smallest"]
-"""Ways in which the values at local steps become that of a round or of the run."""
+"""Reductions of the values at local steps to one of a round or of the run."""
 _OVER: Mapping[Scope, tuple[Literal["steps", "rounds"], ...]] = {
     "step": (),
     "round": ("steps",),
@@ -53,11 +53,11 @@ def quantity(
     index: sp.Symbol | None = None,
     clients: Extreme | None = None,
 ) -> RunQuantity:
-    """A user-defined quantity: an expression at each local step, or its mean, sum or extreme over a round or the run.
+    """Return a user-defined quantity: an expression at each local step, or its reduction over a round or the run.
 
-    `term` is an expression as in claims with ``place="step"``: inner products and objective values stand inside an
-    `Expectation`, and `where` says what its symbols stand for.  With `weights`, an expression in `index` and in symbols
-    of `where`, local steps of the run count differently; `index` is t = tau n + k = 0, 1, ...:
+    `term` is an expression as in claims with ``place="step"``: inner products and objective values are inside an
+    `Expectation`, and `where` maps its symbols to quantities.  With `weights`, an expression in `index` and in symbols
+    of `where`, local steps of the run are weighted; `index` is t = tau n + k = 0, 1, ...:
     ``quantity("weighted_error", Expectation(Value(F, x) - Value(F, best)), where, over="run", weights=(a + t)**2,
     index=t)``.  With `clients`, the largest or smallest of the clients' values counts at each local step.
     """
@@ -89,7 +89,7 @@ def _describe(at_step: Term) -> tuple[str, str]:
 
 
 def _weight(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weights) -> RunQuantity:
-    """Return a weighted mean or sum over all local steps of a run."""
+    """Return a weighted average or sum over all local steps of a run."""
     if over != "run" or by not in ("mean", "sum"):
         raise InputError(name, f"weights are for over='run' and by='mean' or 'sum', got {over!r} and {by!r}")
     (notation, meaning), every = _describe(at_step), Over("iterations", by, weights=weights)
@@ -103,9 +103,9 @@ def _weight(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weigh
 
 
 def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> RunQuantity:
-    """Return a quantity with one value for each local step, or one for each step and client: that of an expression.
+    """Return a quantity with one value for each local step, or for each step and client, given by an expression.
 
-    `term` and `where` are as for `quantity`; `weighted_mean` and `weighted_sum` make a number of a run of it:
+    `term` and `where` are as for `quantity`; `weighted_mean` and `weighted_sum` reduce it to a number of a run:
     ``quantity_at_steps("error", Expectation(norm_sq(x - best)), {x: q.average_iterate, best: q.optimum})``.
     """
     return quantity(name, term, where)

@@ -1,4 +1,4 @@
-"""Expressions as people read them: typeset, and as a line of text."""
+"""Prints expressions for people: in LaTeX, and as a line of text."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fedtheory.kernel.expressions import Expr, is_length
 _EQUAL = r"\frac{1}{M}\sum_{i=1}^M"
 _NONE: frozenset[sp.Symbol] = frozenset()
 _BASE = re.compile(r"([^\W\d_]*).*\^")
-"""Letters before the indices of a name with a raised one, such as xbar_i^+."""
+"""Characters before the indices of a name with a superscript, such as xbar_i^+."""
 _mean: ContextVar[str] = ContextVar("mean over clients", default=_EQUAL)
 _of_types: ContextVar[frozenset[sp.Symbol]] = ContextVar("letters of types", default=_NONE)
 
 
 @contextmanager
 def weigh_clients(importance: str | None, of_types: frozenset[sp.Symbol] = _NONE) -> Iterator[None]:
-    """Within it, means over clients are sums with this symbol for a client's importance; None: all count alike.
+    """Within it, averages over clients are typeset as sums with this symbol for client weights; None: equal weights.
 
-    `of_types` are symbols with a value for each type of clients: sums of them run over types.
+    `of_types` are symbols with a value for each type of clients: their sums run over types.
     """
     mean = _mean.set(_EQUAL if importance is None else rf"\sum_{{i=1}}^M {importance}")
     types = _of_types.set(of_types)
@@ -37,10 +37,10 @@ def weigh_clients(importance: str | None, of_types: frozenset[sp.Symbol] = _NONE
 
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
-    """SymPy's LaTeX, with positive terms before negative ones, as mathematicians write differences, and lengths."""
+    """SymPy's LaTeX printer with positive terms before negative ones, and with norms and the nodes of this language."""
 
     mean = _EQUAL
-    """Beginning of means over clients."""
+    """LaTeX prefix of averages over clients."""
     of_types = _NONE
     """Symbols with a value for each type of clients."""
 
@@ -50,7 +50,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return str(super()._print_Pow(expr))
 
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
-        # Names that already are LaTeX stay unchanged; SymPy would take them apart at ^ and _.
+        # Names that already are LaTeX are printed as they are; SymPy would split them at ^ and _.
         if any(mark in expr.name for mark in "\\("):
             return str(expr.name)
         base = _BASE.match(expr.name)
@@ -95,7 +95,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
     def _print_ClientSum(self, expr: Expr, exp: str | None = None) -> str:
         if not expr.free_symbols or not expr.free_symbols <= self.of_types:
             return self._sum(r"\sum_{i=1}^M", expr, exp)
-        # The index of the sum is not that of the types next to it.
+        # The index of the sum must differ from that of the types next to it.
         return re.sub(r"_(j|\{j\})", "_{l}", self._sum(r"\sum_{l=1}^J", expr, exp))
 
     def _print_LocalSum(self, expr: Expr, exp: str | None = None) -> str:
@@ -113,19 +113,19 @@ def _raise_to(body: str, exponent: str | None) -> str:
 
 
 def latex(expression: Expr) -> str:
-    """LaTeX of an expression of this language."""
+    """Return the LaTeX of an expression of this language."""
     return _latex(expression, _mean.get(), _of_types.get())
 
 
 @lru_cache(maxsize=2**12, typed=True)
 def _latex(expression: Expr, mean: str, of_types: frozenset[sp.Symbol]) -> str:
-    """LaTeX of an expression, with the sign of means over clients, and symbols with a value for each type."""
+    """Return the LaTeX of an expression; `mean` is the prefix of averages over clients."""
     printer = _Printer({})
     printer.mean, printer.of_types = mean, of_types
     return str(printer.doprint(sp.sympify(expression)))
 
 
 def plain(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """Return an expression as a line of text; symbols whose name is LaTeX are called by `names` instead."""
+    """Return an expression as a line of text; symbols whose name is LaTeX are replaced by `names`."""
     called = {s: sp.Symbol(names[s]) for s in expression.free_symbols if s in names and not s.name.isidentifier()}
     return str(sp.sstr(expression.xreplace(called)))

@@ -1,4 +1,4 @@
-"""The vocabulary as a list: every quantity and every assumption with the chapter in which it is defined."""
+"""Lists the vocabulary: every quantity and every assumption with the chapter that defines it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class VocabularyEntry:
 
     @property
     def assumption(self) -> str | None:
-        """The name of the assumption of which it is the constant."""
+        """The name of the assumption of which the quantity is the constant."""
         known = getattr(self.quantity, "assumption", None)
         return None if known is None else str(known.name)
 
@@ -42,7 +42,7 @@ class Assumed:
 
 @cache
 def vocabulary() -> tuple[VocabularyEntry, ...]:
-    """Every quantity, chapter by chapter, in the order of the definitions."""
+    """Return every quantity, chapter by chapter, in the order of the definitions."""
     return tuple(
         VocabularyEntry(entry, module)
         for module in _chapters(quantities)
@@ -53,7 +53,7 @@ def vocabulary() -> tuple[VocabularyEntry, ...]:
 
 @cache
 def assumed() -> tuple[Assumed, ...]:
-    """Every assumption, chapter by chapter, in the order of the definitions."""
+    """Return every assumption, chapter by chapter, in the order of the definitions."""
     return tuple(
         Assumed(name, entry, module)
         for module in _chapters(assumptions)
@@ -63,6 +63,6 @@ def assumed() -> tuple[Assumed, ...]:
 
 
 def _chapters(package: ModuleType) -> list[ModuleType]:
-    """List the chapters of a package and of the parts of that name of papers, by their names."""
+    """Return the chapters of a package and of the parts of that name of papers, in order of their names."""
     found = [*modules_in(package), *modules_of_papers(package.__name__.rpartition(".")[2])]
     return sorted(found, key=lambda module: module.__name__.rpartition(".")[2])

@@ -19,7 +19,7 @@ from fedtheory.language.vocabulary import vocabulary
 
 @dataclass(frozen=True)
 class _Reduced:
-    """The measure of a mean or a sum of a quantity's entries."""
+    """Computes an average or a sum of a quantity's entries."""
 
     of: RunQuantity
     over: Over
@@ -34,7 +34,7 @@ class _Reduced:
 def weighted_mean(
     name: str, of: RunQuantity, weights: Expr, index: sp.Symbol, where: Mapping[sp.Symbol, RunQuantity] | None = None
 ) -> RunQuantity:
-    """The average of a quantity over its rounds or local steps t = 0, 1, ..., with weights that are not negative.
+    """Return the average of a quantity over its rounds or local steps t = 0, 1, ..., with non-negative weights.
 
     `of` has one value for each round or local step, such as `quantities.suboptimality_at_step`; t = tau n + k counts
     the local steps of all rounds.  `weights` is an expression in `index`, which is t, and in symbols of `where`:
@@ -58,7 +58,7 @@ def weighted_sum(
 
 
 def _reduce(named: RunQuantity, of: RunQuantity, by: Literal["mean", "sum"], weights: Weights) -> RunQuantity:
-    """Return a quantity that is made of the entries of another one, by its term where that has one."""
+    """Return a quantity that reduces the entries of another one, by a term if that one has a term."""
     over, term = Over("iterations", by, weights=weights), of.term
     reduced = None if term is None else replace(term, over=(*term.over, over))
     return replace(named, measure=_Reduced(of, over), term=reduced)
@@ -73,7 +73,7 @@ def _entries(name: str, of: RunQuantity) -> RunQuantity:
 
 
 def require_weights(name: str, weights: Expr, index: object, where: Mapping[sp.Symbol, object]) -> Weights:
-    """Return the checked weights; `InputError` names what does not fit."""
+    """Return the checked weights; an `InputError` names an invalid part."""
     require_new_name(name)
     if not isinstance(index, sp.Symbol) or index in where:
         raise InputError(name, f"expected a symbol that `where` does not have as index, got {index!r}")
@@ -88,6 +88,6 @@ def require_weights(name: str, weights: Expr, index: object, where: Mapping[sp.S
 
 
 def require_new_name(name: str) -> None:
-    """Raise `InputError` unless a name can be that of a quantity that nothing else is called."""
+    """Raise `InputError` unless a name is valid for a quantity and unused."""
     if not (isinstance(name, str) and name.isidentifier()) or any(e.quantity.name == name for e in vocabulary()):
         raise InputError("name", f"expected a new name such as weighted_error, got {name!r}")

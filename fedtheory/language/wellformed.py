@@ -1,4 +1,4 @@
-"""Check that a user's claim is well formed: every field has its type; each mistake is one sentence."""
+"""Checks that a user's claim is well formed: every field has the right type; each mistake is one sentence."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MAY_BE_MISSING = ("printed", "implemented_by", "corrects", "sharpens", "verdict
 
 _NUMBER = "a number, a quantity or a SymPy expression of finite numbers (at most 1200 digits)"
 _LONGEST = 4000
-"""Bits of a number in a claim."""
+"""Limit on the bits of a number in a claim."""
 _LARGEST_EXPONENT = 1000
 
 
 def require_wellformed(claim: Claim) -> None:
-    """Raise `InputError`, naming the field, where one is not what it is meant to be; nothing is evaluated."""
+    """Raise `InputError`, naming the field, if a field has an invalid value; nothing is evaluated."""
     for name in _TEXTS:
         value = getattr(claim, name)
         _expect(name, isinstance(value, str) or (value is None and name in _MAY_BE_MISSING), "a string", value)
-    # What is not seen would make an id look like another one, such as that of a paper's claim.
+    # Invisible characters would make an id look like another one, such as that of a paper's claim.
     is_seen = claim.id.strip() == claim.id and claim.id.isprintable()
     _expect("id", bool(claim.id) and is_seen, "a name of visible characters", claim.id)
     require_plain("id", claim.id)
@@ -52,7 +52,7 @@ def require_wellformed(claim: Claim) -> None:
 
 
 def _require_bound(claim: Claim) -> None:
-    """Every symbol has a meaning, and those that take several values none outside the statement."""
+    """Raise `InputError` if a symbol has no meaning, or one with several values occurs outside the statement."""
     unbound = claim.unbound_symbols
     if unbound:
         missing = ", ".join(sorted(map(_get_called_name, unbound)))
@@ -67,7 +67,7 @@ def _require_bound(claim: Claim) -> None:
 
 
 def _require_unique_meaning(claim: Claim) -> None:
-    """Raise `InputError` if an expression has a symbol of several quantities, and `where` says not which."""
+    """Raise `InputError` if a symbol of several quantities occurs, and `where` does not select one."""
     sides = {side.symbol for _, side in _sides(claim) if isinstance(side, RunQuantity)}
     for symbol in sorted(sides & claim.for_all.keys(), key=str):
         raise InputError(claim.id, f"{symbol} is the symbol of a side: expected a different one in `for_all`")
@@ -80,13 +80,13 @@ def _require_unique_meaning(claim: Claim) -> None:
 
 
 def _get_called_name(symbol: sp.Symbol) -> str:
-    """Return the name of a symbol; that of a quantity's own symbol says which quantity it is."""
+    """Return the name of a symbol; for a quantity's own symbol, the name of the quantity."""
     names = _names(symbol)
     return f"the symbol of quantities.{names[-1]}" if names else str(symbol)
 
 
 def _names(symbol: sp.Symbol) -> list[str]:
-    """Return the quantities that have a symbol as their own."""
+    """Return the names of the quantities that have this symbol as their own."""
     quantities = (entry.quantity for entry in vocabulary())
     return [one.name for one in quantities if isinstance(one, RunQuantity) and one.symbol == symbol]
 
@@ -96,7 +96,7 @@ def _require_meanings(claim: Claim) -> None:
         _expect(name, isinstance(getattr(claim, name), Mapping), "a dictionary", getattr(claim, name))
     for symbol, quantity in claim.where.items():
         _expect("where", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
-        _expect("where", isinstance(quantity, Quantity), f"a notion of the vocabulary for {symbol}", quantity)
+        _expect("where", isinstance(quantity, Quantity), f"a quantity of the vocabulary for {symbol}", quantity)
     for symbol, values in claim.for_all.items():
         _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("for_all", _is_list(values) and len(values) > 0, f"a list of values for {symbol}", values)
@@ -119,7 +119,7 @@ def _require_meanings(claim: Claim) -> None:
 
 
 def _require_distinct_symbols(claim: Claim) -> None:
-    """Raise `InputError` if two symbols look alike, even if they are two for SymPy."""
+    """Raise `InputError` if two symbols have the same name, although SymPy distinguishes them."""
     names = [str(symbol) for symbol in [*claim.where, *(claim.for_all.keys() - claim.where.keys())]]
     for name in names:
         require_plain("symbols", name)
@@ -127,7 +127,7 @@ def _require_distinct_symbols(claim: Claim) -> None:
 
 
 def _require_new_name(field: str, quantity: Quantity) -> None:
-    """Raise `InputError` if a quantity of the user's looks like another one, or has its name."""
+    """Raise `InputError` if a user-defined quantity looks like another one, or has its name."""
     require_plain(f"{field}.name", quantity.name)
     require_readable(f"{field}.latex", quantity.latex)
     require_readable(f"{field}.meaning", quantity.meaning)
@@ -137,7 +137,7 @@ def _require_new_name(field: str, quantity: Quantity) -> None:
 
 
 def _require_new_assumption(assumption: Assumption) -> None:
-    """Raise `InputError` if an assumption of the user's has the name of one of fedtheory's, or looks like it."""
+    """Raise `InputError` if a user-defined assumption looks like one of fedtheory's, or has its name."""
     require_plain("assumptions", assumption.name)
     require_readable(f"assumptions[{assumption.name}].statement", assumption.statement)
     named = [entry.assumption for entry in assumed() if entry.assumption.name == assumption.name]
@@ -146,7 +146,7 @@ def _require_new_assumption(assumption: Assumption) -> None:
 
 
 def _sides(claim: Claim) -> Iterator[tuple[str, object]]:
-    """Everything that has to be a number, with its field."""
+    """Yield everything that must be a number, with its field."""
     _require_chain(claim)
     if claim.lhs is not None or claim.rhs is not None:
         yield from (("lhs", claim.lhs), ("rhs", claim.rhs))
@@ -186,7 +186,7 @@ def _is_list(value: object) -> bool:
 
 
 def _is_fraction(value: object) -> bool:
-    """Return whether something is a whole number or a fraction in print, such as "1/3"."""
+    """Return whether a value is a whole number or a fraction as text, such as "1/3"."""
     return isinstance(value, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", value) is not None
 
 
@@ -195,7 +195,7 @@ def _is_constant(value: object) -> bool:
 
 
 def _is_number(side: object) -> bool:
-    """Return whether something is a scalar expression; strings are not, as SymPy would run them as Python."""
+    """Return whether a value is a scalar expression; strings are not, because SymPy would execute them as Python."""
     if isinstance(side, RunQuantity):
         return True
     if isinstance(side, bool) or not isinstance(side, int | float | sp.Expr):
@@ -207,14 +207,14 @@ def _is_number(side: object) -> bool:
 
 
 def _has_small_powers(side: Any) -> bool:
-    """Return whether no exponent is so large that SymPy or rationals would never come back."""
+    """Return whether all exponents are small enough for SymPy and rationals."""
     exponents = [] if isinstance(side, RunQuantity) else [power.exp for power in sp.sympify(side).atoms(sp.Pow)]
     numbers = [number for exponent in exponents for number in exponent.atoms(sp.Number)]
     return not any(e.atoms(sp.Pow) for e in exponents) and all(abs(n) <= _LARGEST_EXPONENT for n in numbers)
 
 
 def _is_short(number: sp.Number) -> bool:
-    """Return whether a number can be written down, and is none of the floats at the end of their range."""
+    """Return whether a number can be printed, and is not infinite or close to the limits of floats."""
     if isinstance(number, sp.Rational):
         return bool(max(abs(int(number.p)), int(number.q)).bit_length() <= _LONGEST)
     return bool(number == 0 or 1e-300 <= abs(number) <= 1e300)

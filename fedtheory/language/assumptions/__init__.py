@@ -1,8 +1,8 @@
-"""Assumptions as checks: each either holds on a run, or says why not.
+"""Assumptions as checks: each holds on a run, or gives the reason why it does not.
 
-Every module is a chapter, and every assumption of a chapter is a name of this
+Every module is a chapter, and every assumption of a chapter is an attribute of this
 package: ``from fedtheory.language import assumptions as a``, then ``a.smooth``.
-So is every assumption of the chapters in a paper's folder ``assumptions``.
+The same holds for the chapters in a paper's folder ``assumptions``.
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from fedtheory.language.assumptions.steps import *
 from fedtheory.language.assumptions.weights import *
 from fedtheory.language.paper_parts import modules_of_papers
 
-# The chapters of papers use those above.
+# The chapters of papers use those of this package.
 for _chapter in modules_of_papers("assumptions"):
     globals().update({name: one for name, one in vars(_chapter).items() if isinstance(one, Assumption)})
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Assumptions that name an algorithm other than the update rule of federated averaging."""
+"""Assumptions that a run uses a certain algorithm other than the update rule of federated averaging."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from fedtheory.language.assumptions.assumption import Assumption, Setting, expec
 from fedtheory.runfile.definitions import find_definition, is_user_defined
 
 _ROUNDING = 1e-9
-"""Relative distance allowed between floats and the stated step sizes."""
+"""Relative tolerance of float step sizes around the stated ones."""
 
 
 @dataclass(frozen=True)
 class OfAlgorithm(Setting):
-    """Assumption that the run is one of an algorithm, by its name in run files."""
+    """Assumption that the run uses one of some algorithms, by their names in run files."""
 
     names: tuple[str, ...] = ()
     """Names of the definitions that satisfy it."""
     numbers: tuple[tuple[str, int], ...] = ()
-    """Parameters that have one value, by their keys in run files."""
+    """Parameters with a prescribed value, by their keys in run files."""
 
 
 @cache
@@ -40,7 +40,7 @@ def of_algorithm(*names: str) -> OfAlgorithm:
 
 
 def _require_of_this_folder(run: Run) -> None:
-    """Raise `NotApplicable` if the file of a run has another definition than that of the same name here."""
+    """Raise `NotApplicable` if a run's user-defined algorithm differs from the one of that name in this folder."""
     name, defined = run.algorithm.name, run.algorithm.defined
     if defined is not None and is_user_defined(name) and Path(name.rpartition(":")[0]).is_file():
         own = find_definition(name, "algorithm.name")
@@ -54,7 +54,7 @@ fedprox, fednova = of_algorithm("fedprox"), of_algorithm("fednova")
 
 
 def _decreasing_steps(run: Run) -> Number:
-    """c, where the steps of round n are 2/(mu tau (n + c))."""
+    """Return c, if the step sizes of round n are 2/(mu tau (n + c)); raise `NotApplicable` otherwise."""
     work, mu = run.algorithm.work, run.strong_convexity
     expect(run.algorithm.name == "fedavg", f"the algorithm is {run.algorithm.name}, not fedavg")
     expect(mu > 0, "a client's objective is not strongly convex")
@@ -98,7 +98,7 @@ update_rule = OfAlgorithm(
 
 
 def select_algorithm_assumptions(assumptions: Iterable[Assumption]) -> list[OfAlgorithm]:
-    """Select the assumptions on an algorithm that require it; a user-defined one may require anything of a run."""
+    """Select assumptions that require an algorithm; user-defined assumptions are arbitrary and not selected."""
     known = (decreasing_steps, heavy_ball, update_rule)
     own = [one for one in assumptions if isinstance(one, OfAlgorithm)]
     return [one for one in own if one is of_algorithm(*one.names) or any(one is other for other in known)]

@@ -1,4 +1,4 @@
-"""Assumptions: named conditions on a run, which are checked."""
+"""Assumptions: named conditions on a run that can be checked."""
 
 from __future__ import annotations
 
@@ -19,26 +19,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Assumption:
-    """A named condition on a run; where it fails, `require` raises `NotApplicable` (the reason) or returns False."""
+    """A named condition on a run; if it fails, `require` raises `NotApplicable` with the reason, or returns False."""
 
     name: str
     statement: str
-    """In words, with LaTeX between dollar signs."""
+    """Statement in words, with LaTeX between dollar signs."""
     require: Callable[[Run], object]
 
     def failure(self, run: Run) -> str | None:
-        """Why the assumption fails on a run, or None."""
+        """Return the reason why the assumption fails on a run, or None."""
         try:
             return self._describe_failure(run)
         except NotApplicable as reason:
             return str(reason)
 
     def settled_failure(self, run: Run) -> str | None:
-        """Why the assumption fails on a run, or None, computed once; raise `Unresolved` if floats cannot tell."""
+        """Return the reason why the assumption fails on a run, or None, cached.
+
+        Raises `Unresolved` if floats cannot decide.
+        """
         return run.memo.compute_once(self._key, lambda: self._find_failure(run))
 
     def _find_failure(self, run: Run) -> str | None:
-        """Find why the assumption fails; a value that does not exist is a reason as well."""
+        """Return the reason why the assumption fails; an undefined value is a reason as well."""
         try:
             return self._describe_failure(run)
         except Unresolved:
@@ -47,9 +50,9 @@ class Assumption:
             return str(reason)
 
     def _describe_failure(self, run: Run) -> str | None:
-        """Return the reason where `require` returns False instead of raising one.
+        """Return a default reason if `require` returns False.
 
-        None if it returns anything else.
+        Returns None if it returns anything else.
         """
         with mistakes_of(self.require):
             found = run.compute_once(self.require)
@@ -59,15 +62,16 @@ class Assumption:
 
     @cached_property
     def _key(self) -> object:
-        """Quicker to look up than the assumption itself."""
+        """Key for caches, faster to compare than the assumption itself."""
         return object()
 
 
 @dataclass(frozen=True)
 class Setting(Assumption):
-    """An assumption about the setting: algorithm, participation, weights, local work, server step or clock.
+    """An assumption on the setting: algorithm, participation, weights, local work, server step or clock.
 
-    A claim that makes none of these is about plain FedAvg; assumptions about objectives and gradients are no setting.
+    A claim without any of these is assumed to be about plain FedAvg; assumptions on objectives and gradients do not
+    count.
     """
 
 

@@ -23,7 +23,7 @@ def _require_fixed_intervals(run: Run) -> None:
 
 
 def expect_no_cycle(run: Run) -> None:
-    """Raise `NotApplicable` if clients take part in turn."""
+    """Raise `NotApplicable` if participation is cyclic."""
     expect(not run.algorithm.clock.policy.is_in_turn, "participation is cyclic")
 
 

@@ -1,4 +1,4 @@
-"""Expressions of claims, evaluated on runs."""
+"""Evaluates expressions of claims on runs."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """An expression ready for sites, term by term."""
+    """An expression compiled for evaluation, term by term."""
 
     terms: tuple[Expr, ...]
     evaluators: tuple[Scalar, ...]
     scales: tuple[Scalar | None, ...]
-    """Upper estimates of the numbers that cancel in each term; rounding errors are relative to them.
+    """Upper bounds of the numbers that cancel in each term; rounding errors are relative to them.
 
-    None if nothing does: rounding errors are relative to the term itself.
+    None if nothing cancels: rounding errors are relative to the term itself.
     """
 
     def parts(self, site: Site) -> list[Array]:
@@ -47,7 +47,7 @@ class Compiled:
         return value
 
     def with_scale(self, site: Site) -> tuple[Array, Array | None]:
-        """Return the value and the scale of its rounding errors, which exact numbers have not."""
+        """Return the value and the scale of its rounding errors; None as scale for exact numbers."""
         parts = self.parts(site)
         value = total(parts)
         if site.arithmetic is not FLOAT:
@@ -57,7 +57,7 @@ class Compiled:
 
 
 def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> Compiled:
-    """Compile a scalar expression; raise `ValueError` for what the language does not know."""
+    """Compile a scalar expression; raise `ValueError` for expressions outside the language."""
     terms = tuple(sp.Add.make_args(expression))
     values, scales = Compiler(notation), ScaleCompiler(notation)
     sizes = (None if is_product(term) else scales.scalar(term) for term in terms)

@@ -1,4 +1,4 @@
-"""The compiler: expressions of claims as closures over sites.
+"""Compiles expressions of claims into closures over sites.
 
 An expression is compiled once into a closure over its tree; a closure takes a
 site and returns an array with the axes (rounds, steps, clients).
@@ -39,7 +39,7 @@ Vectorial = Callable[[Site], Vector]
 
 
 def total(parts: Iterable[Any]) -> Any:
-    """Sum of arrays or of vectors."""
+    """Return the sum of arrays or of vectors."""
     return reduce(operator.add, parts)
 
 
@@ -89,7 +89,7 @@ class Compiler:
         )
 
     def _is_constant(self, node: Expr) -> bool:
-        """Return whether a node is made of constants of the run alone."""
+        """Return whether a node consists of constants of the run alone."""
         quantities = [self.notation.get(symbol) for symbol in _symbols(node)]
         return bool(quantities) and all(
             isinstance(quantity, RunQuantity) and quantity.is_constant for quantity in quantities
@@ -158,13 +158,13 @@ class Compiler:
         )
 
     def _cache_on_frame(self, node: Expr, compute: Scalar) -> Scalar:
-        """Return the closure, remembering its result on the frame, which other claims about the same place share."""
+        """Return the closure with its results cached on the frame, which other claims about the same place share."""
         return self._remember(type(self).__name__, node, compute, _memo_of_place)
 
     def _remember(
         self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], Memo]
     ) -> Callable[[Site], Any]:
-        """Return a closure that looks into a store first; free points and parameters are different at each site."""
+        """Return a closure with results cached in a store; free points and parameters differ between sites."""
         meaning = tuple(self.notation.get(symbol) for symbol in _symbols(node))
         if any(quantity is None or isinstance(quantity, PointQuantity) for quantity in meaning):
             return compute
@@ -333,7 +333,7 @@ _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
 
 
 def _select_weights(node: Expr, site: Site) -> Array:
-    """Weights of a mean or of a sum over clients, (M,)."""
+    """Return the weights of an average or of a sum over clients, (M,)."""
     return site.importances if isinstance(node, ex.Average) else site.multiplicities
 
 
@@ -342,12 +342,12 @@ def _round(site: Site) -> RoundFrame:
 
 
 def _measurement(quantity: RunQuantity) -> Scalar:
-    """Return a quantity at a site."""
+    """Return a closure for a quantity."""
     return lambda site: site.measured(quantity)
 
 
 def _raise_to(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
-    """Return a closure for a whole power of what numbers may cancel in."""
+    """Return a closure for a whole power; `cancels` says whether numbers may cancel in the base."""
     if power == 1:
         return compute
     return lambda site: site.each(partial(whole_power, exponent=power, cancels=cancels), compute(site))
@@ -359,17 +359,17 @@ def _root(inside: Scalar, degree: int, site: Site) -> Array:
 
 @lru_cache(maxsize=2**14)
 def _symbols(node: Expr) -> tuple[sp.Symbol, ...]:
-    """Return the symbols in a node, in an order that is the same for the same symbols."""
+    """Return the symbols in a node, in a fixed order."""
     return tuple(sorted(node.free_symbols, key=str))
 
 
 def _memo_of_place(site: Site) -> Memo:
-    """Return the memo of values that all claims about the place share."""
+    """Return the cache that all claims about the place share."""
     return site.step.memo
 
 
 @cache
 def _key_of(*parts: object) -> object:
-    """One small key for each combination of parts, quicker to look up than the parts."""
+    """Return a small key for each combination of parts, faster to compare than the parts."""
     del parts
     return object()

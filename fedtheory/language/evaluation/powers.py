@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.site import Site
 
 _MOST_BITS = 10**7
-"""Length of a power of a rational: a longer one exceeds the memory and takes hours."""
+"""Largest size of a power of a rational, in bits: a longer one would exceed the memory."""
 
 
 def square_root(site: Site, value: Array) -> Array:
@@ -29,7 +29,7 @@ def root_of(site: Site, value: Array, degree: int) -> Array:
 
 
 def is_product(node: Expr) -> bool:
-    """Whether a scalar node is a number or a symbol, or made of them by products and powers: nothing cancels there."""
+    """Return whether a scalar node is a product of powers of numbers and symbols, in which nothing cancels."""
     if node.is_Symbol or node.is_Rational:
         return True
     if node.is_Pow:
@@ -38,9 +38,9 @@ def is_product(node: Expr) -> bool:
 
 
 def whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
-    """``value**exponent``; raise `NotApplicable` for divisions by zero and for rationals that are too long.
+    """Return ``value**exponent``; raise `NotApplicable` for divisions by zero and for rationals that are too long.
 
-    Where numbers cancel in the value, a zero of floats may be all rounding: `Unresolved`.
+    If numbers cancel in the value, a float zero may be rounding error: raises `Unresolved`.
     """
     if abs(exponent) > 1000:
         _require_short(np.ravel(value), exponent)
@@ -54,7 +54,7 @@ def whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
 
 
 def measured_power(value: Array, exponents: Array, node: Expr) -> Array:
-    """Powers with measured exponents, which must be whole numbers; `node` names them in errors."""
+    """Return powers with measured exponents, which must be whole numbers; `node` is named in errors."""
     values, powers = np.broadcast_arrays(value, exponents)
     cancels = not is_product(node.as_base_exp()[0])
     raised = np.empty_like(values)
@@ -68,7 +68,7 @@ def measured_power(value: Array, exponents: Array, node: Expr) -> Array:
 
 
 def _require_short(values: Array, exponent: int) -> None:
-    """Raise `NotApplicable` for powers of rationals that are too long to be written down."""
+    """Raise `NotApplicable` for powers of rationals that are too long to be stored."""
     rationals = [value for value in values if isinstance(value, fmpq) and abs(value) not in (0, 1)]
     longest = max((max(int(value.p).bit_length(), int(value.q).bit_length()) for value in rationals), default=0)
     if longest * abs(exponent) > _MOST_BITS:

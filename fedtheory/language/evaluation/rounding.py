@@ -1,6 +1,6 @@
-"""Rounding: how large the numbers are that cancel in an expression.
+"""Estimates rounding errors: the size of the numbers that cancel in an expression.
 
-Floats are accurate relative to the largest numbers that were added, not to their sum.  The closures here give that
+Floats are accurate relative to the largest summands, not to their sum.  The closures here return that
 size, so that near ties are recognised.
 """
 
@@ -16,7 +16,10 @@ from fedtheory.language.evaluation.site import Site
 
 
 class ScaleCompiler(Compiler):
-    """Closures for the size of the numbers that cancel in an expression, instead of its value; floats only."""
+    """Compiles closures for the size of the numbers that cancel in an expression, instead of its value.
+
+    They are for floats only.
+    """
 
     def scalar(self, node: Expr) -> Scalar:
         """Return a closure for the scale of a scalar node."""
@@ -24,7 +27,7 @@ class ScaleCompiler(Compiler):
         return lambda site: abs(value(site))
 
     def _power(self, node: Expr) -> Scalar:
-        """Return a relative error in what is raised to a power, as many times as the power says."""
+        """Return a closure: a relative error of the base is multiplied by the exponent."""
         base, exponent = node.as_base_exp()
         if exponent.is_number:
             return super()._power(node)
@@ -40,13 +43,13 @@ class ScaleCompiler(Compiler):
         return scale
 
     def _exponential(self, node: Expr) -> Scalar:
-        """Return an error in the exponent is one relative to the exponential."""
+        """Return a closure: an error of the exponent is a relative error of the exponential."""
         exponent = node.args[0] if node.args else sp.S.One
         value, size = Compiler(self.notation).scalar(node), self.scalar(exponent)
         return lambda site: value(site) * (1 + size(site))
 
     def _logarithm(self, node: Expr) -> Scalar:
-        """Return a relative error in the argument is one of the logarithm."""
+        """Return a closure: a relative error of the argument is an error of the logarithm."""
         inside, size = Compiler(self.notation).scalar(node.args[0]), self.scalar(node.args[0])
         value = Compiler(self.notation).scalar(node)
 
@@ -68,7 +71,7 @@ class ScaleCompiler(Compiler):
         return self._cache_on_frame(node, scale)
 
     def _length(self, node: Expr) -> Scalar:
-        """Sum of the lengths of the vectors that a vector expression adds up."""
+        """Return a closure for the sum of the norms of the vectors that a vector expression adds up."""
         if isinstance(node, sp.Add):
             parts = [self._length(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)

@@ -1,4 +1,4 @@
-"""Several runs as one site: an axis over them leads every number, so that an expression is evaluated once for all."""
+"""Several runs as one site: a leading axis over runs, so that an expression is evaluated once for all."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from fedtheory.language.quantities.quantity import RunQuantity
 
 @dataclass(frozen=True, eq=False)
 class SiteOfRuns(Site):
-    """Places of R runs of one arithmetic, alike in what has an axis of clients; numbers lead with the places.
+    """Places of R runs in one arithmetic, with equal shapes on the client axis; arrays have a leading axis over places.
 
-    What a place refuses, such as a division by zero, is no number in its row (NaN, which no comparison holds for),
+    An error at one place, such as a division by zero, gives NaN in its row, with which no comparison holds,
     and leaves the other rows unchanged.
     """
 
@@ -33,7 +33,7 @@ class SiteOfRuns(Site):
 
     @classmethod
     def of(cls, runs: Sequence[Run], sizes: Sequence[tuple[int, int]]) -> SiteOfRuns:
-        """The site of statements about each of the runs, at as many of its rounds and steps as are distinguished."""
+        """Return the site of statements about each of the runs, with the given numbers of rounds and steps."""
         return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=PlaceLayout.of(sizes))
 
     def measured(self, quantity: RunQuantity) -> Array:
@@ -46,7 +46,7 @@ class SiteOfRuns(Site):
 
     @property
     def owners(self) -> Array:
-        """The number of each place's run, (places,)."""
+        """Index of each place's run, (places,)."""
         return self._layout.owners
 
     def _gather(self, values: Sequence[Array]) -> Array:
@@ -72,7 +72,7 @@ class SiteOfRuns(Site):
         return self._layout.of_each([run.multiplicities for run in self.runs])[:, None]
 
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:
-        """Return a function of values, row by row where some row refuses it."""
+        """Return a function of values; if it fails for some row, apply it row by row."""
         try:
             return np.asarray(compute(*values))
         except NotApplicable:

@@ -1,4 +1,4 @@
-"""Sites: the places of a run at which a claim speaks."""
+"""Sites: the places of a run at which a claim is evaluated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """Site at which an expression is evaluated."""
+    """A place at which an expression is evaluated."""
 
     run: Run
     frame: Frame | None
@@ -35,12 +35,12 @@ class Site:
     points: Mapping[sp.Symbol, Array]
     parameters: Mapping[sp.Symbol, Number]
     choices: Sequence[Choice] = ()
-    """The single choices of points and parameters, where several are taken together: at each place all of them."""
+    """The single choices of points and parameters, if several are evaluated together; each place has all of them."""
 
     def member(self, number: int) -> Site:
-        """Return the single site of an entry of the leading axis of values here.
+        """Return the single site of an entry of the leading axis.
 
-        The site itself where it is no stack.
+        A site that is no stack returns itself.
         """
         frame = self.frame.members[number] if isinstance(self.frame, StackedFrame) else self.frame
         if self.choices:
@@ -48,16 +48,16 @@ class Site:
         return self if frame is None or frame is self.frame else Site(self.run, frame, frame.index, {}, {})
 
     def measured(self, quantity: RunQuantity) -> Array:
-        """Return a quantity of the run here."""
+        """Return a quantity of the run at this site."""
         return self.place(quantity.on(self.run))
 
     @property
     def arithmetic(self) -> Arithmetic:
-        """Floats or rationals."""
+        """The arithmetic of the run."""
         return self.run.arithmetic
 
     def parameter(self, symbol: sp.Symbol) -> Array:
-        """Return a symbol under a universal quantifier, on the axes of scalars."""
+        """Return the values of a symbol under a universal quantifier, on the axes of scalars."""
         value = self.parameters[symbol]
         return value if isinstance(value, np.ndarray) else filled(value, self.arithmetic)
 
@@ -68,32 +68,32 @@ class Site:
 
     @property
     def importances(self) -> Array:
-        """p_i on the axis of clients."""
+        """p_i on the client axis."""
         return self.run.problem.weights
 
     @property
     def multiplicities(self) -> Array:
-        """Number of clients that each entry on the axis of clients stands for."""
+        """Number of clients that each entry on the client axis stands for."""
         return self.run.multiplicities
 
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:
-        """Return a function of values that some runs may refuse."""
+        """Return a function of values, which may fail for some runs of a batch."""
         return np.asarray(compute(*values))
 
     def place(self, value: Number | Array) -> Array:
-        """Return a measured quantity as an array over (rounds, steps, clients), cut to the frame's step."""
+        """Return a measured quantity as an array over (rounds, steps, clients), restricted to the frame's step."""
         if not isinstance(value, np.ndarray):
             return filled(value, self.arithmetic)
         return value if self.frame is None else self.frame.select(value)
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Axes of every scalar, each of full length or one."""
+        """Names of the axes of every scalar, each of full length or one."""
         return Frame.axes if self.frame is None else self.frame.axes
 
     @property
     def step(self) -> Frame:
-        """The frame; statements about a whole run have none, and `require_meaning` keeps vectors out of them."""
+        """The frame; statements about a whole run have none, and `require_meaning` excludes vectors from them."""
         assert self.frame is not None
         return self.frame
 

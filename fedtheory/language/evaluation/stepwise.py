@@ -1,7 +1,7 @@
 """Functions with jumps, choices by conditions, and finite sums, entry by entry of arrays.
 
-Jumps and conditions are decided, never guessed: where floats or enclosures do
-not show on which side of a jump a number lies, the value is `Unresolved`.
+Jumps and conditions are decided, never guessed: if floats or enclosures do
+not determine the side of a jump, `Unresolved` is raised.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from fedtheory.language.evaluation.site import Site
 Evaluator = Callable[[Site], Array]
 
 MOST_TERMS = 10_000
-"""Terms of a finite sum that are added one by one."""
+"""Limit on the terms of a finite sum that are added one by one."""
 _ROUNDING = 1e-9
-"""A float so near to a jump, relative to its size, may lie on either side of it."""
+"""Relative distance from a jump within which a float may lie on either side."""
 _CLOSED_DEGREE = 12
 _NO_BOUND = "a sum has a bound that is not a whole number on this run"
 _COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
@@ -47,12 +47,15 @@ def absolute(value: Array) -> Array:
 
 
 def rounded_down(value: Array) -> Array:
-    """Return the largest integers that are at most the values; raise `Unresolved` if rounding hides which."""
+    """Return the largest integers that are at most the values; raise `Unresolved` if rounding leaves them undecided."""
     return _map_entries(_floor, value)
 
 
 def rounded_up(value: Array) -> Array:
-    """Return the smallest integers that are at least the values; raise `Unresolved` if rounding hides which."""
+    """Return the smallest integers that are at least the values.
+
+    Raises `Unresolved` if rounding leaves them undecided.
+    """
     return -rounded_down(-value)
 
 
@@ -91,7 +94,7 @@ def _map_entries(compute: Callable[[Number], Number], value: Array) -> Array:
 
 
 def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
-    """Return a closure that returns at which entries a condition holds; raise `ValueError` for what is none."""
+    """Return a closure for the mask of entries at which a condition holds; raise `ValueError` for other expressions."""
     if node in (sp.true, sp.false):
         holds = np.full((1, 1, 1), node == sp.true)
         return lambda _site: holds
@@ -108,7 +111,7 @@ def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
 
 
 def _decide(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> bool:
-    """Return whether a comparison holds; raise `Unresolved` if rounding hides it."""
+    """Return whether a comparison holds; raise `Unresolved` if rounding leaves it undecided."""
     if isinstance(left, float) and left != right and abs(left - right) <= _ROUNDING * max(abs(left), abs(right)):
         raise Unresolved("floats do not tell whether a condition holds")
     return bool(compare(left, right))
@@ -117,7 +120,7 @@ def _decide(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> 
 def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Evaluator:
     """Return a closure for the value of the first choice whose condition holds.
 
-    Values that are not chosen may not exist.
+    Values that are not chosen may be undefined.
     """
 
     def value(site: Site) -> Array:
@@ -134,7 +137,7 @@ def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Eva
 
 
 def _require(site: Site, found: Array, has_value: Array, reason: str) -> Array:
-    """Return the values; raise `NotApplicable` for a run without."""
+    """Return the values; raise `NotApplicable` for a run that has none."""
 
     def require(values: Array, exists: Array) -> Array:
         if not exists.all():
@@ -145,15 +148,15 @@ def _require(site: Site, found: Array, has_value: Array, reason: str) -> Array:
 
 
 def _fill_chosen(found: Array, own: Array, chosen: Array) -> Array:
-    """Return the values so far, with those that are chosen now."""
+    """Return the values so far, with the newly chosen ones filled in."""
     result: Array = np.where(chosen, own, found)
     return result
 
 
 def closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Expr | None:
-    """Return the closed form of a sum of a polynomial in its index, right where it is not empty.
+    """Return the closed form of a sum of a polynomial in its index, valid if the sum is not empty.
 
-    None for other summands.
+    Returns None for other summands.
     """
     if summand.has(sp.Sum) or not summand.is_polynomial(index):
         return None
@@ -165,7 +168,7 @@ def closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Exp
 
 
 def vanish_where_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> Evaluator:
-    """Return a closure for a sum with a closed form; an empty one is zero."""
+    """Return a closure for a sum with a closed form; an empty sum is zero."""
 
     def value(site: Site) -> Array:
         start, end, is_whole = _bounds(site, first, last)
@@ -184,7 +187,7 @@ def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluato
         end = np.where(is_short, end, start - 1)
         total = site.arithmetic.zeros(1, 1, 1)
         for step in range(int((end - start).max()) + 1):
-            # Where a sum is shorter than others next to it, its last term is asked for again and left out.
+            # If a sum is shorter than others in the array, its last term is computed again and masked.
             term = summand(_with_index(site, index, np.minimum(start + step, np.maximum(end, start))))
             total = total + _fill_chosen(term * 0, term, start + step <= end)
         total = _require(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")
@@ -194,7 +197,7 @@ def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluato
 
 
 def _bounds(site: Site, first: Evaluator, last: Evaluator) -> tuple[Array, Array, Array]:
-    """First and last index of a sum, and where both are whole numbers."""
+    """Return first and last index of a sum, and the mask where both are whole numbers."""
     start, end = np.broadcast_arrays(first(site), last(site))
     near = [np.vectorize(plain_float, otypes=[float])(bound) for bound in (start, end)]
     is_finite = np.isfinite(near[0]) & np.isfinite(near[1])

@@ -1,7 +1,7 @@
 """Exercises of a paper: assignments, the copies for students, and the kinds of questions.
 
-Everything here is data, and what a student is shown of it; who marks an answer
-decides by the kind of its question.
+This package contains data and the texts for students; `verify.grade` grades an answer
+according to the kind of its question.
 """
 
 from fedtheory.language.exercises.assignment import CLASS, Assignment, Copy, is_student

@@ -1,4 +1,4 @@
-"""An assignment: its questions for a given student, drawn from the student's id."""
+"""An assignment: its questions for a given student, chosen at random by the student's id."""
 
 from __future__ import annotations
 
@@ -21,42 +21,45 @@ Level = Literal["introductory", "intermediate", "advanced"]
 
 
 def is_student(name: str) -> bool:
-    """Return whether a text can name a student, a file and a copy: letters, digits, - _ . @ and blanks between them."""
+    """Return whether a text can name a student, a file and a copy.
+
+    Allowed are characters a to z, digits, - _ . @ and inner blanks.
+    """
     fits = all(character.isalnum() or character in "-_.@ " for character in unicodedata.normalize("NFC", name))
     return fits and 0 < len(name) <= _LONGEST_ID and name == name.strip() and any(map(str.isalnum, name))
 
 
 @dataclass(frozen=True)
 class Copy:
-    """One student's copy."""
+    """One student's copy of an assignment."""
 
     student: str
     introduction: str
     """Task, and the meaning of this copy's symbols; Markdown with LaTeX."""
     worked: str
-    """A worked start, in Markdown with LaTeX."""
+    """The worked beginning of a solution, in Markdown with LaTeX."""
     questions: tuple[Question, ...]
 
     @property
     def points(self) -> int:
-        """The points of all questions."""
+        """The sum of the points of all questions."""
         return sum(question.points for question in self.questions)
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """One assignment; `draw` makes a copy of it."""
+    """An assignment; `draw` makes a copy of it."""
 
     id: str
     title: str
     claims: tuple[str, ...]
-    """Ids of the claims that it is about."""
+    """Ids of the claims that the assignment is about."""
     draw: Callable[[Draw], tuple[str, str, tuple[Question, ...]]]
-    """From a student's draws to introduction, worked start and questions."""
+    """Function from a student's random choices to introduction, worked beginning and questions."""
     file: str | None = None
-    """The file of an instructor's own exercise; None for those of the papers."""
+    """The file of an instructor's exercise; None for those of the papers."""
     level: Level | None = None
-    """Required level of theory; None if it is not stated."""
+    """The level of difficulty; None if it is not stated."""
 
     @property
     def source(self) -> str:

@@ -1,4 +1,4 @@
-"""The symbols of a copy: each student has others."""
+"""Symbols of a copy: students get different symbols for the same quantities."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from fedtheory.kernel.expressions import Expr
 
 _NEEDLESS = re.compile(r"(?<![A-Za-z_}\]^])(?<!frac\d)\{(\\[A-Za-z]+)\}(?=([A-Za-z])?)")
 Names = Mapping[str, Expr]
-"""The symbols of a copy, and what each stands for."""
+"""The symbols of a copy, by the symbols of the claim."""
 
 
 def tex(symbol: str) -> str:
     """Return a symbol of a copy in LaTeX.
 
-    A command stands in braces, as a symbol that follows would be read as part of it.
+    A command is put into braces, so that a symbol after it is not read as part of it.
     """
     text = str(sp.latex(sp.Symbol(symbol)))
     return f"{{{text}}}" if text.startswith("\\") else text
 
 
 def without_needless_braces(text: str) -> str:
-    r"""Return a text without the braces of `tex` around a command, as in ``${\tau}$``.
+    r"""Return a text without the braces of `tex` around a single command, as in ``${\tau}$``.
 
-    A blank parts it from a character.
+    A blank separates a command from a following character.
     """
     return _NEEDLESS.sub(lambda found: found[1] + " " * (found[2] is not None), text)
 
 
 def rename_for_copy(names: Names) -> dict[Expr, Expr]:
-    """Return the symbols of a copy for those of the claim."""
+    """Return the map from the symbols of the claim to those of a copy."""
     return {value: sp.Symbol(name, positive=True) for name, value in names.items()}
 
 

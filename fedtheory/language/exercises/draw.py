@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Draw:
-    """The draws of one student's copy of one assignment; each has a name, so that their order does not matter."""
+    """The random choices of one student's copy; each has a name, so that they do not depend on their order."""
 
     assignment: str
     student: str
@@ -23,10 +23,10 @@ class Draw:
         return low + int.from_bytes(seen[:8], "big") % (high - low + 1)
 
     def choice(self, name: str, options: Sequence[_T]) -> _T:
-        """One of some options."""
+        """Return one of some options."""
         return options[self.integer(name, 0, len(options) - 1)]
 
     def shuffled(self, name: str, options: Sequence[_T]) -> tuple[_T, ...]:
-        """Return the options in another order."""
+        """Return the options in a random order."""
         keys = [self.integer(f"{name}:{place}", 0, 10**9) for place in range(len(options))]
         return tuple(option for _, _, option in sorted(zip(keys, range(len(options)), options, strict=True)))

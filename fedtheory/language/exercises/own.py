@@ -1,6 +1,6 @@
-"""An instructor's own exercise: a Python file with an `Assignment`, read and checked before a student sees it.
+"""Instructors' exercises: a Python file with an `Assignment`, executed and checked before students get it.
 
-The file is executed with all rights of the instructor; what students hand in is not.
+The instructor's file is executed with all rights; submissions of students are not.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ Drawn = tuple[str, str, tuple[Question, ...]]
 
 
 def same_for_all(introduction: str, questions: Sequence[Question], worked: str = "") -> Callable[[Draw], Drawn]:
-    """Return the `draw` of an assignment whose copies are all alike."""
+    """Return the `draw` function of an assignment whose copies are all equal."""
     return lambda _draw: (introduction, worked, tuple(questions))
 
 
 def letters_of(*symbols: sp.Symbol) -> Names:
-    """Return the symbols of a question whose names are those of its symbols."""
+    """Return the symbols of a question whose copies use the claim's own names."""
     return {str(symbol): symbol for symbol in symbols}
 
 
 def exercise_of(path: Path) -> Assignment:
-    """Return the assignment that a file defines; `InputError` names the file, the question and what was expected."""
+    """Return the assignment that a file defines; an `InputError` names the file, the question and what was expected."""
     found = [value for value in vars(load_file(path)).values() if isinstance(value, Assignment)]
     if len(found) != 1:
         expected = "expected one Assignment, of fedtheory.exercises"
@@ -75,12 +75,12 @@ def _check(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
 
 
 def _add_setting(question: Question) -> Question:
-    """Return a question about a bound, with the setting that its claim supposes where it names none."""
+    """Return a question about a bound, with the default setting that its claim assumes."""
     return replace(question, claim=resolve(question.claim)) if isinstance(question, BoundQuestion) else question
 
 
 def _check_copy(drawn: Any) -> None:
-    """Raise `InputError` unless `draw` returns an introduction, a worked start and questions."""
+    """Raise `InputError` unless `draw` returns an introduction, a worked beginning and questions."""
     expected = "an introduction, a worked start and questions"
     _expect("draw", drawn, isinstance(drawn, tuple) and len(drawn) == 3, expected)
     introduction, worked, questions = drawn
@@ -107,7 +107,7 @@ def _common(question: Question) -> _Checks:
 
 
 def _check_question(question: Question) -> _Checks:
-    """Yield the checks of a question's fields: name, value, whether it is right, and what is expected."""
+    """Yield the checks of a question's fields: name, value, validity, and the expected value."""
     if isinstance(question, BoundQuestion):
         yield from _check_bound(question)
     if isinstance(question, ExpressionQuestion):

@@ -1,4 +1,4 @@
-"""The kinds of questions: the required answer, its format, and its solution."""
+"""The kinds of questions: the expected answer, its format, and its solution."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class Question(ABC):
 
     @classmethod
     def worth(cls, points: int, name: str, title: str) -> partial[Self]:
-        """A question of this kind without what it asks: ``worth(3, "rate", "The rate")(text=..., solution=...)``."""
+        """Return a constructor of questions with these fields.
+
+        Example: ``worth(3, "rate", "The rate")(text=..., solution=...)``.
+        """
         return partial(cls, points=points, name=name, title=title)
 
     @property
@@ -38,12 +41,12 @@ class Question(ABC):
 
     @property
     def statement(self) -> str:
-        """The text with what stands below it."""
+        """The text and the text below it."""
         return "\n\n".join(part for part in (self.text, self.listed) if part)
 
     @property
     def cases(self) -> tuple[tuple[str, ...], ...] | None:
-        """The arguments that a function is tried on; None if the answer is no function."""
+        """Arguments on which a function is tested; None if the answer is no function."""
         return None
 
     @property
@@ -71,7 +74,7 @@ class BoundQuestion(Question):
 
     @property
     def listed(self) -> str:
-        """The conditions under which the bound has to hold, in the symbols of the copy."""
+        """Return the conditions under which the bound has to hold, in the symbols of the copy."""
         symbols = rename_for_copy(self.names)
         conditions = [f"${latex(condition.xreplace(symbols))}$" for condition in self.claim.conditions]
         if not conditions:
@@ -79,7 +82,7 @@ class BoundQuestion(Question):
         return f"The bound has to hold for {' and '.join(conditions)}.{''.join(self._meanings())}"
 
     def _meanings(self) -> Iterator[str]:
-        """Yield the symbols of conditions that no answer may use, and that the text need not have introduced."""
+        """Yield the meanings of symbols in conditions that answers do not use."""
         used = set().union(*(condition.free_symbols for condition in self.claim.conditions))
         for symbol in sorted(used - set(self.names.values()), key=str):
             if symbol in self.claim.where:
@@ -97,7 +100,7 @@ class BoundQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceQuestion(Question):
-    """The answer is the symbol of one of the options."""
+    """The answer is the character of one of the options."""
 
     options: tuple[str, ...]
     solution: str
@@ -106,22 +109,22 @@ class ChoiceQuestion(Question):
 
     @property
     def letters(self) -> str:
-        """The symbols of the options, in their order."""
+        """The characters of the options, in order."""
         return "abcdefgh"[: len(self.options)]
 
     @property
     def letter(self) -> str:
-        """The symbol of the right option."""
+        """The character of the right option."""
         return self.letters[self.options.index(self.solution)]
 
     @property
     def listed(self) -> str:
-        """The options with their symbols."""
+        """Return the options with their characters."""
         return "\n".join(f"- **{letter})** {option}" for letter, option in zip(self.letters, self.options, strict=True))
 
     @property
     def how(self) -> str:
-        """Describe the format of the answer: the symbol of one option."""
+        """Describe the format of the answer: the character of one option."""
         return f'The letter of one option: `{self.name} = "a"`.'
 
     @property
@@ -131,13 +134,13 @@ class ChoiceQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class CodeQuestion(Question):
-    """The answer is a function of rationals, tried on cases."""
+    """The answer is a function of rationals, tested on cases."""
 
     arguments: tuple[str, ...]
     tried: tuple[tuple[str, ...], ...]
     expected: tuple[str, ...]
     body: str
-    """The solution's body, indented by four spaces."""
+    """The body of the solution, indented by four spaces."""
 
     @property
     def cases(self) -> tuple[tuple[str, ...], ...]:
@@ -163,7 +166,7 @@ class CodeQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class ExpressionQuestion(Question):
-    """The answer is a formula, right if it is the same number for all values of its symbols."""
+    """The answer is a formula, which must equal the solution for all values of its symbols."""
 
     solution: Expr
     names: Names
@@ -180,14 +183,14 @@ class ExpressionQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class ManualQuestion(Question):
-    """The answer is a text that a person reads, such as a proof."""
+    """The answer is a text that a person grades, such as a proof."""
 
     solution: str
     criteria: tuple[str, ...] = ()
 
     @property
     def how(self) -> str:
-        """Describe the format of the answer: a text that a person reads."""
+        """Describe the format of the answer: a text that a person grades."""
         return "A text, in Markdown with LaTeX; it is read by a person."
 
     @property
@@ -201,7 +204,7 @@ class ManualQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class NumberQuestion(Question):
-    """The answer is a number, exact or to a relative tolerance."""
+    """The answer is a number, exact or up to a relative tolerance."""
 
     solution: Expr
     tolerance: Fraction = Fraction(0)

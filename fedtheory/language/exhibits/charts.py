@@ -1,4 +1,4 @@
-"""A chart as data: what is to be seen, and nothing of how it is drawn.
+"""A chart as data, independent of the drawing library.
 
 Labels and captions are prose with formulas between dollar signs.
 """
@@ -14,16 +14,16 @@ from fedtheory.arithmetic import Array
 Values = Sequence[float] | Array
 Scale = Literal["linear", "log"]
 Marker = Literal["o", "s", "^", "D", "*", "x"]
-"""A disc, a square, a triangle, a diamond, a star, a cross."""
+"""Disc, square, triangle, diamond, star, cross."""
 Place = Literal["best", "upper left", "upper right", "lower left", "lower right"]
-"""Place of a legend; "best" hides the least."""
+"""Position of a legend; "best" covers the least."""
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED = range(6)
-"""Indices into the palette; larger ones start again."""
+"""Indices into the palette, taken modulo its length."""
 BLACK = -1
-"""The colour of what the coloured parts are compared with."""
+"""The colour of the reference to which the coloured parts are compared."""
 SOLID, DASHED, DASH_DOTTED, DOTTED = range(4)
-"""Indices into the dashes, which a few more follow; larger ones start again."""
+"""Indices into the dash styles, taken modulo their number."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Axis:
     label: str
     scale: Scale = "linear"
     ticks: Sequence[float] = ()
-    """Positions of ticks that the drawing does not choose itself."""
+    """Positions of ticks; None leaves them to the drawing."""
     low: float | None = None
     high: float | None = None
     """Limits; None leaves them to the drawing."""
@@ -48,20 +48,20 @@ class Line:
     label: str = ""
     colour: int = BLUE
     dash: int | None = SOLID
-    """None does not connect the points."""
+    """Dash style of the line; None does not connect the points."""
     width: float = 1.8
     marker: Marker | None = None
     size: float = 6
     """Size of the markers."""
     hollow: bool = False
-    """Whether the markers are."""
+    """Whether the markers are filled."""
     steps: bool = False
-    """Whether each value lasts until the next point."""
+    """Whether each value holds until the next point."""
 
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Everything between two curves."""
+    """The area between two curves."""
 
     x: Values
     low: Values
@@ -114,20 +114,20 @@ class Legend:
 
     place: Place = "best"
     size: float = 9
-    """In points."""
+    """Font size in points."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Parts between two axes, and the words that go with them."""
+    """Parts between two axes, with title and captions."""
 
     name: str
-    """Tells it apart from the other charts of its page."""
+    """Name that is unique among the charts of the page."""
     x: Axis
     y: Axis
     parts: Sequence[Part]
-    """In the order of drawing: later ones cover earlier ones."""
+    """Parts in the order of drawing: later ones cover earlier ones."""
     caption: str
     legend: Legend = field(default_factory=Legend)
     equal_units: bool = False
-    """Whether a unit is as long on one axis as on the other."""
+    """Whether a unit has equal length on both axes."""

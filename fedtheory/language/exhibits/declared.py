@@ -1,4 +1,4 @@
-"""Declarations in the module ``exhibits`` of a paper."""
+"""Reads the declarations in the module ``exhibits`` of a paper."""
 
 from __future__ import annotations
 

@@ -11,29 +11,29 @@ from fedtheory.language.exhibits.charts import Chart
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence of a source about what it observed, and whether that reproduces."""
+    """One sentence of a source about an observation, and whether it is reproduced."""
 
     statement: str
     reproduces: bool
     evidence: str
-    """The numbers, in a sentence."""
+    """The reproduced numbers, in a sentence."""
 
 
 @dataclass(frozen=True)
 class Display:
-    """Display of an exhibit."""
+    """Content of an exhibit."""
 
     charts: Sequence[Chart]
     heading: str = ""
-    """Empty where the charts stand among the figures of the page, without their own section."""
+    """Heading; empty if the charts belong to the figures of the page, without their own section."""
     findings: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """Something that claims of a paper show on their pages."""
+    """Additional content on the pages of a paper's claims."""
 
     suits: Callable[[Claim], bool]
-    """Whether a claim of the paper shows it."""
+    """Predicate: whether a claim of the paper shows the exhibit."""
     show: Callable[[Claim], Display]
-    """Computes it; `MissingExtra` leaves it out where an optional package is missing."""
+    """Function that computes the content; if it raises `MissingExtra`, the exhibit is omitted."""

@@ -1,4 +1,4 @@
-"""A page that a paper has besides those of its claims."""
+"""A separate page of a paper, besides those of its claims."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fedtheory.language.exhibits.charts import Chart
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers, ready to be read."""
+    """A table of formatted numbers."""
 
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[str]]]
@@ -20,17 +20,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Runs that a claim may cover; whether it does, and what it promises there, is checked for the page."""
+    """Runs that a claim may cover; the page shows whether it does, and its bound there."""
 
     heading: str
     claim: str
     """Id of the claim."""
     runs: Mapping[str, Mapping[str, Run]]
-    """By their names on the page; each unchanged, or changed, by words such as "With equal shares"."""
+    """Runs by their names on the page, each with a description of its change, such as "With equal shares"."""
     measured: str
     """The bounded quantity, in words."""
     remark: str = ""
-    """Remark on the promise."""
+    """Remark on the bound."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ class RunFile:
 
     name: str
     words: str
-    """Note on the parts of the page that it has, and on those that it lacks."""
+    """Note on the parts of the page that the run file reproduces, and on those that it does not."""
     text: str
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a paper: charts, a table, what theory says of it, and how to reproduce it."""
+    """A page of a paper: charts, a table, the bounds of claims, and instructions to reproduce it."""
 
     name: str
-    """Name of the file, without its ending."""
+    """Name of the file, without its suffix."""
     title: str
     occasion: str
     """Text of the link to the page."""
@@ -62,7 +62,7 @@ class Page:
     formulas: Sequence[tuple[str, str]] = ()
     """Displayed formulas: words, and LaTeX."""
     claims: Sequence[str] = ()
-    """Ids of the claims that are about what the page shows."""
+    """Ids of the claims that concern the page's content."""
     coverage: Sequence[Coverage] = ()
     program: str = ""
     """Lines of Python that compute the numbers of the page."""

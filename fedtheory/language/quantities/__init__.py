@@ -1,13 +1,13 @@
-"""The vocabulary: one name per quantity.
+"""The vocabulary of claims: quantities by their names.
 
 Every symbol of a claim stands for one of these.  Every module is a chapter, and
-every quantity of a chapter is a name of this package: ``quantities.max_drift``.
-So is every quantity of the chapters in a paper's folder ``quantities``.
+every quantity of a chapter is an attribute of this package: ``quantities.max_drift``.
+The same holds for the chapters in a paper's folder ``quantities``.
 Constants are those of the run's problem: the smallest values for which an
 assumption holds on the stated region.  Notation: M clients with client weights
 p_i, T rounds (server updates), K_i = tau local steps of size eta, server step
 eta_g, F = sum_i p_i F_i, x^n the server's model, x_i^{n,k} local iterates,
-xbar^{n,k} = sum_i p_i x_i^{n,k}; where clients work on stale models, xbar is the
+xbar^{n,k} = sum_i p_i x_i^{n,k}; if clients work on stale models, xbar is the
 virtual iterate of Fraboni et al. 2022, eq. (7).
 """
 
@@ -35,7 +35,7 @@ from fedtheory.language.quantities.quantity import mean_over_rounds as mean_over
 from fedtheory.language.quantities.steady_state import *
 from fedtheory.language.quantities.vectors import *
 
-# The chapters of papers use those above.
+# The chapters of papers use those of this package.
 for _chapter in modules_of_papers("quantities"):
     _own = {name: one for name, one in vars(_chapter).items() if not name.startswith("_")}
     globals().update({name: one for name, one in _own.items() if isinstance(one, Quantity | QuantityFamily)})

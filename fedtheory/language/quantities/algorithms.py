@@ -1,4 +1,4 @@
-"""Numbers of algorithms that are definitions, the limit of the expected model, and the distance between clients."""
+"""Parameters of algorithms given as definitions, the limit of the expected model, and the distance between clients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fedtheory.language.quantities.quantity import RunQuantity, constant, per_ro
 
 
 def _parameter(run: Run, key: str) -> Number:
-    """Return the number of a definition's parameter, by its key in run files."""
+    """Return the value of a definition's parameter, by its key in run files."""
     defined = run.algorithm.defined
     for parameter in () if defined is None else defined.algorithm.parameters:
         if parameter.key == key and defined is not None:

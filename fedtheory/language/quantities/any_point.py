@@ -1,4 +1,4 @@
-"""A point y to compare a run with: the minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), and what is known there."""
+"""The comparator, the minimiser y of F(y) + |x^0 - y|^2 / (2 eta tau T), and quantities at y."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ noise_smoothness = constant(
 
 
 def _from_comparator(run: Run) -> Array:
-    """|x - y|^2 as a form in (1, x - x*), (1, d+1, d+1)."""
+    """Return |x - y|^2 as a form in (1, x - x*), (1, d+1, d+1)."""
     point = run.comparator.point
     form = run.arithmetic.identity(run.problem.dimension + 1)
     form[0, 0] = point @ point

@@ -1,4 +1,4 @@
-"""The auxiliary sequence of centralised gradient descent that starts again from every server model.
+"""The auxiliary sequence of centralised gradient descent that restarts from every server model.
 
 For runs without noise: ``v_[k]((k-1) tau) = w((k-1) tau)``, then
 ``v <- v - eta grad F(v)``; theta_[k](t) = F(v_[k](t)) - F*.
@@ -49,13 +49,13 @@ interval_start_gap = per_round(
 
 
 def _is_random(run: Run) -> bool:
-    """Whether the server's models are random, by noise or by the weights of the clients."""
+    """Return whether the server's models are random, by noise or by the weights of the clients."""
     law = run.algorithm.aggregation.moments(run.problem.weights)
     return a.full_gradients.failure(run) is not None or not law.is_fixed
 
 
 def _measure_interval_ends(run: Run) -> Array:
-    """theta_[k](k tau) for each interval, (T,)."""
+    """Return theta_[k](k tau) for each interval, (T,)."""
     size = run.algorithm.work.common_step_size
     if size is None:
         raise NotApplicable("the clients use different step sizes")

@@ -25,7 +25,7 @@ from fedtheory.language.quantities.measuring.symbols import (
 from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round, symbol_of
 
 SUM_INSIDE = Over("steps", "sum", begin=1)
-"""Over the local steps but the first one, before which clients that start together have no drift."""
+"""The local steps except the first one, before which clients that start together have no drift."""
 _LARGEST_OF_ALL = (Over("clients", "largest"), Over("steps", "largest"), Over("rounds", "largest"))
 _CURVATURE = symbol_of(problem.client_smoothness)
 _MEAN_DRIFT = Average(square(LOCAL - ITERATE)) / STEPS
@@ -39,7 +39,7 @@ max_drift = RunQuantity(
 
 
 def _round_drift(run: Run, drift: Array) -> Array:
-    """(1/tau) sum_{k=1..tau-1} sum_i p_i of the drift, (N,) from (N, K+1, M)."""
+    """Return (1/tau) sum_{k=1..tau-1} sum_i p_i of the drift, (N,) from (N, K+1, M)."""
     inside = require_common_steps(run, drift)[:, 1:-1]
     averaged = inside @ run.problem.weights if inside.size else inside.sum(axis=2)
     total = averaged.sum(axis=1) + run.arithmetic.zeros(len(averaged))
@@ -64,18 +64,18 @@ average_round_drift = RunQuantity(
 
 
 def _mean_over_steps_inside(run: Run, values: Array) -> Any:
-    """(1/tau) sum_{k=1..tau-1} of values (K+1,): before the first step there is no drift."""
+    """Return (1/tau) sum_{k=1..tau-1} of values (K+1,): before the first step there is no drift."""
     inside = require_common_steps(run, values)[1:-1]
     return inside.sum() / run.arithmetic.number(run.algorithm.work.steps[0], "tau")
 
 
 def _curvature_drift(run: Run) -> Any:
-    """Return the drift in expectation over clients with p_i L_i."""
+    """Return the client average of the drift with weights p_i L_i."""
     return _mean_over_steps_inside(run, run.trajectory.mean_drift @ (run.problem.weights * run.client_smoothness))
 
 
 def _curvature_imbalance(run: Run) -> Any:
-    """Sum the differences, weighted by p_i L_i."""
+    """Return the squared norm of the sum of the differences, weighted by p_i L_i."""
     factors = run.problem.weights * run.client_smoothness
     return _mean_over_steps_inside(run, run.trajectory.mean_difference_sq(factors))
 

@@ -1,4 +1,4 @@
-"""Errors of the server's and the averaged models, as exact expectations: what a bound promises to keep small."""
+"""Errors of the server's and the averaged models, as exact expectations: the left sides of bounds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ average_suboptimality = RunQuantity(
 
 
 def _discount(run: Run) -> Any:
-    """Return the mean over all local steps of which the later ones count more."""
+    """Return the exponentially weighted average over all local steps."""
     sizes = run.algorithm.work.step_sizes
     factor = 1 - sizes[0] * run.strong_convexity / 2
     if (sizes != sizes[0]).any() or factor <= 0:
@@ -70,7 +70,7 @@ discounted_suboptimality = RunQuantity(
     "discounted_suboptimality",
     r"\textstyle\sum_{j=1}^{\tau T}q^{-j}\,\mathbb E\left[F(\bar x_j)-F(x^*)\right]/\sum_{j=1}^{\tau T}q^{-j}",
     "sum_j q^-j (E F(xbar_j) - F*) / sum_j q^-j, q = 1 - eta mu/2, over the local steps j = 1 .. tau T of all rounds: "
-    "a mean that forgets the first errors",
+    "an exponentially weighted average",
     _discount,
     term=define_by(gap(NEXT_ITERATE), Over("iterations", "mean", weights=_FORGETTING)),
 )

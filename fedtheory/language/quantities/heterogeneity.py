@@ -1,4 +1,4 @@
-"""Heterogeneity of the clients: dissimilarity of their gradients, distance of their optima."""
+"""Heterogeneity of the clients: dissimilarity of their gradients, distances between their optima."""
 
 from __future__ import annotations
 

@@ -45,13 +45,16 @@ visited_second_moment = supremum(
 
 
 def _has_linear_part(form: Array) -> bool:
-    """Return whether a form is not symmetric about zero, up to rounding in floats."""
+    """Return whether a form has a linear part, up to rounding in floats."""
     rounding = 0 if form.dtype == object else 1e-12 * np.abs(form).max()
     return bool((abs(form[1:, 0]) > rounding).any())
 
 
 def _relative_noise(run: Run, form: Array) -> Number:
-    """beta^2 for a form of E|g - grad F_k|^2 in (1, w - w_k^o): its curvature, doubled where it has a linear part."""
+    """Return beta^2 for a form of E|g - grad F_k|^2 in (1, w - w_k^o).
+
+    It is the curvature of the form, doubled if the form has a linear part.
+    """
     curvature = run.arithmetic.largest_eigenvalue(form[1:, 1:])
     return curvature * 2 if _has_linear_part(form) else curvature
 
@@ -65,7 +68,7 @@ def _move(run: Run, form: Array, origin: Array) -> Array:
 
 
 def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
-    """Return a number of each client's noise variance as a form in (1, w - w_k^o), (1, 1, M)."""
+    """Return a measure of each client, (1, 1, M), from a function of the noise variance as a form in (1, w - w_k^o)."""
 
     def measure(run: Run) -> Array:
         optima = run.problem.centred.client_optima
@@ -88,7 +91,7 @@ relative_noise = constant(
 
 
 def _absolute_noise(run: Run, form: Array) -> Number:
-    """sigma^2, the smallest that goes with this beta^2: by duality the linear part is completed to a square."""
+    """Return sigma^2, the smallest for this beta^2: by duality the linear part is completed to a square."""
     if not _has_linear_part(form):
         return form[0, 0]
     slack = _relative_noise(run, form) * run.arithmetic.identity(len(form) - 1) - form[1:, 1:]

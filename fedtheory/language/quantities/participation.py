@@ -1,4 +1,4 @@
-"""Sampled clients: how many a round selects, and the variance of their random weights."""
+"""Sampled clients: their number per round, and the variance of their random weights."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ participants = constant(
 
 
 def paired_moments(run: Run) -> WeightMoments:
-    """Moments of weights that all pairs of clients share; raise `NotApplicable` for others."""
+    """Return weight moments with a common factor for all pairs of clients; raise `NotApplicable` for other laws."""
     expect_no_cycle(run)
     moments = run.algorithm.aggregation.moments(run.problem.weights)
     if moments.directions:

@@ -1,4 +1,4 @@
-"""Quantities that symbols of a claim stand for: a number of a run, a vector of a local step, or an objective."""
+"""Quantities for the symbols of a claim: a number of a run, a vector of a local step, or an objective."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from fedtheory.language.assumptions import Assumption, Boundedness
 
 Place = Literal["run", "round", "step", "points"]
-"""Place at which a quantity has values: one for the whole run, or one for each round, local step, or point."""
+"""Place at which a quantity has values: the whole run, or each round, local step, or point."""
 
 Primitive = Literal["setting", "constant", "minimiser", "limit", "clock", "window", "process"]
-"""Kind of a number that no term defines; its defining property is its assumption, or what it is said to mean.
+"""Kind of a number without a term, which is defined by its assumption or its description.
 
-A `setting` is read from the run, with the law of the participants and the moments of their weights.  A `constant` is
-the smallest or largest number for which an inequality holds at all points of a region.  A `minimiser` is made of a
-point that is solved for, a `limit` is as the number of rounds tends to infinity or small steps.  A `clock` counts
-times and reports, a `window` sums over as many updates as such a count.  A `process` is followed along other steps
-than the run's own.
+A `setting` is read from the run, including its participation law and moments of the weights.  A `constant` is
+the smallest or largest number for which an inequality holds at all points of a region.  A `minimiser` depends on a
+point that minimises a function, a `limit` is taken as rounds tend to infinity or steps to zero.  A `clock` counts
+times and reports, a `window` sums over a number of updates.  A `process` needs the simulation of other steps
+than the run's.
 """
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the entries t = 0, 1, ... that a mean or a sum is over."""
+    """Weights of the entries t = 0, 1, ... of an average or a sum."""
 
     expression: Expr
     index: sp.Symbol
@@ -50,21 +50,22 @@ class Weights:
 
 @dataclass(frozen=True)
 class Over:
-    """A number made of those of several clients, types of them, local steps of a round, rounds, or steps of all rounds.
+    """A reduction over clients, types of clients, local steps of a round, rounds, or steps of all rounds.
 
-    Clients with the same objective are of one type; the number of a type stands at its first client.  A window is of as
-    few updates as give each client the same weight in every window; each keeps its sum, instead of its updates.
+    Clients with the same objective are of one type; the number of a type is stored at its first client.  A window is
+    the
+    smallest number of updates in which each client has the same total weight; its sums replace its updates.
     """
 
     index: Literal["clients", "types", "steps", "rounds", "windows", "iterations"]
     by: Literal["mean", "sum", "largest", "smallest", "first", "last", "before", "each", "own"]
-    """Reduction of the entries; `before` has, for each entry, the sum of those before it.
+    """Reduction of the entries; `before` has, for each entry, the sum of the previous ones.
 
-    Of types: `each` has the sum of the clients of a type at its first client and zero at the others, `own` has it at
+    For types: `each` has the sum over the clients of a type at its first client and zero at the others, `own` has it at
     each client of the type, and `sum` adds the numbers of all types.
     """
     begin: int = 0
-    """The first entry that counts."""
+    """The first entry that is included."""
     weights: Weights | None = None
 
 
@@ -72,14 +73,15 @@ class Over:
 class Term:
     """Definition of a quantity by an expression at a local step: its value on a run and its meaning in proofs.
 
-    Inner products and objective values stand inside an `Expectation`.  A quantity with a root has its square so.
+    Inner products and objective values are inside an `Expectation`.  For a quantity with `root`, the term is its
+    square.
     """
 
     expression: Expr
     where: tuple[tuple[sp.Symbol, Quantity], ...]
     """Quantities that the symbols of the expression stand for."""
     over: tuple[Over, ...] = ()
-    """Reductions of its values at all steps, in their order; without one the values are the quantity."""
+    """Reductions of its values at all steps, in order; without any, the values are the quantity."""
 
 
 @dataclass(frozen=True)
@@ -97,27 +99,27 @@ class RunQuantity:
     measure: Callable[[Run], Any]
     root: bool = False
     is_constant: bool = False
-    """Whether it is a constant of the problem and the step size, the same for every number of rounds."""
+    """Whether it is a constant of the problem and the step size, independent of the number of rounds."""
     limit: Callable[[Run], Any] | None = None
-    """Limit as the number of rounds tends to infinity at constant step sizes, where there is a closed form."""
+    """Limit as the number of rounds tends to infinity at constant step sizes, if it has a closed form."""
     per_round: bool = False
-    """Whether it has one value for each round, which a place without rounds does not know."""
+    """Whether it has one value for each round, so that it is undefined at places without rounds."""
     per_step: bool = False
     """Whether it has one value for each local step."""
     of_types: bool = False
-    """Whether types of clients have it: then a sum over clients is one over types."""
+    """Whether it has values for types of clients, so that a sum over clients is one over types."""
     region: Callable[[Run], Region] | None = None
-    """For a constant of an assumption: where it holds."""
+    """Region of a constant of an assumption."""
     assumption: Assumption | None = None
     """The assumption of which it is the constant."""
     term: Term | None = None
-    """Definition by an expression at a local step, where it has one."""
+    """Definition by an expression at a local step, if there is one."""
     primitive: Primitive | None = None
-    """Kind of a number that has no term."""
+    """Kind of a number without a term."""
 
     @property
     def defining_property(self) -> str:
-        """The property that defines a number without a term: its assumption where it is the constant of one."""
+        """The property that defines a number without a term: its assumption if it is the constant of one."""
         return self.meaning if self.assumption is None else f"{self.meaning} ({self.assumption.name})"
 
     @property
@@ -129,20 +131,20 @@ class RunQuantity:
 
     @cached_property
     def _key(self) -> object:
-        """Quicker to look up than the quantity itself."""
+        """Key for caches, faster to compare than the quantity itself."""
         return object()
 
     def on(self, run: Run) -> Any:
-        """Return the quantity of a run, measured once."""
+        """Return the quantity of a run, cached."""
         return run.memo.compute_once(self._key, lambda: self._measured(run))
 
     def _measured(self, run: Run) -> Any:
         measured = self._evaluate(self.measure, run)
-        # Midpoints and radii end here: sides are compared number by number.
+        # Float intervals are converted to single numbers here, because sides are compared one by one.
         return measured.enclosures() if isinstance(measured, MidpointRadius) else measured
 
     def _evaluate(self, question: Callable[[Run], Any], run: Run) -> Any:
-        """Evaluate on a run; where there is no value the reason names the quantity."""
+        """Evaluate on a run; if the value is undefined, the error names the quantity."""
         try:
             if self.of_types:
                 run.require_single_clients("a type's number stands at its first client")
@@ -152,7 +154,7 @@ class RunQuantity:
             raise reason.about(self.name) from None
 
     def is_known_of(self, run: Run) -> bool:
-        """Return whether the quantity of a run has been measured."""
+        """Return whether the quantity is cached for a run."""
         return self._key in run.memo
 
     def region_on(self, run: Run) -> Region | None:
@@ -163,7 +165,7 @@ class RunQuantity:
         return found
 
     def _find_region(self, run: Run) -> Any:
-        """Return the region of a quantity on a run, found once; None for a quantity without one."""
+        """Return the region of a quantity on a run, cached; None for a quantity without one."""
         return None if self.region is None else run.compute_once(self.region)
 
     @cached_property
@@ -178,7 +180,7 @@ def symbol_of(quantity: Quantity) -> sp.Symbol:
 
 
 constant = partial(RunQuantity, is_constant=True)
-"""A quantity that no number of rounds changes."""
+"""A quantity that does not depend on the number of rounds."""
 per_round = partial(RunQuantity, per_round=True)
 """A quantity with one value for each round."""
 per_step = partial(RunQuantity, per_round=True, per_step=True)
@@ -210,23 +212,23 @@ def supremum(
 
 
 def assumed(name: str, latex: str, meaning: str, assumption: Boundedness) -> RunQuantity:
-    """Return the constant of an assumption, whose square is what the assumption bounds."""
+    """Return the constant of an assumption, whose square is the assumed bound."""
     return supremum(name, latex, meaning, assumption.require, assumption)
 
 
 @dataclass(frozen=True)
 class MeanOverRounds:
-    """The measure of the mean over all updates of a quantity that has one value for each."""
+    """Computes the time average of a quantity that has one value for each update."""
 
     of: RunQuantity
 
     def __call__(self, run: Run) -> Any:
-        """Compute the mean on a run."""
+        """Compute the time average on a run."""
         return self.of.on(run).sum() / run.algorithm.rounds
 
 
 def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
-    """Return the mean over all updates of a quantity that has one value for each."""
+    """Return the time average over all updates of a quantity that has one value for each."""
     term = quantity.term or Term(quantity.symbol, ((quantity.symbol, quantity),))
     return RunQuantity(
         f"mean_{quantity.name}",
@@ -239,7 +241,7 @@ def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
 
 @dataclass(frozen=True)
 class OnOtherRun:
-    """The measure of a quantity on a run that is made of the given one."""
+    """Computes a quantity on a run that is derived from the given one."""
 
     of: RunQuantity
     other: Callable[[Run], Run]
@@ -250,13 +252,13 @@ class OnOtherRun:
 
 
 def on_other_run(name: str, latex: str, meaning: str, of: RunQuantity, other: Callable[[Run], Run]) -> RunQuantity:
-    """Return a quantity of another run, which is made of the given one."""
+    """Return a quantity of another run, which is derived from the given one."""
     return RunQuantity(name, latex, meaning, OnOtherRun(of, other), primitive="process")
 
 
 @dataclass(frozen=True)
 class QuantityFamily:
-    """Quantities that differ by a whole number, which is given as ``family(number)``."""
+    """Quantities with an integer parameter, given as ``family(number)``."""
 
     name: str
     latex: str
@@ -271,7 +273,7 @@ class QuantityFamily:
 
 @dataclass(frozen=True)
 class VectorQuantity:
-    """A random vector of one local step; `build` asks a frame for it."""
+    """A random vector of one local step; `build` computes it from a frame."""
 
     name: str
     latex: str
@@ -293,7 +295,7 @@ class ScalarQuantity:
 
 @dataclass(frozen=True)
 class PointQuantity:
-    """A free point, for statements "for all x": tried at the run's probes."""
+    """A free point, for statements "for all x": checked at the run's probe points."""
 
     name: str
     latex: str
@@ -303,7 +305,7 @@ class PointQuantity:
 
 @dataclass(frozen=True)
 class ObjectiveQuantity:
-    """An objective: F, or F_i for each client; `select` gives it as a function in coordinates centred at x*."""
+    """An objective: F, or F_i for each client; `select` returns it as a function in coordinates relative to x*."""
 
     name: str
     latex: str

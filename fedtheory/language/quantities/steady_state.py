@@ -1,4 +1,4 @@
-"""Stationary errors: exact limits for ever more rounds, and their leading order in the step size."""
+"""Stationary errors: exact limits for infinitely many rounds, and their leading order in the step size."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ leading_limiting_distance_sq = constant(
 small_step_optimum = VectorQuantity(
     "small_step_optimum",
     r"\bar w",
-    "w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
+    "w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, the limit of runs for small step sizes",
     lambda frame: frame.constant(small_step_limit(frame.run)[None]),
 )
 
@@ -84,7 +84,7 @@ def _small_step_bias_sq(run: Run) -> Any:
 small_step_bias = constant(
     "small_step_bias",
     r"\|\bar w-w^o\|",
-    "distance from x* of w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
+    "distance from x* of w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, the limit of runs for small step sizes",
     _small_step_bias_sq,
     root=True,
     term=define_by(

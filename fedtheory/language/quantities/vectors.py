@@ -64,7 +64,7 @@ virtual_iterate = VectorQuantity(
 next_virtual_iterate = VectorQuantity(
     "next_virtual_iterate",
     r"\theta^{n,k+1}",
-    "the same with k + 1 local steps",
+    "the server's model as the first k + 1 local steps of the reporting clients would make it",
     lambda frame: frame.next_virtual,
 )
 

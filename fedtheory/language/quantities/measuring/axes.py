@@ -12,22 +12,22 @@ from fedtheory.errors import NotApplicable
 
 
 def place_on_clients(values: Any) -> Any:
-    """Numbers of clients (M,) on the client axis; a single number stays unchanged."""
+    """Return numbers of clients (M,) on the client axis; a single number is unchanged."""
     return values[None, None, :] if np.ndim(values) else values
 
 
 def place_on_rounds(values: Array) -> Array:
-    """Numbers of rounds (N,) on the axis of rounds."""
+    """Return numbers of rounds (N,) on the axis of rounds."""
     return values[:, None, None]
 
 
 def place_on_rounds_and_clients(values: Array) -> Array:
-    """Numbers of rounds and clients (N, M) on their two axes."""
+    """Return numbers of rounds and clients (N, M) on their two axes."""
     return values[:, None, :]
 
 
 def require_common_steps(run: Run, values: Array) -> Array:
-    """Return an array over local steps, once all clients are known to take the same number."""
+    """Return an array over local steps, after checking that all clients take equally many."""
     if run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps: there is no averaged iterate")
     return values

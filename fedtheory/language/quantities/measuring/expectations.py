@@ -1,7 +1,7 @@
-"""Exact expectations at each local step (n, k), and what becomes of them on the axes of a quantity.
+"""Evaluates exact expectations at each local step (n, k), and reduces them to the axes of a quantity.
 
-Frames may be several local steps together: numbers at a frame have the axes
-(places, 1, clients), one place for a single step.
+A frame may contain several local steps: values at a frame have the axes
+(places, 1, clients), with one place for a single step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fedtheory.language.quantities.quantity import RunQuantity
 
 
 def zero_at_optimum(run: Run) -> Array:
-    """x* in the coordinates of frames, (1, d); `NoMinimiser` where F has none."""
+    """Return x* in the coordinates of frames, (1, d); raise `NoMinimiser` if F has none."""
     return run.arithmetic.zeros(1, run.problem.about_optimum.dimension)
 
 
@@ -29,7 +29,7 @@ Value = Callable[[Frame], Array]
 
 @dataclass(frozen=True)
 class AtSteps:
-    """The measure of what is made of values at each local step, (N, K, 1 or M)."""
+    """Computes a quantity from its values at each local step, (N, K, 1 or M)."""
 
     value: Value
     made: Callable[[Run, Array], Array]
@@ -40,14 +40,14 @@ class AtSteps:
 
 
 def _at_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
-    """Values at each local step, found in one go: a large run does not keep its frames."""
+    """Return the values at each local step, computed in one pass: frames of a large run are not stored."""
     shape = run.algorithm.rounds, common_steps(run), -1
     at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in certain_stacks(run)]
     return [np.concatenate(found).reshape(shape) for found in zip(*at_frames, strict=True)]
 
 
 def measure_several(quantities: Iterable[RunQuantity], run: Run) -> None:
-    """Find what several quantities are made of at local steps; `FedtheoryError` where one of them has no value."""
+    """Compute the values of several quantities at local steps together; raise `FedtheoryError` if one is undefined."""
     unknown = [quantity for quantity in quantities if not quantity.is_known_of(run)]
     values = [one.measure.value for one in unknown if isinstance(one.measure, AtSteps)]
     missing = [value for value in dict.fromkeys(values) if value not in run.memo]
@@ -55,7 +55,7 @@ def measure_several(quantities: Iterable[RunQuantity], run: Run) -> None:
         for value, found in zip(missing, _at_each_step(run, missing) if missing else [], strict=True):
             run.memo.store(value, found)
     except NotApplicable:
-        # Asked alone, the quantity that has no value says so by its name.
+        # Computed alone, the undefined quantity raises its own error.
         for quantity in unknown:
             quantity.on(run)
         raise

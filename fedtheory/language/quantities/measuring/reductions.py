@@ -1,4 +1,4 @@
-"""Numbers that are made of those at all local steps: means, sums and extremes over steps, rounds and clients."""
+"""Reductions of values at all local steps: averages, sums and extremes over steps, rounds and clients."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LARGEST_STEP, LARGEST_ROUND = Over("steps", "largest"), Over("rounds", "largest"
 
 @dataclass(frozen=True)
 class Reduced:
-    """Reductions of values at all steps."""
+    """A sequence of reductions of values at all steps."""
 
     every: tuple[Over, ...]
 
@@ -38,7 +38,7 @@ class Reduced:
 
 
 def reduce_steps(every: Iterable[Over], run: Run, values: Array) -> Any:
-    """Reduce values (N, K, 1 or M) step by step; a number where one is left of each round, step and client."""
+    """Reduce values (N, K, 1 or M) one reduction after the other; return a number if one entry is left."""
     over, is_whole = tuple(every), False
     for one in over:
         values = _reduce(one, run, values)
@@ -47,7 +47,7 @@ def reduce_steps(every: Iterable[Over], run: Run, values: Array) -> Any:
 
 
 def _reduce(over: Over, run: Run, values: Array) -> Array:
-    """Reduce values along one axis, which stays with length one; iterations are rounds and steps together."""
+    """Reduce values along one axis, which keeps length one; iterations are rounds and steps together."""
     if over.weights is not None:
         return _weigh(over, over.weights, run, values)
     if over.by in ("each", "own"):
@@ -66,7 +66,7 @@ def _reduce(over: Over, run: Run, values: Array) -> Array:
 
 
 def _sum_types(over: Over, run: Run, values: Array) -> Array:
-    """Sums of the clients of each type, at its first client or at each of its clients."""
+    """Return sums over the clients of each type, at its first client or at each of its clients."""
     surrogate = run.surrogate
     values = np.broadcast_to(values, (*values.shape[:2], len(surrogate.types)))
     sums = surrogate.sum_by_type(values * run.multiplicities)
@@ -74,7 +74,7 @@ def _sum_types(over: Over, run: Run, values: Array) -> Array:
 
 
 def _sum_windows(run: Run, values: Array) -> Array:
-    """Sums over the blocks of W updates, (N/W, K, M) from (N, K, M)."""
+    """Return sums over the blocks of W updates, (N/W, K, M) from (N, K, M)."""
     run.require_single_clients("windows are of the weights of single clients")
     window = run.algorithm.schedule.smallest_window(run.surrogate.weights)
     sums: Array = values.reshape(-1, window, *values.shape[1:]).sum(axis=1)
@@ -82,7 +82,7 @@ def _sum_windows(run: Run, values: Array) -> Array:
 
 
 def _weigh(over: Over, weights: Weights, run: Run, values: Array) -> Array:
-    """Weighted means or sums of values along an axis."""
+    """Return weighted averages or sums of values along an axis."""
     axes = (0, 1) if over.index == "iterations" else (_AXES[over.index],)
     lengths = tuple(length if axis in axes else 1 for axis, length in enumerate(values.shape))
     factors = _evaluate(weights, run, run.arithmetic.array(list(range(int(np.prod(lengths))))).reshape(lengths))
@@ -98,7 +98,7 @@ def _weigh(over: Over, weights: Weights, run: Run, values: Array) -> Array:
 
 def _evaluate(weights: Weights, run: Run, numbers: Array) -> Array:
     """Return the weights of numbered entries, on their axes."""
-    # Evaluation knows all quantities: it is loaded when the first run is measured.
+    # Evaluation imports all quantities, so it is imported when the first run is measured.
     from fedtheory.language.evaluation import compile_expression, whole_run
 
     meaning = "number of the round or local step, from 0 on"
@@ -108,13 +108,13 @@ def _evaluate(weights: Weights, run: Run, numbers: Array) -> Array:
 
 
 def _add(run: Run, counted: Array) -> Array:
-    """Return the sum of entries, zero where there are none."""
+    """Return the sum of entries, zero if there are none."""
     nothing = run.arithmetic.zeros(1, *counted.shape[1:])
     return np.asarray(counted.sum(axis=0, keepdims=True)) if len(counted) else nothing
 
 
 def _extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Array], Array]:
-    """Return the largest or the smallest entry, whatever arithmetic, by halves: 100,000 clients take 17 comparisons."""
+    """Return a reduction to the largest or smallest entry by halving, in few comparisons for any arithmetic."""
 
     def chosen(_run: Run, counted: Array) -> Array:
         while len(counted) > 1:

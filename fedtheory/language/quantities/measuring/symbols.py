@@ -37,37 +37,37 @@ STEPS = symbol_of(local_work.local_steps)
 
 
 def define_by(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:
-    """Define a number by its values at local steps, and by what becomes of them; `also` are further quantities."""
+    """Define a number by its values at local steps and their reductions; `also` are further quantities."""
     return term_at_steps(expression, *_VOCABULARY, *also, over=over)
 
 
 def square(vector: Expr) -> Expr:
-    """E|v|^2."""
+    """Return E|v|^2."""
     found: Expr = Expectation(norm_sq(vector))
     return found
 
 
 def gap(at: Expr, below: Expr = OPTIMUM) -> Expr:
-    """E F(x) - F(y), y the optimum unless another point is given."""
+    """Return E F(x) - F(y), with y the optimum by default."""
     found: Expr = Expectation(Value(OBJECTIVE, at) - Value(OBJECTIVE, below))
     return found
 
 
 def gradient_sq(at: Expr) -> Expr:
-    """E|grad F(x)|^2."""
+    """Return E|grad F(x)|^2."""
     return square(Gradient(OBJECTIVE, at))
 
 
 def second_moment(at: Expr) -> Expr:
-    """E|g_i(x)|^2 of each client."""
+    """Return E|g_i(x)|^2 of each client."""
     return square(SampledGradient(CLIENT_OBJECTIVE, at))
 
 
 def variance(at: Expr) -> Expr:
-    """E|g_i(x) - grad F_i(x)|^2 of each client."""
+    """Return E|g_i(x) - grad F_i(x)|^2 of each client."""
     return square(SampledGradient(CLIENT_OBJECTIVE, at) - Gradient(CLIENT_OBJECTIVE, at))
 
 
 def gap_of_mean(at: Expr) -> Expr:
-    """F(E x) - F*."""
+    """Return F(E x) - F*."""
     return gap(Expectation(at))

@@ -1,4 +1,4 @@
-"""Quantities that an expression of the language of claims defines at every local step, and computes."""
+"""Quantities that are defined and computed by an expression of the language of claims at every local step."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class ValueAtStep:
 
     @cached_property
     def compiled(self) -> Callable[[Frame], Array]:
-        """The expression, ready for frames; raise `ValueError` for what the language does not know."""
-        # Evaluation knows all quantities, these among them: it is loaded when the first run is measured.
+        """The compiled expression; raises `ValueError` for expressions outside the language."""
+        # Evaluation imports all quantities, so it is imported when the first run is measured.
         from fedtheory.language.evaluation import Site, compile_expression
 
         evaluate = compile_expression(self.term.expression, dict(self.term.where))
@@ -44,14 +44,14 @@ class ValueAtStep:
 
 @dataclass(frozen=True)
 class InNumbers:
-    """The measure of a term in numbers of a run, which needs no models but those that the numbers need."""
+    """Computes a term in numbers of a run, without simulating further models."""
 
     term: Term
 
     @cached_property
     def compiled(self) -> Callable[[Site], Array]:
-        """The expression, ready for sites; raise `ValueError` for what the language does not know."""
-        # Evaluation knows all quantities, these among them: it is loaded when the first run is measured.
+        """The compiled expression; raises `ValueError` for expressions outside the language."""
+        # Evaluation imports all quantities, so it is imported when the first run is measured.
         from fedtheory.language.evaluation import compile_expression
 
         return compile_expression(self.term.expression, dict(self.term.where))
@@ -69,7 +69,7 @@ class InNumbers:
 
 
 def _repeat_entries(over: Over, run: Run, values: Array) -> Array:
-    """Write out a value that rounds or steps have in common, where their number counts in a reduction."""
+    """Repeat a value that rounds or steps share, if a reduction depends on their number."""
     if over.by in ("largest", "smallest", "first", "last", "each", "own") and not over.begin:
         return values
     lengths = list(values.shape)
@@ -83,8 +83,8 @@ def _repeat_entries(over: Over, run: Run, values: Array) -> Array:
 def evaluator_of(term: Term) -> AtSteps | InNumbers:
     """Return the function that computes a term on a run.
 
-    It returns (N, K, 1 or M), with axes of length one for what `over` runs over, or a number where it runs over all.
-    A term in numbers of the run has axes of length one for what none of them differs in.
+    It returns (N, K, 1 or M), with axes of length one for the reduced ones, or a number if all are reduced.
+    A term in numbers of the run has axes of length one where none of the numbers varies.
     """
     if is_in_numbers(term):
         return InNumbers(term)
@@ -92,12 +92,12 @@ def evaluator_of(term: Term) -> AtSteps | InNumbers:
 
 
 def has_fast_path(quantity: RunQuantity) -> bool:
-    """Return whether another routine than the evaluator of its term computes a quantity."""
+    """Return whether a quantity has a faster routine than the evaluator of its term."""
     return quantity.term is not None and quantity.measure != evaluator_of(quantity.term)
 
 
 def is_in_numbers(term: Term) -> bool:
-    """Return whether a term has numbers of a run alone, and no vectors or objectives."""
+    """Return whether a term contains only numbers of a run, and no vectors or objectives."""
     return all(isinstance(of, RunQuantity) for _, of in term.where)
 
 
@@ -110,24 +110,24 @@ def _pair_used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbo
     """Pair the symbols of an expression with their quantities."""
     known: dict[sp.Symbol, Quantity] = {}
     for one in of:
-        # Two quantities in one notation would be one symbol, and a term would mean either.
+        # Two quantities with the same notation would be one symbol, and the term would be ambiguous.
         assert known.setdefault(symbol_of(one), one) is one, f"{one.name} has the notation of another quantity"
     return tuple((symbol, known[symbol]) for symbol in sorted(expression.free_symbols, key=str))
 
 
 def define(name: str, notation: str, meaning: str, term: Term) -> RunQuantity:
-    """Return a quantity which its term defines and computes."""
+    """Return a quantity that is defined and computed by a term."""
     return place_by_term(RunQuantity(name, notation, meaning, evaluator_of(term)), term)
 
 
 def place_by_term(quantity: RunQuantity, term: Term) -> RunQuantity:
-    """Return a quantity with a term, and with values at the rounds and local steps that the term does not run over."""
+    """Return a quantity with a term, and with the rounds and local steps that the term does not reduce."""
     per_round, per_step = place_of(term)
     return replace(quantity, term=term, per_round=per_round, per_step=per_step)
 
 
 def place_of(term: Term) -> tuple[bool, bool]:
-    """Tell whether a term has a value for each round, and whether it has one for each local step."""
+    """Return whether a term has a value for each round, and whether it has one for each local step."""
     indices = {over.index for over in term.over if over.by != "before"}
     numbers = [of for _, of in term.where if isinstance(of, RunQuantity)]
     has_models = not is_in_numbers(term)
@@ -140,9 +140,9 @@ def place_of(term: Term) -> tuple[bool, bool]:
 def define_in_numbers(
     name: str, notation: str, meaning: str, expression: Expr, *over: Over, of: Iterable[RunQuantity]
 ) -> RunQuantity:
-    """A quantity which an expression in others defines, and what becomes of its entries; their symbols stand in it.
+    """Return a quantity defined by an expression in the symbols of others, and by reductions of its entries.
 
-    It is a constant where they are, and one of types where one of them is.
+    It is a constant if all the others are, and has values of types if one of them has.
     """
     every = tuple(of)
     found = define(name, notation, meaning, term_at_steps(expression, *every, over=over))
@@ -151,5 +151,5 @@ def define_in_numbers(
 
 
 def reduce_entries(name: str, notation: str, meaning: str, of: RunQuantity, *over: Over) -> RunQuantity:
-    """Return a quantity that is made of the entries of another one, over its clients, local steps or rounds."""
+    """Return a quantity that reduces the entries of another one, over its clients, local steps or rounds."""
     return define_in_numbers(name, notation, meaning, of.symbol, *over, of=[of])
