@@ -1,4 +1,4 @@
-"""Recommend step sizes, local steps, rounds and clients for a run by bounds, and compare with the exact optimum.
+"""Recommends step sizes, local steps, rounds and clients for a run, by bounds and by exact errors.
 
     >>> from fedtheory import planner
     >>> found = planner.plan_numbers({"L": 1, "M": 10, "tau": 5, "T": 100, "D": 2, "sigma": 1, "zeta": 0.5})

@@ -1,4 +1,4 @@
-"""The largest value of a step size or a number of local steps under the conditions of a bound."""
+"""The largest admissible value of a step size or a number of local steps under the conditions of a bound."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _DOUBLINGS = 60
 _START = 2.0**-30
 """Start of a search, as a fraction of the present value."""
 _NEAR = 1e-6
-"""More than the part of an edge within which a near tie holds."""
+"""Relative tolerance at an edge, larger than that of near ties."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """The largest value of a number before a condition fails."""
+    """The largest value of a number for which no condition fails."""
 
     value: float
-    """Infinite without a limit; zero where the condition fails however small the number is."""
+    """The value; infinite without a limit, zero if a condition fails for all positive numbers."""
     condition: Expr | None = None
     """The condition that fails first; None without a limit."""
     of: tuple[NumericBound, str] | None = field(default=None, compare=False)
@@ -34,9 +34,9 @@ class Edge:
 
     @cached_property
     def formula(self) -> Expr | None:
-        """The value in the symbols of the bound, where the condition can be solved for it.
+        """The value in the symbols of the bound, if the condition can be solved for it.
 
-        By SymPy, where the number stands alone on one side or occurs as a polynomial of degree two at most.
+        SymPy solves it if the number is alone on one side or occurs as a polynomial of degree two at most.
         """
         if self.of is None or self.condition is None:
             return None
@@ -47,9 +47,9 @@ UNLIMITED = Edge(math.inf)
 
 
 def largest(bound: NumericBound, name: str) -> Edge:
-    """Return the largest value of the number of that name at which all conditions hold, all other numbers unchanged.
+    """Return the largest value of the named number for which all conditions hold, all other numbers unchanged.
 
-    A condition is solved by bisection, unless the number stands alone on one side.
+    A condition is solved by bisection, unless the number is alone on one side.
     """
     concerned = [condition for condition in bound.conditions if bound.depends_on(condition, name)]
     edges = [_edge(bound, condition, name) for condition in concerned]
@@ -57,7 +57,7 @@ def largest(bound: NumericBound, name: str) -> Edge:
 
 
 def largest_count(bound: NumericBound, name: str) -> Edge:
-    """Return the largest whole number at which all conditions hold, at least zero."""
+    """Return the largest whole number for which all conditions hold, at least zero."""
     edge = largest(bound, name)
     if math.isinf(edge.value):
         return edge
@@ -74,7 +74,7 @@ def _edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
 
 
 def _solve(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
-    """Return the largest allowed number in closed form, if it has one symbol and the condition holds up to it."""
+    """Return the largest allowed number in closed form, if it has one symbol and the condition holds below it."""
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     if len(symbols) != 1 or bound.names[symbols[0]] != name:
         return None
@@ -89,7 +89,7 @@ def _solve(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
 
 @cache
 def _candidates(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
-    """Real values of a symbol at which the sides of a condition are equal."""
+    """Return real values of a symbol at which the sides of a condition are equal."""
     return [formula for formula in _roots(condition, symbol) if formula.is_real is not False]
 
 
@@ -101,7 +101,7 @@ def _roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
     polynomial = sp.Poly(numerator, symbol) if numerator.is_polynomial(symbol) else None
     if polynomial is None or not 1 <= polynomial.degree() <= 2:
         return []
-    # What `roots` does at last, without all that it tries before.
+    # The last method that SymPy's `roots` would try, without the others.
     roots = roots_linear if polynomial.degree() == 1 else roots_quadratic
     return [sp.factor_terms(root) for root in roots(polynomial)]
 
@@ -113,16 +113,16 @@ def _search(bound: NumericBound, condition: Expr, name: str) -> float:
         return slack_between(condition, left(value), right(value))
 
     found = search(lambda value: slack(value).holds, _START * bound.values.get(name, 1.0))
-    # Near ties hold as well: the edge itself is where the sides are equal.
+    # Near ties hold as well: at the edge, both sides are equal.
     before = found * (1 - _NEAR)
     is_beyond = 0 < found < math.inf and slack(found).slack < 0 <= slack(before).slack
     return search(lambda value: slack(value).slack >= 0, before) if is_beyond else found
 
 
 def search(holds: Callable[[float], bool], start: float) -> float:
-    """Return the end of the interval from `start` on in which something holds, by doubling and bisection.
+    """Return the end of the interval from `start` on in which `holds` is true, by doubling and bisection.
 
-    Zero where it does not hold at the start; infinite where it never ends.
+    Returns zero if it is false at the start, infinity if the interval is unbounded.
     """
     if not holds(start):
         return 0.0

@@ -1,4 +1,4 @@
-"""Recommendations of one claim."""
+"""Recommendations from one claim."""
 
 from __future__ import annotations
 
@@ -21,46 +21,46 @@ from fedtheory.planner.target import RoundsToAccuracy, find_rounds_at_best_step,
 from fedtheory.shown import number
 
 SERVER_STEPS_OF_ONE = (unit_server_step, server_step_of_one)
-"""Assumptions of claims about averaging."""
+"""Assumptions of claims about averaging at the server."""
 FOLLOWED = frozenset({ROUNDS, "iterations"}) | NAMES
-"""Numbers that a bound knows at any number of steps and rounds."""
+"""Quantities with known values at any number of steps and rounds."""
 
 
 @dataclass(frozen=True)
 class StepSizeComparison:
-    """The best step size of theory next to the one that really is best, for one error."""
+    """The best step size of a bound, compared with the step size of smallest exact error."""
 
     exact: ExactOptimum
     error_at_choice: float
-    """The exact error at the step size of theory."""
+    """The exact error at the step size of the bound."""
     ratio: float
-    """Step size of theory over the best one."""
+    """Ratio of the step size of the bound to the best one."""
     error_ratio: float
-    """Exact error at the step size of theory over the smallest one."""
+    """Ratio of the exact error at the step size of the bound to the smallest one."""
     errors_are: str = "exact"
-    """Return how these errors are known, in one word."""
+    """How these errors are known, in one word."""
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """The bound with the constants of the run at each step size, instead of those of the planned run.
+    """A bound whose constants are measured on the run at each step size, instead of on the planned run.
 
-    Regions that contain a run, and what a run visits, change with its step size.
+    Regions that contain a run, and points that a run visits, depend on its step size.
     """
 
     changed: tuple[str, ...]
-    """Numbers that differ between the planned run and the one at the best step size."""
+    """Names of the numbers that differ between the planned run and the one at the best step size."""
     value: float | None
     """The bound at the best step size of the plan; None if the claim does not cover that run."""
     step_size: float
-    """The best step size with constants measured there, among those tried; the planned one where no number changed."""
+    """The best tried step size with constants measured there; the planned best one if no number changed."""
     value_at_step: float | None
-    """The bound there."""
+    """The bound at that step size."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClaimPlan:
-    """Recommendation of one claim."""
+    """Recommendations from one claim."""
 
     claim: Claim
     error: RunQuantity
@@ -68,12 +68,12 @@ class ClaimPlan:
     applicable: bool
     """Whether the claim covers the run as planned."""
     reason: str | None
-    """Why it does not."""
+    """The reasons why it does not."""
     conditions: tuple[Slack, ...] = ()
     bound: NumericBound | None = None
-    """None if no step size makes the claim applicable."""
+    """The best step size; None if no step size makes the claim applicable."""
     step: Edge | None = None
-    """Largest admissible local step size, all else as planned."""
+    """Largest admissible local step size, with all other numbers as planned."""
     optimum: Optimum | None = None
     measurements: Measurements | None = None
     exact: StepSizeComparison | None = None
@@ -93,7 +93,7 @@ class ClaimPlan:
 
     @cached_property
     def server_step(self) -> Edge | None:
-        """Largest server step size, all else as planned; one where the claim concerns averaging only."""
+        """Largest server step size, with all other numbers as planned; one if the claim concerns averaging only."""
         if self._covered is None:
             return None
         if self._covered.symbols(SERVER_STEP):
@@ -102,7 +102,7 @@ class ClaimPlan:
 
     @cached_property
     def local_steps(self) -> Edge | None:
-        """Largest number of local steps, all else as planned."""
+        """Largest number of local steps, with all other numbers as planned."""
         if self._covered is None or self.bound is None or not self.bound.symbols(STEPS):
             return None
         return largest_count(self._covered, STEPS)
@@ -125,21 +125,21 @@ class ClaimPlan:
 
     @cached_property
     def linear_clients(self) -> float | None:
-        """Clients up to which the speed-up is linear, by the bound."""
+        """Number of clients up to which the speed-up is linear, by the bound."""
         return None if self._sizes is None or self._is_of_one_run else linear_speed_up(self._sizes)
 
     @cached_property
     def paying_local_steps(self) -> UsefulLocalSteps | None:
-        """Local steps that pay at the same rounds, by the bound."""
+        """Useful number of local steps for the same rounds, by the bound."""
         return None if self._sizes is None or self._is_of_one_run else local_steps_that_pay(self._sizes)
 
     @property
     def _is_of_one_run(self) -> bool:
-        """Whether numbers of the bound are measured on a run, so that other settings are not known from it."""
+        """Return whether numbers of the bound are measured on a run, so that it gives no values for other settings."""
         return self.measurements is not None and bool(self.measures_the_run)
 
     def entry(self) -> dict[str, Any]:
-        """Return the bound and its best step size."""
+        """Return the bound and its best step size, as JSON."""
         return {
             "verdict": self.claim.verdict,
             "error": self.error.name,
@@ -151,13 +151,13 @@ class ClaimPlan:
         }
 
     def row(self) -> list[str]:
-        """Bound and best step size as a row of the table of bounds that apply."""
+        """Return the bound and its best step size as a row of the table of applicable bounds."""
         entry = self.entry()
         texts = (entry[name] for name in ("verdict", "error", "bound", "best_step_size", "bound_at_best"))
         return [self.claim.id, *map(number, texts)]
 
     def advice(self) -> dict[str, str]:
-        """Return the best step size of the bound, next to the one that is best for the exact error that it bounds."""
+        """Return the best step size of the bound, and the best one for the exact error that it bounds."""
         bound = f"the bound of {self.claim.id} on {self.error.name}"
         found = {} if self.optimum is None else {f"step size that minimises {bound}": number(self.optimum.step_size)}
         if self.exact is not None:
@@ -168,18 +168,18 @@ class ClaimPlan:
 
     @property
     def comparator(self) -> ComparedWith | None:
-        """The point that the bound compares the run with, at the best step size if it exists."""
+        """The comparator of the bound, at the best step size if there is one."""
         if self.bound is None:
             return None
         return self.bound.compared_with(None if self.optimum is None else {STEP: self.optimum.step_size})
 
     @property
     def measured(self) -> list[str]:
-        """Numbers in the bound that are measured on the run itself and change with its step size."""
+        """Names of numbers in the bound that are measured on the run itself and change with its step size."""
         return self.measured_among(() if self.measurements is None else self.measurements.changed)
 
     def measured_among(self, changed: Sequence[str]) -> list[str]:
-        """Names of the changed numbers that are not constants of a run."""
+        """Return the names of the changed numbers that are not constants of a run."""
         quantities = [quantity for quantity in self.claim.notation.values() if quantity.name in changed]
         return [
             quantity.name for quantity in quantities if not (isinstance(quantity, RunQuantity) and quantity.is_constant)
@@ -187,16 +187,16 @@ class ClaimPlan:
 
     @property
     def self_contained(self) -> bool:
-        """Whether all numbers of the bound but constants are the same at its best step size.
+        """Whether the numbers of the bound that are not constants are the same at its best step size.
 
-        A bound that contains measurements of the run itself is no function of the
-        step size before the run is made.
+        A bound with measurements of the run itself is not a known function of the
+        step size before the run is simulated.
         """
         return not self.measured
 
     @property
     def measures_the_run(self) -> list[str]:
-        """Quantities of the bound that are measured on the run: how they change with its settings is not known."""
+        """Quantities of the bound that are measured on the run, and whose values for other settings are unknown."""
         known = [] if self.bound is None else list(self.bound.names.values())
         quantities = [n for n in self.claim.notation.values() if isinstance(n, RunQuantity) and n.name in known]
         return sorted({n.name for n in quantities if not n.is_constant and n.name not in FOLLOWED})

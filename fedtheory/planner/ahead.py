@@ -1,7 +1,7 @@
-"""Work for a plan in a worker process, while this one does the rest.
+"""Uses a worker process for parts of a plan, in parallel with the main process.
 
-Work that depends on nothing else is begun early and ended when its result is needed: this process then does it,
-unless the worker has begun it.  Where runs are short, or there is one process, everything is computed on demand.
+Tasks without dependencies are submitted early.  When a result is needed, the main process computes it,
+unless the worker has begun to.  If runs are short, or one process is allowed, everything is computed on demand.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from fedtheory.workers import workers
 Found = TypeVar("Found")
 
 _LONG = 2e9
-"""Operations of a run from which on another process is worth its start."""
+"""Number of operations of a run above which a worker process is worth its start."""
 _LARGE = 2**23
-"""Numbers of a problem from which on another process does not pay: it needs the memory for all of them again."""
+"""Size of a problem above which a worker process is not used, because it needs a copy in memory."""
 
 
 @dataclass(eq=False)
@@ -41,32 +41,35 @@ class _Work:
     function: Callable[..., Any]
     asked: tuple[object, ...]
     future: Future[bytes] | None = None
-    """The result of the worker, once it has the work."""
+    """The future of the worker's result, after submission."""
 
 
 class Ahead:
-    """Work for one run."""
+    """Tasks for one run."""
 
     def __init__(self, errors: ExactErrors, run_file: str | None = None) -> None:
-        """Use the worker process if the run is in a file for it."""
+        """Use the worker process if `run_file`, a copy of the run for it, is given."""
         self._errors, self._run_file = errors, run_file
         self._waiting: list[tuple[_Work, bytes]] = []
         self._is_busy, self._lock = False, Lock()
 
-    @cache  # noqa: B019 - as long as the plan takes
+    @cache  # noqa: B019 - the object lives as long as the plan
     def best(self, error: RunQuantity) -> Callable[[], ExactOptimum | None]:
-        """Begin the search for the best step size of an error; the returned function ends it."""
+        """Begin the search for the best step size of an error; the returned function waits for the result."""
         return self.start(ExactErrors.best, error)
 
-    @cache  # noqa: B019 - as long as the plan takes
+    @cache  # noqa: B019 - the object lives as long as the plan
     def error(self, error: RunQuantity, step_size: float) -> Callable[[], float]:
-        """Begin to compute an error at a step size; the returned function ends it."""
+        """Begin to compute an error at a step size; the returned function waits for the result."""
         return self.start(ExactErrors.error, error, step_size)
 
     def start(self, function: Callable[..., Found], *asked: object) -> Callable[[], Found]:
-        """Begin a function of the exact errors of the run and of further arguments; the returned function ends it."""
+        """Begin a function of the exact errors of the run and of further arguments.
+
+        The returned function waits for the result.
+        """
         work = _Work(function, asked)
-        # A claim that the worker does not know is left for this process.
+        # A claim that the worker cannot load by its id is left to this process.
         with suppress(pickle.PicklingError):
             if self._run_file is not None:
                 self._waiting.append((work, packed((function, asked))))
@@ -75,12 +78,12 @@ class Ahead:
         return cache(partial(self._end, work))
 
     def stop(self) -> None:
-        """Drop the work that the worker has not begun."""
+        """Cancel the tasks that the worker has not begun."""
         with self._lock:
             self._waiting.clear()
 
     def _submit_newest(self, _done: object = None) -> None:
-        """Give the worker the work that was begun last: this process ends the first one first."""
+        """Submit the most recent task to the worker, because this process needs the first one first."""
         with self._lock:
             work, content = self._waiting.pop() if self._waiting else (None, b"")
             if work is not None:
@@ -102,13 +105,13 @@ class Ahead:
 
 @contextmanager
 def start_worker(errors: ExactErrors, jobs: int) -> Iterator[Ahead]:
-    """Share the work for a run with a worker, if there may be one (`jobs`, -1 for all cores) and it saves time."""
+    """Share the tasks for a run with a worker, if `jobs` allows one (-1 for all cores) and it saves time."""
     if jobs == 1 or (os.cpu_count() or 1) == 1 or not _pays(errors.run):
         yield Ahead(errors)
         return
     with TemporaryDirectory() as folder:
         run_file = Path(folder, "run.pickle")
-        # All tasks are about one run, which may be large: the worker reads it once.
+        # All tasks use one run, which may be large: the worker reads it once from a file.
         run_file.write_bytes(pickle.dumps(errors.run))
         work = Ahead(errors, str(run_file))
         try:
@@ -118,7 +121,7 @@ def start_worker(errors: ExactErrors, jobs: int) -> Iterator[Ahead]:
 
 
 def _pays(run: Run) -> bool:
-    """Return whether a run is long enough, and its problem small enough, for another process."""
+    """Return whether a run is long enough, and its problem small enough, for a worker process."""
     problem = run.problem
     rows = 0 if problem.data is None else sum(inputs.size for inputs in problem.data.inputs)
     numbers = rows + problem.clients * problem.dimension**2
@@ -132,5 +135,5 @@ def _there(run_file: str, given: bytes) -> bytes:
 
 @lru_cache(maxsize=1)
 def _errors(run_file: str) -> ExactErrors:
-    """Read the run of a file; all work for it shares its errors."""
+    """Read the run of a file, cached, so that all tasks share its errors."""
     return ExactErrors(pickle.loads(Path(run_file).read_bytes()))

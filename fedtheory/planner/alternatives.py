@@ -1,4 +1,4 @@
-"""Other settings next to the planned one, each at its own best step size: local steps, batches, SCAFFOLD."""
+"""Alternatives to the planned setting, each at its own best step size: local steps, batches, SCAFFOLD."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from fedtheory.planner.rounds_needed import ErrorAtStepSize, operations, planned
 from fedtheory.planner.target import vectors_of_a_client
 
 KINDS = ("steps", "batch", "algorithm")
-"""Settings that may be varied."""
+"""Settings that can be varied."""
 _DOUBLINGS = 6
-"""Times that local steps are doubled at most."""
+"""Limit on the number of doublings of the local steps."""
 _PAYS = 0.95
-"""Part of the error or of the cost below which more local steps are worth it."""
+"""Required relative reduction of the error or of the cost for more local steps."""
 _MISSES = 2
-"""Numbers of local steps in a row that are no better, and end the search in one direction."""
+"""Number of consecutive worse numbers of local steps that ends the search in one direction."""
 _RUNS, _PATIENCE, _LESS_PATIENCE = 25, 1e11, 2e10
-"""Runs that a search for the best step size takes, and operations of all of them that a plan spends unasked; fewer on
-linear models, for which each step size takes a run."""
+"""Number of runs in a search for the best step size, and limit on their operations without a request by the user; lower
+for linear models, where each step size takes a run."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Costs:
     """Costs of a round, in any unit, as in `fedtheory budget`."""
 
     local: float = 0.0
-    """Cost of a local step of the planned batch; others in proportion to their rows."""
+    """Cost of a local step with the planned batch; other batches cost in proportion to their rows."""
     aggregation: float = 1.0
-    """Cost of a round's messages in federated averaging; others in proportion to their vectors."""
+    """Cost of a round's messages in federated averaging; other algorithms cost in proportion to their vectors."""
 
     def of_round(self, run: Run, planned: Run) -> float:
-        """Return the cost of a round of a run, next to the planned one."""
+        """Return the cost of a round of a run, relative to the planned batch and messages."""
         rows, before = _rows(run), _rows(planned)
         ratio = rows / before if rows and before else 1.0
         messages = vectors_of_a_client(run.algorithm) / vectors_of_a_client(planned.algorithm)
@@ -68,14 +68,14 @@ class Alternative:
     """Name of the algorithm."""
     local_steps: int
     batch: int | None
-    """None for full gradients."""
+    """Size of the mini-batches; None for full gradients."""
     outcome: ErrorAtStepSize
     cost: float
     """Cost of all rounds."""
     is_planned: bool
 
     def rank(self, accuracy: float | None) -> tuple[bool, float]:
-        """Return the smaller the better: the cost of those that reach the target, the errors of others."""
+        """Return a sorting key, smaller is better: the cost if the target is reached, else the error."""
         if accuracy is None:
             return False, self.outcome.error
         return not self.outcome.reached, self.cost if self.outcome.reached else self.outcome.error
@@ -83,18 +83,18 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Beside:
-    """Settings besides the answer that cost little to know."""
+    """Alternatives that are cheap to compute."""
 
     planned: Alternative | None
     better_steps: Alternative | None
-    """Another number of local steps that is clearly better; None if there is none."""
+    """A number of local steps that is clearly better; None if there is none."""
     has_tried_steps: bool
     """Whether other numbers of local steps were tried."""
     scaffold: Alternative | None
 
 
 class Alternatives:
-    """Settings of one run, for one error and one target; without a target each may cost what the planned one does."""
+    """Settings for one run, error and target; without a target, each may cost as much as the planned one."""
 
     def __init__(self, run: Run, asked: ErrorAndCosts, best: ErrorAtStepSize | None = None) -> None:
         self.run, self.asked, self.accuracy = run, asked, asked.accuracy
@@ -119,7 +119,7 @@ class Alternatives:
         return self._constants[key]
 
     def _try_setting(self, steps: int, batch: int | None, name: str | None) -> Alternative | None:
-        """Plan another setting with the same budget; None if it is no run."""
+        """Plan another setting with the same budget; return None if it is invalid."""
         try:
             run = self._setting(steps, batch, name)
             each = self.asked.costs.of_round(run, self.run)
@@ -148,7 +148,7 @@ class Alternatives:
         return replace(run, algorithm=replace(run.algorithm, name=name, defined=defined.as_floats()))
 
     def is_cheap(self, steps: int, name: str | None = None) -> bool:
-        """Return whether a plan may look at a setting unasked."""
+        """Return whether a plan may compute a setting without a request by the user."""
         try:
             run = self._setting(steps, _batch(self.run), name)
         except FedtheoryError:
@@ -161,7 +161,10 @@ class Alternatives:
         return cost <= _PATIENCE and (name is None or is_one_path(run))
 
     def find_better_local_steps(self) -> Alternative | None:
-        """Return the number of local steps, by doubling and halving, that is clearly better than the planned one."""
+        """Return a number of local steps, by doubling and halving, that is clearly better than the planned one.
+
+        Returns None if there is none.
+        """
         best = self.planned
         if best is None or self.steps is None:
             return None
@@ -177,23 +180,23 @@ class Alternatives:
         return None if best is before else best
 
     def _is_better(self, one: Alternative, other: Alternative) -> bool:
-        """Return whether a setting ranks before another one: clearly, where both keep the accuracy."""
+        """Return whether a setting ranks before another one, by a clear margin if both reach the accuracy."""
         (missed, value), (missed_before, value_before) = one.rank(self.accuracy), other.rank(self.accuracy)
         return missed < missed_before or (missed == missed_before and value <= _PAYS * value_before)
 
     def beside(self) -> Beside:
-        """Return the alternatives besides the answer."""
+        """Return the cheap alternatives to the recommended setting."""
         tried = self.steps is not None and self.is_cheap(2 * self.steps)
         return Beside(self.planned, self.find_better_local_steps() if tried else None, tried, self.scaffold())
 
     def scaffold(self) -> Alternative | None:
-        """SCAFFOLD with the planned local steps, next to plain FedAvg; None if it costs much to know."""
+        """Return SCAFFOLD with the planned local steps; None if it is costly to compute."""
         if self.run.algorithm.defined is not None or self.steps is None or not self.is_cheap(self.steps, "scaffold"):
             return None
         return self.at(self.steps, _batch(self.run), "scaffold")
 
     def table(self, kinds: Sequence[str]) -> list[Alternative]:
-        """All settings of some kinds, whatever they cost, the planned one among them."""
+        """Return all settings of some kinds, at any cost, including the planned one."""
         if self.steps is None:
             raise InputError("vary", "expected the same number of local steps for all clients")
         steps = [*reversed(list(_halve(self.steps))), self.steps, *_double(self.steps)] if "steps" in kinds else []
@@ -214,9 +217,9 @@ def _halve(steps: int) -> Iterator[int]:
 
 
 def _batches(run: Run) -> Iterator[int | None]:
-    """Yield the planned batch, a quarter, and four and sixteen times it, up to the smallest client.
+    """Yield batch sizes: the planned one, a quarter of it, four and sixteen times it, up to the smallest client.
 
-    And full gradients.
+    The last one stands for full gradients.
     """
     planned, counts = _batch(run), _count_rows(run.problem)
     if counts:
@@ -233,13 +236,13 @@ def _batch(run: Run) -> int | None:
 
 
 def _rows(run: Run) -> float:
-    """Rows of a client's gradient, of the average client for full ones; zero without data."""
+    """Return the rows of a client's gradient, averaged over clients for full gradients; zero without data."""
     counts = _count_rows(run.problem)
     return float(_batch(run) or sum(counts) / len(counts)) if counts else 0.0
 
 
 def _count_rows(problem: Problem) -> list[int]:
-    """Rows of each client; none without data."""
+    """Return the number of rows of each client; empty without data."""
     if isinstance(problem, LinearModelProblem):
         return [int(count) for count in problem.model.counts]
     return [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]

@@ -1,4 +1,4 @@
-"""The answer of a plan: what to run, by exact errors, what the best bound promises there, and what limits both."""
+"""The recommendation of a plan: the run to make by exact errors, the best bound for it, and what limits both."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from fedtheory.shown import Card, Shown, frame, number
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """Promise of one bound for a run that it covers."""
+    """The value of one bound for a run that it covers."""
 
     plan: ClaimPlan
     step_size: float
     bound: NumericBound
-    """With the constants of that run."""
+    """The bound with the constants of that run."""
     at_start: float | None
-    """The error before the run; None if it is none of a single model."""
+    """The error at the start; None if the error is not that of a single model."""
 
     @property
     def value(self) -> float:
-        """The bound."""
+        """The value of the bound."""
         return self.bound.value()
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether the bound is not below the error before the run."""
+        """Whether the bound is no smaller than the error at the start."""
         return self.at_start is not None and self.value >= self.at_start
 
     @property
     def measured(self) -> list[str]:
-        """Numbers in the bound that are measured on the run itself: at its step size they are not those as planned."""
+        """Names of numbers in the bound that are measured on the run itself, at its step size."""
         if self.plan.bound is None:
             return []
         changed = compare_numbers(self.plan.bound.at({STEP: self.step_size}).values, self.bound.values)
@@ -60,7 +60,7 @@ class Promise:
 
     @property
     def largest_term(self) -> tuple[Expr, float]:
-        """The term that dominates, and its part of the bound."""
+        """The dominating term, and its fraction of the bound."""
         values = dict(zip(self.bound.terms, self.bound.term_values(), strict=True))
         term = max(values, key=lambda expression: values[expression])
         return term, values[term] / self.value if self.value > 0 else 1.0
@@ -68,34 +68,34 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The run to make."""
+    """The recommended run, with its errors and bounds."""
 
     run: Run
-    """As planned, in floats."""
+    """The run as planned, in floats."""
     reached: Reached
     """Errors of the run as planned and at its best step size."""
     accuracy: float | None
-    """The target; None if as little as possible is wanted after the planned rounds."""
+    """The target accuracy; None to minimise the error after the planned rounds."""
     local_steps: tuple[int, ...]
     """Local steps of each client, as planned."""
     beside: tuple[RunQuantity, float] | None
-    """The error of the path where the target concerns the last model, and the other way round; after the same run."""
+    """The other error after the same run: of the path if the target concerns the last iterate, and vice versa."""
     promise: Promise | None
-    """Promise of the best bound at that step size; where none covers it, at the step size that is best for a bound."""
+    """The best bound at that step size; if no bound covers it, the best bound at its own step size."""
     elsewhere: Promise | None
-    """Promise of a bound nearer to the wanted error at its own best step size, where `promise` is on another error."""
+    """A bound closer to the requested error at its own best step size, if `promise` bounds another error."""
     widest: ClaimPlan | None
     """The claim that covers the largest step sizes."""
     cause: Cause | None = None
-    """Why the planned run diverges; None if it does not."""
+    """The cause of the divergence of the planned run; None if it does not diverge."""
     time: float | None = None
-    """Clock time of the rounds to run; None if it is random."""
+    """Clock time of the recommended rounds; None if it is random."""
     others: Beside | None = None
     """Other local steps and SCAFFOLD; None if the run has no such settings."""
 
     @property
     def error(self) -> RunQuantity:
-        """The error measure."""
+        """The error that is reduced."""
         return self.reached.error
 
     @property
@@ -105,7 +105,7 @@ class Answer:
 
     @property
     def best(self) -> ErrorAtStepSize:
-        """Error at the best step size, which is the run to make."""
+        """Error at the best step size, the recommended one."""
         return self.reached.best
 
     @property
@@ -115,11 +115,11 @@ class Answer:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether the run diverges at every step size, so that none is advised."""
+        """Whether the run diverges at every step size, so that none is recommended."""
         return self.cause is not None and self.cause.is_hopeless
 
     def facts(self) -> dict[str, str]:
-        """Return the run to make and its results, by name."""
+        """Return the recommended run and its results, by name."""
         best = self.best
         found = {"step size to use": number(best.step_size), "rounds": str(best.rounds)}
         found[f"{self.run.errors_are} {self.error.name} then"] = number(best.error)
@@ -133,30 +133,30 @@ class Answer:
 
 @dataclass(frozen=True, repr=False)
 class Plan(Shown):
-    """Recommendations of the theory."""
+    """Recommendations of step sizes and rounds."""
 
     claims: tuple[ClaimPlan, ...]
     recommended: ClaimPlan | None
-    """The claim whose step size to take."""
+    """The claim whose best step size is recommended."""
     refuted: tuple[Claim, ...]
     """Bounds that are not used because they are refuted."""
     cost: RoundCost | None
     """Cost of a round; None for constants alone."""
     answer: Answer | None = None
-    """The run to make, by exact errors; None for constants alone, and where no exact error is available."""
+    """The recommendation by exact errors; None for constants alone, or if no exact error is available."""
     varied: tuple[Alternative, ...] = ()
     """Other requested settings, each at its own best step size."""
 
     @property
     def step_size(self) -> float | None:
-        """The step size to use: by exact errors where they are known, else that of the recommended bound."""
+        """The recommended step size: by exact errors if they are known, else that of the recommended bound."""
         if self.answer is not None:
             return self.answer.best.step_size
         chosen = None if self.recommended is None else self.recommended.optimum
         return None if chosen is None else chosen.step_size
 
     def summary(self) -> str:
-        """Return the step size to use, and how many bounds cover the run."""
+        """Return the recommended step size, and the number of bounds that cover the run."""
         covering = sum(claim.applicable for claim in self.claims)
         chosen = "no recommendation" if self.step_size is None else f"use step size {number(self.step_size)}"
         return f"{chosen}; {covering} of {len(self.claims)} bounds cover the run"
@@ -185,9 +185,9 @@ def answered(
     plans: Sequence[ClaimPlan],
     measured: Callable[[ClaimPlan], ClaimPlan] = lambda plan: plan,
 ) -> Answer:
-    """Return the answer from how far a run gets, and the plans of the claims that may cover it.
+    """Return the recommendation from the errors of the run, and the plans of the claims that may cover it.
 
-    `measured` finds the best step size of a plan with the constants of the run there, which takes runs: it is used
+    `measured` computes the best step size of a plan with constants measured on runs, which is costly: it is used
     only for plans whose bound may be better than the one at the best step size of the exact error.
     """
     error, best = reached.error, reached.best
@@ -206,13 +206,13 @@ def answered(
 
 
 def _explain_divergence(errors: ExactErrors, reached: Reached) -> Cause | None:
-    """Why the run as planned diverges; None if it does not."""
+    """Return the cause of the divergence of the planned run; None if it does not diverge."""
     diverges = math.isinf(reached.planned.error) or errors.planned >= reached.diverges_from
     return explain_divergence(errors.run, reached.diverges_from) if diverges else None
 
 
 def _time(run: Run) -> float | None:
-    """Clock time of all rounds of a run."""
+    """Return the clock time of all rounds of a run."""
     try:
         return plain_float(run.algorithm.times(run.problem.weights)[-1])
     except NotApplicable:
@@ -220,7 +220,7 @@ def _time(run: Run) -> float | None:
 
 
 def _find_other_error(run: Run, error: RunQuantity) -> tuple[RunQuantity, float] | None:
-    """Return the other one of the errors of the last model and of the path; None if it is not known."""
+    """Return the other one of the errors of the last model and of the path; None if it is unknown."""
     other = next(one for one in EXACT_ERRORS.values() if one is not error)
     try:
         with np.errstate(all="ignore"):
@@ -231,7 +231,10 @@ def _find_other_error(run: Run, error: RunQuantity) -> tuple[RunQuantity, float]
 
 
 def _is_of_runs(error: RunQuantity) -> bool:
-    """Return whether it is how far a run of these rounds is from the optimum: no drift inside rounds, no limit."""
+    """Return whether an error is a distance from the optimum after finitely many rounds.
+
+    A drift inside rounds or a limit is no such distance.
+    """
     return error.name not in DRIFTS and error not in LIMITS
 
 
@@ -242,9 +245,9 @@ def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, Num
 
 
 def _best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
-    """Return the smallest bound.
+    """Return the bound that ranks first; None if there is none.
 
-    Before it proved ones, those that are no empty promise, and those on a nearer error.
+    Proved bounds come first, then those below the error at the start and those on a closer error, then smaller ones.
     """
     return min(promises, key=lambda promise: _rank(promise, error), default=None)
 
@@ -255,12 +258,15 @@ def _rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, f
 
 
 def _rank_without_value(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, int]:
-    """Return the parts of a promise's rank that are known without the bound's value."""
+    """Return the part of a bound's rank that does not depend on its value."""
     return plan.claim.verdict != "proved", _remoteness(plan.error, error), ERRORS.index(plan.error)
 
 
 def _remoteness(bounded: RunQuantity, error: RunQuantity) -> int:
-    """Return the rank of an error by its nearness to the wanted one: to the last model's, its distance is nearest."""
+    """Return the rank of an error by its closeness to the requested one.
+
+    To the last model's error, its distance is closest.
+    """
     if bounded is error:
         return 0
     return 1 if {bounded, error} <= set(_OF_THE_LAST_MODEL) else 2
@@ -274,7 +280,7 @@ def _promise(plan: ClaimPlan, step_size: float, bound: NumericBound, run: Run) -
 
 
 def error_at_start(error: RunQuantity, run: Run) -> float | None:
-    """Return the error of a run that never leaves its start; None if it is not known."""
+    """Return the error of a run that never leaves its start; None if it is unknown."""
     try:
         with np.errstate(all="ignore"):
             known = _BEFORE_THE_RUN.get(error)
@@ -286,20 +292,20 @@ def error_at_start(error: RunQuantity, run: Run) -> float | None:
 
 
 def _shrink_steps(run: Run) -> Run:
-    """Return the run with steps too small to move: where all rounds are alike, one stands for all."""
+    """Return the run with negligible steps; if all rounds are alike, with one round only."""
     resting = run.with_step_factor(_AT_REST)
     return resting.with_rounds(1) if run.algorithm.clock.is_synchronous else resting
 
 
 _AT_REST = 1e-9
-"""Factor of step sizes at which a run does not move."""
+"""Factor of step sizes for which a run does not move."""
 _BEFORE_THE_RUN: Mapping[RunQuantity, Callable[[Run], Number]] = {
     q.average_suboptimality: lambda run: run.initial_gap,
     q.final_suboptimality: lambda run: run.initial_gap,
     q.best_aggregated_suboptimality: lambda run: run.initial_gap,
     q.final_distance_sq: lambda run: run.initial_distance_sq,
 }
-"""Errors at the start that cost no run."""
+"""Errors at the start that are known without a run."""
 
 
 def _find_best_promise(
@@ -309,8 +315,8 @@ def _find_best_promise(
     error: RunQuantity,
     promise: Promise | None,
 ) -> Promise | None:
-    """The best promise of a bound at its own best step size, after the planned rounds; None if none is of a better
-    kind than the one at hand.
+    """Return the best bound at its own best step size, after the planned rounds; None if none ranks
+    before the present one.
     """
     by_kind: dict[tuple[bool, int, int], list[ClaimPlan]] = {}
     for plan in plans:
@@ -328,7 +334,7 @@ def _find_best_promise(
 
 
 def _at_its_best(plan: ClaimPlan, errors: ExactErrors) -> Iterable[Promise]:
-    """Yield the promise of a bound at its own best step size; none where it covers no run there."""
+    """Yield the bound at its own best step size, if it covers the run there."""
     if plan.optimum is not None and plan.attainable:
         step = plan.optimum.step_size
         yield from (_promise(plan, step, bound, errors.run) for plan, bound in _covering([plan], errors.at(step)))

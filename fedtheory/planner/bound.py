@@ -1,6 +1,6 @@
-"""A bound as a function of numbers: the right side of a claim, and the numbers that its symbols stand for.
+"""Bounds as numeric functions: the right side of a claim, with values of its symbols.
 
-Numbers are floats: a plan is advice, not a certificate.  Formulas stay symbolic.
+Values are floats: a plan is advice, not a certificate.  Formulas stay symbolic.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
 """Numbers that a plan chooses, by the names of their quantities."""
 
 COUNTS = (STEPS, ROUNDS, CLIENTS, "iterations", "participants")
-"""Quantities that are whole numbers, from one on."""
+"""Quantities that are positive whole numbers."""
 WHOLE = frozenset((*COUNTS, "largest_staleness"))
 """Quantities that are whole numbers."""
 
 _TIME = (STEP, STEPS, ROUNDS)
-"""Numbers that set the length of a run, on which its comparator depends."""
+"""Numbers that determine the length of a run, on which its comparator depends."""
 _PRODUCTS = {"iterations": (ROUNDS, STEPS), "effective_step_size": (STEP, STEPS)}
-"""Quantities that follow from others."""
+"""Quantities that are functions of others."""
 
 
 Function = Callable[[list[float]], float]
-"""An expression as a function of numbers."""
+"""An expression as a numeric function."""
 
 
 @dataclass(frozen=True)
 class Slack:
-    """A condition at some numbers; `slack` is how far it is from failing, in the units of its sides."""
+    """A condition at given numbers; `slack` is the difference of its sides, negative if it fails."""
 
     condition: Expr
     holds: bool
@@ -62,7 +62,10 @@ class Slack:
 
 
 def slack_between(condition: Expr, left: float, right: float) -> Slack:
-    """Return a condition whose sides have these values; within a near tie of its edge it holds, unless it is strict."""
+    """Return a condition whose sides have these values.
+
+    A non-strict condition holds up to the tolerance of near ties.
+    """
     strict = condition.rel_op in ("<", ">")
     near = 0.0 if strict else NEAR_TIE * (abs(left) + abs(right))
     slack = left - right if condition.rel_op in (">=", ">") else right - left
@@ -77,18 +80,18 @@ class NumericBound:
 
     claim: Claim
     terms: tuple[Expr, ...]
-    """Terms of the right side, divided by the factor of the error on the left side; means over clients are symbols."""
+    """Terms of the right side, divided by the factor of the error on the left side; client averages are symbols."""
     conditions: tuple[Expr, ...]
     """Conditions in which each symbol stands for a number."""
     names: Mapping[sp.Symbol, str]
-    """Name of the number that each symbol stands for."""
+    """Name of the number of each symbol."""
     values: Mapping[str, float]
-    """Numbers by name; a step size or a number of rounds that is still to be chosen has none."""
+    """Numbers by name; a step size or number of rounds that is still to be chosen is missing."""
     comparators: Comparators | None = None
-    """Consequences of a comparator for the step size, the local steps and the rounds, where the bound has one."""
+    """Numbers of the comparator as functions of step size, local steps and rounds, if the bound has one."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the data alone: functions do not travel, and are compiled again where they are needed."""
+        """Return the data alone: compiled functions cannot be pickled, and are compiled again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
@@ -97,46 +100,46 @@ class NumericBound:
         return sp.Add(*self.terms)
 
     def symbols(self, name: str) -> list[sp.Symbol]:
-        """Return the symbols whose number depends on that of a name."""
+        """Return the symbols whose values depend on the named number."""
         return [symbol for symbol, other in self.names.items() if name in (other, *self._factors(other))]
 
     def _factors(self, name: str) -> tuple[str, ...]:
-        """Return the names of the numbers that a number follows from."""
+        """Return the names of the numbers on which a number depends."""
         if self.comparators is not None and name in comparators.NAMES:
             return _TIME
         return _PRODUCTS.get(name, ())
 
     def _completed(self, changes: Mapping[str, float]) -> dict[str, float]:
-        """All numbers, with changes and what follows from them."""
+        """Return all numbers, with changes and their consequences."""
         found = completed({**self.values, **changes}, frozenset(changes))
         if self.comparators is None or not found.keys() >= set(_TIME):
             return found
         return {**found, **self.comparators.numbers(math.prod(found[name] for name in _TIME)), **changes}
 
     def depends_on(self, expression: Expr, name: str) -> bool:
-        """Return whether an expression changes with the number of a name."""
+        """Return whether an expression depends on the named number."""
         return not free_symbols_of(expression).isdisjoint(self.symbols(name))
 
     def at(self, changes: Mapping[str, float]) -> NumericBound:
-        """Return the bound with other numbers, and what follows from them."""
+        """Return the bound with changed numbers, and their consequences."""
         return replace(self, values=self._completed(changes))
 
     def compared_with(self, changes: Mapping[str, float] | None = None) -> ComparedWith | None:
-        """Return the comparator; None for a bound without one, and where it is open how long the run is."""
+        """Return the comparator; None for a bound without one, or if the length of the run is open."""
         found = self._completed(changes or {})
         if self.comparators is None or not found.keys() >= set(_TIME):
             return None
         return self.comparators.compared_with(math.prod(found[name] for name in _TIME))
 
     def value(self, changes: Mapping[str, float] | None = None) -> float:
-        """Return the value of the bound, infinite where it is undefined or negative: there it promises nothing."""
+        """Return the value of the bound; infinite if it is undefined or negative."""
         value = self._compiled(self.expression)(self._arguments(changes))
         return value if value >= 0 else math.inf
 
     def along(self, name: str, expression: Expr | None = None) -> Callable[[float], float]:
-        """Return the value of the bound as a function of one number: quicker than `value` where a search asks often.
+        """Return the bound as a function of one number, faster than `value` in searches.
 
-        Or that of another expression in its symbols.
+        If an expression in its symbols is given, return that function instead.
         """
         others = {other: factors for other, factors in _PRODUCTS.items() if name in factors}
         known, needed = self._completed({name: 1.0}), {factor for factors in others.values() for factor in factors}
@@ -144,7 +147,7 @@ class NumericBound:
             return lambda number: (
                 self.value({name: number}) if expression is None else self.number(expression, {name: number})
             )
-        # With a number of one a product is its other factor.
+        # If a factor is one, the product is the other factor.
         start = self._sort_parameters(known)
         moving = [(place, start[place]) for place, other in enumerate(self.names.values()) if other in (name, *others)]
         function = self._compiled(self.expression if expression is None else expression)
@@ -163,15 +166,15 @@ class NumericBound:
         return [self._compiled(term)(arguments) for term in self.terms]
 
     def number(self, expression: Expr, changes: Mapping[str, float] | None = None) -> float:
-        """Return the value of an expression in the symbols of the bound; NaN where it is undefined."""
+        """Return the value of an expression in the symbols of the bound; NaN if it is undefined."""
         return self._compiled(expression)(self._arguments(changes))
 
     def slack(self, condition: Expr, changes: Mapping[str, float] | None = None) -> Slack:
-        """Return a condition at the numbers of the bound, or others."""
+        """Return a condition at the numbers of the bound, or at changed ones."""
         return slack_between(condition, self.number(condition.lhs, changes), self.number(condition.rhs, changes))
 
     def slacks(self, changes: Mapping[str, float] | None = None) -> list[Slack]:
-        """All conditions."""
+        """Return all conditions at the numbers of the bound."""
         return [self.slack(condition, changes) for condition in self.conditions]
 
     def _arguments(self, changes: Mapping[str, float] | None) -> list[float]:
@@ -179,37 +182,37 @@ class NumericBound:
 
     @cached_property
     def _own_arguments(self) -> list[float]:
-        """Values of the bound's parameters at the run."""
+        """Return values of the bound's parameters for the run."""
         return self._sort_parameters(self.values)
 
     def _sort_parameters(self, values: Mapping[str, float]) -> list[float]:
-        """Return values in the order of the bound's parameters, not-a-number for missing ones."""
+        """Return values in the order of the bound's parameters, NaN for missing ones."""
         return [values.get(name, math.nan) for name in self.names.values()]
 
     @cached_property
     def _compiled(self) -> Callable[[Expr], Function]:
-        """Expressions as functions of the numbers of the bound."""
+        """Compiled expressions as functions of the numbers of the bound."""
         return functions_of(tuple(self.names))
 
 
 @cache
 def free_symbols_of(expression: Expr) -> frozenset[sp.Symbol]:
-    """Return the symbols of an expression: a search needs them at every step."""
+    """Return the symbols of an expression, cached, because searches need them in every step."""
     return frozenset(expression.free_symbols)
 
 
 @cache
 def functions_of(symbols: tuple[sp.Symbol, ...]) -> Callable[[Expr], Function]:
-    """Compile expressions to functions of the numbers of these symbols, each once.
+    """Return a function that compiles expressions in these symbols, each once.
 
-    Looking an expression up among those of its symbols is quicker than together with them: a search asks often.
+    A separate cache for each tuple of symbols makes lookups in searches faster.
     """
     return cache(partial(compiled, symbols))
 
 
 def compiled(symbols: tuple[sp.Symbol, ...], expression: Expr) -> Function:
-    """Return an expression as a function of the numbers of its symbols; NaN where it has no real value."""
-    # `lambdify` takes ten times as long for the same code.
+    """Compile an expression to a function of the values of its symbols; NaN if it has no real value."""
+    # SymPy's `lambdify` takes ten times as long for the same code.
     aliases = {symbol: sp.Symbol(f"x{n}") for n, symbol in enumerate(symbols)}
     code = PythonCodePrinter().doprint(expression.xreplace(aliases))
     function = eval(f"lambda {', '.join(map(str, aliases.values()))}: {code}", {"math": math})
@@ -225,9 +228,9 @@ def compiled(symbols: tuple[sp.Symbol, ...], expression: Expr) -> Function:
 
 
 def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) -> dict[str, float]:
-    """Numbers with the products that follow from them, and factors that follow from products.
+    """Return numbers with the products that follow from them, and factors that follow from products.
 
-    A product that is itself `given` stays; otherwise it follows from its factors.
+    A `given` product is kept; otherwise it is computed from its factors.
     """
     found = dict(values)
     for product, (first, second) in _PRODUCTS.items():
@@ -240,7 +243,7 @@ def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) 
 
 
 def bound_of_run(claim: Claim, run: Run) -> NumericBound:
-    """Return the bound of a claim with the numbers of a run; raise `NotApplicable` if one of them does not exist."""
+    """Return the bound of a claim with the numbers of a run; raise `NotApplicable` if one of them is undefined."""
     (terms, conditions), named = _sides(claim), _symbols_for_means(claim)
     values = {symbol.name: _measure_average(claim, node, run) for node, symbol in named.items()}
     terms, conditions = (tuple(part.xreplace(named) for part in parts) for parts in (terms, conditions))
@@ -257,7 +260,7 @@ def bound_of_run(claim: Claim, run: Run) -> NumericBound:
 
 
 def _settings(run: Run) -> dict[str, float]:
-    """Factors of products such as the number of iterations."""
+    """Return the factors of products such as the number of iterations."""
     work = run.algorithm.work
     found: dict[str, float | None] = {ROUNDS: run.algorithm.rounds, STEPS: work.common_steps}
     found[STEP] = None if work.common_step_size is None else plain_float(work.common_step_size)
@@ -267,8 +270,8 @@ def _settings(run: Run) -> dict[str, float]:
 def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> NumericBound:
     """Return the bound of a claim with given numbers, by symbol or by the name of a quantity.
 
-    Raises `NotApplicable`, with their names, where numbers are missing.  The
-    local step size and the rounds may be missing: a plan finds them.  Where a
+    Raises `NotApplicable`, with their names, if numbers are missing.  The
+    local step size and the rounds may be missing: a plan finds them.  If a
     claim counts iterations and no local steps, a round is one iteration.
     """
     terms, conditions = _sides(claim)
@@ -277,7 +280,7 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> NumericBound:
     symbols = _symbols(terms, conditions)
     names = {symbol: claim.notation[symbol].name for symbol in symbols}
     aliases = {str(symbol): name for symbol, name in names.items()}
-    # A name says more than a symbol, which sources use for different things.
+    # Names have priority over symbols, which sources use for different quantities.
     values = {aliases[key]: value for key, value in given.items() if key in aliases}
     values |= {key: value for key, value in given.items() if key not in aliases}
     if STEPS not in names.values():
@@ -300,12 +303,12 @@ _CHOSEN = (STEP, ROUNDS, *_PRODUCTS)
 
 
 def _find_name(symbol: sp.Symbol, name: str) -> str:
-    """Return a quantity's name, with the symbol of the claim where it is one."""
+    """Return a quantity's name, with the symbol of the claim if they differ."""
     return f"{symbol} ({name})" if symbol.name.isidentifier() else name
 
 
 def _sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-    """Return the terms of the right side over the factor of the error, and the conditions."""
+    """Return the terms of the right side divided by the factor of the error, and the conditions."""
     error, main = error_of(claim), claim.relations[0]
     assert error is not None
     symbol = next(s for s in main.left.free_symbols if claim.notation.get(s) == error)
@@ -314,7 +317,7 @@ def _sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
 
 
 def terms_of(right: Expr) -> tuple[Expr, ...]:
-    """Return the terms of a sum; a product is split over its first factor that is a sum without differences."""
+    """Return the terms of a sum; a product is expanded over its first factor that is a sum without negative terms."""
     if isinstance(right, sp.Mul):
         sums = (factor for factor in right.args if isinstance(factor, sp.Add))
         plain = next((s for s in sums if not any(term.could_extract_minus_sign() for term in s.args)), None)
@@ -323,14 +326,14 @@ def terms_of(right: Expr) -> tuple[Expr, ...]:
 
 
 def with_means(claim: Claim, expression: Expr) -> Expr:
-    """An expression of a claim's bound, with means over clients in place of the symbols that stand for them there."""
+    """Return an expression of a bound with client averages in place of the symbols that stand for them."""
     found: Expr = expression.xreplace({symbol: mean for mean, symbol in _symbols_for_means(claim).items()})
     return found
 
 
 @cache
 def _symbols_for_means(claim: Claim) -> Mapping[Expr, sp.Symbol]:
-    """Choose for each mean or sum over clients in a claim the symbol of its bound, which is typeset like the mean."""
+    """Choose a symbol for each average or sum over clients in a claim, which is typeset like it."""
     terms, conditions = _sides(claim)
     means: set[Expr] = set().union(*(part.atoms(Average, ClientSum) for part in (*terms, *conditions)))
     with claim.typesetting():
@@ -348,7 +351,7 @@ def _measure_average(claim: Claim, node: Expr, run: Run) -> float:
 
 
 def _on(claim: Claim, symbol: sp.Symbol, run: Run) -> list[float]:
-    """Return the numbers of a symbol on a run; several for a quantity of each client; none for a mean over clients."""
+    """Return the numbers of a symbol on a run: one per client if the quantity has these; empty for a client average."""
     quantity = claim.notation.get(symbol)
     if not isinstance(quantity, RunQuantity):
         return []

@@ -1,4 +1,4 @@
-"""Sums over clients of functions of their Hessians, at many step sizes.
+"""Sums over clients of functions of their Hessians, for many step sizes.
 
 K local steps of size eta change the expectation of a model z by ``f(H_i) z + g(H_i) b_i``, and add noise ``s(H_i)``:
 
@@ -15,13 +15,13 @@ import numpy as np
 from fedtheory.arithmetic import Array
 
 _ROUNDING = 1e-14
-"""Curvatures, relative to the largest, that are rounding: the client has no rows in these directions."""
+"""Curvatures, relative to the largest, below which they are rounding error: the client has no rows in the direction."""
 _BLOCK = 2**21
-"""Numbers of the vectors of some clients that are multiplied together."""
+"""Limit on the size of a block of clients' vectors."""
 
 
 def evaluate_change(moved: Array, steps: Array | int) -> Array:
-    """Evaluate f, ``(1 - moved)^steps - 1`` at ``moved = eta h``, without cancellation where steps are small."""
+    """Evaluate f, ``(1 - moved)^steps - 1`` at ``moved = eta h``, without cancellation for small steps."""
     small = np.expm1(steps * np.log1p(-np.minimum(moved, 0.5)))
     return np.where(moved < 0.5, small, (1 - moved) ** steps - 1)
 
@@ -38,18 +38,18 @@ def evaluate_noise(moved: Array, steps: Array | int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SumsOverClients:
-    """The sums client by client."""
+    """The sums, client by client."""
 
     curvatures: Array
     """Eigenvalues of the Hessians, (M, d)."""
     vectors: Array
-    """Eigenvectors, (M, d, d), one a column."""
+    """Eigenvectors, (M, d, d), as columns."""
     linear: Array
     """b_i, (M, d)."""
     weights: Array
-    """Weights of the clients in the moves, (M,)."""
+    """Weights of the clients in the update, (M,)."""
     variances: Array
-    """Variances of one coordinate of the noise times the weights of the noise, (M,)."""
+    """Noise variances of one coordinate times the weights of the noise, (M,)."""
     sizes: Array
     """eta_i at the factor one, (M,)."""
     steps: Array
@@ -57,13 +57,13 @@ class SumsOverClients:
 
     @cached_property
     def _curved(self) -> Array:
-        """Places of the curvatures that are no rounding, among those of all clients."""
+        """Indices of the curvatures above rounding error, among those of all clients."""
         lengths = np.abs(self.curvatures)
         return np.flatnonzero((lengths > _ROUNDING * lengths.max(initial=0.0)).ravel())
 
     @cached_property
     def _all_vectors(self) -> Array:
-        """The eigenvectors of all clients next to each other, (d, M d)."""
+        """The eigenvectors of all clients side by side, (d, M d)."""
         return self.vectors.transpose(1, 0, 2).reshape(self.vectors.shape[1], -1)
 
     @cached_property
@@ -80,7 +80,7 @@ class SumsOverClients:
         return sizes * self.curvatures[None], sizes, self.steps[None, :, None]
 
     def compute_moves(self, factors: Array) -> tuple[Array, Array]:
-        """The sums of f(H_i), (S, d, d), and of g(H_i) b_i, (S, d), at each of the factors of the step sizes (S,)."""
+        """Sums of f(H_i), (S, d, d), and of g(H_i) b_i, (S, d), at each of the factors of the step sizes (S,)."""
         moved, sizes, steps = self._at(factors)
         weights = self.weights[None, :, None]
         moves = (weights * evaluate_change(moved, steps)).reshape(len(factors), -1)[:, self._curved]
@@ -98,9 +98,9 @@ class SumsOverClients:
 
 @dataclass(frozen=True, eq=False)
 class SumsByPolynomials:
-    """The sums where all clients take equally many steps of one size: f, g and s are polynomials in h.
+    """The sums if all clients take equally many steps of one size: f, g and s are polynomials in h.
 
-    The sums of Chebyshev's polynomials in the Hessians are found once; then a step size costs the same for any number
+    The sums of Chebyshev polynomials of the Hessians are computed once; then a step size costs the same for any number
     of clients.
     """
 
@@ -126,7 +126,7 @@ class SumsByPolynomials:
         return (least + most) / 2 + (most - least) / 2 * np.cos(angles)
 
     def _coefficients(self, values: Array) -> Array:
-        """Coefficients (S, N+1) of Chebyshev's polynomials from values (S, N+1) at the nodes."""
+        """Return coefficients (S, N+1) of Chebyshev polynomials from values (S, N+1) at the nodes."""
         count = values.shape[-1]
         angles = (np.arange(count) + 0.5) * np.pi / count
         cosines = np.cos(np.arange(count)[:, None] * angles) * (2 / count)
@@ -143,7 +143,7 @@ class SumsByPolynomials:
         return self._sum_polynomials(self.variances, max(2 * self.steps - 2, 0))[0]
 
     def _sum_polynomials(self, weights: Array, degree: int) -> tuple[Array, Array]:
-        """``sum_i weights_i T_k(H_i)``, (N+1, d, d), and the same times b_i, (N+1, d), k = 0 .. N."""
+        """Return ``sum_i weights_i T_k(H_i)``, (N+1, d, d), and the same times b_i, (N+1, d), k = 0 .. N."""
         clients, size, _ = self.vectors.shape
         maps, drifts = np.zeros((degree + 1, size, size)), np.zeros((degree + 1, size))
         least, most = self._range
@@ -167,7 +167,7 @@ class SumsByPolynomials:
         return sizes * nodes, sizes
 
     def compute_moves(self, factors: Array) -> tuple[Array, Array]:
-        """As `SumsOverClients.compute_moves`."""
+        """Return the same sums as `SumsOverClients.compute_moves`."""
         maps, drifts = self._of_moves
         nodes = self._nodes(self.steps)
         moved, sizes = self._move(factors, nodes)
@@ -176,7 +176,7 @@ class SumsByPolynomials:
         return np.tensordot(changes, maps, axes=1), shifts @ drifts
 
     def compute_noise(self, factors: Array) -> Array:
-        """As `SumsOverClients.compute_noise`."""
+        """Return the same sums as `SumsOverClients.compute_noise`."""
         nodes = self._nodes(len(self._of_noise) - 1)
         moved, sizes = self._move(factors, nodes)
         fresh = self._coefficients(sizes * sizes * evaluate_noise(moved, self.steps))
@@ -184,5 +184,5 @@ class SumsByPolynomials:
 
 
 def _conjugate(vectors: Array, entries: Array) -> Array:
-    """``V diag(entries) V'``, (S, d, d), of vectors V (d, n) and entries (S, n)."""
+    """Return ``V diag(entries) V'``, (S, d, d), of vectors V (d, n) and entries (S, n)."""
     return np.stack([(vectors * one) @ vectors.T for one in entries])

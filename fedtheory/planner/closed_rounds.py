@@ -1,8 +1,8 @@
-"""Final errors of many step sizes in closed form, where all rounds are alike.
+"""Final errors for many step sizes in closed form, if all rounds are alike.
 
 Local steps with symmetric Hessians are symmetric maps, and so is their weighted average R over clients.  In its
 eigenbasis the expectation of the model after n rounds is ``c + lambda^n a``, c its limit, and the covariance of
-constant noise adds up to ``G (1 - (lambda_j lambda_l)^n)``.  The error after any rounds costs d^2 operations.
+constant noise adds up to ``G (1 - (lambda_j lambda_l)^n)``.  The error after any number of rounds costs d^2 operations.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from fedtheory.federation.problem import Problem
 from fedtheory.planner.client_sums import SumsByPolynomials, SumsOverClients
 
 _FLAT = 1e-13
-"""Eigenvalues of R nearer to one belong to directions that no client moves."""
+"""Distance of eigenvalues of R from one below which no client moves the model in their direction."""
 _FEWEST_FOR_POLYNOMIALS = 256
-"""Curvatures of all clients, for each local step, from which on polynomials in them cost less."""
+"""Number of curvatures of all clients, per local step, above which polynomials cost less."""
 _LISTED = 256
-"""Rounds that are looked at one by one; of more some, and then those between two of them."""
+"""Number of rounds that are evaluated one by one; beyond it, a subset is evaluated first."""
 _MOST = 2**22
-"""Numbers of the largest array of a batch."""
+"""Limit on the largest array of a batch."""
 
 
 def has_closed_rounds(run: Run) -> bool:
@@ -48,9 +48,9 @@ class RoundsInEigenbasis:
     eigenvalues: Array
     """lambda, (d,)."""
     limit_mean: Array
-    """c, (d,): where the expectation of the model tends to, measured from x*."""
+    """c, (d,): the limit of the expected model, relative to x*."""
     away: Array
-    """a, (d,): the start, measured from there."""
+    """a, (d,): the start, relative to c."""
     half_hessian: Array
     """Half of the Hessian of F, (d, d)."""
     noise: Array
@@ -58,22 +58,22 @@ class RoundsInEigenbasis:
 
     @cached_property
     def radius(self) -> float:
-        """The spectral radius of the round map; one where some directions are never moved."""
+        """The spectral radius of the round map; one if it fixes some directions."""
         return float(np.abs(self.eigenvalues).max(initial=0.0))
 
     @property
     def bias(self) -> float:
-        """The error of the limit of the mean: what drift and unequal work leave without end."""
+        """The error of the limit of the expectation, caused by drift and unequal work."""
         return float(self.limit_mean @ self.half_hessian @ self.limit_mean)
 
     @property
     def noise_floor(self) -> float:
-        """The error that gradient noise adds without end."""
+        """The limiting error that gradient noise adds."""
         return float(self.noise.sum())
 
     @property
     def limit(self) -> float:
-        """The limit of the error as the number of rounds tends to infinity; infinite where the run diverges."""
+        """The limit of the error as the number of rounds tends to infinity; infinite if the run diverges."""
         return self.bias + self.noise_floor if self.is_stable else math.inf
 
     @property
@@ -82,7 +82,7 @@ class RoundsInEigenbasis:
         return self.radius <= 1 + 1e-9
 
     def errors(self, rounds: Array) -> Array:
-        """E F(x^n) - F* after n rounds, (N,), for n in `rounds` (N,)."""
+        """Return E F(x^n) - F* after n rounds, (N,), for n in `rounds` (N,)."""
         with np.errstate(all="ignore"):
             powers = self.eigenvalues[None, :] ** np.asarray(rounds, dtype=float)[:, None]
             points = self.limit_mean + powers * self.away
@@ -92,11 +92,11 @@ class RoundsInEigenbasis:
         return np.where(np.isfinite(values), np.maximum(values, 0.0), math.inf)
 
     def error(self, rounds: int) -> float:
-        """Return the error after so many rounds."""
+        """Return the error after a number of rounds."""
         return float(self.errors(np.array([rounds]))[0])
 
     def first_below(self, accuracy: float) -> int | None:
-        """Return the first round from which on the error stays at most `accuracy`; None if there is none."""
+        """Return the first round from which the error stays at most `accuracy`; None if there is none."""
         if not self.limit <= accuracy:
             return None
         rounds = self._list_rounds_to_check(accuracy)
@@ -104,7 +104,7 @@ class RoundsInEigenbasis:
         if not len(above):
             return 1
         if above[-1] + 1 == len(rounds):
-            # The limit is the target itself, and is approached from above.
+            # The limit equals the target, and is approached from above.
             return None
         low, high = int(rounds[above[-1]]), int(rounds[above[-1] + 1])
         while high - low > 1:
@@ -115,12 +115,12 @@ class RoundsInEigenbasis:
     def _exceeds(self, rounds: Array, accuracy: float) -> Array:
         """Return whether the error is above `accuracy` after some rounds or after one more, (N,).
 
-        Where steps overshoot, errors of even and of odd rounds differ: each of them alone falls, not both in turn.
+        If steps overshoot, errors of even and of odd rounds decrease separately, but not together.
         """
         return (self.errors(rounds) > accuracy) | (self.errors(rounds + 1) > accuracy)
 
     def _list_rounds_to_check(self, accuracy: float) -> Array:
-        """Rounds up to one from which on the error is certainly small: all of them, or some."""
+        """Return rounds up to one from which the error is certainly small: all of them, or a subset."""
         once = 2 * float(np.abs((self.half_hessian @ self.limit_mean) * self.away).sum())
         twice = float(np.abs(self.half_hessian * np.outer(self.away, self.away)).sum())
         moving = np.abs(self.eigenvalues)[self.away != 0]
@@ -160,7 +160,7 @@ class ClosedRounds:
         self._start, self._half = problem.start, problem.hessian / 2
 
     def _choose_sums(self, linear: Array, variances: Array) -> SumsOverClients | SumsByPolynomials:
-        """Sums client by client, or by polynomials where many clients work alike."""
+        """Return sums client by client, or by polynomials if many clients do the same work."""
         parts = (self._curvatures, self._vectors, linear, self._moments.mean, variances)
         steps = int(self._steps.max())
         is_alike = len(set(self._steps.tolist())) == 1 and len(set(self._sizes.tolist())) == 1
@@ -182,7 +182,7 @@ class ClosedRounds:
         ]
 
     def _diagonalise(self, factors: Array) -> list[RoundsInEigenbasis]:
-        """Return the errors over rounds at the planned step sizes times some factors."""
+        """Return the rounds at the planned step sizes times some factors, by diagonalising the round maps."""
         with np.errstate(all="ignore"):
             maps, drifts = self._sums.compute_moves(factors)
             noise: Iterable[Array | None] = itertools.repeat(None, len(factors))
@@ -210,7 +210,7 @@ class ClosedRounds:
 
     @property
     def safe_factor(self) -> float:
-        """A factor up to which no direction overshoots, so that the mean of the run does not diverge."""
+        """A factor up to which no direction overshoots, so that the expectation of the run converges."""
         steepest = (self._sizes[:, None] * np.abs(self._curvatures)).max(axis=1)
         together = self._server * float((self._moments.mean * self._steps * steepest).sum())
         alone = float(steepest.max(initial=0.0))

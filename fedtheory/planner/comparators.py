@@ -1,4 +1,4 @@
-"""The comparator of a run at any step size, number of local steps and rounds: numbers that follow from these three."""
+"""The comparator of a run as a function of step size, number of local steps and rounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = frozenset({GAP, DISTANCE, NOISE, DISSIMILARITY}) | CURVED
 
 @dataclass(frozen=True)
 class ComparedWith:
-    """The point y that a bound compares a run with."""
+    """The comparator y of a bound."""
 
     suboptimality: float
     """F(y) - F*."""
@@ -42,12 +42,15 @@ class Comparators:
     start: Array
     """x^0 - x*, (d,)."""
     forms: Mapping[str, Array]
-    """Squared values at the comparator, by name: forms in (1, x - x*), (d+1, d+1)."""
+    """Squared values at the comparator, by name, as forms in (1, x - x*), (d+1, d+1)."""
     found: dict[float, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run, names: frozenset[str] = NAMES) -> Comparators:
-        """Those of a run on quadratics, in floats; curvatures of clients where a name asks for them."""
+        """Return the comparators of a run on quadratics, in floats.
+
+        Clients' curvatures are computed if a name needs them.
+        """
         run = run.as_floats()
         curvatures, axes = np.linalg.eigh(plain_floats(run.problem.hessian))
         turned = np.eye(len(axes) + 1)
@@ -62,7 +65,7 @@ class Comparators:
         return self.found[time]
 
     def compared_with(self, time: float) -> ComparedWith:
-        """Return the comparator as people are shown it."""
+        """Return the values of the comparator that are displayed."""
         numbers = self.numbers(time)
         return ComparedWith(numbers[GAP], numbers[DISTANCE] ** 2)
 
@@ -75,7 +78,7 @@ class Comparators:
 
 
 def _squares(run: Run, names: frozenset[str]) -> Iterator[tuple[str, Array]]:
-    """Means over the clients of forms in (1, x - x*), (d+1, d+1)."""
+    """Yield client averages of forms in (1, x - x*), (d+1, d+1), by name."""
     weights, noise, apart = run.problem.weights, run.noise_forms, run.gradient_forms.deviations
     yield NOISE, weighted_sum(weights, noise)
     yield DISSIMILARITY, weighted_sum(weights, apart)

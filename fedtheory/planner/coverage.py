@@ -1,4 +1,4 @@
-"""Select the claims that a plan can use: true bounds on an error of a whole run."""
+"""Selects the claims that a plan can use: true bounds on an error of a whole run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMITS: tuple[RunQuantity, ...] = (
     q.limiting_distance_sq,
     q.leading_limiting_distance_sq,
 )
-"""Stationary errors of runs: a bound on one of them says nothing of a run with so many rounds."""
+"""Stationary errors of runs: bounds on these do not apply to a finite number of rounds."""
 
 ERRORS: tuple[RunQuantity, ...] = (
     q.average_suboptimality,
@@ -34,16 +34,16 @@ ERRORS: tuple[RunQuantity, ...] = (
     q.average_round_drift,
     q.max_drift,
 )
-"""Left sides of bounds that are errors of a run."""
+"""Errors of a run that a bound may have as its left side."""
 
 TRUE = ("proved", "supported")
 """Recorded verdicts of claims that a plan relies on."""
 
 
 def error_of(claim: Claim) -> RunQuantity | None:
-    """Return the error that a claim bounds, or None if it is no bound on an error of a run.
+    """Return the error that a claim bounds; None if it bounds no error of a run.
 
-    The left side is the error, or the error times a factor.
+    The left side must be the error, or a multiple of it.
     """
     if claim.kind not in ("bound", "inequality") or claim.place != "run" or claim.for_all or not claim.relations:
         return None
@@ -62,7 +62,7 @@ def covering_claims() -> tuple[Claim, ...]:
 
 
 def meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
-    """Quantities that each symbol of the claims, and each name of a quantity, can denote."""
+    """Return the quantities that each symbol of the claims, and each name of a quantity, can denote."""
     found: dict[str, set[str]] = {}
     for claim in claims:
         for symbol, quantity in claim.where.items():
@@ -72,12 +72,12 @@ def meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
 
 
 def refuted_bounds(asked: Sequence[Claim] | None = None) -> tuple[Claim, ...]:
-    """Return the bounds on an error of a run that are refuted, of the selected papers: no plan uses them."""
+    """Return refuted bounds on an error of a run, of the selected papers; no plan uses them."""
     sources = None if asked is None else {claim.source for claim in asked if claim.is_published}
     refuted = (claim for claim in all_claims().values() if claim.verdict == "refuted")
     return tuple(c for c in refuted if (sources is None or c.source in sources) and error_of(c) is not None)
 
 
 def repair_of(claim: Claim) -> Claim | None:
-    """Return a true bound that stands for a refuted one."""
+    """Return a true bound that corrects a refuted one."""
     return next((other for other in repairs_of(claim) if other in covering_claims()), None)

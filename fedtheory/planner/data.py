@@ -1,4 +1,4 @@
-"""A run from data alone: least squares on a file with a client column."""
+"""Runs from data alone: least squares on a file with a client column."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ _NAME = "name"
 
 
 def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
-    """FedAvg on least squares over the rows of a file (npz: X, y, client; csv: the last two columns are y, client).
+    """Return FedAvg on least squares over the rows of a file.
 
-    All clients take part in every round, from x = 0.  `settings`, numbers or
-    texts, are rounds (100 where not given), local_steps (1), local_step_size
+    An npz file has the arrays X, y and client; the last two columns of a csv file are y and client.
+
+    All clients participate in every round, from x = 0.  `settings`, numbers or
+    texts, are rounds (100 by default), local_steps (1), local_step_size
     (1/(4L)), server_step_size (1), name (fedavg; scaffold and others), and the keys of a least-squares problem in a
     run file: target, client and features name columns, others are batch, shares,
-    standardize and intercept (as `fedtheory data` chooses all three), ridge,
+    standardize and intercept (by default as `fedtheory data` chooses all three), ridge,
     clients, split, concentration and seed.
-    Raises `InputError` for others, and for files that cannot be read.
+    Raises `InputError` for other keys, and for files that cannot be read.
     """
     known = [*_ALGORITHM, _NAME, *_PROBLEM]
     unknown = settings.keys() - set(known)
@@ -58,7 +60,7 @@ def _number(name: str, value: str | float) -> float | int:
 
 
 def _read_whole_number(name: str, value: str | float) -> int:
-    """Read a whole number; raise `InputError` for another one."""
+    """Read a whole number; raise `InputError` for any other value."""
     number: float = FLOAT.number(value, name)
     if number != int(number):
         raise InputError(name, f"expected a whole number, got {number:g}")

@@ -1,4 +1,4 @@
-"""Describe a data file: columns, clients, curvatures, heterogeneity, and a first run."""
+"""Describes a data file: columns, clients, curvatures, heterogeneity, and a first run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ColumnScale:
 
 @dataclass(frozen=True)
 class ClientSummary:
-    """One client's rows and its objective F_i; lengths are Euclidean, of models with the columns of the run."""
+    """One client's rows and its objective F_i; norms are Euclidean, for models with the columns of the run."""
 
     name: str
     rows: int
@@ -45,16 +45,16 @@ class ClientSummary:
     smoothness: float
     """L_i, the largest curvature of F_i."""
     strong_convexity: float | None
-    """mu_i, the smallest one; None if floats lose it."""
+    """mu_i, the smallest curvature; None if floats cannot resolve it."""
     gradient_at_optimum: float
-    """|grad F_i(x*)|, x* the minimiser of F: zero for clients that agree."""
+    """|grad F_i(x*)|, x* the minimiser of F: zero for clients with the same minimiser."""
     curvature_apart: float
-    """Largest curvature, in size, of F_i - F."""
+    """Largest modulus of a curvature of F_i - F."""
 
 
 @dataclass(frozen=True, eq=False)
 class DataDescription:
-    """A data file, and least squares on it as a run to begin with."""
+    """A data file, and least squares on it as a first run."""
 
     file: str
     choice: ColumnChoice
@@ -69,7 +69,7 @@ class DataDescription:
 
     @property
     def features(self) -> list[ColumnScale]:
-        """The scale of each feature, as the file has it."""
+        """The scale of each feature, in the units of the file."""
         return [_scale(name, column) for name, column in zip(self.names, self.given.features.T, strict=True)]
 
     @property
@@ -79,12 +79,12 @@ class DataDescription:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The clients; one where the file does not say whose a row is."""
+        """The clients; one if the file has no client column."""
         return ("all rows",) if self.given.clients is None else self.given.clients.labels
 
     @property
     def rows(self) -> list[Array]:
-        """Numbers of the rows of each client."""
+        """Row numbers of each client."""
         return [np.arange(len(self.given.outputs))] if self.given.clients is None else self.given.clients.rows
 
     @property
@@ -94,7 +94,7 @@ class DataDescription:
 
     @cached_property
     def run(self) -> Run:
-        """FedAvg on the data as the run file prepares it, at a quarter of 1/L."""
+        """FedAvg on the data as the run file prepares it, with a step size of at most 1/(4L)."""
         data = split_data(self.given.prepared(self.standardize, self.intercept), self.rows, FLOAT)
         problem = least_squares(data, FLOAT.zeros(data.inputs[0].shape[1]), weights=weigh_by_rows(data, FLOAT))
         run = Run(problem, fedavg(problem, rounds=ROUNDS, local_steps=LOCAL_STEPS, local_step_size=1))
@@ -131,7 +131,7 @@ class DataDescription:
 
     @property
     def constants(self) -> dict[str, float | None]:
-        """Numbers of the whole problem, with clients that weigh by their rows."""
+        """Constants of the whole problem, with client weights proportional to numbers of rows."""
         problem, run = self.problem, self.run
         clients = self.clients
         return {
@@ -167,7 +167,7 @@ class DataDescription:
         return [scale.name for scale in self.features if scale.deviation == 0]
 
     def run_table(self, data: str | None = None) -> dict[str, Any]:
-        """Return a run file to begin with; `data` is how it names the file."""
+        """Return a first run file; `data` is the name of the data file in it."""
         problem: dict[str, Any] = {"kind": "least-squares", "data": data or self.file}
         columns = {"target": self.choice.target, "client": self.choice.client, "features": self.choice.features}
         problem |= {key: list(v) if isinstance(v, tuple) else v for key, v in columns.items() if v is not None}
@@ -186,10 +186,10 @@ class DataDescription:
 def describe(
     file: str, choice: ColumnChoice, standardize: bool | None = None, intercept: bool | None = None
 ) -> DataDescription:
-    """Return the description of a file or of a data set by name; raise `InputError` if it cannot be read.
+    """Return the description of a file or of a named data set; raise `InputError` if it cannot be read.
 
-    Where they are not given, features whose scales are far apart are
-    standardised, and a column of ones is added where there is none.
+    By default, features are standardised if their scales are far
+    apart, and a column of ones is added if there is none.
     """
     given = load(file, choice)
     prepared = given.prepared(standardize, intercept)
@@ -197,7 +197,7 @@ def describe(
 
 
 def _measure_if_resolved(measure: Callable[[], float]) -> float | None:
-    """Return a curvature that is not negative; None if floats lose it."""
+    """Return a non-negative curvature; None if floats cannot resolve it."""
     try:
         return max(float(measure()), 0.0)
     except Unresolved:
@@ -215,7 +215,7 @@ def _round_down(number: float) -> float:
 
 
 def document(found: DataDescription, data: str | None = None) -> Mapping[str, Any]:
-    """Everything as nested dictionaries and lists."""
+    """Return everything as nested dictionaries and lists."""
     return {
         "file": found.file,
         "rows": sum(found.counts),

@@ -1,4 +1,4 @@
-"""Why a run diverges: the client with the steepest objective, and the step size from which on the run is unstable."""
+"""Explains why a run diverges: the client with the largest curvature, and the edge of divergence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.planner.stability import diverges_from
 from fedtheory.shown import short, short_below
 
 _HOPELESS = 1e-6
-"""Part of the planned step size below which an edge of divergence says that smaller steps do not help."""
+"""Fraction of the planned step size; if the edge of divergence is below it, smaller steps do not help."""
 _ROUNDING = 1e-9
 """Part of a weight by which rounding may exceed one."""
 
@@ -27,21 +27,21 @@ class Cause:
     """Reason why a run diverges."""
 
     client: str
-    """Name or number of the client whose step size times curvature is largest."""
+    """Name or number of the client with the largest product of step size and curvature."""
     rows: int | None
-    """Its rows; None if the problem has no data."""
+    """Number of its rows; None if the problem has no data."""
     curvature: float
-    """Its largest curvature L_i, in size."""
+    """Its largest curvature L_i, in modulus."""
     step_size: float
     """Its step size in the run."""
     diverges_from: float
-    """The step size from which on the run diverges."""
+    """The step size from which the run diverges."""
     others: tuple[str, ...] = ()
     """Reasons, in words, why the run diverges though no client does alone; none where one does."""
 
     @property
     def alone(self) -> float:
-        """The step size 2 / L_i from which on the client's own gradient descent diverges."""
+        """The step size 2 / L_i from which the client's own gradient descent diverges."""
         return 2 / self.curvature if self.curvature > 0 else math.inf
 
     @property
@@ -64,9 +64,9 @@ class Cause:
 
 
 def explain_divergence(run: Run, edge: float | None = None) -> Cause | None:
-    """Why the run diverges; None if its clients have no curvatures.
+    """Return the reason why the run diverges; None if its clients have no curvatures.
 
-    `edge` is the step size from which on it diverges, where that is known already.
+    `edge` is the step size from which it diverges, if it is known.
     """
     if not run.problem.is_quadratic:
         return None
@@ -115,7 +115,7 @@ def _measure_largest_weight(run: Run) -> float:
 
 
 def describe_divergence(run: Run) -> list[str]:
-    """Why a run leaves the range of its arithmetic, and the largest stable step size; nothing where it does not."""
+    """Return sentences on the overflow of a run, with the largest stable step size; empty if it does not diverge."""
     divergence = None if run.algorithm.clock.is_random else run.attempted_trajectory.divergence
     if divergence is None:
         return []

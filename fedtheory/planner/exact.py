@@ -1,4 +1,4 @@
-"""The step size that really is best: the smallest exact error of the run's own problem."""
+"""Finds the step size with the smallest exact error of a run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from fedtheory.federation.problem import Problem
 from fedtheory.language.quantities import RunQuantity
 
 BASE = 4.0
-"""Step sizes of the search are whole or broken powers of this, over L."""
+"""Step sizes of the search are powers of this number with real exponents, divided by L."""
 GRID = tuple(float(exponent) for exponent in range(-4, 2))
 """Exponents of the coarse grid."""
 _FURTHEST = 12
-"""Largest extension of the search where one of its ends is the best."""
+"""Limit on the extension of the grid if its best point is an end."""
 _TOLERANCE, _EVALUATIONS, _FEW_EVALUATIONS = 0.02, 7, 2
 """Tolerance of the refined search, in exponents; and the number of errors that it evaluates; of large runs fewer."""
 _LARGE = 2**20
@@ -38,7 +38,7 @@ class ExactOptimum:
 
 
 class ExactErrors:
-    """Exact errors of a run at other local step sizes; runs and errors are computed once."""
+    """Exact errors of a run at other local step sizes; runs and errors are cached."""
 
     def __init__(self, run: Run) -> None:
         self.run = _prepare(run)
@@ -62,13 +62,13 @@ class ExactErrors:
         return 1 / plain_float(self.run.smoothness)
 
     def step(self, exponent: float) -> float:
-        """Return the step size of an exponent of the search: that power of four over L."""
+        """Return the step size of an exponent of the search: that power of four, divided by L."""
         return float(BASE**exponent) * self._scale
 
     def at(self, step_size: float) -> Run:
-        """Return the run with another local step size; clients with different ones keep their proportions.
+        """Return the run with another local step size; clients with different ones keep their ratios.
 
-        Step sizes that differ by rounding alone share a run.
+        Step sizes that differ by rounding share a run.
         """
         key = _round(step_size)
         if key not in self._runs:
@@ -78,7 +78,7 @@ class ExactErrors:
     def error(self, quantity: RunQuantity, step_size: float) -> float:
         """Return the exact error at a step size.
 
-        Infinite where the run diverges, NaN where the error is not defined.
+        The error is infinite if the run diverges, NaN if it is not defined.
         """
         try:
             with np.errstate(all="ignore"):
@@ -90,9 +90,9 @@ class ExactErrors:
         return error if math.isfinite(error) else math.inf
 
     def best(self, quantity: RunQuantity) -> ExactOptimum | None:
-        """Return the step size with the smallest exact error; None if none is better than the smallest one tried.
+        """Return the step size with the smallest exact error; None if the error decreases down to the smallest one.
 
-        A search in logs, see `lowest`; all errors of a run share its coarse grid.
+        The search is logarithmic, see `lowest`; all errors of a run share its coarse grid.
         """
         if quantity.name not in self._best:
             self._best[quantity.name] = self._search(quantity)
@@ -118,7 +118,7 @@ def _round(step_size: float) -> str:
 def lowest(
     score: Callable[[float], float], coarse: Sequence[float], evaluations: int = _EVALUATIONS
 ) -> tuple[float, float] | None:
-    """Return the exponent with the lowest score, and that score; None if it only falls towards small exponents.
+    """Return the exponent with the lowest score, and that score; None if scores only decrease towards small exponents.
 
     A coarse grid, which is extended where its best point is an end, then so many `evaluations` of Brent's method about
     that point.  Scores need not have one valley only: the coarse grid decides which.  They are infinite where a run
@@ -149,7 +149,7 @@ def lowest(
 def _best(known: Mapping[float, float]) -> float:
     """Return the exponent with the lowest score.
 
-    Of several the largest, so that what is flat towards zero ends the search.
+    Among equal scores the largest exponent is returned, so that constant scores end the search.
     """
     smallest = min(known.values())
     return max(exponent for exponent, value in known.items() if value == smallest)

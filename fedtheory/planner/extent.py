@@ -9,7 +9,7 @@ from fedtheory.planner.optimum import StepSizes
 from fedtheory.planner.target import largest_count
 
 HALF_OF_LINEAR = 2.0**-0.25
-"""With linear speed-up twice the clients lower the error by sqrt(2): this is half of that, in logs."""
+"""Linear speed-up divides the error by sqrt(2) for twice the clients: this is half of that, in logarithms."""
 MOST_CLIENTS = 10**9
 MOST_LOCAL_STEPS = 1024
 NEAR = 1.1
@@ -17,27 +17,28 @@ NEAR = 1.1
 
 @dataclass(frozen=True)
 class UsefulLocalSteps:
-    """The smallest number of local steps (a power of two) whose bound is near the smallest."""
+    """The smallest number of local steps (a power of two) whose bound is close to the smallest one."""
 
     steps: int
     value: float
-    """The bound there."""
+    """The bound for this number."""
     smallest: float
     """The smallest bound over all numbers of local steps that are tried."""
 
 
 def value_at(sizes: StepSizes, name: str, number: float) -> float:
-    """Return the bound at its best step size, or at the planned one where no step size is best, with another number."""
+    """Return the bound with another number, at its best step size, or at the planned one if no step size is best."""
     at = sizes.bound.at({name: number})
     found = sizes.best(at)
     return at.value() if found is None else found[1]
 
 
 def linear_speed_up(sizes: StepSizes) -> float | None:
-    """Return the number of clients up to which the speed-up is linear; None if the clients do not enter.
+    """Return the number of clients up to which the speed-up is linear; None if the bound does not depend on it.
 
-    Linear speed-up is an error that falls as ``1/sqrt(M T)``.  Up to the number given, twice the clients bring at
-    least half of it: the bound at its best step size falls by ``2^(-1/4)``, all other numbers unchanged.
+    Linear speed-up is an error proportional to ``1/sqrt(M T)``.  Up to the returned number, doubling the clients gives
+    at
+    least half of it: the bound at its best step size is divided by ``2^(1/4)``, all other numbers unchanged.
     """
     if not sizes.bound.depends_on(sizes.bound.expression, CLIENTS) or sizes.best(sizes.bound) is None:
         return None
@@ -51,8 +52,8 @@ def linear_speed_up(sizes: StepSizes) -> float | None:
 def local_steps_that_pay(sizes: StepSizes) -> UsefulLocalSteps | None:
     """Return the smallest number of local steps whose bound is within a tenth of the smallest, at the same rounds.
 
-    Powers of two up to `MOST_LOCAL_STEPS`, each at its own best step size;
-    None if local steps do not enter or no step size is best.
+    The numbers are powers of two up to `MOST_LOCAL_STEPS`, each at its own best step size;
+    the result is None if local steps do not enter or no step size is best.
     """
     bound = sizes.bound
     if not bound.depends_on(bound.expression, STEPS) or sizes.best(bound) is None:

@@ -1,4 +1,4 @@
-"""A plan as rows and lines, for a terminal or a page: the table of bounds, why others do not apply, details of each."""
+"""A plan as rows and lines, for a terminal or a page: the table of bounds, reasons why others do not apply, details."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Listing:
 
     title: str
     columns: Sequence[str]
-    """Behind the bound and what it is on."""
+    """Headings after those of the bound and its error."""
     rows: Sequence[tuple[ClaimPlan, Sequence[str]]]
     remark: str
-    """Meaning of the mark at the recommended bound; empty where none is recommended."""
+    """Meaning of the mark at the recommended bound; empty if none is recommended."""
 
 
 def listing(found: Plan, *, every: bool = False) -> Listing:
-    """Return the bounds on errors that cover the run; those at other step sizes where none does, or all on request."""
+    """Return the bounds that cover the run; if there is none, those at other step sizes; all if `every` is true."""
     usable = [plan for plan in found.claims if plan.bound is not None]
     errors = [plan for plan in usable if plan.error.name not in DRIFTS and plan.error not in LIMITS]
     shown = usable if every else [plan for plan in errors if plan.applicable] or errors
@@ -66,7 +66,7 @@ def _limit(edge: Edge) -> str:
 
 
 def group_reasons(found: Plan) -> list[tuple[str, str]]:
-    """Why bounds do not cover the run as planned: the ids that share a reason, and the reason."""
+    """Return the reasons why bounds do not cover the run as planned: the ids that share a reason, and the reason."""
     reasons: dict[str, list[str]] = {}
     lacking = [plan for plan in found.claims if (plan.reason or "").startswith(NOT_GIVEN)]
     for plan in found.claims:
@@ -81,7 +81,7 @@ def group_reasons(found: Plan) -> list[tuple[str, str]]:
 
 
 def details(plan: ClaimPlan, cost: RoundCost | None, write: Write = write_formula) -> list[str]:
-    """All that is known of a bound that has numbers: conditions with their slack, terms, limits, rounds."""
+    """Return all details of a bound: conditions with their slack, terms, limits, rounds."""
     assert plan.bound is not None
     lines = [f"bounds {plan.error.name}: {plan.error.meaning}"]
     lines += [
@@ -123,7 +123,7 @@ def _describe_limits(plan: ClaimPlan, write: Write) -> list[str]:
 
 
 def _compare(plan: ClaimPlan) -> list[str]:
-    """Return the point of a bound that has one."""
+    """Describe the comparator of a bound that has one."""
     point = plan.comparator
     if point is None:
         return []

@@ -1,4 +1,4 @@
-"""Errors of algorithms that are definitions where nothing is random: the state of a run is its expectation."""
+"""Errors of deterministic runs whose algorithm is a definition: the state of such a run is its expectation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fedtheory.federation.definition import Compressed
 from fedtheory.federation.oracles import ExactOracle
 
 _MOST = 1500
-"""Numbers of the server's and of all clients' vectors together."""
+"""Limit on the numbers in the server's and all clients' vectors."""
 
 
 def is_one_path(run: Run) -> bool:
@@ -36,7 +36,7 @@ def numbers_of_path(run: Run) -> int:
 
 
 def errors_of_path(run: Run, rounds: int) -> Array:
-    """F(x^n) - F* after n = 1 .. `rounds`, (rounds,); infinite where the run diverges."""
+    """Return F(x^n) - F* after n = 1 .. `rounds`, (rounds,); infinite if the run diverges."""
     step, state, model = (plain_floats(part) for part in joint_trajectory(run.with_rounds(1)).mean_round())
     half = plain_floats(run.problem.centred.hessian) / 2
     found = np.full(rounds, math.inf)

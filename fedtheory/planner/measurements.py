@@ -22,7 +22,7 @@ from fedtheory.planner.exact import ExactErrors, ExactOptimum
 from fedtheory.planner.optimum import Optimum, StepSizes
 
 DRIFTS = ("average_round_drift", "max_drift")
-"""Errors that only grow with the step size."""
+"""Errors that are increasing in the step size."""
 
 
 def bounded_error(claim: Claim) -> RunQuantity:
@@ -42,7 +42,7 @@ def failures_on(claim: Claim, run: Run) -> list[str]:
 
 
 def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: ExactErrors, edge: Edge) -> Measurements:
-    """Return the bound with the constants of the run at its best step size, and the best step size with such constants.
+    """Return the bound with constants of the run at its best step size, and the best step size with such constants.
 
     That is the best of a coarse grid, the given one, the largest admissible one, `edge`, and a few between those where
     runs are not large.
@@ -55,7 +55,7 @@ def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: Ex
     changed = compare_numbers(expected, there.values)
     if not changed:
         return Measurements((), value, best, value)
-    # Beyond the edge no claim covers the run, and its constants take long.
+    # Above the edge no claim covers the run, and computing its constants is slow.
     steps = [step for step in errors.grid if step < edge.value] + ([edge.value] if math.isfinite(edge.value) else [])
     tried = {best: value, **_values_at(steps, claim, errors)}
     tried |= _values_at(() if errors.is_large else _refine_grid(tried), claim, errors)
@@ -70,7 +70,7 @@ def compare_numbers(expected: Mapping[str, float], found: Mapping[str, float]) -
 
 
 def _refine_grid(values: Mapping[float, float]) -> list[float]:
-    """Step sizes between the best one and those next to it, at equal ratios."""
+    """Return step sizes between the best one and its neighbours, at equal ratios."""
     steps = sorted(values)
     best = min(range(len(steps)), key=lambda place: values[steps[place]])
     sides = pairwise(steps[max(best - 1, 0) : best + 2])
@@ -81,17 +81,17 @@ _WITHIN = (1 / 3, 2 / 3)
 
 
 def _values_at(steps: Sequence[float], claim: Claim, errors: ExactErrors) -> dict[float, float]:
-    """Return the bound at those of the step sizes at which the claim covers the run."""
+    """Return the bound at the step sizes at which the claim covers the run."""
     bounds = ((step, _bound_at(claim, errors, step)) for step in steps)
     known = ((step, bound) for step, bound in bounds if bound is not None)
     return {step: bound.value() for step, bound in known if all(slack.holds for slack in bound.slacks())}
 
 
 def covered_up_to(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
-    """Return the largest step size at which conditions and assumptions hold; `edge` is that of the conditions alone.
+    """Return the largest step size for which conditions and assumptions hold; `edge` is that of the conditions alone.
 
-    Most assumptions that depend on the step size ask for ``step size * curvature <= 2``, with the largest curvature
-    of an objective that is sampled; what else they ask for is found by bisection, from the planned step size down.
+    Most assumptions on the step size require ``step size * curvature <= 2``, with the largest curvature
+    of a sample's objective; others are checked by bisection, from the planned step size down.
     """
 
     def covered(step: float) -> bool:
@@ -135,7 +135,7 @@ def covering_bound(claim: Claim, run: Run) -> NumericBound | None:
 
 
 def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
-    """Return the best step size of one bound next to the exact optimum; None if the claim does not cover the run.
+    """Compare the best step size of one bound with the exact optimum; return None if the claim does not cover the run.
 
     The constants are those of the run as planned.
     """
@@ -149,9 +149,9 @@ def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
 
 
 def compared(step: float, choice: float, exact: ExactOptimum | None) -> StepSizeComparison | None:
-    """Return the best step size of a bound, where the exact error is `choice`, next to that of the exact error.
+    """Compare the best step size of a bound, where the exact error is `choice`, with that of the exact error.
 
-    None if no step size is best for the error.
+    Returns None if no step size is best for the exact error.
     """
     if exact is None:
         return None

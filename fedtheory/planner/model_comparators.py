@@ -1,4 +1,4 @@
-"""The comparator of a run on linear models at any step size, number of local steps and rounds, by Newton's method."""
+"""The comparator of a run on linear models for any step size, number of local steps and rounds, by Newton's method."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from fedtheory.planner.comparators import (
 
 
 class ModelComparators(Comparators):
-    """Minimisers of ``F(y) + |x^0 - y|^2 / (2s)`` for s = eta tau T; each is found from the nearest known one."""
+    """Minimisers of ``F(y) + |x^0 - y|^2 / (2s)`` for s = eta tau T; each search starts from the nearest known one."""
 
     def __init__(self, problem: LinearModelProblem) -> None:
-        # The forms of quadratics are not there.
+        # The attributes of quadratic comparators are not set.
         self.__dict__.update(_problem=problem, _points={}, found={})
 
     def _at(self, time: float) -> dict[str, float]:
@@ -47,7 +47,7 @@ class ModelComparators(Comparators):
 
 
 def comparators_of(run: Run, names: frozenset[str] = NAMES) -> Comparators:
-    """Return the comparators of a run; those of linear models are shared by all claims about a problem."""
+    """Return the comparators of a run; those of linear models are cached for all claims about a problem."""
     return _get_comparators(run.problem) if isinstance(run, LinearModelRun) else Comparators.of(run, names)
 
 

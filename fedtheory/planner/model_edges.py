@@ -1,4 +1,7 @@
-"""The edge of divergence of a run on linear models, whose slopes are bounded: far away only the ridge moves a model."""
+"""The edge of divergence of a run on linear models.
+
+Their losses have bounded derivatives, so that the ridge decides.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem, quadratic
 
 _LEAST, _MOST = 1e-3, 1e3
-"""Step sizes that are looked at: from this part of the first one that could be an edge to this multiple of the last."""
+"""Range of tried step sizes: this fraction of the first possible edge up to this multiple of the last."""
 _COUNT, _FEW = 601, 61
-"""Numbers of step sizes that are tried: in general, and where each takes the map of a definition."""
+"""Number of tried step sizes: in general, and if each needs the map of a definition."""
 _HALVINGS = 40
 _SLACK = 1e-6
-"""Growth above one that may be rounding where a map has no basis of eigenvectors."""
+"""Growth above one that may be rounding error if a map has no basis of eigenvectors."""
 
 
 def find_divergence_edge(run: LinearModelRun) -> float:
-    """Return the largest step size from which on expected models grow without bound; infinite where none is known.
+    """Return the largest step size for which expected models stay bounded; infinite if no edge is known.
 
-    A local step multiplies a distant model by ``1 - eta ridge``, and the server averages the clients' models.  An
-    algorithm that is a definition has a linear map there, that of the ridge alone.
+    A local step multiplies a distant model by ``1 - eta ridge``, and the server averages the clients' models.  For an
+    algorithm given as a definition, the map of the ridge alone is linear.
     """
     if run.algorithm.defined is not None:
         return _edge_of_definition(run)
@@ -39,7 +42,7 @@ def find_divergence_edge(run: LinearModelRun) -> float:
 
 
 def _edge_of_definition(run: LinearModelRun) -> float:
-    """Find the edge from the map of a round; infinite where step sizes change from round to round."""
+    """Compute the edge from the map of a round; infinite if step sizes change from round to round."""
     if not run.algorithm.has_one_size_a_step:
         return math.inf
     curvatures = {run.problem.model.strength, run.problem.model.ridge}
@@ -51,13 +54,13 @@ def _edge_of_definition(run: LinearModelRun) -> float:
         algorithm = replace(run.algorithm, work=replace(work, step_sizes=work.step_sizes * (size / planned)))
         return max(_radius(problem, algorithm) for problem in distant) - _SLACK
 
-    # A definition may scale vectors by its own number, as FedProx does, next to the curvatures.
+    # A definition may have a curvature of its own, such as the proximal term of FedProx.
     least, most = _LEAST / run.smoothness, _MOST / min((one for one in curvatures if one > 0), default=run.smoothness)
     return _find_first_growing(growth, np.geomspace(least, most, _FEW))
 
 
 def _build_ridge_problem(run: LinearModelRun, curvature: float) -> Problem:
-    """``F_i(x) = curvature/2 x^2`` of every client."""
+    """Return the problem ``F_i(x) = curvature/2 x^2`` for every client."""
     clients, weights = run.problem.clients, run.problem.weights
     return quadratic(np.full((clients, 1, 1), curvature), np.zeros((clients, 1)), np.ones(1), weights=weights)
 
@@ -68,7 +71,7 @@ def _radius(problem: Problem, algorithm: Algorithm) -> float:
 
 
 def _find_first_growing(growth: Callable[[float], float], sizes: Array) -> float:
-    """Return the step size from which on a growth passes one; infinite where it does not at any of some sizes."""
+    """Return the step size from which a growth exceeds one; infinite if it does not at any of the sizes."""
     first = next((n for n, size in enumerate(sizes) if growth(size) > 1), None)
     if first is None:
         return math.inf
@@ -80,7 +83,7 @@ def _find_first_growing(growth: Callable[[float], float], sizes: Array) -> float
 
 
 def _growth(run: LinearModelRun, size: float) -> float:
-    """Return the factor by which a round multiplies a distant model, where the largest local step has this size."""
+    """Return the factor by which a round multiplies a distant model, if the largest local step has this size."""
     work, aggregation = run.algorithm.work, run.algorithm.aggregation
     sizes = size * work.step_sizes / work.step_sizes.max()
     kept = (1 - sizes * run.problem.model.ridge) ** np.array(work.steps)

@@ -1,9 +1,9 @@
 """The step size that minimises a bound.
 
 The bounds of this field are sums of powers of the step size eta, most of them
-``a/eta + b eta + c eta^2 + d``.  Such a sum with coefficients that are not
-negative is convex in log eta, so that it falls up to one minimiser and grows
-beyond it; on an admissible interval the minimiser is that one or the edge.
+``a/eta + b eta + c eta^2 + d``.  Such a sum with non-negative coefficients
+is convex in log eta, so that it decreases up to one minimiser and increases
+above it; on an admissible interval the minimiser is that one or the end.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.bound import STEP, NumericBound, functions_of
 
 _WIDTH = 60.0
-"""The numeric search goes down to exp(-60) of the largest step size."""
+"""The numeric search goes down to exp(-60) times the largest step size."""
 _GRID = 121
 _NEGLIGIBLE = 1e30
-"""From this value of `_h` on b changes the minimiser by less than a rounding error."""
+"""Value of `_h` above which b changes the minimiser by less than a rounding error."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class Powers:
 
     symbol: sp.Symbol
     coefficients: Mapping[int, Expr]
-    """By exponent; free of the step size."""
+    """Coefficients by exponent, independent of the step size."""
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The admissible step size at which a bound is smallest."""
+    """The admissible step size that minimises a bound."""
 
     step_size: float
     value: float
-    """The bound there."""
+    """The bound at the step size."""
     at_edge: bool
     """Whether the largest admissible step size is the best."""
     of: tuple[NumericBound, Edge] | None = field(default=None, compare=False)
@@ -51,7 +51,7 @@ class Optimum:
 
     @cached_property
     def formula(self) -> Expr | None:
-        """The step size in the symbols of the bound, where there is a closed form."""
+        """The step size in the symbols of the bound, if there is a closed form."""
         if self.of is None:
             return None
         bound, edge = self.of
@@ -59,7 +59,7 @@ class Optimum:
 
     @cached_property
     def numeric(self) -> float:
-        """The step size that a numeric minimiser finds."""
+        """The result of a numeric minimiser."""
         if self.of is None:
             return self.step_size
         bound, edge = self.of
@@ -67,14 +67,14 @@ class Optimum:
 
 
 def powers(bound: NumericBound) -> Powers | None:
-    """Return the bound as a sum of whole powers of the step size; None if it is none."""
+    """Return the bound as a sum of whole powers of the step size; None if it is not of this form."""
     symbols = bound.symbols(STEP)
     if len(symbols) != 1 or bound.names[symbols[0]] != STEP:
         return None
     step = symbols[0]
     found: dict[int, list[Expr]] = {}
     for term in bound.terms:
-        # Most terms are products already; sums in others are multiplied out.
+        # Most terms are products already; sums in others are expanded.
         for part in [term] if _is_monomial(term, step) else sp.Add.make_args(sp.expand(term)):
             coefficient, power = part.as_independent(step, as_Add=False)
             exponent = _exponent(power, step)
@@ -85,7 +85,7 @@ def powers(bound: NumericBound) -> Powers | None:
 
 
 def _is_monomial(term: Expr, step: sp.Symbol) -> bool:
-    """Return whether a term is a power of the step size times what does not contain it."""
+    """Return whether a term is a power of the step size times a factor without it."""
     return _exponent(term.as_independent(step, as_Add=False)[1], step) is not None
 
 
@@ -99,11 +99,11 @@ def _exponent(power: Expr, step: sp.Symbol) -> int | None:
 def find_closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, float]) -> Expr | None:
     """Return the positive zero of the derivative of ``sum_p coefficient_p eta^p``; None if no formula is known.
 
-    `values` are the coefficients as numbers: those that are zero do not matter.
+    `values` are the values of the coefficients: terms with value zero are ignored.
     For ``a/eta + b eta^p`` it is ``(a / (p b))^(1/(p+1))``.  For ``a/eta + b eta
     + c eta^2`` it is the reciprocal of the positive root of ``a y^3 - b y - 2
-    c``, by Viete's formula with cosines where all three roots are real, and
-    with hyperbolic ones where one is.
+    c``, by Viete's formula with cosines if all three roots are real, and
+    with hyperbolic ones if one is.
     """
     present = _present(values)
     if present is None:
@@ -135,9 +135,9 @@ def root(coefficients: Mapping[int, float]) -> float | None:
 
 
 def _present(coefficients: Mapping[int, float]) -> dict[int, float] | None:
-    """Return the coefficients that matter, where one power falls, others grow, and none is negative; else None.
+    """Return the non-negligible coefficients, if they are non-negative with one decreasing power; else None.
 
-    A power that the others outweigh beyond double precision does not matter.
+    A power is negligible if the others exceed it beyond double precision.
     """
     present = {power: value for power, value in coefficients.items() if value != 0 and power != 0}
     growing = present.keys() - {-1}
@@ -149,14 +149,14 @@ def _present(coefficients: Mapping[int, float]) -> dict[int, float] | None:
 
 
 def _h(coefficients: Mapping[int, float]) -> float:
-    """``c sqrt(27 a / b^3)``: at most one where ``a y^3 - b y - 2 c`` has three real roots; infinite for tiny b."""
+    """Return ``c sqrt(27 a / b^3)``: at most one if ``a y^3 - b y - 2 c`` has three real roots; infinite for tiny b."""
     a, b, c = (coefficients[power] for power in (-1, 1, 2))
     scale = b * math.sqrt(b)
     return c * math.sqrt(27 * a) / scale if scale > 0 else math.inf
 
 
 def numeric_minimiser(function: Callable[[float], float], largest: float, smallest: float) -> float:
-    """Minimise a function on an interval of positive numbers: a grid, then Brent's method, both in logs."""
+    """Minimise a function on an interval of positive numbers: a grid, then Brent's method, both in logarithms."""
     from scipy.optimize import minimize_scalar
 
     grid = np.linspace(math.log(smallest), math.log(largest), _GRID)
@@ -175,10 +175,10 @@ def _finite(value: float) -> float:
 
 
 class StepSizes:
-    """The best step sizes of one bound, at its numbers and at others."""
+    """The best step sizes of one bound, at its numbers and at changed ones."""
 
     def __reduce__(self) -> tuple[type[StepSizes], tuple[NumericBound]]:
-        """Functions do not travel, and are compiled again where they are needed."""
+        """Pickle the bound only: compiled functions cannot be pickled, and are compiled again."""
         return StepSizes, (self.bound,)
 
     def __init__(self, bound: NumericBound) -> None:
@@ -199,12 +199,12 @@ class StepSizes:
         return self.bound.depends_on(self.bound.expression, STEP)
 
     def coefficients(self, at: NumericBound) -> dict[int, float]:
-        """Return the coefficients as numbers."""
+        """Return the values of the coefficients."""
         arguments = [at.values.get(name, math.nan) for name in at.names.values()]
         return {power: function(arguments) for power, function in self._coefficients.items()}
 
     def minimiser(self, at: NumericBound, edge: Edge) -> float | None:
-        """Return the best admissible step size; None if the bound only grows with it, or is the same for all."""
+        """Return the best admissible step size; None if the bound is increasing or constant in it."""
         if not self.matters or edge.value <= 0:
             return None
         coefficients = self.coefficients(at)
@@ -216,7 +216,7 @@ class StepSizes:
         if math.isinf(edge.value) and not any(power > 0 and value > 0 for power, value in coefficients.items()):
             return None
         best, smallest = self.numeric(at, edge), math.exp(-_WIDTH) * self._top(at, edge)
-        # Smaller steps than any that is looked at are no worse than the best: what remains is the bound of no step.
+        # If the smallest tried step is the best, the bound has no minimiser.
         falls = at.value({STEP: best}) < (1 - NEAR_TIE) * at.value({STEP: smallest})
         return best if falls else None
 
@@ -229,12 +229,12 @@ class StepSizes:
         return edge.value if math.isfinite(edge.value) else _bound_minimiser(self.coefficients(at))
 
     def best(self, at: NumericBound) -> tuple[float, float] | None:
-        """Return the best admissible step size at other numbers, and the bound there."""
+        """Return the best admissible step size at changed numbers, and the bound there."""
         step = self.minimiser(at, self._edge(at))
         return None if step is None else (step, at.value({STEP: step}))
 
     def _edge(self, at: NumericBound) -> Edge:
-        """Return the largest admissible step size, found once for all numbers that conditions do not contain."""
+        """Return the largest admissible step size, cached for all numbers that the conditions do not contain."""
         key = tuple(at.values.get(name) for name in self._in_conditions)
         if at.comparators is not None or key not in self._edges:
             self._edges[key] = largest(at, STEP)
@@ -257,7 +257,7 @@ class StepSizes:
 
 
 def _bound_minimiser(coefficients: Mapping[int, float]) -> float:
-    """Return a step size beyond the minimiser of a sum of powers: the largest at which two of its terms are equal."""
+    """Return an upper bound of the minimiser of a sum of powers: the largest step size at which two terms are equal."""
     falling = {power: value for power, value in coefficients.items() if power < 0 and value > 0}
     growing = {power: value for power, value in coefficients.items() if power > 0 and value > 0}
     crossings = ((a / b) ** (1 / (q - p)) for p, a in falling.items() for q, b in growing.items())

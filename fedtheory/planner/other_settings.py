@@ -1,4 +1,4 @@
-"""Other settings besides the answer, in sentences and as a table."""
+"""Describes alternatives to the recommended setting, in sentences and as a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def describe_other_settings(answer: Answer) -> list[tuple[str, str]]:
-    """Lines with their heads: more or fewer local steps, and SCAFFOLD."""
+    """Return lines with their headings: more or fewer local steps, and SCAFFOLD."""
     others = answer.others
     if others is None or others.planned is None or answer.is_hopeless:
         return []
@@ -38,7 +38,7 @@ def _steps(planned: Alternative, better: Alternative | None, accuracy: float | N
 
 
 def _describe_result(one: Alternative, accuracy: float | None) -> str:
-    """Result of a setting."""
+    """Describe the result of a setting."""
     if accuracy is not None and one.outcome.reached:
         return f"needs {one.outcome.rounds} rounds"
     never = "" if accuracy is None else f"misses {short(accuracy)}: "
@@ -59,7 +59,7 @@ def _scaffold(planned: Alternative, other: Alternative, accuracy: float | None) 
 
 
 def table_of_settings(varied: Sequence[Alternative], accuracy: float | None) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows, the best setting marked with a star, the planned one with a p."""
+    """Return columns and rows, the best setting marked with a star, the planned one with a p."""
     columns = ["algorithm", "local steps", "batch", "step size", "rounds", "error", "cost"]
     best = min(varied, key=lambda one: one.rank(accuracy))
     rows = []

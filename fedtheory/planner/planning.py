@@ -1,4 +1,4 @@
-"""A plan: what each true bound of the sources recommends for a run, or for constants alone."""
+"""Plans: recommendations of each true bound of the sources for a run, or for constants alone."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from fedtheory.planner.rounds_needed import FINAL, MARGIN, planned_and_best
 from fedtheory.planner.target import cost_of_a_round
 
 _SMALLER = (1.0, 1 / 8, 1 / 64, 1 / 512)
-"""Parts of the planned step size at which assumptions are tried, where they fail because it is too large."""
+"""Fractions of the planned step size at which assumptions are checked, if they fail because it is too large."""
 
 
 def plan(
@@ -63,14 +63,14 @@ def plan(
 ) -> Plan:
     """Plan a run by its exact errors, and by every true bound on one of them, or the given ones, in floats.
 
-    `error` says which exact error is to be small: "final", that of the model that is deployed, or "average", over all
-    local steps, which most bounds are on. Step sizes keep the `margin` from the edge of divergence, a part of it.
-    Numbers of bounds are those of the run as planned; where a claim's assumptions hold at smaller step sizes only,
-    those of the run at a smaller one. `vary` asks for a table of other settings, each at its best step size: "steps"
-    (local steps), "batch", "algorithm" (SCAFFOLD next to FedAvg), by what rounds cost. `on_answer` receives what to
-    run as soon as it is known, before any bound, and `on_bounds` what the bounds promise of it, before their best
+    `error` selects the exact error: "final", that of the last iterate, or "average", over all
+    local steps, which most bounds are about. `margin` is the relative distance from the edge of divergence.
+    Numbers of bounds are those of the run as planned; if a claim's assumptions hold at smaller step sizes only,
+    those of the run at a smaller one. `vary` requests a table of other settings, each at its best step size: "steps"
+    (local steps), "batch", "algorithm" (SCAFFOLD and FedAvg), ranked by the costs of rounds. `on_answer` receives the
+    recommended run before any bound is evaluated, and `on_bounds` the best bounds for it, before their best
     step sizes are compared with those of exact errors. With more than one process (`jobs`, -1 for all cores) two
-    share the work where runs are long; a script then needs a guarded main part.
+    share the work for long runs; a script then needs an ``if __name__ == "__main__"`` guard.
     """
     _require_possible(error, margin, vary)
     errors = ExactErrors(run.as_floats())
@@ -78,7 +78,7 @@ def plan(
     with start_worker(errors, jobs) as work:
         chosen = covering_claims() if claims is None else claims
         on_progress(0, len(chosen) + 1)
-        # The other process starts with claims while this one finds what to run.
+        # The worker process starts with claims while this one computes the recommended run.
         plans = [work.start(_claim_plan, claim, accuracy) for claim in chosen]
         reached = planned_and_best(errors, error, accuracy, margin)
         answer: Answer | None = None
@@ -109,7 +109,7 @@ def plan(
 
 
 def _require_possible(error: str, margin: float, vary: Sequence[str]) -> None:
-    """Raise `InputError` for an error, a margin or a setting that is none."""
+    """Raise `InputError` for an invalid error, margin or setting."""
     if not 0 <= margin < 1:
         raise InputError("margin", f"expected a part of the edge of divergence, from 0 to below 1, got {margin:g}")
     if error not in EXACT_ERRORS:
@@ -120,12 +120,12 @@ def _require_possible(error: str, margin: float, vary: Sequence[str]) -> None:
 
 
 def _has_exact_error(found: ClaimPlan) -> bool:
-    """Return whether the best step size of a bound can stand next to that of the exact error."""
+    """Return whether the best step size of a bound can be compared with that of the exact error."""
     return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
 
 
 def _add_exact_errors(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPlan:
-    """Return a plan with the exact error at its best step size, and the best one of the exact error."""
+    """Return a plan with the exact error at its best step size, and the best step size of the exact error."""
     if found.optimum is None or not _has_exact_error(found):
         return found
     choice, best = work.error(found.error, _step_of(found)), work.best(found.error)
@@ -137,10 +137,10 @@ def _recommend(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
     """Return the claim at whose best step size one exact error is smallest.
 
     That error is the first of `ERRORS` that is bounded and has a best step size;
-    without one the bounds decide.
+    without one, the values of the bounds decide.
     """
     attainable = [plan for plan in plans if plan.attainable]
-    # What covers the run as planned goes before what asks for another one.
+    # Claims that cover the run as planned come before those that need another step size.
     usable = [plan for plan in attainable if plan.applicable] or attainable
     exact = [plan for plan in usable if plan.exact is not None]
     if not exact:
@@ -165,8 +165,8 @@ def plan_numbers(
 ) -> Plan:
     """Plan from constants alone, named by the symbols of the claims or by the names of their quantities.
 
-    A symbol is read by each claim as its source writes it.  Bounds that need a
-    number that is neither given nor follows are left out; assumptions are taken
+    Each claim interprets a symbol as its source does.  Bounds that need a
+    number that is neither given nor implied are left out; assumptions are taken
     for granted.  Raises `InputError` for names that no bound knows.
     """
     chosen = covering_claims() if claims is None else claims
@@ -176,7 +176,7 @@ def plan_numbers(
 
 
 def _require_known_numbers(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:
-    """Raise `InputError` for a number that no bound has, or that its symbol cannot be."""
+    """Raise `InputError` for a number that no bound has, or that is invalid for its symbol."""
     known = meanings((*covering_claims(), *claims))
     for name, value in numbers.items():
         if name not in known:
@@ -205,7 +205,7 @@ def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float
 
 
 def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
-    """Return the assumption of a claim that the numbers contradict."""
+    """Return the assumption of a claim that the numbers contradict; None if there is none."""
     named = {n.name: numbers[key] for s, n in claim.where.items() for key in (str(s), n.name) if key in numbers}
     if full_gradients in claim.assumptions and named.get("noise_deviation", 0) > 0:
         return f"{full_gradients.name}: the gradients are noisy"
@@ -217,7 +217,7 @@ def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
 
 
 def _with_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
-    """The bound with as many rounds as the accuracy takes, where their number is not given: at the given step size."""
+    """The bound with the number of rounds that the accuracy requires at the given step size, unless it is given."""
     if ROUNDS in bound.values or not bound.depends_on(bound.expression, ROUNDS):
         return bound
     if accuracy is None:
@@ -233,8 +233,8 @@ def _with_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
 
 
 def _claim_plan(errors: ExactErrors, claim: Claim, accuracy: float | None) -> ClaimPlan:
-    """Return the plan of a claim on a run; assumptions that fail at all step sizes rule it out."""
-    # What fails of the setting at the smallest step size fails at all: nothing else is asked of such a claim.
+    """Return the plan of a claim on a run; assumptions that fail at all step sizes exclude it."""
+    # If the setting fails at the smallest step size it always fails, and nothing else is computed for the claim.
     settings = [assumption for assumption in premises(claim) if isinstance(assumption, Setting)]
     others = failures_among(settings, errors.run)
     if others and failures_among(settings, errors.at(errors.planned * _SMALLER[-1])):
@@ -273,9 +273,9 @@ def _measure(errors: ExactErrors, found: ClaimPlan) -> ClaimPlan:
 
 
 def _use_measurements(found: ClaimPlan, edge: Edge) -> ClaimPlan:
-    """Return a bound with measurements of the run in it, at its best step size with those of the run there.
+    """Return the plan of a bound with measurements of the run in it, at the best step size with the constants there.
 
-    Of other numbers of rounds it promises nothing before they are run.
+    It has no value for other numbers of rounds before these are run.
     """
     measured = found.measurements
     assert measured is not None
@@ -287,7 +287,7 @@ def _use_measurements(found: ClaimPlan, edge: Edge) -> ClaimPlan:
 
 
 def _slacks_of_clients(claim: Claim, bound: NumericBound, run: Run) -> list[Slack]:
-    """Conditions on each client, at the client where they are closest to failing."""
+    """Return conditions on each client, for the client where they are closest to failing."""
     found = []
     known = {with_means(claim, condition) for condition in bound.conditions}
     for condition in claim.conditions:
@@ -306,8 +306,8 @@ def _list_failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
 
 
 def _optimise(found: ClaimPlan, bound: NumericBound, accuracy: float | None, edge: Edge) -> ClaimPlan:
-    """Everything that follows from the bound alone, for step sizes up to an edge."""
-    # Of the error at which runs settle no number of rounds is asked.
+    """Return a plan with everything that follows from the bound alone, for step sizes up to an edge."""
+    # Stationary errors do not depend on the number of rounds.
     accuracy = None if found.error in LIMITS else accuracy
     sizes = StepSizes(bound)
     if STEP not in bound.values and (best := sizes.minimiser(bound, edge)) is not None:

@@ -1,4 +1,4 @@
-"""Map the dominant term of a bound over two of its numbers."""
+"""Maps the dominating term of a bound over two of its numbers."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class RegimeMap:
     up: str
     """Name of the number along the second axis."""
     across_values: Array
-    """(X,)"""
+    """Values of the first number, (X,)."""
     up_values: Array
-    """(Y,)"""
+    """Values of the second number, (Y,)."""
     terms: tuple[Expr, ...]
     dominating: Array
-    """Number of the largest term, (Y, X); -1 where the bound is undefined."""
+    """Index of the largest term, (Y, X); -1 where the bound is undefined."""
     admissible: Array
     """Whether all conditions hold, (Y, X)."""
 
 
 def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.0, points: int = 41) -> RegimeMap:
-    """Return the dominating term over two numbers, by symbol or name, each over some decades about its present value.
+    """Return the dominating term over two numbers, by symbol or name, each over some decades around its present value.
 
-    Counts start at one and are whole.  Raises `InputError` for an unknown name.
+    Counts are whole numbers from one on.  Raises `InputError` for an unknown name.
     """
     names = resolve_name(bound, across), resolve_name(bound, up)
     if names[0] == names[1]:
@@ -51,16 +51,16 @@ def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.
 
 
 def resolve_name(bound: NumericBound, given: str) -> str:
-    """Return the name of the number that a symbol of the bound, or a name, stands for.
+    """Return the name of the number for a symbol or a name.
 
-    Raises `InputError` if it has none.
+    Raises `InputError` if there is none.
     """
     known = {str(symbol): name for symbol, name in bound.names.items()}
     followed = set(bound.values) if given in (STEP, STEPS, ROUNDS) else set()
     name = known.get(given, given)
     if name in set(known.values()) | followed:
         return name
-    # Means over clients are named as well, by formulas, which are not meant to be typed.
+    # Client averages are also named, by formulas that users cannot type.
     expected = ", ".join(f"{symbol} ({name})" for symbol, name in known.items() if " " not in symbol)
     raise InputError("map", f"expected two of {expected}, got {given!r}")
 

@@ -1,4 +1,4 @@
-"""Exact errors over the rounds: how many it takes to a target for good, and at which step size they are fewest."""
+"""Exact errors over the rounds: the number of rounds to a target, and the step size that minimises it."""
 
 from __future__ import annotations
 
@@ -24,84 +24,88 @@ from fedtheory.planner.stability import diverges_from, has_one_map
 
 FINAL, AVERAGE = "final", "average"
 ERRORS: dict[str, RunQuantity] = {FINAL: q.final_suboptimality, AVERAGE: q.average_suboptimality}
-"""Error measures: that of the last model, which is deployed, or the mean over all local steps of the run."""
+"""Errors: of the last model, or the average over all local steps of the run."""
 MARGIN = 0.1
-"""Part of the edge of divergence that step sizes keep away from it, unless another one is asked for."""
+"""Default relative distance of step sizes from the edge of divergence."""
 
 _LONGER = 4
-"""Factor by which the rounds are raised where a target is not reached."""
+"""Factor by which the rounds are increased if a target is not reached."""
 _PATIENCE = 1e10
-"""Operations of one run that is tried beyond the planned rounds: about a second."""
+"""Limit on the operations of one run beyond the planned rounds: about a second."""
 _OVERHEAD = 5e5
 """Overhead of a local step, in the same unit."""
 _SLOWER = 10
-"""Operations that a multiplication counts for where losses are evaluated row by row."""
+"""Weight of a multiplication in operations if losses are evaluated row by row."""
 _MOST_LISTED = 2 * 10**7
-"""Numbers of a run whose rounds are listed."""
+"""Limit on the numbers of a run whose rounds are listed."""
 _FALLS = 0.95
-"""An error below this part of that after half of the rounds still falls."""
+"""If the final error is below this fraction of that after half of the rounds, it is still decreasing."""
 _SPAN, _DENSE = 1e3, 240
-"""Ratio of the largest to the smallest step size of the dense search, and how many there are."""
+"""Ratio of the largest to the smallest step size of the dense search, and their number."""
 _LEAST = 1e-7
-"""Part of the edge down to which it goes on where no step size reaches the target."""
+"""Fraction of the edge down to which the search continues if no step size reaches the target."""
 _BETWEEN = 33
-"""Step sizes between two neighbours of the best one."""
+"""Number of step sizes between the best one and a neighbour."""
 _QUICK = 1e10
-"""Operations of a run above which fewer step sizes are tried."""
+"""Number of operations of a run above which fewer step sizes are tried."""
 _WIDE_RATIO, _IMPATIENT = 2.0, 2
-"""For such runs: ratio of neighbouring step sizes, and how many worse ones end the search."""
+"""For such runs: ratio of neighbouring step sizes, and number of worse ones that ends the search."""
 _RATIO, _MANY, _PATIENT = 1.4, 20, 4
-"""Ratio of neighbouring step sizes where each costs a run, how many are tried, how many worse ones end it."""
+"""If each step size needs a run: ratio of neighbours, number of tried ones, and of worse ones that end the search.
+"""
 
 _FAR_OUT = 3
-"""Exponent of the largest step size that is tried on losses of bounded slope."""
+"""Exponent of the largest step size that is tried for losses with bounded derivative."""
 _SEEN = 0.25
-"""Part of the rounds tried over which an error must stay below the target where rounds are not alike: with clocks
-errors go up and down in every cycle."""
+"""Fraction of the tried rounds over which an error must stay below the target if rounds are not alike: with clocks
+errors oscillate in every cycle."""
 _NEAR = (2.0, 1.4, 1.0, 1 / 1.4, 1 / 2, 1 / 4)
-"""Parts of the nearest step size that are tried with more rounds."""
+"""Fractions of the closest step size that are tried with more rounds."""
 
 
 @dataclass(frozen=True)
 class ErrorAtStepSize:
-    """Error of a run at a step size."""
+    """The error of a run at a step size."""
 
     step_size: float
     rounds: int
-    """To the target for good; without one, or where it is not reached, all that were run."""
+    """Number of rounds until the target is reached and kept.
+
+    It is that of the whole run if the target is not reached, or without a target.
+    """
     error: float
-    """The exact error after these rounds; infinite where the run diverges."""
+    """The exact error after these rounds; infinite if the run diverges."""
     reached: bool
-    """Whether the target is reached for good; false without one."""
+    """Whether the target is reached and kept; false without one."""
     still_falls: bool
-    """Whether the error after half of the rounds was clearly larger."""
+    """Whether the error is still decreasing, compared with the one after half of the rounds."""
     limit: float | None = None
-    """The limit of the error as the number of rounds tends to infinity; None if it is not known."""
+    """The limit of the error as the number of rounds tends to infinity; None if it is unknown."""
     noise_floor: float | None = None
-    """The part of the limit that gradient noise adds; the rest is drift."""
+    """The part of the limit that is caused by gradient noise; the rest is drift."""
     highest: float | None = None
-    """Largest error of the last rounds that were run, where rounds are not alike; None if they are."""
+    """Largest error of the last rounds of the run, if rounds are not alike; else None."""
     followed: int | None = None
-    """Number of rounds run to see that the error stays, where rounds are not alike; None if they are."""
+    """Number of rounds run to check that the error stays small, if rounds are not alike; else None."""
 
 
 @dataclass(frozen=True)
 class Reached:
-    """Errors that a run reaches as planned and at its best step size."""
+    """Errors of a run as planned and at its best step size."""
 
     error: RunQuantity
     planned: ErrorAtStepSize
     best: ErrorAtStepSize
     diverges_from: float
-    """Step size from which on the run diverges; infinite where none is known."""
+    """Step size from which the run diverges; infinite if none is known."""
     margin: float
-    """Part of it that the best step size stays below it at least."""
+    """Relative distance of the best step size from it."""
     reason: str | None
-    """Why no step size stays below the target; None if one does, or without a target."""
+    """The reason why no step size reaches the target; None if one does, or without a target."""
 
 
 def compute_errors(run: Run, error: RunQuantity) -> Array:
-    """Return the exact error after 1 .. T rounds, (T,); infinite where the run diverges.
+    """Return the exact error after 1 .. T rounds, (T,); infinite if the run diverges.
 
     `error` is one of `ERRORS`; raise `NotApplicable` if the run has no such error.
     """
@@ -119,7 +123,7 @@ def compute_errors(run: Run, error: RunQuantity) -> Array:
 
 
 class RoundsNeeded:
-    """Outcomes of a run at any step size, for one error and one target."""
+    """Results of a run at any step size, for one error and one target."""
 
     def __init__(self, errors: ExactErrors, error: RunQuantity, accuracy: float | None, margin: float = MARGIN) -> None:
         self.errors, self.error, self.accuracy, self.margin = errors, error, accuracy, margin
@@ -127,13 +131,13 @@ class RoundsNeeded:
 
     @cached_property
     def closed(self) -> ClosedRounds | None:
-        """Final errors in closed form, where the run has them."""
+        """Final errors in closed form; None if the run has none."""
         is_closed = self.error is q.final_suboptimality and has_closed_rounds(self.errors.run)
         return ClosedRounds(self.errors.run) if is_closed else None
 
     @cached_property
     def diverges_from(self) -> float:
-        """The step size from which on the run diverges; infinite where none is known."""
+        """The step size from which the run diverges; infinite if none is known."""
         closed = ClosedRounds(self.errors.run) if has_closed_rounds(self.errors.run) else None
         return diverges_from(self.errors, closed)
 
@@ -143,7 +147,7 @@ class RoundsNeeded:
         if math.isinf(self.diverges_from):
             return max(self.errors.planned, self.errors.grid[-1])
         largest = (1 - self.margin) * self.diverges_from
-        # Losses of bounded slope diverge late, if ever: the best step sizes are far below.
+        # With bounded derivatives a run diverges late, if at all: the best step sizes are far below.
         return largest if self.errors.run.problem.is_quadratic else min(largest, self._farthest)
 
     @property
@@ -159,7 +163,7 @@ class RoundsNeeded:
         return self._constants[step_size, rounds]
 
     def outcome(self, step_size: float, rounds: int) -> ErrorAtStepSize:
-        """Compute the error of the run in at most so many rounds."""
+        """Compute the error of the run in at most `rounds` rounds."""
         if self.closed is not None:
             return self._evaluate_closed_form(step_size, self.closed.at(step_size / self.errors.planned), rounds)
         curve = self.curve(step_size, rounds)
@@ -179,7 +183,7 @@ class RoundsNeeded:
         )
 
     def _find_first_below(self, curve: Array) -> int | None:
-        """Return the round from which on the error stays at most the target, among those of a curve."""
+        """Return the first round of a curve from which the error stays at most the target; None if there is none."""
         if self.accuracy is None or not curve[-1] <= self.accuracy:
             return None
         above = np.flatnonzero(~(curve <= self.accuracy))
@@ -188,13 +192,13 @@ class RoundsNeeded:
 
     @property
     def _has_equal_rounds(self) -> bool:
-        """Whether all rounds take the same part of the clients, so that errors have no cycle."""
+        """Return whether participation has the same law in all rounds, so that errors have no cycle."""
         return self.errors.run.algorithm.clock.is_synchronous
 
     def _evaluate_closed_form(
         self, step_size: float, rounds: RoundsInEigenbasis, most: int, *, is_asked: bool = True
     ) -> ErrorAtStepSize:
-        """Return the outcome of a step size by the closed form of its final errors."""
+        """Return the result for a step size by the closed form of its final errors."""
         needed = None if self.accuracy is None or not is_asked else rounds.first_below(self.accuracy)
         last = most if needed is None else needed
         half, error = (float(one) for one in rounds.errors(np.array([last // 2, last])))
@@ -203,9 +207,9 @@ class RoundsNeeded:
         return ErrorAtStepSize(step_size, last, error, needed is not None, falls, rounds.limit, floor)
 
     def best(self) -> ErrorAtStepSize:
-        """Return the step size that reaches the target for good in the fewest rounds, or whose last error is smallest.
+        """Return the step size that reaches the target in the fewest rounds, or with the smallest last error.
 
-        No step size comes nearer to the edge of divergence than the margin.
+        Step sizes keep the margin from the edge of divergence.
         """
         if self.closed is None:
             return self._search_by_runs()
@@ -214,14 +218,14 @@ class RoundsNeeded:
         return best
 
     def _require_digits(self, best: ErrorAtStepSize) -> None:
-        """Raise `InputError` if the recursion of moments loses the digits that closed forms seem to have."""
+        """Raise `InputError` if the recursion of moments loses the digits of the closed form."""
         try:
             _ = self.errors.at(best.step_size).with_rounds(best.rounds).trajectory.final_suboptimality
         except Unresolved as reason:
             raise InputError("problem", str(reason)) from None
 
     def _search_densely(self, closed: ClosedRounds) -> ErrorAtStepSize:
-        """By a dense search, with closed forms."""
+        """Search densely, with closed forms."""
         sizes = _space(self.largest / _SPAN, self.largest, _DENSE)
         found = self._outcomes(closed, sizes)
         while self.accuracy is not None and not any(one.reached for one in found) and sizes[0] > _LEAST * self.largest:
@@ -241,7 +245,7 @@ class RoundsNeeded:
         planned, rounds, fewest = self.errors.planned, self.errors.run.algorithm.rounds, None
         each = zip(sizes, closed.of([size / planned for size in sizes]), strict=True)
         found: list[ErrorAtStepSize] = []
-        # Large step sizes need the fewest rounds as a rule: most others are then known to need more.
+        # Large step sizes usually need the fewest rounds: most others are then known to need more.
         for size, one in reversed(list(each)):
             most = rounds if fewest is None else fewest
             needs_more = fewest is not None and self.accuracy is not None and not one.error(fewest) <= self.accuracy
@@ -251,7 +255,7 @@ class RoundsNeeded:
         return found[::-1]
 
     def _search_by_runs(self) -> ErrorAtStepSize:
-        """By a run for each step size; more rounds than planned are tried where they cost little."""
+        """Search with one run per step size; more rounds than planned are tried if they are cheap."""
         rounds = self.errors.run.algorithm.rounds
         found = self._lasting(self._try_step_sizes(rounds))
         while self.accuracy is not None and not any(one.reached for one in found):
@@ -270,7 +274,7 @@ class RoundsNeeded:
         return self._choose_lasting(best, found)
 
     def _try_step_sizes(self, rounds: int) -> list[ErrorAtStepSize]:
-        """Outcomes of step sizes from the largest down until some in a row are worse than the best."""
+        """Return results for step sizes from the largest down until several in a row are worse than the best."""
         ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
         sizes = [self.largest / ratio**n for n in range(_MANY)]
         while sizes[-1] > self.errors.grid[0]:
@@ -288,15 +292,18 @@ class RoundsNeeded:
 
     @property
     def _is_quick(self) -> bool:
-        """Whether a run takes so little that step sizes may lie close together."""
+        """Return whether a run is cheap enough for a fine grid of step sizes."""
         return operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
 
     def _limit_rounds(self, best: ErrorAtStepSize, rounds: int) -> int:
-        """Rounds of interest: no more than the best step size needs, and as many as show that it stays there."""
+        """Return the number of relevant rounds.
+
+        The best step size needs these, and a few more show that the error stays small.
+        """
         return best.rounds if best.reached and self._has_equal_rounds else rounds
 
     def _choose_lasting(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
-        """Return the best outcome whose error stays below the target also after the rounds that were looked at."""
+        """Return the best result whose error stays below the target also in later rounds."""
         for one in sorted([best, *others], key=self._rank):
             limit = limit_of(self.errors.at(one.step_size), self.error)
             if self.accuracy is None or not one.reached:
@@ -307,7 +314,7 @@ class RoundsNeeded:
         return replace(best, reached=False)
 
     def _lasting(self, found: list[ErrorAtStepSize]) -> list[ErrorAtStepSize]:
-        """Return the outcomes, the best first; with clocks what rises above the target again later is not reached."""
+        """Return the results, the best first; with clocks, an error that exceeds the target later does not count."""
         checked: list[ErrorAtStepSize] = []
         for one in sorted(found, key=self._rank):
             is_first = one.reached and not self._has_equal_rounds and not any(other.reached for other in checked)
@@ -315,7 +322,7 @@ class RoundsNeeded:
         return checked
 
     def _later(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
-        """Return an outcome that reaches the target, or the one of more rounds that shows that it does not for good."""
+        """Return a result that reaches the target, or the one with more rounds that shows that it does not stay."""
         for factor in (_LONGER,) if self._has_equal_rounds else (_LONGER, _LONGER**2, _LONGER**3):
             if not self._is_affordable(factor * one.rounds):
                 break
@@ -330,15 +337,15 @@ class RoundsNeeded:
         return operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
 
     def _rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:
-        """Return the smaller the better: the rounds of those that stay below the target, the errors of others."""
+        """Return a sorting key, smaller is better: the rounds if the target is kept, else the error."""
         error = outcome.error if math.isfinite(outcome.error) else math.inf
         if self.accuracy is not None and not outcome.reached:
-            # An error that happens to be small on its way to a large limit, or in a cycle, is none to hope for.
+            # An error that is small only temporarily, before a large limit or in a cycle, does not count.
             error = max(error, outcome.limit or 0.0, outcome.highest or 0.0)
         return not outcome.reached, outcome.rounds if outcome.reached else 0, error
 
     def reason(self, best: ErrorAtStepSize) -> str | None:
-        """Why no step size stays below the target; None if one does."""
+        """Return the reason why no step size reaches the target; None if one does."""
         if self.accuracy is None or best.reached:
             return None
         run = self.errors.run
@@ -357,12 +364,12 @@ class RoundsNeeded:
 
 
 def _space(least: float, largest: float, count: int) -> list[float]:
-    """Step sizes with equal ratios."""
+    """Return step sizes with equal ratios."""
     return [float(size) for size in np.geomspace(least, largest, count)]
 
 
 def operations(run: Run, rounds: int) -> float:
-    """About how many operations the errors of a run take after so many rounds."""
+    """Return about how many operations the errors of a run take for a number of rounds."""
     if is_one_path(run):
         return rounds * (_OVERHEAD / 100 + numbers_of_path(run) ** 2)
     steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
@@ -374,9 +381,9 @@ def operations(run: Run, rounds: int) -> float:
 
 
 def planned_and_best(errors: ExactErrors, name: str, accuracy: float | None, margin: float = MARGIN) -> Reached | None:
-    """Return the error that is asked for, and how far the run gets as planned and at its best step size.
+    """Return the requested error of the run as planned and at its best step size.
 
-    Without averaged iterates the error is that of the last model; None if no exact error is known.
+    Without averaged iterates the error is that of the last model.  Returns None if no exact error is known.
     """
     for error in (ERRORS[name], q.final_suboptimality):
         search = RoundsNeeded(errors, error, accuracy, margin)

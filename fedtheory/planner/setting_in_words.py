@@ -1,4 +1,4 @@
-"""A planned run in two lines: who takes part in what, and what F* means."""
+"""Describes a planned run in two lines: problem and algorithm, and the meaning of F*."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.shown import short
 
 
 def planned_lines(run: Run) -> list[str]:
-    """Return the run as planned, and its smallest error."""
+    """Return the description of the planned run, and of its smallest error."""
     return [_plan(run), *filter(None, [_optimal_value(run)])]
 
 
@@ -27,7 +27,7 @@ def notes_of(run: Run) -> list[str]:
 
 
 def _note_on_minimum(run: Run) -> list[str]:
-    """Return the reason why there is nothing that errors could be measured from; none where there is a minimiser."""
+    """Return the reason why errors are undefined; empty if F has a minimiser."""
     try:
         _ = run.problem.optimum
     except NoMinimiser as reason:
@@ -36,7 +36,7 @@ def _note_on_minimum(run: Run) -> list[str]:
 
 
 def _note_on_weights(run: Run) -> list[str]:
-    """Note that the weights of a round do not sum to one, while trainers divide them by their sum."""
+    """Note that the weights of a round do not sum to one, whereas most implementations normalise them."""
     law = run.algorithm.aggregation.participation
     if not isinstance(law.of_clients, Uniform | Bernoulli) or law.averages(run.problem.weights):
         return []
@@ -101,7 +101,7 @@ def _clock(clock: Clock) -> str:
 
 
 def _optimal_value(run: Run) -> str:
-    """F* of a least-squares problem and its root, with the unit of errors."""
+    """Describe F* of a least-squares problem and its root, with the unit of errors."""
     problem = run.problem
     if not isinstance(problem, Problem) or problem.data is None:
         return ""

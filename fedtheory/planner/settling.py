@@ -1,4 +1,4 @@
-"""The limit of an error as the number of rounds tends to infinity, where it costs little."""
+"""The limit of an error as the number of rounds tends to infinity, if it is cheap to compute."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 
 _MOST_DIMENSIONS = 16
-"""Dimensions up to which the second moments of a limit are solved for: the solution costs their sixth power."""
+"""Dimension up to which the second moments of a limit are computed: the cost is its sixth power."""
 
 
 def limit_of(run: Run, error: RunQuantity) -> float | None:
-    """Return the limit of the last model's error; None for others, in many dimensions, and where there is none."""
+    """Return the limit of the last model's error.
+
+    Returns None for other errors, in many dimensions, or if there is no limit.
+    """
     if error is not q.final_suboptimality or not run.problem.is_quadratic:
         return None
     if run.problem.dimension > _MOST_DIMENSIONS or run.algorithm.work.schedule is not None:

@@ -1,4 +1,4 @@
-"""The edge of divergence: the smallest step size, of those tried, from which on a run diverges."""
+"""The edge of divergence: the smallest tried step size from which a run diverges."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
 from fedtheory.planner.model_edges import find_divergence_edge
 
 _NARROW, _WIDE, _HALF = 1.05, 1.3, 2.0
-"""Factors between step sizes that are tried, where one costs a decomposition and where it costs rounds."""
+"""Ratios of tried step sizes, if one costs a decomposition, and if one costs rounds."""
 _MOST = 300
-"""Step sizes tried at most."""
+"""Limit on the number of tried step sizes."""
 _EXACTLY, _ROUGHLY = 1e-6, 0.02
-"""Relative width of the interval that a bisection ends with."""
+"""Relative width of the interval at which a bisection ends."""
 _SLACK = 1e-9
 _ITERATIONS, _FEW = 24, 6
-"""Rounds of a power iteration on second moments; those of a first look."""
+"""Rounds of a power iteration on second moments; and those of a first test."""
 _CLEARLY = 0.2
-"""Distance of a growth from one beyond which the first look decides."""
+"""Distance of a growth factor from one at which the first test decides."""
 _PATH = 200
-"""Rounds that are followed at least where nothing is random."""
+"""Least number of rounds that are simulated if nothing is random."""
 _GROWN = 1e6
-"""Growth of an error over its start that counts as divergence where no map says it."""
+"""Ratio of an error to its start that counts as divergence if no map decides."""
 
 
 def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
-    """Return the step size from which on the run diverges; infinite where none of those tried diverges.
+    """Return the step size from which the run diverges; infinite if no tried one diverges.
 
-    With a closed form it is the first at which the spectral radius of the round map passes one. Random weights and
-    mini-batch noise diverge earlier: second moments are then followed at a few step sizes below.
+    With a closed form it is the first at which the spectral radius of the round map exceeds one. Random weights and
+    mini-batch noise diverge earlier: second moments are then computed at a few smaller step sizes.
     """
     if isinstance(errors.run, LinearModelRun):
         return find_divergence_edge(errors.run)
@@ -56,7 +56,7 @@ def has_one_map(run: Run) -> bool:
 
 
 def _find_unstable(is_stable: Callable[[float], bool], start: float, factor: float, width: float) -> float:
-    """Return the end of the interval from below `start` on in which something is stable."""
+    """Return the upper end of an interval below `start` or beyond on which `is_stable` is true."""
     low = start
     while not is_stable(low):
         low /= 4
@@ -71,7 +71,7 @@ def _find_unstable(is_stable: Callable[[float], bool], start: float, factor: flo
 
 
 def _search_downwards(is_stable: Callable[[float], bool], most: float) -> float:
-    """Return the end of the stable interval, searched from above, where nothing beyond `most` is stable."""
+    """Return the end of the stable interval, searched downwards from `most`, above which nothing is stable."""
     if math.isinf(most) or is_stable(most * (1 - _ROUGHLY)):
         return most
     high = most
@@ -90,7 +90,7 @@ def _bisect(is_stable: Callable[[float], bool], low: float, high: float, width: 
 
 
 def _is_stable(run: Run) -> bool:
-    """Return whether second moments of a run do not grow without end, as far as its rounds tell."""
+    """Return whether second moments of a run stay bounded, as far as its rounds show."""
     try:
         with np.errstate(all="ignore"):
             if not has_one_map(run):

@@ -1,4 +1,4 @@
-"""Number of rounds for which a bound promises an accuracy, and their cost."""
+"""Number of rounds for which a bound guarantees an accuracy, and their cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fedtheory.planner.optimum import StepSizes
 MOST_ROUNDS = 10**15
 _FOREVER = 1e60
 _NOTHING = 1e-12
-"""A floor below this part of the bound after one round is zero, up to rounding."""
+"""Fraction of the bound after one round below which a limit counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class RoundCost:
     """Average cost of a server update."""
 
     time: float
-    """On the clock of the run."""
+    """Time on the clock of the run."""
     messages: float
-    """Vectors as long as a model that are sent, to clients and back."""
+    """Number of model-sized vectors that are sent to clients and back."""
 
 
 @dataclass(frozen=True)
 class RoundsToAccuracy:
-    """Rounds to an accuracy; at one step size, or at the best one for each number of rounds."""
+    """Rounds to an accuracy, at one step size, or at the best one for each number of rounds."""
 
     accuracy: float
     rounds: int | None
@@ -44,11 +44,11 @@ class RoundsToAccuracy:
     floor: float
     """Limit of the bound as the number of rounds tends to infinity."""
     reason: str | None
-    """Why there is no such number."""
+    """The reason why there is no such number."""
 
 
 def cost_of_a_round(run: Run) -> RoundCost:
-    """Time and messages of a server update; for clients that report at their own pace the mean over the run."""
+    """Return time and messages of a server update, averaged over the run if clients do not wait for each other."""
     algorithm, rounds = run.algorithm, run.algorithm.rounds
     time, vectors = (
         plain_float(algorithm.times(run.problem.weights)[-1]) / rounds,
@@ -60,7 +60,7 @@ def cost_of_a_round(run: Run) -> RoundCost:
 
 
 def vectors_of_a_client(algorithm: Algorithm) -> int:
-    """Count the vectors that a participant receives and sends in a round: a model each way, and control variates."""
+    """Return the number of vectors that a participant receives and sends in a round: models and control variates."""
     if algorithm.defined is None:
         return 2
     definition = algorithm.defined.algorithm
@@ -73,21 +73,24 @@ def vectors_of_a_client(algorithm: Algorithm) -> int:
 
 
 def find_rounds_at_step(bound: NumericBound, accuracy: float) -> RoundsToAccuracy:
-    """Rounds to an accuracy at the step size of the bound's numbers."""
+    """Return the rounds to an accuracy at the step size of the bound's numbers."""
     step = bound.values.get(STEP)
 
     def evaluate(rounds: float) -> tuple[float | None, float]:
-        """Return the step size, None for the smallest, and the value of the bound after some rounds."""
+        """Return the step size, None for the given one, and the value of the bound after `rounds` rounds."""
         return step, bound.value({ROUNDS: rounds})
 
     return _target(bound, accuracy, evaluate, "at this step size")
 
 
 def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccuracy:
-    """Rounds to an accuracy at the best step size for each number of rounds; none where no step size is best."""
+    """Return the rounds to an accuracy at the best step size for each number of rounds.
+
+    There are none if no step size is best.
+    """
 
     def evaluate(rounds: float) -> tuple[float | None, float]:
-        """Return the step size, None for the smallest, and the value of the bound after some rounds."""
+        """Return the step size, None if none is best, and the value of the bound after `rounds` rounds."""
         return sizes.best(sizes.bound.at({ROUNDS: rounds})) or (None, math.inf)
 
     return _target(sizes.bound, accuracy, evaluate, "at its best step size")
@@ -96,7 +99,7 @@ def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccur
 def _target(
     bound: NumericBound, accuracy: float, promised: Callable[[float], tuple[float | None, float]], where: str
 ) -> RoundsToAccuracy:
-    """Return the smallest number of rounds by doubling and bisection: bounds fall with the rounds."""
+    """Return the smallest number of rounds by doubling and bisection: bounds decrease with the rounds."""
     floor = promised(_FOREVER)[1]
     floor = 0.0 if floor <= _NOTHING * promised(1)[1] else floor
     if not bound.depends_on(bound.expression, ROUNDS):
@@ -114,9 +117,9 @@ def _target(
 
 
 def smallest_count(holds: Callable[[int], bool], most: int) -> int | None:
-    """Return the smallest positive count at which something holds that holds from there on.
+    """Return the smallest positive count from which `holds` is true.
 
-    None if not up to `most`.
+    Returns None if it is above `most`.
     """
     high = 1
     while not holds(high):
@@ -131,6 +134,6 @@ def smallest_count(holds: Callable[[int], bool], most: int) -> int | None:
 
 
 def largest_count(holds: Callable[[int], bool], most: int) -> float:
-    """Return the largest count up to which something holds; zero where it never does, infinite where beyond `most`."""
+    """Return the largest count up to which `holds` is true; zero if never, infinity if it is above `most`."""
     first = smallest_count(lambda count: not holds(count), most)
     return math.inf if first is None else float(first - 1)

@@ -1,4 +1,4 @@
-"""Pickle the parts of a plan: claims and errors go by name, because their functions cannot be pickled."""
+"""Pickles the parts of a plan: claims and errors are replaced by names, because their functions cannot be pickled."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def packed(found: object) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """Return the object again, its claims and errors those of this process."""
+    """Restore an object from bytes, with the claims and errors of this process."""
     return _Unpacker(io.BytesIO(data)).load()

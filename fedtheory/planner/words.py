@@ -1,4 +1,4 @@
-"""The first lines of a plan: what to run, what the best bound promises there, what limits both."""
+"""Writes the first lines of a plan: the recommendation, the best bound for it, and what limits both."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from fedtheory.planner.setting_in_words import describe_counts
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
-"""Writer of a claim's formula in a sentence: symbols for a terminal, typeset on a page."""
+"""Function that writes a claim's formula in a sentence: as text in a terminal, typeset on a page."""
 
 
 def write_formula(claim: Claim, expression: Expr) -> str:
-    """Write a formula as people type it."""
+    """Write a formula in Python notation."""
     return claim.in_words(with_means(claim, expression))
 
 
 def abbreviate(claim: Claim, expression: Expr) -> str:
-    """Return the beginning of a long formula, as people type it; the details of a bound have it in full."""
+    """Return the beginning of a long formula in Python notation; the details of a bound have it in full."""
     words = write_formula(claim, expression)
     return words if len(words) <= _BRIEF else f"{words[: _BRIEF - 3]}..."
 
 
 _BRIEF = 120
-"""Characters of a formula in a sentence."""
+"""Largest number of characters of a formula in a sentence."""
 
 
 def answer_lines(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]]:
-    """Three lines, each with its head: by exact errors, by the best bound, and the limits of both."""
+    """Return three lines with headings: by exact errors, by the best bound, and the limits of both."""
     answer = found.answer
     if answer is None:
         return [("exact:", "the error of this run is not available"), *describe_constants_plan(found, write)]
@@ -46,7 +46,7 @@ def answer_lines(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]
 
 
 def guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[tuple[str, str]]:
-    """Return the second line and the third, and a fourth where the run as planned diverges."""
+    """Return the second and third line, and a fourth if the run as planned diverges."""
     promised = _describe_promise(answer) if answer.promise is not None else _describe_no_promise(found)
     limits = [] if answer.is_hopeless else [("limits:", _limits(answer, write))]
     lines = [("promised:", promised), *limits]
@@ -56,7 +56,7 @@ def guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[t
 
 
 def use(answer: Answer) -> str:
-    """Return the step size, local steps and rounds to run, and what comes of them."""
+    """Describe the recommended step size, local steps and rounds, and the resulting error."""
     if answer.is_hopeless:
         return f"no step size: the run diverges at every one tried, down to {short(answer.reached.diverges_from)}"
     best = answer.best
@@ -72,14 +72,14 @@ def use(answer: Answer) -> str:
 
 
 def _time(answer: Answer) -> str:
-    """Return the time of the rounds, where a clock says when they end."""
+    """Describe the time of the rounds, if a clock determines it."""
     is_plain = answer.time == answer.best.rounds and answer.run.algorithm.clock.is_synchronous
     known = answer.time is not None and not is_plain
     return f"{short(answer.time)} time units; " if known else ""
 
 
 def _cycle(best: ErrorAtStepSize) -> str:
-    """Write the largest error in a cycle of a clock, and the round up to which it was followed."""
+    """Describe the largest error in a cycle of a clock, and the round up to which it was simulated."""
     if best.reached and best.followed is not None:
         return f" then, and below the target up to round {best.followed}, the last one tried"
     is_large = best.highest is not None and best.highest > best.error and not best.reached
@@ -87,7 +87,7 @@ def _cycle(best: ErrorAtStepSize) -> str:
 
 
 def _describe_errors(answer: Answer) -> str:
-    """Name the error and the other one."""
+    """Name the requested error and the other one."""
     names = {FINAL: "the last model", AVERAGE: "the average over the path"}
     named = {error: names[key] for key, error in EXACT_ERRORS.items()}
     if answer.beside is None:
@@ -114,7 +114,7 @@ def _as_planned(answer: Answer) -> str:
 
 
 def _describe_promise(answer: Answer) -> str:
-    """Describe the bound that promises most, or why no bound covers the run."""
+    """Describe the smallest bound, or why no bound covers the run."""
     promise, widest = answer.promise, answer.widest
     assert promise is not None
     if answer.is_covered:
@@ -125,7 +125,7 @@ def _describe_promise(answer: Answer) -> str:
 
 
 def _describe_no_promise(found: Plan) -> str:
-    """Say that no bound on the error covers the run, and name bounds on other errors."""
+    """Report that no bound on the error covers the run, and name bounds on other errors."""
     lead = "no bound on how far the run gets covers it at any step size tried"
     covering = (plan for plan in found.claims if plan.applicable and plan.error not in LIMITS)
     beside = next(covering, None)
@@ -139,20 +139,20 @@ def _nearer(promise: Promise | None) -> str:
 
 
 def _describe_own_step(promise: Promise) -> str:
-    """Describe a promise at the bound's own best step size."""
+    """Describe a bound at its own best step size."""
     kept = _describe_bound_value(promise.plan, promise.value, " after the planned rounds", promise.measured)
     return f"at step size {short_below(promise.step_size)} {kept}{_warn_if_vacuous(promise)}"
 
 
 def _warn_if_vacuous(promise: Promise) -> str:
-    """Say that the start already satisfies a bound."""
+    """Report that the error at the start already satisfies a bound."""
     return (
         f", which promises nothing: the error is {short(promise.at_start)} at the start" if promise.is_vacuous else ""
     )
 
 
 _ROUNDING = 1e-14
-"""Errors, relative to that of the start, that are rounding."""
+"""Errors relative to that of the start below which they are rounding error."""
 
 
 def _describe_bound_value(plan: ClaimPlan, value: float, when: str = "", measured_names: Sequence[str] = ()) -> str:
@@ -165,7 +165,7 @@ def _describe_bound_value(plan: ClaimPlan, value: float, when: str = "", measure
 
 
 def _limit(plan: ClaimPlan) -> str:
-    """Return a largest step size, with the claim that has it."""
+    """Return a largest step size, with the claim that it belongs to."""
     assert plan.step is not None
     return f"{short_below(plan.step.value)} ({plan.claim.id})"
 
@@ -184,7 +184,7 @@ def _limits(answer: Answer, write: Write) -> str:
 
 
 def _exact_limit(best: ErrorAtStepSize, known: str, rounding: float = 0.0) -> str:
-    """Return the error's limit over the rounds in words; a limit of at most `rounding` counts as zero."""
+    """Describe the error's limit over the rounds; a limit of at most `rounding` counts as zero."""
     if best.limit is not None and math.isfinite(best.limit):
         if best.limit <= rounding:
             return f"with ever more rounds the {known} error falls to zero, up to rounding"
@@ -199,7 +199,7 @@ def _exact_limit(best: ErrorAtStepSize, known: str, rounding: float = 0.0) -> st
 
 
 def describe_constants_plan(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]]:
-    """The answer where only bounds are known: the smallest one at its best step size, and the term that limits it."""
+    """Describe the recommendation by bounds alone: the smallest one at its best step size, and its dominating term."""
     best = found.recommended
     if best is None or best.bound is None or best.optimum is None:
         return [("promised:", "no bound has a best step size for these numbers; --all says why")]
