@@ -19,7 +19,7 @@ _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$")
 """A number with a decimal comma, in files whose separator is not a comma."""
 
 _MOST_WORDS, _CLASSES = 1000, 2
-"""Number of a target's cells that are examined for classes, and number of classes that a model distinguishes."""
+"""Number of different cells of a target that are no classes any more, and number of classes of a model."""
 
 Cells = Sequence[object] | Array
 """Part of a column: texts or values, or an array of numbers in which NaN denotes a missing value."""
@@ -124,12 +124,13 @@ class TargetColumn(NumberColumn):
     """The column of the numbers to predict."""
 
     _words: set[str] = field(default_factory=set)
-    """Some of the cells that are no numbers."""
+    """The different cells that are no numbers, up to so many that they are no classes."""
 
     def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
         values = super().numbers(cells, rows)
-        if self.bad and not self.has_numbers and not isinstance(cells, np.ndarray):
-            self._words |= {str(cell).strip() for cell in cells[:_MOST_WORDS] if not is_missing(cell)}
+        is_text = self.bad and not self.has_numbers and not isinstance(cells, np.ndarray)
+        if is_text and len(self._words) < _MOST_WORDS:
+            self._words |= {str(cell).strip() for cell in cells if not is_missing(cell)}
         return values
 
     def _explain_rejection(self, cell: object) -> str:
@@ -140,6 +141,8 @@ class TargetColumn(NumberColumn):
             advice = (
                 f'kind = "logistic" in a run file tells {" from ".join(map(repr, sorted(self._words)))}; else {advice}'
             )
+        elif len(self._words) == 1:
+            advice = f'kind = "logistic" in a run file takes two classes, here is one alone; {advice}'
         elif len(self._words) < _MOST_WORDS:
             advice = (
                 f'kind = "logistic" in a run file takes two classes, here are more: keep the rows of two; else {advice}'
