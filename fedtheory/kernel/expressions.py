@@ -23,6 +23,8 @@ Symbol = sp.Symbol
 ZERO, ONE = sp.S.Zero, sp.S.One
 _LOOK = 10
 """Units of work to visit a part of an expression."""
+_STRIDE = 100
+"""Number of visited parts whose work is counted together."""
 MOST_SHOWN = 2000
 """Largest number of symbols of a formula that is printed in a message."""
 
@@ -127,12 +129,15 @@ def parts_of(expression: Expr, *kinds: type) -> set[Expr]:
 
 def subexpressions(expression: Expr) -> Iterator[Expr]:
     """Yield an expression and all its parts; a part comes before its own parts."""
-    left = [expression]
+    left, looked = [expression], 0
     while left:
         part = left.pop()
-        spend(_LOOK)
+        looked += 1
+        if not looked % _STRIDE:
+            spend(_STRIDE * _LOOK)
         yield part
         left.extend(part.args)
+    spend(looked % _STRIDE * _LOOK)
 
 
 def shorten(part: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import sympy as sp
 
@@ -47,7 +48,7 @@ class Numbers:
     roots: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Symbols that are square roots, with their radicands."""
 
-    @property
+    @cached_property
     def key(self) -> Hashable:
         """All known properties of the numbers, as a key for caches."""
         symbols = (self.symbols, self.of_clients, self.maybe_zero, self.divisors, self.integer, self.nonzero)

@@ -70,6 +70,8 @@ def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     """Divide numerator and denominator by their common factor."""
     size = count_words(numerator) + count_words(denominator)
     spend(16 * (len(numerator) + len(denominator)) * size)
+    if denominator.is_constant() or (numerator and numerator.is_constant()):
+        return numerator, denominator
     if len(numerator) > 1 and len(denominator) > 1:
         terms = _terms_without_common_factor(numerator, denominator)
         _require(terms, _MOST_TERMS, size)
@@ -162,7 +164,15 @@ def _image(polynomial: Polynomial, place: int, numbers: Sequence[int]) -> Any:
     return nmod_poly([value % _PRIME for value in coefficients], _PRIME)
 
 
-def composed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any = None) -> Polynomial:
+def renamed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any) -> Polynomial:
+    """Write a polynomial in another ring, with powers of single generators there as `images` of its own."""
+    height = count_words(polynomial) + sum(polynomial.degrees())
+    _require(len(polynomial), _MOST_TERMS, height)
+    spend(4 * len(polynomial) * height)
+    return polynomial.compose(*images, ctx=ring)
+
+
+def composed(polynomial: Polynomial, images: Sequence[Polynomial]) -> Polynomial:
     """Substitute polynomials for the generators of a polynomial."""
     sizes, most = [len(image) for image in images], 0
     for powers in polynomial.monoms():
@@ -170,7 +180,7 @@ def composed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any = N
     height = count_words(polynomial) + sum(polynomial.degrees()) * max(map(count_words, images), default=1)
     _require(most, _MOST_TERMS, height)
     spend(4 * most * height)
-    return polynomial.compose(*images) if ring is None else polynomial.compose(*images, ctx=ring)
+    return polynomial.compose(*images)
 
 
 def factors(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:

@@ -41,7 +41,16 @@ class Quotient:
         return _combine(_sum, self, other)
 
     def __mul__(self, other: Quotient) -> Quotient:
-        return _combine(_product, self, other)
+        if not other.symbols:
+            return self._scale(other)
+        return _combine(_product, self, other) if self.symbols else other._scale(self)
+
+    def _scale(self, rational: Quotient) -> Quotient:
+        """Multiply by a number without symbols, which leaves lowest terms."""
+        if rational.numerator.is_one() or not rational:
+            return rational if not rational else self
+        factor = self.numerator.context().constant(rational.numerator.leading_coefficient())
+        return Quotient(self.symbols, polynomials.multiply(self.numerator, factor), self.denominator)
 
     @property
     def expression(self) -> Expr:
@@ -107,7 +116,8 @@ def _combine_all(*numbers: Quotient) -> Sequence[Quotient]:
     if all(number.symbols == numbers[0].symbols for number in numbers):
         return numbers
     compiler, images = _common(*(number.symbols for number in numbers))
-    return [compiler.moved(number, moved) for number, moved in zip(numbers, images, strict=True)]
+    pairs = zip(numbers, images, strict=True)
+    return [number if number.symbols == compiler.symbols else compiler.moved(number, moved) for number, moved in pairs]
 
 
 @remembered(2**12)
@@ -246,9 +256,9 @@ class _Compiler:
         return tuple(self.generators)
 
     def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
-        """Rewrite a number in the generators of this compiler, which are `images` of its own."""
+        """Rewrite a number in the generators of this compiler, powers of which are `images` of its own."""
         numerator, denominator = (
-            polynomials.composed(part, images, self.ring) for part in (number.numerator, number.denominator)
+            polynomials.renamed(part, images, self.ring) for part in (number.numerator, number.denominator)
         )
         return Quotient(self.symbols, *_monic(numerator, denominator))
 

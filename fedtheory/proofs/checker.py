@@ -16,7 +16,7 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.work import Exhausted, limited, spend
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import find
+from fedtheory.language.registry import find, is_registered
 from fedtheory.proofs.by_terms import check_combination, check_links, check_mean, check_recursion
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import Certificate
@@ -53,21 +53,21 @@ _CHECKERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
 
 def prove(claim: Claim) -> Proof:
     """Check the recorded certificate of a claim."""
-    return _prove(claim, (claim.id,))
+    return _answer(_Request(claim)) if is_registered(claim) else _prove(claim, (claim.id,))
 
 
 @dataclass(frozen=True)
 class _Request:
-    """Asks for the proof of a claim on behalf of others, which make no difference to it."""
+    """Asks for the proof of a registered claim, maybe on behalf of others, which make no difference to it."""
 
-    claim_id: str
-    relying: tuple[str, ...] = field(compare=False)
+    claim: Claim
+    relying: tuple[str, ...] = field(default=(), compare=False)
 
 
 @cache
 def _answer(request: _Request) -> Proof:
     # A circle breaks every claim on it, whichever is asked for first: the answer is the same for all that rely on it.
-    return _prove(find(request.claim_id), (*request.relying, request.claim_id))
+    return _prove(request.claim, (*request.relying, request.claim.id))
 
 
 def _prove(claim: Claim, relying: tuple[str, ...]) -> Proof:
@@ -83,7 +83,7 @@ def _prover_for(relying: tuple[str, ...]) -> Prover:
     def prove_recorded(claim_id: str) -> Proof:
         if claim_id in relying:
             return Proof(find(claim_id), recorded_for(claim_id), (Step(f"{claim_id} relies on itself", False),))
-        return _answer(_Request(claim_id, relying))
+        return _answer(_Request(find(claim_id), relying))
 
     return prove_recorded
 

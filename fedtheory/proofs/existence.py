@@ -80,4 +80,5 @@ def is_known(kind: Existing, claim: Claim) -> bool:
 
 def select_existing_symbols(claim: Claim) -> dict[Symbol, Quantity]:
     """Return the symbols of a claim, without those that it does not use, of what may not exist."""
-    return {s: one for s, one in claim.where.items() if not any(list_missing(claim, frozenset({one})))}
+    missing = frozenset[Quantity]().union(*(kind.quantities for kind in KINDS if not is_known(kind, claim)))
+    return {symbol: quantity for symbol, quantity in claim.where.items() if quantity not in missing}

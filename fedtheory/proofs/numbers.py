@@ -78,7 +78,7 @@ def _list_signed(kind: str) -> tuple[Quantity, ...]:
 
 
 _COUNTS, _AT_LEAST_ONE = _list_signed("counts"), _list_signed("at_least_one")
-_OF_CLIENTS_NUMBERS = (*_list_signed("positive_of_clients"), *_list_signed("nonnegative_of_clients"))
+_OF_CLIENTS_NUMBERS = frozenset((*_list_signed("positive_of_clients"), *_list_signed("nonnegative_of_clients")))
 """Numbers that each client has one of; none is negative."""
 _ROOTS = tuple(
     one for one in quantities_of_runs() if one.root and one.place == "run" and one not in _OF_CLIENTS_NUMBERS
@@ -90,6 +90,10 @@ OF_AN_UPDATE = _list_signed("of_an_update")
 """Numbers that are the same for all clients and local steps of an update; none is negative."""
 _OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *_GAPS))
 """Numbers that all clients share, of a run or of an update."""
+_COUNTED = frozenset((*_COUNTS, q.client_local_steps))
+"""Numbers that are at least one."""
+_DIVIDED_BY = frozenset(_list_signed("divided_by"))
+"""Numbers that are not zero where a claim divides by them."""
 POSITIVE = frozenset((*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("positive_of_clients")))
 """Numbers that are positive, but for the curvatures of flat objectives."""
 NONNEGATIVE = frozenset(
@@ -113,24 +117,17 @@ def _dummy_of(_name: str, latex: str) -> sp.Dummy:
 
 
 class SymbolTable:
-    """The symbol of each quantity in a claim, which must be a single symbol; a new symbol where the claim has none."""
+    """The symbol of each quantity in a claim, which must be a single symbol; another one where the claim has none."""
 
     def __init__(self, where: Mapping[sp.Symbol, Quantity]) -> None:
         self.known: dict[str, sp.Symbol] = {}
-        self._names: dict[sp.Symbol, str] = {}
         self._quantities: dict[str, Quantity] = {}
         for symbol, quantity in where.items():
             if self._quantities.setdefault(quantity.name, quantity) is not quantity:
                 raise Rejected(f"two different notions are called {quantity.name}")
-            if self._choose_symbol(quantity.name, symbol) != symbol:
+            if self.known.setdefault(quantity.name, symbol) != symbol:
                 raise Rejected(f"{self.known[quantity.name]} and {symbol} both stand for {quantity.name}")
-
-    def _choose_symbol(self, name: str, symbol: sp.Symbol) -> sp.Symbol:
-        """Return the symbol of a name: this one, unless it has one."""
-        if name not in self.known:
-            self.known[name] = symbol
-            self._names.setdefault(symbol, name)
-        return self.known[name]
+        self._stands_for = dict(where)
 
     @property
     def known_symbols(self) -> set[sp.Symbol]:
@@ -140,18 +137,11 @@ class SymbolTable:
     def __call__(self, quantity: Quantity) -> sp.Symbol:
         if self._quantities.get(quantity.name, quantity) is not quantity:
             raise Rejected(f"the claim calls something else {quantity.name}")
-        return self._choose_symbol(quantity.name, _dummy_of(quantity.name, quantity.latex))
+        return self.known.get(quantity.name) or _dummy_of(quantity.name, quantity.latex)
 
     def quantity(self, symbol: sp.Symbol) -> Quantity | None:
         """Return the quantity of a symbol; None for one without."""
-        name = self._names.get(symbol)
-        return None if name is None else self._quantities.get(name)
-
-    def copy(self) -> SymbolTable:
-        """Copy the symbols, so that others can be added."""
-        made = SymbolTable({})
-        made.known, made._names, made._quantities = dict(self.known), dict(self._names), self._quantities
-        return made
+        return self._stands_for.get(symbol)
 
     def has(self, quantity: Quantity) -> bool:
         """Return whether the claim has a symbol for a quantity."""
@@ -162,13 +152,9 @@ class SymbolTable:
         return tuple(self(one) <= self(other) for one, other in pairs if self.has(one) and self.has(other))
 
 
-def symbols_of(claim: Claim) -> SymbolTable:
-    """Return the symbols of a claim, with those of quantities that are its sides; others may come to them."""
-    return _symbols_of(claim).copy()
-
-
 @lru_cache(maxsize=2**10)
-def _symbols_of(claim: Claim) -> SymbolTable:
+def symbols_of(claim: Claim) -> SymbolTable:
+    """Return the symbols of a claim, with those of quantities that are its sides."""
     both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
     if both:
         raise Rejected(f"{', '.join(map(str, both))} is a quantity and a quantified symbol")
@@ -213,7 +199,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
     own = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_CLIENTS_NUMBERS}
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {s for s, quantity in {**claim.where, **claim.notation}.items() if quantity is q.local_step_index}
-    counts = {symbol: 1 for symbol, quantity in (named | own).items() if quantity in (*_COUNTS, q.client_local_steps)}
+    counts = {symbol: 1 for symbol, quantity in (named | own).items() if quantity in _COUNTED}
     varied = {symbol: values for symbol, values in claim.for_all.items() if symbol.is_integer and symbol.is_positive}
     counts |= {symbol: int(min(map(sp.sympify, values))) for symbol, values in varied.items()}
     if a.whole_times in claim.assumptions:
@@ -253,7 +239,7 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
     used = (claim.where.get(symbol) for relation in claim.relations for symbol in relation.free_symbols)
     if reasons and any(one in reasons for one in (*claim.assumptions, *used)):
         return True
-    return quantity in _list_signed("divided_by") and symbol in divisors(sides_of(claim))
+    return quantity in _DIVIDED_BY and symbol in divisors(sides_of(claim))
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:

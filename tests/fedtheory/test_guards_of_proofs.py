@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -115,10 +116,11 @@ def test_conditions_without_minima() -> None:
 def test_a_claim_that_relies_on_itself_is_unproved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked for in the proof of a claim that relies on it, it has one step, which says so."""
     claim = Claim(id="t:self", lhs=eta, rhs=0, where={eta: q.local_step_size})
-    monkeypatch.setattr(checker, "find", {claim.id: claim}.__getitem__)
+    claims = {claim.id: claim, "t:another": replace(claim, id="t:another")}
+    monkeypatch.setattr(checker, "find", claims.__getitem__)
     monkeypatch.setattr(checker, "recorded_for", lambda _: None)
     answered = SimpleNamespace(name="answered")
-    monkeypatch.setattr(checker, "_answer", lambda request: (answered, request.claim_id, request.relying))
+    monkeypatch.setattr(checker, "_answer", lambda request: (answered, request.claim.id, request.relying))
     prove = checker._prover_for(("t:other", claim.id))
     (step,) = prove(claim.id).steps
     assert (step.holds, step.text) == (False, "t:self relies on itself")

@@ -117,6 +117,10 @@ class RunQuantity:
     primitive: Primitive | None = None
     """Kind of a number without a term."""
 
+    def __hash__(self) -> int:
+        # Equal quantities have one name, which is quicker to hash than a term and those of its quantities.
+        return hash(self.name)
+
     @property
     def defining_property(self) -> str:
         """The property that defines a number without a term: its assumption if it is the constant of one."""

@@ -13,9 +13,9 @@ from fedtheory.kernel import (
     Numbers,
     Rejected,
     Step,
+    added,
     check_zero,
     check_zero_form,
-    difference,
     is_nonnegative,
     scalar,
     scaled,
@@ -133,11 +133,9 @@ class TermContext:
         if self.vectors is None:
             self._require_zero_of_run(parts, what)
             return
-        form = scalar(sp.S.Zero, self.vectors)
-        for number, expression in parts:
-            own = scaled(scalar(expression, self.vectors), quotient(-self.numbers.known(number)))
-            form = difference(form, own)
-        self.require([check_zero_form(what, form, self.numbers)])
+        known, vectors = self.numbers.known, self.vectors
+        forms = [scaled(scalar(expression, vectors), quotient(known(number))) for number, expression in parts]
+        self.require([check_zero_form(what, added(forms), self.numbers)])
 
     def _require_zero_of_run(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
         whole = sp.Add(*(number * expression for number, expression in parts))
