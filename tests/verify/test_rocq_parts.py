@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,13 +17,14 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT
-from verify.rocq import combination, export, gaps
+from verify.rocq import accepted, combination, export, gaps
 from verify.rocq.algorithms import Algorithm
 from verify.rocq.client_step import slack_of
 from verify.rocq.client_steps import _ClientStepsWriter
 from verify.rocq.combination import _CombinationWriter
 from verify.rocq.gaps import GapsVocabulary
 from verify.rocq.inequalities import _bound_norm_of_mean, _triangle, write_inequality
+from verify.rocq.intervals import is_of_interval
 from verify.rocq.links import Links
 from verify.rocq.lyapunov import _LyapunovWriter
 from verify.rocq.numbers import name_parts, number
@@ -44,6 +46,12 @@ from verify.rocq.terms import Atom
 x, y, z = sp.symbols("x y z", positive=True)
 CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
 BELOW, SAME, ABOVE = Relation(x, "<=", y), Relation(x, "==", y), Relation(x, ">=", y)
+
+
+class Telescoped(Derived):
+    """What a claim says of each step, summed over an interval."""
+
+    kind = "telescoped"
 
 
 class Symbols:
@@ -258,9 +266,6 @@ def test_only_means_of_updates_are_premises_of_means(monkeypatch: pytest.MonkeyP
     """Of runs a premise is the relation itself, summed or telescoped ones are refused."""
     monkeypatch.setattr(combination, "is_of_gaps", lambda _: False)
 
-    class Telescoped(Derived):
-        """A premise of another kind."""
-
     asked: list[Any] = []
     writer: Any = _given(_claim=lambda *given: asked.append(given), _is_average=lambda _: False)
     _CombinationWriter._derive(writer, Derived("t:used"), 3, {"i"})
@@ -285,3 +290,47 @@ def test_text_does_not_depend_on_symbols_of_other_claims(counted: int, monkeypat
     assert (
         number(sp.Mul(*reversed(parts.values())), {s: f"p{n}" for n, s in enumerate(parts.values())}) == "p0 * p1 * p2"
     )
+
+
+def _telescoped(**known: Any) -> Any:
+    premise: Any = Telescoped("t:used")
+    return SimpleNamespace(**{"premise": premise, "coefficient": 1, **known})
+
+
+@pytest.mark.parametrize(
+    ("links", "stands"),
+    [
+        ([[_telescoped()]], True),
+        ([[_telescoped(), _telescoped(premise=x <= y)]], True),
+        ([[_telescoped(), _telescoped()]], True),
+        ([[_telescoped()], [_telescoped()]], False),
+        ([[]], False),
+        ([[_telescoped(premise=x <= y)]], False),
+        ([[_telescoped(premise=Derived("t:used"))]], False),
+        ([[_telescoped(), _telescoped(premise=Derived("t:used"))]], False),
+        ([[_telescoped(coefficient=2)]], False),
+        ([[_telescoped(), _telescoped(premise=x <= y, coefficient=y)]], False),
+    ],
+)
+def test_sums_over_an_interval_are_of_one_relation(links: Any, *, stands: bool) -> None:
+    """What a claim says of each step, once, besides orderings of numbers."""
+    certificate: Any = SimpleNamespace(links=links)
+    assert is_of_interval(certificate) is stands
+
+
+def test_theorems_that_a_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those whose files are there as exported now; claims that are not exported have none."""
+
+    def export(claim_id: str) -> Any:
+        if claim_id == "c":
+            raise NotExported("no theorem")
+        return SimpleNamespace(theorem=SimpleNamespace(name=f"{claim_id}_name", statement=f"{claim_id}_goal"))
+
+    monkeypatch.setattr(accepted, "proved_ids", lambda: ["a", "c", "b", "d"])
+    monkeypatch.setattr(accepted, "export_id", export)
+    monkeypatch.setattr(accepted, "_is_accepted", lambda folder, known: folder == tmp_path and known.theorem.name < "c")
+    monkeypatch.setattr(accepted, "digest_of", lambda known: known.theorem.name[::-1])
+    assert accepted.accepted_in(tmp_path) == [
+        accepted.Checked("a", "a_name", "a_goal", "eman_a"),
+        accepted.Checked("b", "b_name", "b_goal", "eman_b"),
+    ]
