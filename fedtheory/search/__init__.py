@@ -1,30 +1,30 @@
-"""Searches for proofs: certificates from the statement of a claim alone.
+"""Searches for proofs: finds certificates from the statement of a claim alone.
 
-Nothing rests on it: what a search returns is a document, which the kernel examines like any other.
+No verdict depends on the search: its result is a document, which the kernel checks like any other.
 
-    finding     the family for a claim, and its budget
+    finding     selection of a search for a claim, and its budget
     terms       statements about points and steps from named inequalities and squares
-    candidates  the inequalities that a context has
-    lengths     those between lengths
-    lemmas      proved claims that a certificate about steps may name
+    candidates  the inequalities that hold in a context
+    lengths     inequalities between norms
+    lemmas      proved claims that a certificate about steps may use
     exact       coefficients as rational functions
-    conic       which inequalities a sum needs, by semidefinite programs
+    conic       selection of inequalities for a sum, by semidefinite programs
     faces       vectors on which Gram matrices vanish, and feasible coefficients at samples
     fits        products of powers with given values
-    blocks      scalars as rows and Gram matrices, and sums of squares
-    dimensions  units, which coefficients have to agree with
+    blocks      scalars as linear parts and Gram matrices, and sums of squares
+    dimensions  units, with which coefficients must agree
     known       bounds on runs from proved claims and facts
-    chains      bounds on runs by one step after the other, as lemmas of the document
-    contractions the last model of strongly convex clients
+    chains      bounds on runs in several steps, each a lemma of the document
+    contractions the last iterate of strongly convex clients
     together    gradient descent and SGD, of one client or with one local step
-    remainders  what a claim's slack leaves without multiples of premises
+    remainders  slacks of claims minus multiples of premises
     workspace   the lemmas of a document
     restated    known claims in other symbols, by their recorded certificates
-    premises    what is proved, as linear forms in the quantities of a claim
-    positivity  numbers that are not negative, as sums of products
+    premises    proved statements, as linear forms in the quantities of a claim
+    positivity  non-negative numbers, as sums of products
     samples     numbers at which conditions hold
-    outcome     what a search returns
-    tightening  the smallest numbers with which a bound is proved
+    outcome     results of a search
+    tightening  the smallest constants with which a bound is proved
 
 Uses `language`, `proofs`, `kernel`, `arithmetic`.
 """

@@ -1,4 +1,4 @@
-"""Normal forms as rows and Gram matrices: values and numbers, shared vectors, deviations of clients from their mean."""
+"""Normal forms as linear parts and Gram matrices of shared vectors and of clients' deviations from their average."""
 
 from __future__ import annotations
 
@@ -22,27 +22,29 @@ _HALF, _MINUS = quotient(sp.Rational(1, 2)), quotient(sp.S.NegativeOne)
 
 
 class Block(NamedTuple):
-    """A Gram matrix: what its squares are summed over, and the numbers of clients that weigh them."""
+    """A Gram matrix: the index over which its squares are summed, and the clients' numbers that weight them."""
 
     averaged: bool = False
     centred: bool = False
-    """Whether its vectors are deviations from means over the clients, and from time averages."""
+    """Whether its vectors are deviations from averages over the clients, and from time averages."""
     summed: bool = False
     """Whether its squares are summed over local steps."""
     weight: Expr = sp.S.One
 
 
 SHARED, APART, NOISE = Block(), Block(averaged=True, centred=True), Block(averaged=True)
-"""The Gram matrices: of vectors that all clients share, of what each has besides the mean, and of its noise."""
+"""The Gram matrices: of shared vectors, of each client's deviations from the average, and of its noise.
+"""
 AT_STEPS, APART_AT_STEPS = Block(summed=True, centred=True), Block(averaged=True, summed=True, centred=True)
-"""The Gram matrices of deviations from time averages: of shared vectors, and of clients besides their mean."""
+"""The Gram matrices of deviations from time averages: of shared vectors, and of clients' deviations.
+"""
 Key = tuple[Block, Expr, Expr]
 """An entry: its Gram matrix, and an ordered pair of vectors."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """A scalar: what is linear, and symmetric matrices over vectors."""
+    """A scalar as a linear part, and symmetric matrices over vectors."""
 
     rows: Mapping[Expr, Quotient]
     matrices: Mapping[Key, Quotient]
@@ -62,11 +64,11 @@ def _add(one: Mapping[K, Quotient], other: Mapping[K, Quotient], factor: Quotien
 
 
 _LARGEST = 4000
-"""Terms of a product of polynomials; larger ones are not worth the wait."""
+"""Limit on the terms of a product of polynomials."""
 
 
 def plus(one: Quotient, other: Quotient) -> Quotient:
-    """Return the sum of two numbers; raise `Rejected` if it takes too long."""
+    """Return the sum of two numbers; raise `Rejected` if it takes too much work."""
     _require_small(
         len(one.numerator) * len(other.denominator)
         + len(other.numerator) * len(one.denominator)
@@ -76,7 +78,7 @@ def plus(one: Quotient, other: Quotient) -> Quotient:
 
 
 def times(one: Quotient, other: Quotient) -> Quotient:
-    """Return the product of two numbers; raise `Rejected` if it takes too long."""
+    """Return the product of two numbers; raise `Rejected` if it takes too much work."""
     _require_small(len(one.numerator) * len(other.numerator) + len(one.denominator) * len(other.denominator))
     return one * other
 
@@ -88,7 +90,10 @@ def _require_small(terms: int) -> None:
 
 
 def split_form(form: Form, context: Context) -> Blocks:
-    """Return the blocks of a scalar's normal form; what no square has, such as a norm, is a row."""
+    """Return the blocks of a scalar's normal form.
+
+    Monomials that are in no square, such as a norm, are in the linear part.
+    """
     rows: dict[Expr, Quotient] = {}
     entries: dict[Key, Quotient] = {}
     for monomial, coefficient in form.items():
@@ -112,7 +117,7 @@ def split_form(form: Form, context: Context) -> Blocks:
 
 
 def weights_of(blocks: Blocks, context: Context) -> list[Expr]:
-    """The client numbers by which Gram matrices of a scalar are weighed, and those whose means weigh shared vectors."""
+    """The clients' numbers that weight Gram matrices of a scalar, and those whose averages multiply shared vectors."""
     found = {block.weight for block, *_ in blocks.matrices if not block.summed and not block.centred}
     shared = [number.expression for (block, *_), number in blocks.matrices.items() if block == SHARED]
     found |= {mean.args[0] for number in shared for mean in number.atoms(Average)}
@@ -121,9 +126,9 @@ def weights_of(blocks: Blocks, context: Context) -> list[Expr]:
 
 
 def move_to_weights(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
-    """Return the scalar with shared products times the mean of a weight in the Gram matrix that has this weight.
+    """Return the scalar with shared products times the average of a weight moved to the Gram matrix with this weight.
 
-    A square times a weight has the shared parts of its vector in the same matrix then.
+    The matrix of a weighted square then also contains the shared part of its vector.
     """
     entries: dict[Key, Quotient] = {}
     for (block, *pair), number in blocks.matrices.items():
@@ -152,14 +157,14 @@ def _add_whole(entries: dict[Key, Quotient], key: Key, number: Quotient) -> None
 
 
 def _has_own_steps(context: Context) -> bool:
-    """Return whether each client has a number of local steps of its own."""
+    """Return whether the number of local steps depends on the client."""
     return context.numbers.differs(context.number_of_steps)
 
 
 def _add_mean(
     entries: dict[Key, Quotient], pair: Sequence[Expr], coefficient: Quotient, context: Context, summed: bool
 ) -> None:
-    """The mean of an inner product over clients: of deviations from the means, and of the means."""
+    """Add the average of an inner product over clients: of deviations from the averages, and of the averages."""
     _add_entry(entries, APART_AT_STEPS if summed else APART, pair, coefficient)
     if summed:
         per_step = coefficient * quotient(1 / context.number_of_steps)
@@ -173,7 +178,7 @@ def _add_mean(
 
 
 def _add_sum(entries: dict[Key, Quotient], pair: Sequence[Expr], coefficient: Quotient, context: Context) -> None:
-    """The sum of an inner product over local steps: of deviations from the time average, and of the sums."""
+    """Add the sum of an inner product over local steps: of deviations from the time average, and of the sums."""
     _add_entry(entries, AT_STEPS, pair, coefficient)
     per_step = coefficient * quotient(1 / context.number_of_steps)
     for one, other, c in _products([vector(LocalSum(side), context) for side in pair], per_step):
@@ -204,9 +209,9 @@ def vectors_of(matrices: Iterable[Key], block: Block) -> list[Expr]:
 
 
 def squares_of(matrices: Mapping[Key, Quotient], context: Context, signs: SignFacts) -> list[Term] | None:
-    """Return a sum of squares with these matrices, by elimination in any order of pivots.
+    """Return a sum of squares with these matrices, by elimination with any order of pivots.
 
-    None if no sign is seen.
+    Returns None if the kernel does not recognise the signs.
     """
     found: list[Term] = []
     for block in blocks_of(matrices):
@@ -251,13 +256,13 @@ def _eliminate(
 
 
 def _is_finite(number: Quotient, signs: SignFacts) -> bool:
-    """Return whether the denominator of a number in lowest terms is seen not to vanish."""
+    """Return whether the denominator of a number in lowest terms is recognised as non-zero."""
     denominator = number.written(number.denominator)
     return signs.is_nonnegative(1 / denominator) or signs.is_nonnegative(-1 / denominator)
 
 
 def with_means(direction: Expr, context: Context) -> Expr:
-    """Return a vector with gradients of F in place of the mean of the clients' gradients."""
+    """Return a vector with gradients of F in place of averages of the clients' gradients."""
     wholes = {own: whole for whole, own in context.means.items()}
 
     def whole(mean: Expr) -> Expr:

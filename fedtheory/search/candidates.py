@@ -1,4 +1,4 @@
-"""The inequalities that a context has at the points of a statement."""
+"""Inequalities that hold in a context at the points of a statement."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from fedtheory.search.lengths import find_lengths
 
 @dataclass(frozen=True)
 class CandidateInequality:
-    """A named inequality with numbers of clients in front of it, and its blocks."""
+    """A named inequality with clients' numbers as a factor, and its blocks."""
 
     pattern: Term
-    """A term without other numbers in front."""
+    """A term without further coefficients."""
     blocks: Blocks
 
     def term(self, coefficient: Quotient) -> Term:
@@ -61,10 +61,11 @@ class CandidateInequality:
 def find_candidates(
     context: Context, form: Form, relation: Relation, nearby: bool, more_weights: Sequence[Expr] = ()
 ) -> Iterator[CandidateInequality]:
-    """Yield the inequalities of a context at the points of a statement; nearby ones use its objectives alone.
+    """Yield the inequalities of a context at the points of a statement; if `nearby`, for its own objectives only.
 
-    Others also use client averages and further minimisers.  Averages are weighed by the client numbers of the form,
-    and those of assumptions by more.
+    Otherwise also use client averages and further minimisers.  Averages are weighted by the clients' numbers of the
+    form,
+    and those of assumptions by further ones.
     """
     of_client = any(differs(monomial, context) for monomial in form)
     of_form = (split_average(monomial, context)[0] for monomial in form)
@@ -92,9 +93,9 @@ def find_candidates(
 def squares_as_written(
     context: Context, relation: Relation, conditions: Iterable[Expr]
 ) -> Iterator[CandidateInequality]:
-    """Squares of vectors that a statement has norms of: about their time average, and times slacks on numbers.
+    """Yield squares of vectors with norms in a statement, minus their time averages, and times slacks of numbers.
 
-    A Gram matrix sees the symbols of a vector one by one, and no products of client numbers with sums over steps.
+    Gram matrices separate the symbols of a vector, and lack products of clients' numbers with sums over steps.
     """
     own = context.numbers.of_clients
     slacks = [slack(one) for one in conditions if is_ordering(one)]
@@ -116,7 +117,7 @@ def squares_as_written(
 
 
 def vectors_as_written(relation: Relation) -> list[Expr]:
-    """Vectors in inner products of a statement, without numbers in front, and those that they are means or sums of."""
+    """The vectors in inner products of a statement, without factors, and the vectors in their averages and sums."""
     found: dict[Expr, None] = {}
     for side in relation.sides:
         for inner in parts_of(side, Inner):
@@ -136,7 +137,7 @@ def _peel(of: Expr, found: dict[Expr, None]) -> None:
 
 
 def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr]) -> Iterator[CandidateInequality]:
-    """Squares of the vectors that clients have, times slacks of conditions on numbers of theirs."""
+    """Yield squares of the clients' vectors, times slacks of conditions on the clients' numbers."""
     own = context.numbers.of_clients
     slacks = [slack(one) for one in conditions if is_ordering(one)]
     weights = list(dict.fromkeys(number for number in slacks if number.free_symbols & own and not number.has(Average)))
@@ -175,7 +176,7 @@ def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool)
     ordered = sorted(forms, key=sp.default_sort_key)
     yield from (one(), *(assumption(name) for name in context.assumed))
     for f in sorted(named, key=str):
-        # What holds of each client's objective, averaged, says at least as much of their mean.
+        # An inequality for each client's objective, averaged, implies the one for the average objective.
         is_implied = context.means.get(f) in named and context.smooth.get(f) == context.smooth.get(context.means[f])
         pairs: Iterable[tuple[Expr, Expr]] = permutations(ordered, 2)
         if is_implied and not of_client:
@@ -189,7 +190,7 @@ def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool)
 
 
 def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
-    """Cauchy-Schwarz and Jensen for the means and sums in a statement."""
+    """Yield Cauchy-Schwarz and Jensen for the averages and sums in a statement."""
     sides = {side for monomial in form for product in parts_of(monomial, Inner) for side in product.args}
     for side in sorted(sides.union(vectors_as_written(relation)), key=sp.default_sort_key):
         weight, inside = split_average(side, context)
@@ -206,7 +207,7 @@ def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[Ineq
 
 
 def _list_factors(weight: Expr, context: Context) -> list[Expr]:
-    """Return the products of factors of a client number that are not negative: one and the number itself among them."""
+    """Return the non-negative products of factors of a client's number, including one and the number itself."""
     factors = sp.Mul.make_args(weight)[:_MOST_FACTORS]
     chosen = (each for count in range(len(factors) + 1) for each in combinations(factors, count))
     products = dict.fromkeys([weight, sp.S.One, *(sp.Mul(*each) for each in chosen)])
@@ -217,7 +218,7 @@ _MOST_FACTORS = 3
 
 
 def _of_combined_means(context: Context, of: Expr) -> Iterator[InequalityRef]:
-    """Cauchy-Schwarz for a sum of client averages of one vector, each with other client numbers."""
+    """Yield Cauchy-Schwarz for a sum of client averages of one vector, with different clients' numbers."""
     try:
         parts = [(number.expression, *split_average(basis, context)) for basis, number in vector(of, context).items()]
     except Rejected:
@@ -244,7 +245,10 @@ def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]])
 
 
 def _descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
-    """Yield a step of gradient descent from each point: it lowers the value, but not below the least one."""
+    """Yield inequalities for a step of gradient descent from each point.
+
+    The value decreases, but stays above the minimum.
+    """
     if f in context.minimisers and f in context.objectives and f in context.smooth:
         for at in points:
             if at != context.minimisers[f] and not differs(at, context):

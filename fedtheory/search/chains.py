@@ -1,8 +1,8 @@
-"""Bounds on runs by chains: bounds on one quantity after the other, restated for the claim, and a number at the end.
+"""Bounds on runs by chains: bounds on several quantities, restated for the claim, and a non-negative number at the end.
 
-The kinds of steps are those of the published proofs: from the error to the drift and the progress, from the drift to
-the noise and the dissimilarity, from the progress to the start.  Each becomes a lemma of the document, under the
-assumptions of the claim; conditions of a lemma that do not follow at a glance become lemmas as well.
+The steps are those of the published proofs: the error is bounded by the drift and the progress, the drift by
+the noise and the dissimilarity, the progress by the start.  Each step becomes a lemma of the document, with the
+assumptions of the claim; conditions of a lemma that the kernel does not recognise become lemmas as well.
 """
 
 from __future__ import annotations
@@ -51,30 +51,33 @@ from fedtheory.search.together import (
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 _COUNTS = frozenset(one.name for one in (q.clients, q.local_steps, q.rounds))
-"""Numbers that a bound may have, and a claim need not name: they are at least one."""
+"""Numbers that a bound may have although the claim does not name them: they are at least one."""
 _OF_FACTS = tuple(
     one.name for one in (q.total_progress, q.initial_distance, q.final_distance_sq, q.total_descent, q.initial_gap)
 )
-"""Quantities that facts connect with those of steps."""
+"""Quantities that facts relate to those of steps."""
 _ITERATIONS = {"iterations": "(local_steps*rounds)"}
 
 
 @dataclass(frozen=True)
 class _Step:
-    """A published bound on one quantity, and the words in which it becomes a lemma."""
+    """A published bound on one quantity, and the quantities for which its own are replaced in the lemma."""
 
     name: str
     words: Mapping[str, str]
     row: str
-    """The quantity that it bounds."""
+    """The bounded quantity."""
     rows: frozenset[str]
-    """Quantities in its bound."""
+    """Quantities in the bound."""
     numbers: frozenset[str]
     settings: Sequence[Assumption]
 
 
 def search_chains(claim: Claim) -> Found | NotFound:
-    """Return a certificate with lemmas for a bound on a run: first as the claim stands, then with what it may mean."""
+    """Return a certificate with lemmas for a bound on a run.
+
+    The claim is tried as stated first, then with more assumptions.
+    """
     found: Found | NotFound = NotFound("no chain of known steps leads to its quantities")
     if not _is_fit(claim):
         return found
@@ -140,13 +143,13 @@ def _premises_of_lemmas(goal: Goal, workspace: Workspace, names: Iterable[str]) 
 
 
 def _premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise | None:
-    """Return a step as a lemma."""
+    """Return a step as a premise, after adding it as a lemma."""
     name = restate(workspace, step.name, step.words)
     return None if name is None else _usable(goal, workspace, name, step.name)
 
 
 def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPremise | None:
-    """Return a lemma as a premise, with lemmas for those of its conditions that do not follow at a glance."""
+    """Return a lemma as a premise, with further lemmas for conditions that the kernel does not recognise."""
     lemma = workspace.proofs[name].claim
     given = []
     for condition in lemma.conditions:
@@ -160,7 +163,7 @@ def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPre
 
 
 def _list_last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
-    """List the premises on the last model that follow from lemmas on the error after a step."""
+    """Return the premises on the last iterate that follow from lemmas on the error after a step."""
     found = []
     for part in find_last_errors(workspace):
         slack_of_step = workspace.proofs[part.claim].claim.relations[0].slack
@@ -198,11 +201,11 @@ def _rows_of(claim: Claim) -> tuple[str, ...]:
 
 
 def _fitting(claim: Claim) -> list[_Step]:
-    """Return the steps on the way from the quantity of a claim, in numbers that the claim names."""
+    """Return the steps that lead from the quantity of a claim, with numbers that the claim names."""
     known = {quantity.name for quantity in claim.notation.values()}
     have = _COUNTS | known
     if a.bounded_dissimilarity in claim.assumptions and q.gradient_dissimilarity.name in known:
-        # The mean over the clients is at most that; a lemma may name it where the claim does not.
+        # The client average is at most the largest value; a lemma may name it although the claim does not.
         have |= {q.mean_dissimilarity.name}
     counted = q.iterations.name in known
     reached = set(_rows_of(claim))
@@ -230,7 +233,7 @@ def _steps() -> Sequence[_Step]:
 
 
 def _steps_by(claim: Claim) -> Iterator[_Step]:
-    """Yield a published bound as a step, and the same at the optimum where it compares with any point."""
+    """Yield a published bound as a step; if it holds for any comparator, also for the optimum."""
     is_bound = claim.verdict == "proved" and claim.place == "run" and claim.rate is None and not claim.for_all
     if not is_bound or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", ">="):
         return
@@ -250,6 +253,6 @@ def _steps_by(claim: Claim) -> Iterator[_Step]:
 
 
 def _quantities_behind(step: _Step) -> Iterator[str]:
-    """Yield the quantities that a step and what it relies on name, in its words."""
+    """Yield the quantities that a step and its dependencies name, after replacement."""
     words = (step.words.get(name, name) for name in sorted(quantities_behind(step.name)))
     yield from (word for word in words if word.isidentifier())

@@ -1,6 +1,6 @@
-"""Select the inequalities of a sum by semidefinite programs at numbers that satisfy the conditions.
+"""Selects inequalities for a sum by semidefinite programs at numbers that satisfy the conditions.
 
-The solver is Clarabel, of the extra `search`; where it is missing no certificate for steps and points is searched.
+The solver is Clarabel, from the extra `search`; without it, certificates for steps and points are not searched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PROGRAM = 20_000
 
 @dataclass(frozen=True)
 class Programs:
-    """The problem at each sample: a goal and candidates as vectors of rows, and of triangles of matrices."""
+    """The problem at each sample: a goal and candidates as vectors of linear parts and triangles of matrices."""
 
     goals: NDArray[np.float64]
     """Sampled goals, of shape (samples, entries)."""
@@ -35,14 +35,17 @@ class Programs:
     rows: int
     sizes: Sequence[int]
     inner: int
-    """Samples that are inside the conditions, the first ones: others are at edges, where programs may fail."""
+    """Number of samples in the interior of the conditions, which come first.
+
+    Programs may fail at the others, on the boundary.
+    """
 
     def only(self, samples: Sequence[int]) -> Programs:
         """Return the programs at some of the samples."""
         return replace(self, goals=self.goals[samples], candidates=self.candidates[samples])
 
     def solve(self, sample: int, chosen: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Weights of some candidates at a sample, not negative, with the least cost; None if there are none."""
+        """Return non-negative weights of some candidates at a sample with the least cost; None if there are none."""
         clarabel = solver()
         from scipy.sparse import csc_matrix, vstack
 
@@ -67,7 +70,7 @@ class Programs:
 
 
 def solver() -> Any:
-    """Clarabel; `InputError` with what to install where it is missing."""
+    """Return Clarabel's module; raise `InputError` with the command that installs it, if it is missing."""
     try:
         import clarabel
     except ImportError:
@@ -81,7 +84,7 @@ def is_solved(solution: Any) -> bool:
 
 
 def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], inner: int) -> Programs:
-    """Return the programs at some points."""
+    """Return the programs at some samples."""
     every = [goal, *candidates]
     rows = sorted({row for one in every for row in one.rows}, key=str)
     places: list[tuple[Key, float]] = []
@@ -121,9 +124,9 @@ def _evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:
 
 
 def least_support(programs: Programs, attempt: int = 0) -> list[int] | None:
-    """Candidates that suffice at every sample, none of which can be left out; None if all of them do not.
+    """Return a minimal set of candidates that suffices at every sample; None if all candidates do not suffice.
 
-    Each attempt prefers others: the first one small weights, the next ones some at random.
+    The first attempt minimises the sum of the weights, further ones use random costs.
     """
     everything = list(range(programs.candidates.shape[2]))
     random = np.random.default_rng(attempt)
@@ -151,4 +154,4 @@ def _suffices(programs: Programs, chosen: Sequence[int]) -> bool:
 
 
 UNBOUNDED = 1e12
-"""Stands for an end that a program does not find."""
+"""Value for a bound that a program does not find."""

@@ -1,10 +1,10 @@
-"""Chains to the last model of strongly convex clients: a step that contracts, and what pays for the drift in it.
+"""Chains to the last iterate of strongly convex clients: a contracting step, with a bound on the drift in it.
 
-With V the mean squared distance of clients from their average and X that of the average from the optimum,
+With V the average squared distance of clients from their average and X that of the average from the optimum,
 
     X' <= (1 - eta mu) X + 2 eta L V + b_0,      V' <= (1 + 1/tau) V + b_1.
 
-Either V is at most the largest drift of the run, or a potential c(k) = 4 eta L (tau - k) (2 - k/tau) pays for it,
+Either V is at most the largest drift of the run, or it is absorbed by a potential c(k) = 4 eta L (tau - k) (2 - k/tau):
 
     X' + c(k+1) V' <= q (X + c(k) V) + b_0 + 8 eta L (tau - 1) b_1,      q = 1 - theta eta mu, theta <= 1.
 """
@@ -42,7 +42,7 @@ NEEDED = tuple(
         *(q.objective, q.client_objective, q.gradient_noise, q.local_step_index),
     )
 )
-"""Quantities that the steps of these chains are about."""
+"""Quantities in the steps of these chains."""
 LARGEST_DRIFTS = ("renard2022:lemma-2.3.sharp", "liu2022:lemma-1.sharp")
 """Published bounds on the largest drift of a run."""
 _ASSUMED: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step)
@@ -50,7 +50,7 @@ _ASSUMED += (a.convex_and_smooth, a.strongly_convex_clients)
 
 
 def is_contracting(claim: Claim) -> bool:
-    """Whether a claim bounds the distance of the last model of strongly convex clients, with a power of a factor."""
+    """Whether a claim bounds the distance of the last iterate of strongly convex clients, with a power of a factor."""
     named = set(claim.notation.values())
     wanted = {q.final_distance_sq, q.strong_convexity, q.smoothness, q.initial_distance}
     if a.unbiased_bounded_variance in claim.assumptions:
@@ -61,7 +61,7 @@ def is_contracting(claim: Claim) -> bool:
 
 
 def find_contractions(workspace: Workspace) -> Iterator[str]:
-    """The ids of lemmas that bound the distance of the last model, for each factor that the claim has a power of."""
+    """Yield ids of lemmas that bound the distance of the last iterate, for each factor with a power in the claim."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     rate = symbol(q.local_step_size) * symbol(q.strong_convexity)
@@ -79,18 +79,18 @@ def find_contractions(workspace: Workspace) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Kind:
-    """A way to pay for the drift in a step that contracts."""
+    """A way to bound the drift in a contracting step."""
 
     lemmas: Sequence[str]
     conditions: Sequence[Expr]
     potential: Expr
     offset: Expr
     terms: Sequence[Term]
-    """Terms whose sum is the slack of the step, except for the spare contraction."""
+    """Terms whose sum is the slack of the step, without the unused contraction."""
 
 
 def _conditions(claim: Claim) -> list[Expr]:
-    """Collect the conditions of every step on the step size."""
+    """Return the conditions of every step on the step size."""
     eta, mu, curve = _numbers(claim)
     small = sp.Le(eta, 1 / (2 * curve), evaluate=False)
     return [small, sp.Le(4 * eta * mu, sp.S.One, evaluate=False)]
@@ -102,7 +102,7 @@ def _numbers(claim: Claim) -> tuple[sp.Symbol, ...]:
 
 
 def _vectors(claim: Claim) -> tuple[Expr, Expr, Expr, Expr]:
-    """Distances of the average to the optimum and of the clients to their average, before and after a step."""
+    """Return distances of the average to the optimum and of the clients to their average, before and after a step."""
     symbol = symbols_of(claim)
     mean, following = symbol(q.average_iterate), symbol(q.next_average_iterate)
     apart, still = symbol(q.local_iterate) - mean, symbol(q.next_local_iterate) - following
@@ -120,7 +120,7 @@ def _towards(workspace: Workspace) -> str | None:
 
 
 def _by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
-    """Yield the drift is at most the largest of the run: no condition on eta tau."""
+    """Yield the bound of the drift by the largest one of the run, which needs no condition on eta tau."""
     claim = workspace.claim
     eta, _, curve = _numbers(claim)
     towards = _towards(workspace)
@@ -135,7 +135,7 @@ def _by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
 
 
 def _by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
-    """Yield the drift is paid for by a potential: smaller constants where eta mu tau is small."""
+    """Yield the bound of the drift by a potential, with smaller constants if eta mu tau is small."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     eta, mu, curve = _numbers(claim)
@@ -166,7 +166,7 @@ def _relation(lemma: str, coefficient: Expr) -> Term:
 
 
 def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str) -> str | None:
-    """Return the lemma on the last model with the factor 1 - share eta mu, by a step that contracts."""
+    """Return the lemma on the last iterate with the factor 1 - share eta mu, by a contracting step."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     eta, mu, _ = _numbers(claim)
@@ -196,24 +196,24 @@ def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str
 
 
 def _noise_of_mean(claim: Claim) -> Expr:
-    """Return the variance of the mean of the clients' gradients, times the squared step size."""
+    """Return the variance of the average of the clients' gradients, times the squared step size."""
     symbol = symbols_of(claim)
     clients = symbol(q.clients) if symbol.has(q.clients) else sp.S.One
     return symbol(q.local_step_size) ** 2 * _noise(claim) / clients
 
 
 def _noise(claim: Claim) -> Expr:
-    """Return the variance of one gradient, in the numbers of a claim."""
+    """Return the variance of one gradient, in the symbols of a claim."""
     if a.unbiased_bounded_variance not in claim.assumptions:
         return sp.S.Zero
     return symbols_of(claim)(q.noise_deviation) ** 2
 
 
 def _costs_of_drift(claim: Claim) -> Iterator[Expr]:
-    """Compute the increase of the drift in one step, in units of the squared step size."""
+    """Yield bounds on the increase of the drift in one step, in units of the squared step size."""
     symbol, grown = symbols_of(claim), 1 + symbols_of(claim)(q.local_steps)
     if a.bounded_dissimilarity in claim.assumptions and symbol.has(q.gradient_dissimilarity):
-        # Where a claim names no number of clients, there may be any.
+        # If a claim does not name the number of clients, any number is possible.
         spread = 1 - 1 / symbol(q.clients) if symbol.has(q.clients) else sp.S.One
         yield grown * symbol(q.gradient_dissimilarity) ** 2 + spread * _noise(claim)
     if a.bounded_second_moment in claim.assumptions and symbol.has(q.second_moment):
@@ -242,7 +242,7 @@ def _step(workspace: Workspace, statement: LemmaGoal) -> str | None:
 def _multiples(
     number: Expr, reason: InequalityRef, signs: SignFacts, *, averaged: bool = False
 ) -> Sequence[Term] | None:
-    """Multiples of what is not negative that add up to a number of them; None if the number may be negative."""
+    """Return multiples of an inequality that add up to a number times it; None if the number may be negative."""
     if number == 0:
         return []
     summands = split_quickly(number, signs) or split_into_products(number, signs)

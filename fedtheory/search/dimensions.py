@@ -1,4 +1,4 @@
-"""Physical dimensions: coefficients of inequalities that are measured in other units than a statement are not tried."""
+"""Physical dimensions: inequalities whose units differ from those of a statement are not tried."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Dimensions:
     def find(self, number: Expr) -> Dimension | None:
         """Return the dimension of a rational function.
 
-        None if it is not homogeneous, or has symbols that are not known.
+        Returns None if it is not homogeneous, or has symbols of unknown dimension.
         """
         if number.is_Rational:
             return _NONE
@@ -53,7 +53,7 @@ class Dimensions:
         return parts[0] if number.is_Add and len(set(parts)) == 1 else None
 
     def fit(self, symbols: Sequence[sp.Symbol], powers: Any, expected: Dimension | None) -> Any:
-        """Which products of powers of symbols have a dimension, as a column; all where something is not known."""
+        """Return the mask of products of powers of symbols that have a dimension, as a column; all if it is unknown."""
         if expected is None or any(symbol not in self._symbols for symbol in symbols):
             return np.ones((len(powers), 1), dtype=bool)
         found = powers @ np.array([self._symbols[symbol] for symbol in symbols]).reshape(-1, 2)
@@ -97,5 +97,5 @@ def _sum(dimensions: list[Dimension]) -> Dimension:
 
 
 def quotient_of(one: Dimension | None, other: Dimension | None) -> Dimension | None:
-    """Return the dimension of what makes one of the other; None if either is not known."""
+    """Return the quotient of two dimensions; None if either is unknown."""
     return None if one is None or other is None else (one[0] - other[0], one[1] - other[1])

@@ -1,4 +1,4 @@
-"""Coefficients of terms as rational functions: linear equations, and the simplest values for what they leave free."""
+"""Coefficients of terms as rational functions: linear equations, and simple values for the free coefficients."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Candidates:
     samples: Samples
     dimensions: Dimensions
     many: Samples
-    """More samples, at which coefficients and vectors are recognised."""
+    """Further samples, at which coefficients and vectors are identified."""
     units: Sequence[Expr] = ()
     """Sums that coefficients may have as a factor."""
 
     @cached_property
     def products(self) -> Products:
-        """Products of powers of the numbers at these."""
+        """Products of powers of the numbers, for identifying values at the samples."""
         return Products(self.many, self.units)
 
 
@@ -52,10 +52,10 @@ class System:
     goal: Blocks
     chosen: Sequence[CandidateInequality]
     known: dict[int, dict[int, Quotient]]
-    """Each coefficient that is solved for, as a sum of free ones; -1 stands for the number one."""
+    """Each solved coefficient, as a sum of free ones; -1 stands for the number one."""
 
     def rest(self) -> dict[int, Blocks]:
-        """Return the remainder of the goal: a part without free coefficients, and one for each of those."""
+        """Return the remainder of the goal: a part without free coefficients, and one for each free coefficient."""
         parts: dict[int, Blocks] = {-1: self.goal}
         empty = Blocks({}, {})
         for place, candidate in enumerate(self.chosen):
@@ -64,7 +64,10 @@ class System:
         return parts
 
     def impose(self, equation: Mapping[int, Quotient]) -> bool:
-        """Solve an equation, the sum of multiples of free coefficients, for one of them; False where none solves it."""
+        """Solve an equation, the sum of multiples of free coefficients, for one of them.
+
+        Returns False if none can be isolated.
+        """
         unknown = [free for free, factor in equation.items() if free >= 0 and factor]
         if not unknown:
             return not equation.get(-1, ZERO)
@@ -81,7 +84,7 @@ class System:
         return True
 
     def substituted(self, equation: Mapping[int, Quotient]) -> dict[int, Quotient]:
-        """Return an equation between coefficients, in those that are still free."""
+        """Return an equation between coefficients in terms of the free ones."""
         found: dict[int, Quotient] = {}
         for place, factor in equation.items():
             for free, other in self.known.get(place, {place: ONE}).items():
@@ -89,17 +92,17 @@ class System:
         return {free: number for free, number in found.items() if number}
 
     def copy(self) -> System:
-        """Return a system in which more may be imposed."""
+        """Return a copy in which further equations may be imposed."""
         return System(self.goal, self.chosen, {key: dict(sums) for key, sums in self.known.items()})
 
     @property
     def free(self) -> list[int]:
-        """Candidates whose coefficients are not determined."""
+        """Return the candidates with free coefficients."""
         return [place for place in range(len(self.chosen)) if place not in self.known]
 
 
 def solve_exactly(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
-    """Terms with coefficients as rational functions; what is free takes one simple value after the other."""
+    """Return terms with coefficients as rational functions; free coefficients are tried with simple values."""
     try:
         return _solve(system, choice, context, signs)
     except Rejected:
@@ -119,7 +122,7 @@ def _solve(system: System, choice: Candidates, context: Context, signs: SignFact
 
 
 def _try_values(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
-    """Give a free coefficient one simple value after the other."""
+    """Try simple values for a free coefficient."""
     place = system.free[0]
     between = _interval(system, choice)
     if between is None:
@@ -136,7 +139,7 @@ def _try_values(system: System, choice: Candidates, context: Context, signs: Sig
 
 
 def _interval(system: System, choice: Candidates) -> list[tuple[float, float]] | None:
-    """Between which values the first free coefficient may be at each sample; None if no value is feasible."""
+    """Return bounds on the first free coefficient at each sample; None if no value is feasible."""
     reduced, count = _reduced(system, choice), len(system.free)
     low, high = (reduced.find_face([sign, *[0.0] * (count - 1)]) for sign in (1.0, -1.0))
     if low is None:
@@ -151,7 +154,7 @@ def _reduced(system: System, choice: Candidates) -> Reduced:
 
 
 def _faces(system: System, choice: Candidates) -> Iterator[System]:
-    """Systems with fewer free coefficients: the Gram matrices vanish where they do at an optimum at every sample."""
+    """Yield systems with fewer free coefficients, whose Gram matrices vanish where those of an optimum do."""
     free, parts = system.free, system.rest()
     sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
     reduced = _reduced(system, choice)
@@ -168,7 +171,7 @@ def _faces(system: System, choice: Candidates) -> Iterator[System]:
 
 
 def _kernel_equations(face: Face, parts: Mapping[int, Blocks], products: Products) -> Iterator[dict[int, Quotient]]:
-    """Equations by which the Gram matrices vanish on the kernels of a face that are recognised."""
+    """Yield equations by which the Gram matrices vanish on the identified kernels of a face."""
     for block, vectors, kernel in face.kernels:
         for column in range(kernel.shape[2]):
             entries = [products.fit(kernel[:, row, column]) for row in range(len(vectors))]
@@ -180,7 +183,7 @@ def _kernel_equations(face: Face, parts: Mapping[int, Blocks], products: Product
 def _vanishing_on(
     parts: Mapping[int, Blocks], block: Block, vectors: Sequence[Expr], kernel: Sequence[Quotient]
 ) -> list[dict[int, Quotient]]:
-    """Equations between free coefficients, by which a Gram matrix vanishes on a vector."""
+    """Return equations between free coefficients, by which a Gram matrix vanishes on a vector."""
     found = []
     for one in vectors:
         equation: dict[int, Quotient] = {}
@@ -195,7 +198,7 @@ def _vanishing_on(
 
 _MOST_FREE = 3
 _MOST_VALUES = 6
-"""Values that a free coefficient may take."""
+"""Values that are tried for a free coefficient."""
 
 
 def _finish(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
@@ -222,7 +225,7 @@ def _is_negative(number: Quotient, choice: Candidates) -> bool:
 
 
 def _reduce(system: System) -> bool:
-    """Let rows cancel, and inner products of vectors without a square; False where they cannot."""
+    """Impose that linear parts cancel, and inner products of vectors without a square; return False if they cannot."""
     while True:
         parts = system.rest()
         equations = list(_equations(parts))
@@ -248,7 +251,7 @@ _FACTORS = [sp.Rational(*pair) for pair in ((1, 1), (1, 2), (2, 1), (1, 4), (4, 
 
 
 def _powers(symbols: int) -> list[tuple[int, ...]]:
-    """Powers of symbols, few and small ones: what is divided by counts more, and none is above two."""
+    """Return small powers of symbols: negative ones count more, and none is above two."""
     found = {(0,) * symbols}
     for count in range(1, min(symbols, _MOST_SYMBOLS) + 1):
         for places in combinations(range(symbols), count):
@@ -265,9 +268,9 @@ _MOST_POWERS = 3000
 def simple_values(
     between: Sequence[tuple[float, float]], choice: Candidates, expected: Dimension | None = None
 ) -> Iterator[Expr]:
-    """Values between bounds at every point, of a dimension if it is known: those at an end first.
+    """Yield values between bounds at every point, with the given dimension if it is known; values at a bound first.
 
-    Each is a rational times powers of symbols, with one of the units or without.
+    Each is a rational times powers of symbols, possibly times one of the units.
     """
     low, high = np.array(between).T
     below, above = 1e-5 * np.abs(low) + 1e-9, 1e-5 * np.abs(high) + 1e-9
@@ -294,13 +297,13 @@ def simple_values(
 
 
 def _is_at(numbers: Any, ends: Any, within: Any, known: Any) -> Any:
-    """Which numbers are at an end wherever it is known, at several points."""
+    """Return the mask of numbers that equal a bound wherever it is known, at several points."""
     near: Any = (np.abs(numbers - ends) <= within) | ~known
     return near.all(axis=2) & (known.sum() >= min(len(known), 2))
 
 
 def units_of(goal: Blocks, conditions: Iterable[Expr]) -> list[Expr]:
-    """Sums that a goal has as factors of its coefficients, and slacks of conditions."""
+    """Return sums that are factors of a goal's coefficients, and slacks of conditions."""
     numbers = [number.expression for number in (*goal.rows.values(), *goal.matrices.values())]
     numbers += [slack(one) for one in conditions if is_ordering(one)]
     factors = [base for number in numbers for base, _ in map(sp.Expr.as_base_exp, sp.Mul.make_args(sp.factor(number)))]

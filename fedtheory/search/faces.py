@@ -1,4 +1,4 @@
-"""Faces of what is feasible: vectors on which the Gram matrices vanish, and coefficients that are zero."""
+"""Faces of the feasible set: vectors on which the Gram matrices vanish, and coefficients that are zero."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fedtheory.search.samples import Samples
 
 _PROGRAM = 20_000
 _TOLERANCES = (1e-10, 1e-8, 1e-7)
-"""Tolerance of programs: where one point alone is feasible, rounding may hide it from a program that is too exact."""
+"""Tolerance of programs: if the feasible set is a single point, rounding may make it empty for a smaller tolerance."""
 _SMALL = 1e-6
 """Eigenvalues of scaled matrices that count as zero."""
 Matrix = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Reduced:
         parts: Mapping[int, Blocks],
         sums: Sequence[Mapping[int, Quotient]],
     ) -> None:
-        """Take the remainder and the coefficients as sums of multiples of free ones; -1 stands for the number one."""
+        """Store the remainder and the coefficients as sums of multiples of free ones; -1 stands for the number one."""
         self.count = samples.at.shape[1]
         self._free = list(free)
         columns = [-1, *free]
@@ -76,7 +76,7 @@ class Reduced:
     def find_face(self, costs: Sequence[float]) -> Face | None:
         """Return the face that is optimal for some costs of the free coefficients.
 
-        None if it differs or is not found.
+        Returns None if it differs between samples or is not found.
         """
         found = [self._solve(sample, np.array(costs)) for sample in range(self.count)]
         if any(each is None for each in found):
@@ -93,7 +93,7 @@ class Reduced:
         return Face(free, kernels)
 
     def vanishing(self, face: Face) -> list[int]:
-        """Positions of the coefficients that are zero at a face at every sample."""
+        """Return positions of the coefficients that are zero on a face at every sample."""
         weights = np.concatenate([np.ones((self.count, 1)), face.free], axis=1)
         values = np.einsum("sc,ncs->ns", weights, self._numbers)
         sizes = np.einsum("sc,ncs->ns", np.abs(weights), np.abs(self._numbers))
@@ -132,7 +132,7 @@ class Reduced:
 
 
 def _project(parts: Matrix) -> Matrix:
-    """Symmetric matrices without what all of them vanish on, scaled so that diagonals are of one size."""
+    """Return symmetric matrices without their common null space, scaled to diagonals of equal size."""
     size = parts.shape[1]
     diagonal = np.sqrt(np.abs(parts).max(axis=0).max(axis=0))
     scaled = parts / np.outer(np.where(diagonal > 0, diagonal, 1.0), np.where(diagonal > 0, diagonal, 1.0))
@@ -144,7 +144,7 @@ def _project(parts: Matrix) -> Matrix:
 
 
 def _triangles(parts: Matrix) -> Matrix:
-    """Upper triangles, column by column, with entries next to the diagonal times the root of two."""
+    """Return upper triangles, column by column, with off-diagonal entries times the root of two."""
     size = parts.shape[1]
     entries = [
         parts[:, row, column] * (1.0 if row == column else sqrt(2))
@@ -174,7 +174,7 @@ def _find_kernel(at: Matrix, scales: Matrix) -> Matrix | None:
 
 
 def _choose_pivots(kernel: Matrix) -> list[int]:
-    """Rows of a kernel that are independent at every sample, the farthest from dependent first."""
+    """Return rows of a kernel that are independent at every sample, chosen for stability."""
     left, pivots = kernel.copy(), list[int]()
     for _ in range(kernel.shape[2]):
         sizes = np.linalg.norm(left, axis=2).min(axis=0)
@@ -186,7 +186,7 @@ def _choose_pivots(kernel: Matrix) -> list[int]:
 
 
 def costs_of(count: int) -> Iterator[list[float]]:
-    """Costs that make each free coefficient small, then large."""
+    """Yield costs that minimise, then maximise each free coefficient."""
     for sign in (1.0, -1.0):
         for place in range(count):
             yield [sign if other == place else 0.0 for other in range(count)]

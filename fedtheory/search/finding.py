@@ -1,4 +1,4 @@
-"""The way from a claim to a search for its proof, and how much work that may take."""
+"""Selects the search for the proof of a claim, and limits its work."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.terms import search_terms
 
 EFFORT = 6 * 10**7
-"""Units of work that a search may take unless told otherwise: some seconds."""
+"""Default limit on the work of a search: some seconds."""
 
 
 def _search_run(claim: Claim) -> Found | NotFound:
-    """Search proved claims about the same quantities, then chains of steps; report the nearest of the first.
+    """Search proved claims about the same quantities, then chains of steps; report the closest bound of the first.
 
-    Where a paper says what the quantities measure, named inequalities between vectors come last.
+    If a paper defines the quantities by vectors, inequalities between vectors are tried last.
     """
     known = search_known(claim)
     for family in (search_chains, _search_in_vectors):
@@ -45,9 +45,9 @@ _FAMILIES: Mapping[Place, Callable[[Claim], Found | NotFound]] = {
 
 
 def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
-    """Return a certificate for a claim from its statement alone, which the kernel has accepted.
+    """Search for a certificate of a claim from its statement alone; a result has been accepted by the kernel.
 
-    `effort` counts work, not seconds: the same search ends at the same place on every machine.
+    `effort` limits counted work, not seconds: the search has the same result on every machine.
     """
     family = _FAMILIES.get(claim.place)
     if family is None:

@@ -1,4 +1,4 @@
-"""Products of powers that have given values at samples."""
+"""Identifies products of powers that have given values at samples."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from fedtheory.search.samples import Samples
 _LARGEST_POWER = 4
 _LARGEST_DENOMINATOR = 64
 _PRECISE = 1e-4
-"""Relative error of values, which programs return."""
+"""Relative error of values from semidefinite programs."""
 _NOISE = 1e-4
-"""Values of vectors at optima that programs find up to the root of their precision."""
+"""Relative error of vectors at optima: the root of the programs' precision."""
 _SPARE = 3
-"""Samples beyond the number of unknown powers."""
+"""Number of samples beyond the number of unknown powers."""
 
 
 class Products:
-    """Factors that a number may have, with their values at samples: symbols, sums, and means over clients."""
+    """Possible factors of a number, with their values at samples: symbols, sums, and averages over clients."""
 
     def __init__(self, samples: Samples, units: Sequence[Expr]) -> None:
         means = {mean for unit in units for mean in unit.atoms(Average)}
@@ -38,7 +38,7 @@ class Products:
     def fit(self, values: NDArray[np.float64]) -> Expr | None:
         """Return the product of a rational and powers of factors with these values; None if there is none.
 
-        Small values that are no product are zero, but for rounding.
+        Small values that match no product are treated as zero.
         """
         if np.all(np.abs(values) <= _PRECISE * _PRECISE):
             return sp.S.Zero
@@ -64,7 +64,7 @@ class Products:
 
 
 def _select_independent(values: Mapping[Expr, NDArray[np.float64]]) -> tuple[list[Expr], int]:
-    """Return the factors whose logarithms are no sums of those before them, and of a constant."""
+    """Return the factors whose logarithms are linearly independent of the previous ones and of a constant."""
     chosen: list[Expr] = []
     count = len(next(iter(values.values()), np.empty(0)))
     columns = [np.ones(count)]
@@ -77,7 +77,7 @@ def _select_independent(values: Mapping[Expr, NDArray[np.float64]]) -> tuple[lis
 
 
 def _recognise(values: NDArray[np.float64]) -> sp.Rational | None:
-    """Return the simple rational that all values are near to."""
+    """Return the simple rational that is close to all values; None if there is none."""
     middle = float(np.median(values))
     if middle == 0 or np.any(np.abs(values - middle) > 10 * _PRECISE * abs(middle)):
         return None

@@ -1,4 +1,4 @@
-"""Bounds on runs from what is proved: combinations of proved claims and facts, and of a number that is not negative."""
+"""Bounds on runs by combinations of proved claims, facts, and a non-negative number."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from fedtheory.search.restated import reuse_certificate
 
 
 def search_known(claim: Claim) -> Found | NotFound:
-    """Certificates for bounds on a run from proved claims on the same quantities.
+    """Search for certificates of bounds on a run from proved claims on the same quantities.
 
-    Whatever is seen at once is tried over all that is known before any linear program is.
+    Quick tests are tried for all known claims before any linear program.
     """
     unfit = _why_unfit(claim)
     if unfit is not None:
@@ -63,7 +63,7 @@ def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
 
 
 def _remainders(claim: Claim, known: KnownClaim) -> Iterator[Remainder]:
-    """Remainders of combinations that begin with a known claim."""
+    """Yield remainders of combinations that begin with a known claim."""
     goal = goal_of(claim, lacking_quantities(claim, [known.claim]), known.missing)
     first = premises_from(goal.claim, known.claim)
     if first:

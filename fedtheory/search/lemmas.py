@@ -1,4 +1,4 @@
-"""Proved claims whose slacks a certificate about steps may name: of the same place, or on the largest drift."""
+"""Proved claims whose slacks a certificate about steps may use: at the same place, or on the largest drift."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fedtheory.search.restated import list_relied_on
 def find_lemmas(claim: Claim) -> list[Claim]:
     """Return the proved claims that may be used for a claim in plain symbols, in its symbols.
 
-    A published claim may use those of its paper that do not rely on it, others all that are proved.
+    A published claim may use those claims of its paper that do not depend on it; others may use all proved claims.
     """
     paper = claim.id.partition(":")[0]
     found = []
@@ -36,7 +36,7 @@ def find_lemmas(claim: Claim) -> list[Claim]:
 
 
 def _usable(claim: Claim, name: str) -> Iterator[Claim]:
-    """Yield a proved claim in the symbols of another, where its assumptions and conditions hold there."""
+    """Yield a proved claim in the symbols of another, if its assumptions and conditions hold there."""
     if certificate_of(name) is None:
         return
     known = statement_of(name)
@@ -65,7 +65,7 @@ def _bounds_drift(claim: Claim) -> bool:
 
 @cache
 def _list_relied_on(name: str) -> frozenset[str]:
-    """Return the claims that the recorded certificate of a claim rests on, and those that theirs do."""
+    """Return the claims on which the recorded certificate of a claim depends, directly or indirectly."""
     certificate = certificate_of(name)
     if certificate is None:
         return frozenset()

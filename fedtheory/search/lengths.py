@@ -1,4 +1,4 @@
-"""Inequalities between lengths that a context has: triangles, means, Lipschitz functions, roots of assumptions."""
+"""Inequalities between norms in a context: triangles, averages, Lipschitz functions, roots of assumptions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fedtheory.search.blocks import with_means
 
 
 def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
-    """Yield the inequalities between lengths for a statement that has some, or that a Lipschitz constant gives one."""
+    """Yield inequalities between norms for a statement with norms, or with a Lipschitz constant that gives one."""
     yield from _of_values(context, form)
     own = _vectors_of(form)
     if own:
@@ -62,13 +62,13 @@ def _normal(of: Expr, context: Context) -> Expr:
 
 
 def _vectors_of(form: Form) -> list[Expr]:
-    """Return the vectors whose lengths a scalar has, each once."""
+    """Return the vectors whose norms occur in a scalar, each once."""
     found = {part.base.args[0]: None for monomial in form for part in subexpressions(monomial) if is_length(part)}
     return list(found)
 
 
 def _members(of: Expr) -> list[Expr]:
-    """Return the vector of a client of which a vector is the mean; none where there is no mean in it."""
+    """Return the clients' vectors in the averages of a vector; empty if it contains none."""
     member = of.replace(lambda part: isinstance(part, Average), lambda mean: mean.args[0])
     return [] if member == of else [member]
 
@@ -89,7 +89,7 @@ def _of_gradients(context: Context, form: Form, relation: Relation, points: Sequ
 
 
 def _of_values(context: Context, form: Form) -> Iterator[InequalityRef]:
-    """Lipschitz objectives, at the points of a run that the statement has values at."""
+    """Yield inequalities for Lipschitz objectives, at the points of a run whose values occur in the statement."""
     wholes = {own: whole for whole, own in context.means.items()}
     values = [part for each in form for part in subexpressions(each) if isinstance(part, Value)]
     for f in sorted({f for value in values for f in (value.args[0], wholes.get(value.args[0]))} - {None}, key=str):
@@ -106,7 +106,7 @@ def _is_same(point: Expr, at: Expr, context: Context) -> bool:
 
 
 def _roots_of_assumptions(context: Context, vectors: Iterable[Expr]) -> Iterator[InequalityRef]:
-    """Bounds on lengths from assumptions on their squares."""
+    """Yield bounds on norms from assumptions on their squares."""
     for of in vectors:
         for name in context.assumed:
             with suppress(Rejected):
@@ -117,7 +117,7 @@ def _roots_of_assumptions(context: Context, vectors: Iterable[Expr]) -> Iterator
 
 
 def _square_root(number: Expr) -> Expr | None:
-    """Return a number whose square is the given one, written without a root; None if factors are no squares."""
+    """Return the square root of a number as an expression without roots; None if some factor is no square."""
     found = sp.S.One
     for factor in sp.Mul.make_args(sp.factor(number)):
         base, power = factor.as_base_exp()

@@ -1,8 +1,8 @@
-"""Numbers that are not negative, as sums of products each of which the kernel sees to be so.
+"""Writes non-negative numbers as sums of products that the kernel recognises as non-negative.
 
-The numerator of a number is split by its monomials in symbols that no condition binds.  The rest of each is a
+The numerator of a number is split by its monomials in symbols without conditions.  The factor of each is a
 polynomial in few symbols; a linear program writes it as a combination of monomials times slacks of the conditions, in
-symbols counted from their lower bounds, and its basis is solved again in rationals.
+symbols shifted by their lower bounds, and its basis is solved again in rationals.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fedtheory.kernel.work import spend
 Powers = tuple[int, ...]
 Terms = dict[Powers, fmpq]
 MOST_COLUMNS = 3000
-"""Products that one linear program may choose from."""
+"""Limit on the products in one linear program."""
 _SOLVE = 200
 """Units of work of one entry of a linear program."""
 _DEGREES = (1, 2, 3)
@@ -40,14 +40,14 @@ class SignFacts:
     conditions: Sequence[Expr]
 
     def is_nonnegative(self, number: Expr) -> bool:
-        """Return whether the kernel sees that a number is not negative."""
+        """Return whether the kernel recognises a number as non-negative."""
         try:
             return is_nonnegative(number, self.numbers, self.conditions)
         except Rejected:
             return False
 
     def split(self, number: Expr) -> list[Expr] | None:
-        """Summands of a number that the kernel sees not to be negative; None if none are found."""
+        """Return summands of a number that the kernel recognises as non-negative; None if none are found."""
         try:
             ways = (split_quickly, split_pairs, split_into_products)
             return next((found for way in ways if (found := way(number, self)) is not None), None)
@@ -56,7 +56,7 @@ class SignFacts:
 
 
 def split_quickly(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Summands that are seen at once not to be negative: the number itself, or its terms as they stand."""
+    """Return summands that are recognised quickly: the number itself, or its terms."""
     if number == 0:
         return []
     if signs.is_nonnegative(number):
@@ -69,11 +69,11 @@ def split_quickly(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 
 _MOST_PAIRED = 12
-"""Terms of a number that are paired: of a sum that is written out there are too many pairs."""
+"""Limit on the terms of a number that are paired: an expanded sum has too many pairs."""
 
 
 def split_pairs(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """The terms of a number as they stand, each negative one beside a larger one that has factors in common with it."""
+    """Return the terms of a number, each negative one combined with a larger one that has common factors."""
     terms = list(sp.Add.make_args(number))
     if len(terms) > _MOST_PAIRED:
         return None
@@ -88,14 +88,14 @@ def split_pairs(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 
 def _difference(more: Expr, less: Expr) -> Expr:
-    """Return a difference of products, without their common factors but for a product with these."""
+    """Return a difference of products as their common factors times the difference of the rest."""
     powers, others = more.as_powers_dict(), less.as_powers_dict()
     common = sp.Mul(*(base**power for base, power in powers.items() if others.get(base) == power))
     return common * (more / common - less / common)
 
 
 def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Summands that are products of symbols and slacks of conditions, by linear programs; None if none is found."""
+    """Return summands that are products of symbols and slacks of conditions, by linear programs; None if not found."""
     whole = quotient(number)
     below = _positive(whole.written(whole.denominator), signs)
     if below is None:
@@ -116,7 +116,7 @@ def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 
 def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Summands that are squares times symbols, as cross terms suggest, and products for the rest."""
+    """Return summands that are squares times symbols, suggested by cross terms, and products for the rest."""
     whole = quotient(number)
     below = _positive(whole.written(whole.denominator), signs)
     if below is None:
@@ -171,7 +171,7 @@ def _rational(number: fmpq) -> sp.Rational:
 
 
 def _positive(denominator: Expr, signs: SignFacts) -> tuple[int, Expr] | None:
-    """Return the sign of a denominator, and its absolute value in factors; None if the kernel sees none."""
+    """Return the sign of a denominator, and its absolute value in factors; None if the kernel recognises no sign."""
     sign, absolute = 1, sp.S.One
     for factor in sp.Mul.make_args(sp.factor(denominator)):
         base, power = factor.as_base_exp()
@@ -184,7 +184,7 @@ def _positive(denominator: Expr, signs: SignFacts) -> tuple[int, Expr] | None:
 
 
 def _group_by_free_symbols(number: Quotient, signs: SignFacts) -> Iterator[tuple[Expr, Expr]]:
-    """The numerator by its monomials in symbols that are not negative and that no condition and no bound binds."""
+    """Yield the numerator by its monomials in non-negative symbols without conditions or bounds."""
     bound = set().union(*(condition.free_symbols for condition in signs.conditions if is_ordering(condition)))
     bound |= signs.numbers.at_least.keys()
     free = [
@@ -207,12 +207,12 @@ def _group_by_free_symbols(number: Quotient, signs: SignFacts) -> Iterator[tuple
 @dataclass(frozen=True)
 class _Slack:
     terms: Terms
-    """In symbols counted from their lower bounds."""
+    """The numerator, in symbols shifted by their lower bounds."""
     expression: Expr
 
 
 def _products(polynomial: Expr, signs: SignFacts, degree: int) -> list[Expr] | None:
-    """Return a polynomial as a sum of products with up to so many slacks."""
+    """Return a polynomial as a sum of products with up to `degree` slacks."""
     symbols = _symbols(polynomial, signs)
     if symbols is None:
         return None
@@ -254,7 +254,7 @@ def _terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
 
 
 def _slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
-    """Yield the numerators of the slacks of conditions in these symbols, where their denominators are positive."""
+    """Yield the numerators of the slacks of conditions in these symbols, if their denominators are positive."""
     for condition in signs.conditions:
         if not is_ordering(condition) or not condition.free_symbols <= set(symbols):
             continue
@@ -276,7 +276,7 @@ Column = tuple[Powers, tuple[int, ...], Terms]
 
 
 def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]:
-    """The products that may add up to a polynomial: none with a grade that it has not, nor of a higher degree."""
+    """Return products that may add up to a polynomial: only those with its grades, up to its degree."""
     is_graded = _grading(goal, slacks)
     top = [max(powers[place] for powers in goal) for place in range(len(next(iter(goal))))]
     found: list[Column] = []
@@ -297,7 +297,7 @@ def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]
 
 
 def _grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
-    """Return whether a monomial has a polynomial's degree under all weights that make it and the slacks homogeneous."""
+    """Return a test for monomials: under all gradings that make the goal and the slacks homogeneous, degrees agree."""
     differences = [
         [a - b for a, b in zip(powers, first, strict=True)]
         for terms in (goal, *(one.terms for one in slacks))
@@ -318,7 +318,7 @@ def _grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
 
 
 def _kernel(rows: Sequence[Sequence[int]]) -> Iterator[list[fmpq]]:
-    """Whole vectors that span what is orthogonal to some rows."""
+    """Yield integer vectors that span the orthogonal complement of some rows."""
     reduced, rank = fmpq_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rref()
     width = len(rows[0])
     pivots = [next(place for place in range(width) if reduced[row, place] != 0) for row in range(rank)]
@@ -356,7 +356,7 @@ def _write(
 
 
 def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict[int, fmpq] | None:
-    """Positive weights with which columns add up to a goal, exact; None if a linear program finds none."""
+    """Return exact positive weights with which columns add up to a goal; None if a linear program finds none."""
     rows = {key: place for place, key in enumerate(sorted({*goal, *(key for column in columns for key in column)}))}
     entries = [(rows[key], place, weight) for place, column in enumerate(columns) for key, weight in column.items()]
     spend(_SOLVE * len(entries))
@@ -385,7 +385,7 @@ def _weights(
 ) -> dict[int, fmpq] | None:
     """Return the weights of some columns in rationals.
 
-    None if they do not add up to the goal, or one is negative.
+    Returns None if they do not add up to the goal, or one is negative.
     """
     width = len(chosen)
     matrix = fmpq_mat(len(rows), width + 1)

@@ -27,35 +27,35 @@ from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.run_conditions import conditions_of_run
 
 PARAMETERS = frozenset((*NUMBERS, *OF_AN_UPDATE)) - {q.average_local_gradient_sq}
-"""Numbers of a run; every other quantity of a claim is a row of its linear form."""
+"""Kinds of numbers of a run; every other quantity of a claim is a variable of its linear form."""
 Form = Mapping[Expr, Quotient]
-"""A linear form: the coefficient of each quantity, and the number without any under one."""
+"""A linear form: the coefficient of each quantity, and the constant term under the key one."""
 _OBJECTIVES = (a.smooth, a.convex_and_smooth, a.strongly_convex_clients, a.lipschitz_losses, a.least_squares_loss)
 _SUPPOSABLE: Mapping[Assumption, Sequence[RunQuantity]] = {
     a.convex_and_smooth: (q.smoothness, q.objective_smoothness),
     a.smooth: (q.smoothness, q.objective_smoothness),
     a.strongly_convex_clients: (q.strong_convexity,),
 }
-"""Assumptions that a claim may mean without saying so, and the constant that it has to name.
+"""Assumptions that may be added to a claim, and the constant that the claim must name for each.
 
-None of them lets a quantity vanish, as full gradients do with the noise: a false claim could follow."""
+None of them makes a quantity zero, as full gradients do with the noise, because a false claim could follow."""
 
 
 @dataclass(frozen=True)
 class LinearPremise:
-    """A linear form that is not negative, or zero."""
+    """A linear form that is non-negative, or zero."""
 
     part: Fact | str | Derived | sp.Eq
-    """As a part of a combination names it."""
+    """The part of a combination that refers to it."""
     name: str
     form: Form
     written: Expr
-    """The number without any quantity, as the premise's author wrote it."""
+    """The constant term, as the author of the premise wrote it."""
     sign: int = 1
-    """Minus one for an equation that is used the other way round."""
+    """Minus one for an equation that is used in the opposite direction."""
     vanishes: bool = False
     given: tuple[str, ...] = ()
-    """Lemmas that say that its conditions hold."""
+    """Lemmas that prove its conditions."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -64,9 +64,9 @@ class LinearPremise:
 
 
 def split_linear(slack: Expr, claim: Claim) -> Form:
-    """Return a number as a linear form in the quantities of a claim; raise `Rejected` if it is none.
+    """Return a number as a linear form in the quantities of a claim; raise `Rejected` if it is not linear.
 
-    An average over clients is a number, whatever is averaged.
+    An average over clients counts as a number.
     """
     slack = sp.sympify(slack)
     coefficients, rest = linear(slack, _rows(slack, claim))
@@ -76,7 +76,7 @@ def split_linear(slack: Expr, claim: Claim) -> Form:
 
 
 def without_quantities(slack: Expr, claim: Claim) -> Expr:
-    """Return the number that a linear form has without any quantity, written as it stands there."""
+    """Return the constant term of a linear form, in its original notation."""
     slack = sp.sympify(slack)
     return slack.xreplace(dict.fromkeys(_rows(slack, claim), sp.S.Zero))
 
@@ -89,16 +89,19 @@ def _rows(slack: Expr, claim: Claim) -> set[Expr]:
 
 @dataclass(frozen=True)
 class KnownClaim:
-    """A proved claim, as it may be used for another."""
+    """A proved claim that may be used for another one."""
 
     claim: Claim
-    """In plain symbols, under the conditions that its certificate needs."""
+    """The claim in plain symbols, under the conditions of its certificate."""
     missing: Sequence[Assumption]
     """Assumptions that the other claim does not make."""
 
 
 def known_claims(claim: Claim) -> list[KnownClaim]:
-    """Proved claims about one of the quantities on the smaller side; those that suppose least come first."""
+    """Return proved claims about one of the quantities on the smaller side.
+
+    Those with the fewest added assumptions come first.
+    """
     smaller, _ = claim.relations[0].ordered
     wanted = {
         quantity for symbol, quantity in claim.notation.items() if smaller.has(symbol) and quantity not in PARAMETERS
@@ -115,7 +118,7 @@ def known_claims(claim: Claim) -> list[KnownClaim]:
 
 
 def supposable(claim: Claim) -> list[Assumption]:
-    """Return the assumptions that a claim may imply: none where it states one on the objectives."""
+    """Return the assumptions that may be added to a claim: none if it states one on the objectives."""
     if claim.is_published or any(one in _OBJECTIVES for one in claim.assumptions):
         return []
     named = set(claim.notation.values())
@@ -139,9 +142,9 @@ def _bounds() -> Mapping[str, frozenset[Quantity]]:
 
 @cache
 def statement_of(claim_id: str) -> Claim:
-    """Return the recorded proved statement: the claim under the conditions of its certificate, in plain symbols.
+    """Return the proved statement of a recorded claim: under the conditions of its certificate, in plain symbols.
 
-    The kernel checks the certificates of those that a found one names.
+    The kernel checks the certificates of the claims that a found certificate uses.
     """
     claim = find(claim_id)
     relaxed = getattr(certificate_of(claim_id), "relaxed", None)
@@ -161,7 +164,7 @@ def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
 
 
 def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
-    """Return the relations of a proved claim that may be used for another, whose assumptions and conditions suffice."""
+    """The relations of a proved claim that may be used for another whose assumptions and conditions imply its own."""
     if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return []
     try:
@@ -199,7 +202,7 @@ def premises_of_facts(claim: Claim) -> list[LinearPremise]:
 
 
 def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
-    """Return whether what has to be zero for a fact is so by an equation among the conditions of a claim."""
+    """Whether an equation among the conditions of a claim makes the quantity zero that a fact requires to be zero."""
     if fact.where == 0:
         return True
     equations = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]
@@ -211,7 +214,7 @@ def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
 
 
 def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> LinearPremise | None:
-    """Return a lemma of a document as a premise, with those that say that its conditions hold."""
+    """Return a lemma of a document as a premise, with the lemmas that prove its conditions."""
     found = next(_premises(lemma, name, slack, claim, False), None)
     return None if found is None else replace(found, given=given)
 

@@ -1,4 +1,4 @@
-"""Slacks without multiples of premises: what remains of a claim is a number, which must not be negative."""
+"""Remainders: the slack of a claim minus multiples of premises is a number, which must be non-negative."""
 
 from __future__ import annotations
 
@@ -33,41 +33,41 @@ from fedtheory.search.samples import draw_samples, find_negative, is_met, is_neg
 from fedtheory.search.workspace import Workspace, names_in
 
 _DEEPEST = 6
-"""Premises in one combination."""
+"""Limit on the number of premises in one combination."""
 _POINTS = 600
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A claim that is being shown, with everything that the search has to know of it."""
+    """A claim that the search tries to prove, with the data that it needs."""
 
     claim: Claim
-    """In plain symbols, with symbols for the quantities of what is known, and the assumptions that are supposed."""
+    """The claim in plain symbols, with symbols for the quantities of known claims, and with the added assumptions."""
     original: Claim
-    """The claim as its author wrote it, with these assumptions."""
+    """The claim in its author's notation, with these assumptions."""
     quantities: Sequence[str]
     supposed: Sequence[Assumption]
     relaxed: Sequence[Expr] | None
     signs: SignFacts
     workspace: Workspace | None = None
-    """Lemmas that premises may be."""
+    """Lemmas that may be premises."""
 
     @property
     def original_symbols(self) -> set[sp.Symbol]:
-        """The symbols of the claim as written, in plain symbols."""
+        """The symbols of the claim in its author's notation, as plain symbols."""
         return set(use_plain_symbols(self.original).notation)
 
 
 @dataclass(frozen=True)
 class Remainder:
-    """The slack of a claim without multiples of premises: a number, which must not be negative."""
+    """The slack of a claim minus multiples of premises: a number, which must be non-negative."""
 
     goal: Goal
     parts: Sequence[tuple[Quotient, LinearPremise]]
     own: Quotient
-    """The number in the slack of the claim."""
+    """The constant term of the claim's slack."""
     written: Expr
-    """Remainder, in the terms of the claim and the premises."""
+    """The remainder, in the terms of the claim and the premises."""
 
     @cached_property
     def number(self) -> Expr:
@@ -79,7 +79,7 @@ class Remainder:
 
 
 def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumption] = ()) -> Goal:
-    """Return a claim that is to be shown, with symbols for further quantities, under assumptions that are supposed."""
+    """Return a claim as a goal, with symbols for further quantities and with added assumptions."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
     solved = [*_solve(whole), *_at_least_counts(whole)]
@@ -89,7 +89,7 @@ def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumptio
 
 
 def _solve(claim: Claim) -> list[Expr]:
-    """Conditions that bind a product, such as 4 L eta <= 1, as bounds on the step size: eta <= 1/(4 L)."""
+    """Rewrite conditions on a product, such as 4 L eta <= 1, as bounds on the step size: eta <= 1/(4 L)."""
     found = []
     for condition in claim.conditions:
         if not is_ordering(condition) or any(side.is_Symbol for side in condition.args):
@@ -121,7 +121,7 @@ def _at_least_counts(claim: Claim) -> list[Expr]:
 
 
 def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Iterator[Remainder]:
-    """Remainders of combinations that use at least one of the first premises."""
+    """Yield remainders of combinations that use at least one of the first premises."""
     relation = goal.claim.relations[0]
     try:
         form = dict(split_linear(relation.slack, goal.claim))
@@ -149,7 +149,10 @@ def _without_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) 
 
 
 def _replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tuple[LinearPremise, sp.Symbol]]:
-    """Equations between numbers, each with a symbol to replace: one that the claim does not name, or a constant."""
+    """Yield equations between numbers, each with a symbol to replace.
+
+    The symbol is one that the claim does not name, or a constant.
+    """
     equations = [one for one in premises if one.vanishes and one.sign == 1 and one.form.keys() == {sp.S.One}]
     for one in goal.claim.conditions:
         if isinstance(one, sp.Eq):
@@ -164,12 +167,12 @@ def _replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tupl
 
 
 def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
-    """Return the second stage: what no sample refutes is written as a sum of products."""
+    """Run the second stage: remainders that no sample refutes are written as sums of products."""
     counts, plausible = [], []
     for remainder in remainders:
         goal = remainder.goal
         if remainder.number.atoms(Average, ClientSum):
-            # An average over clients has no value where only numbers of runs are drawn.
+            # An average over clients has no value if only numbers of runs are sampled.
             counts.append(_POINTS)
             plausible.append(remainder)
             continue
@@ -193,7 +196,10 @@ def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
 
 
 def _below_all(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | None:
-    """Numbers at which the claim is below every known bound whose conditions hold; None if samples show none."""
+    """Return numbers for which the claim is below every known bound whose conditions hold.
+
+    Returns None if no sample shows any.
+    """
     goals = [remainder.goal for remainder in remainders]
     symbols = sorted(set().union(*(remainder.number.free_symbols for remainder in remainders)), key=str)
     conditions = list(dict.fromkeys(one for goal in goals for one in goal.signs.conditions))
@@ -211,7 +217,7 @@ def _below_all(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | No
 def _eliminate(
     form: Mapping[Expr, Quotient], premises: Sequence[LinearPremise], signs: SignFacts, done: frozenset[Expr]
 ) -> Iterator[list[tuple[Quotient, LinearPremise]]]:
-    """Multiples of premises after which a form has no quantity left; its number is left out."""
+    """Yield multiples of premises after which a form has no quantity left, only a number."""
     rows = sorted(form, key=str)
     if not rows:
         yield []
@@ -239,7 +245,7 @@ _MINUS = quotient(sp.S.NegativeOne)
 
 
 def _remove(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Expr, Quotient]) -> dict[Expr, Quotient]:
-    """Return a form without a multiple of another."""
+    """Return a form minus a multiple of another."""
     left = dict(form)
     for row, number in other.items():
         less = _MINUS * multiple * number
@@ -250,7 +256,7 @@ def _remove(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Ex
 def show_remainder(
     remainder: Remainder, number: Expr, split: Callable[[Expr, SignFacts], list[Expr] | None]
 ) -> Found | None:
-    """The proof by premises and summands of what remains, if there are such summands and the kernel accepts it."""
+    """Return the proof by premises and the summands of the remainder, if there are any and the kernel accepts it."""
     goal = remainder.goal
     summands = split(number, goal.signs)
     if summands is None:
@@ -271,7 +277,7 @@ def show_remainder(
 
 
 def _name_of(premise: LinearPremise) -> str:
-    """Return the name of the lemma or fact that a premise is, or follows from."""
+    """Return the name of the lemma or fact on which a premise is based."""
     return premise.part.claim if isinstance(premise.part, Derived) else str(premise.part)
 
 

@@ -1,4 +1,4 @@
-"""Claims that are known ones in other symbols, or under stronger conditions: the recorded certificate is theirs too."""
+"""Reuses the recorded certificates of known claims, for claims in other symbols or under stronger conditions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from fedtheory.search.workspace import LemmaGoal, Workspace, names_in, plain_nam
 def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
     """Return the proof of a claim by the certificate of a known one, if the kernel accepts it.
 
-    A document names quantities and no symbols, so it needs no renaming.  It serves claims that no sum of premises
-    shows, such as those with a maximum in them.
+    A document names quantities and no symbols, so it needs no renaming.  This proves claims that no sum of premises
+    can prove, such as those with a maximum.
     """
     recorded = find(known.claim.id)
     certificate = certificate_of(recorded.id)
@@ -41,7 +41,7 @@ def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
 
 
 def _rename(entry: Any, name: str, other: str) -> Any:
-    """Return a document that concerns another claim."""
+    """Return a document with the name of a claim replaced by another one."""
     if isinstance(entry, Mapping):
         return {
             key: other if key == "claim" and value == name else _rename(value, name, other)
@@ -61,14 +61,14 @@ AT_OPTIMUM: Mapping[str, str] = {
     "telescoped_from_comparator": "telescoped_progress",
     "final_comparator_distance": "final_distance",
 }
-"""The optimum as the point that a run is compared with, by the words of documents."""
+"""The quantities of the optimum for those of any comparator, by their names in documents."""
 
 
 def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | None:
-    """Return the id of a lemma that says what a published claim does, in other words, by the same certificate.
+    """Add a published claim with other quantities as a lemma, by the same certificate, and return the lemma's id.
 
-    It makes the assumptions of the workspace's claim, and has the published conditions.  What the certificate relies
-    on becomes lemmas too; None if the kernel accepts one of them not.
+    It has the assumptions of the workspace's claim and the published conditions.  The dependencies of the certificate
+    become lemmas too; the result is None if the kernel rejects one of them.
     """
     recorded, certificate = find(name), certificate_of(name)
     if certificate is None or len(recorded.relations) != 1 or recorded.for_all:
@@ -101,7 +101,7 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
 
 @cache
 def quantities_behind(name: str) -> frozenset[str]:
-    """Return the quantities that a claim names, its certificate, and what that relies on."""
+    """Return the quantities that a claim, its certificate, and their dependencies name."""
     claim, certificate = find(name), certificate_of(name)
     own = frozenset(quantity.name for quantity in claim.notation.values())
     if certificate is None:
@@ -118,7 +118,7 @@ def relation_sign(relation: Relation) -> Operator:
 
 
 def list_relied_on(entry: Any, name: str) -> list[str]:
-    """Return the claims that a certificate names."""
+    """Return the claims that a certificate uses."""
     if isinstance(entry, Mapping):
         named = [entry[key] for key in ("claim", "step") if isinstance(entry.get(key), str)]
         named += [one for one in entry.get("lemmas", []) if isinstance(one, str)]
@@ -128,9 +128,9 @@ def list_relied_on(entry: Any, name: str) -> list[str]:
 
 
 def _rewritten(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:
-    """Return a certificate with other names of claims, and other words for quantities."""
+    """Return a certificate with the names of claims and quantities replaced."""
     if isinstance(entry, Mapping):
-        # Assumptions of a theory have names that are no words for quantities.
+        # The names of assumptions in a context are not names of quantities.
         return {key: value if key == "name" else _rewritten(value, names, words) for key, value in entry.items()}
     if isinstance(entry, list):
         return [_rewritten(value, names, words) for value in entry]

@@ -1,4 +1,4 @@
-"""Numbers at which conditions hold, edges included: they show where something cannot be non-negative."""
+"""Samples of numbers at which conditions hold, including their boundary; they refute that a number is non-negative."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from fedtheory.kernel.work import spend
 
 Point = Mapping[sp.Symbol, sp.Rational]
 _COUNTS = (0, 1, 1, 2, 3, 4, 7, 16, 63, 999)
-"""Return counts minus their lower bounds."""
+"""Sampled values of counts minus their lower bounds."""
 _WIDTH = 7
-"""Other numbers are powers of two, exact as floats: so many binary orders up and down."""
+"""Other numbers are powers of two, exact as floats: range of the exponents."""
 _ROUNDS = 24
 _EVALUATION = 20
 """Units of work of one value of one expression."""
 _CLIENTS = 3
-"""Clients whose numbers differ in samples."""
+"""Number of clients with different numbers in samples."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Points as arrays of floats, one for each symbol; the conditions hold at each but for rounding."""
+    """Points as arrays of floats, one for each symbol; the conditions hold at each, up to rounding."""
 
     symbols: Sequence[sp.Symbol]
     at: NDArray[np.float64]
     """Numbers of shape (symbols, points)."""
     of_clients: Mapping[sp.Symbol, NDArray[np.float64]] = field(default_factory=dict)
-    """Numbers that each client has one of, of shape (clients, points)."""
+    """Numbers of each client, of shape (clients, points)."""
 
     def values(self, expression: Expr) -> NDArray[np.float64]:
-        """Return an expression at every point, of the first client where they differ.
+        """Return the values of an expression at every point, for the first client if they differ.
 
-        Not a number where it has no value.
+        Entries are NaN where the expression is undefined.
         """
         spend(_EVALUATION * self.at.shape[1])
         return self._of_client(expression, 0)
@@ -60,15 +60,15 @@ class Samples:
         return found
 
     def point(self, number: int) -> Point:
-        """One of the points, in rationals."""
+        """Return one of the points, in rationals."""
         return {symbol: _exact(value) for symbol, value in zip(self.symbols, self.at[:, number], strict=True)}
 
 
 def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
-    """Points at which the conditions hold: the same for the same symbols and conditions.
+    """Return points at which the conditions hold, the same for the same symbols and conditions.
 
-    A condition that bounds a symbol alone is met by moving that symbol, in half of the points to the edge; for others
-    real symbols shrink or grow until it holds.  Points at which one fails are left out.
+    A condition that bounds a single symbol is met by moving that symbol, in half of the points to the bound; for others
+    real symbols shrink or grow until it holds.  Points at which a condition fails are left out.
     """
     orderings = [one for one in conditions if is_ordering(one) and not one.atoms(Average, ClientSum)]
     used = sorted(set(symbols).union(*(condition.free_symbols for condition in orderings)), key=str)
@@ -89,9 +89,9 @@ def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
 def draw_generic(
     symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int, of_one: bool = False
 ) -> Samples:
-    """Return a few points inside the conditions, of ordinary size: what holds at all of them holds as an identity.
+    """Return a few points inside the conditions, of moderate size: a relation that holds at all of them is an identity.
 
-    Where a statement is of one client, numbers of clients are numbers as others are.
+    For a statement about one client, numbers of clients are treated as other numbers.
     """
     orderings = [one for one in conditions if is_ordering(one)]
     every = sorted(set(symbols).union(*(one.free_symbols for one in orderings)), key=str)
@@ -117,9 +117,10 @@ def draw_generic(
 
 
 def draw_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -> Samples:
-    """Points, and others at the edges of the conditions: numbers that may vanish do, and bounds are attained.
+    """Return the points, and others on the boundary of the conditions.
 
-    Whatever holds inside but divides by such a number fails there.
+    There, numbers that may be zero are zero, and bounds are attained.
+    A relation that divides by such a number fails there.
     """
     if not samples.at.shape[1]:
         return samples
@@ -149,7 +150,7 @@ def draw_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -
 def _move_to_edge(samples: Samples, place: int, condition: Expr) -> NDArray[np.float64]:
     """Return a point with one number moved, by bisection, until a condition holds with equality.
 
-    No number if it cannot.
+    The entries are NaN if this is impossible.
     """
     gap: Any = sp.lambdify(list(samples.symbols), slack(condition), modules="numpy", cse=False)
     at = samples.at[:, :1].copy()
@@ -186,7 +187,7 @@ def _draw(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, coun
 def _mover(
     condition: Expr, places: Mapping[sp.Symbol, int], numbers: Numbers, random: np.random.Generator
 ) -> Callable[[NDArray[np.float64]], None]:
-    """Return a change of points that lets a condition hold at more of them."""
+    """Return a function that changes points so that a condition holds at more of them."""
     smaller, larger = ends(condition)
     symbols = list(places)
     strict = isinstance(condition, sp.Lt | sp.Gt)
@@ -229,7 +230,7 @@ def _values(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float
 
 
 def _outer_means(expression: Expr) -> list[Expr]:
-    """Return the means over clients in an expression that are in no other one."""
+    """Return the outermost averages over clients in an expression."""
     if isinstance(expression, Average):
         return [expression]
     return [mean for part in expression.args for mean in _outer_means(part)]
@@ -245,7 +246,7 @@ def find_negative(
 ) -> Point | None:
     """Return a point at which a number is negative and every condition holds, decided in rationals.
 
-    None if none shows.
+    Returns None if no sample is such a point.
     """
     values = samples.values(number)
     suspects = np.flatnonzero(values < 0)
@@ -262,7 +263,7 @@ def is_negative_at(number: Expr, point: Point) -> bool:
 
 
 def is_met(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
-    """Return whether every condition holds at a point, and no count is below its least, in exact arithmetic."""
+    """Return whether every condition holds at a point, and no count is below its lower bound, in exact arithmetic."""
     slacks = [(slack(one), one) for one in conditions if is_ordering(one)]
     for gap, condition in slacks:
         value = gap.xreplace(dict(point))

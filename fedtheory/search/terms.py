@@ -1,9 +1,9 @@
-"""Terms of one step: named inequalities and squares that add up to the slack of a statement.
+"""Proofs of one step: named inequalities and squares that add up to the slack of a statement.
 
-At a few points of the conditions a semidefinite program says which inequalities are needed.  Their coefficients are
-solved again over the rational functions of the numbers: values have to cancel, and where a vector has no square, so
-have its inner products.  What is still free takes the simplest monomial between its bounds at all points.  The rest is
-a sum of squares by elimination.
+At a few points of the conditions a semidefinite program selects inequalities.  Their coefficients are
+solved again over the rational functions of the numbers: function values must cancel, and inner products of vectors
+without a square.  Free coefficients are tried with the simplest monomials between their bounds at all points.  The
+remainder is a sum of squares, by elimination.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ Link = list[Term] | BothWays
 _MOST_CANDIDATES = 120
 _SAMPLES = 5
 _SPARE = 8
-"""Samples beyond the number of factors, at which products of powers are recognised."""
+"""Number of samples beyond the number of factors, at which products of powers are identified."""
 _MOST_LEMMAS = 3
-"""Lemmas that are tried one by one, where each suffices at a point."""
+"""Limit on the lemmas that are tried one by one, if each suffices at a point."""
 _LITTLE, _SMALL = 1e-3, 1e-6
-"""The cost of an inequality next to that of a lemma, and weights that count as zero."""
+"""The cost of an inequality relative to that of a lemma, and weights that count as zero."""
 _ATTEMPTS = 4
-"""Supports that are tried: which candidates are left out first differs."""
+"""Number of attempts, which leave out candidates in different orders."""
 
 
 def search_terms(claim: Claim) -> Found | NotFound:
-    """Return a certificate for a statement about points or a local step.
+    """Search for a certificate of a statement about points or a local step.
 
-    As it stands first, then with what it may mean, and then by other proved claims.
+    The claim is tried as stated, then with added assumptions, and then by other proved claims.
     """
     found: Found | NotFound = NotFound("no relation to show")
     for missing in ((), *((each,) for each in supposable(claim))):
@@ -88,13 +88,13 @@ def _list_unnamed(claim: Claim) -> list[str]:
     if claim.place == "step":
         wanted += [q.local_iterate, q.average_iterate]
         wanted += [q.mean_dissimilarity] if q.gradient_dissimilarity in own else []
-        # A single client is not counted.
+        # With a single client, its number is not needed.
         wanted += [] if a.one_client in claim.assumptions else [q.clients]
     return [quantity.name for quantity in wanted if quantity not in own]
 
 
 def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: Sequence[Claim]) -> Found | NotFound:
-    """A certificate for a claim, which is given in plain symbols too, with what its links need of some lemmas."""
+    """Return a certificate for a claim, also given in plain symbols, with the lemmas that its links need."""
     links: list[Link] = []
     for relation in plain.relations:
         link = find_link(plain, relation)
@@ -122,7 +122,7 @@ def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: 
 
 
 def _list_named(terms: Sequence[Term], lemmas: Sequence[Claim]) -> list[str]:
-    """Return the ids of the lemmas that terms name as their reasons."""
+    """Return the ids of the lemmas that terms use."""
     used = {str(part).partition(", relation ")[0] for term in terms for part in term.reason.about}
     return [lemma.id for lemma in lemmas if lemma.id in used]
 
@@ -146,7 +146,10 @@ def _terms_of(link: Link) -> list[Term]:
 
 
 def find_link(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> Link | None:
-    """Why a relation in plain symbols holds: an equation that is no identity both ways; None if nothing is found."""
+    """Return a proof of a relation in plain symbols.
+
+    An equation is proved in both directions.  Returns None if nothing is found.
+    """
     if relation.operator == "==":
         at_most, at_least = (
             find_terms(claim, Relation(one, "<=", other), lemmas)
@@ -159,14 +162,14 @@ def find_link(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) ->
 
 
 def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> list[Term] | None:
-    """Terms that add up to the slack of an inequality between plain symbols; None if none do."""
+    """Return terms that add up to the slack of an inequality in plain symbols; None if not found."""
     context = build_known_context(claim, relation, (), lemmas)
     terms = _find_terms(claim, relation, context)
     return None if terms is None else _write_in_quantities(terms, claim, context)
 
 
 def _write_in_quantities(terms: Sequence[Term], claim: Claim, context: Context) -> list[Term]:
-    """Write parts of a defined vector that no quantity names as the vector without its other parts."""
+    """Write parts of a defined vector that no quantity names as the vector minus its other parts."""
     known = {**claim.where, **claim.notation}.keys()
     parts = {
         part: whole - (definition - part)
@@ -202,7 +205,7 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
 def _try_candidates(
     goal: Blocks, weights: Sequence[Expr], claim: Claim, written: Relation, *, context: Context, signs: SignFacts
 ) -> list[Term] | None:
-    """Try few candidates first; with `weights`, shared products times their means belong to what they weigh."""
+    """Try few candidates first; with `weights`, shared products times their averages join the weighted matrices."""
     form = scalar(written.slack, context)
     tried: list[CandidateInequality] = []
     for nearby, left_out in ((True, "interpolation"), (False, "interpolation"), (True, ""), (False, "")):
@@ -232,7 +235,7 @@ def _find_squares(context: Context, goal: Blocks, written: Relation, signs: Sign
 
 
 def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> Iterator[list[Claim]]:
-    """Lemmas with which a sum exists at one point of the conditions: each that suffices alone, or a few together."""
+    """Yield sets of lemmas with which a sum exists at one point of the conditions: single ones, or a few together."""
     context = build_known_context(claim, relation, (), lemmas)
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
@@ -264,7 +267,7 @@ def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> 
 def _sum_to(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, dimensions: Dimensions
 ) -> list[Term] | None:
-    """Multiples of candidates and squares with a sum; None if none are found."""
+    """Return multiples of candidates and squares with a given sum; None if not found."""
     samples = _draw(goal, candidates, context, signs, _SAMPLES)
     if samples.at.shape[1] < 2:
         return None
@@ -275,7 +278,7 @@ def _sum_to(
     attempts = (least_support(programs, attempt) for attempt in range(_ATTEMPTS))
     tried = set[tuple[int, ...]]()
     for support in takewhile(lambda found: found is not None, attempts):
-        # Attempts that end with the same candidates are one.
+        # Attempts that select the same candidates are made once.
         if tuple(support or ()) in tried:
             continue
         tried.add(tuple(support or ()))
@@ -290,7 +293,7 @@ def _sum_to(
 def _draw(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, count: int
 ) -> Samples:
-    """Points inside the conditions, in the symbols of a goal and its candidates."""
+    """Return points inside the conditions, in the symbols of a goal and its candidates."""
     known = context.numbers.symbols | context.numbers.of_clients
     numbers = _numbers([goal, *(each.blocks for each in candidates)])
     symbols = sorted(set().union(*(number.free_symbols for number in numbers)) & known, key=str)
@@ -299,7 +302,7 @@ def _draw(
 
 
 def _show_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] | None:
-    """Squares and a number, where nothing else is needed."""
+    """Return squares and a number with the given sum, without further inequalities; None if not found."""
     if goal.rows.keys() - {sp.S.One}:
         return None
     number = goal.rows.get(sp.S.One, ZERO)

@@ -1,4 +1,4 @@
-"""Smallest numbers in a bound that a search proves, one term after the other."""
+"""Smallest constants in a bound for which a search finds a proof, one term after the other."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from fedtheory.search.finding import EFFORT, find_proof
 from fedtheory.search.outcome import Found, NotFound
 
 _HALVINGS = 5
-"""Searches between the largest number that was not proved and the smallest that was, for each term."""
+"""Number of searches between the largest unproved and the smallest proved constant, for each term."""
 
 
 @dataclass(frozen=True)
 class TightenedTerm:
-    """A term of a bound, with its number as stated and the smallest one that was proved."""
+    """A term of a bound, with its constant as stated and the smallest one that was proved."""
 
     term: Expr
-    """Without its number."""
+    """The term without its constant."""
     stated: sp.Rational
     proved: sp.Rational
 
 
 @dataclass(frozen=True)
 class Tightened:
-    """A bound with smaller numbers that is proved: each is the smallest found, given those before it."""
+    """A proved bound with smaller constants: each is the smallest found, given the previous ones."""
 
     found: Found
     """Proof of the tightened claim."""
@@ -43,10 +43,11 @@ class Tightened:
 def tighten(
     claim: Claim, effort: int = EFFORT, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Tightened | NotFound:
-    """Lower the numbers of the terms of an upper bound, as far as a search proves the claim with them.
+    """Lower the constants of an upper bound as long as a search proves the claim.
 
-    Other families of proofs may reach lower, and so may another order of the terms.  `effort` is the work of each
-    search; `on_progress` gets the number of terms done, and of all.  `InputError` for claims that are no upper bound.
+    Other searches, or another order of the terms, may reach smaller constants.  `effort` is the work of each
+    search; `on_progress` receives the number of completed and of all terms.  Raises `InputError` unless the claim is an
+    upper bound.
     """
     if claim.rhs is None or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", "<"):
         raise InputError(claim.id, "expected one upper bound, lhs <= rhs: only its numbers can be lowered")
@@ -66,7 +67,7 @@ def tighten(
 
 
 class _Search:
-    """Searches for proofs of a claim with other numbers, and the smallest ones proved so far."""
+    """Searches for proofs of a claim with other constants, and the smallest proved ones so far."""
 
     def __init__(self, claim: Claim, effort: int, numbers: list[sp.Rational], rests: list[Expr]) -> None:
         self._claim, self._effort, self._rests = claim, effort, rests
@@ -74,7 +75,7 @@ class _Search:
         self.failed = NotFound("nothing has been searched")
 
     def prove(self, numbers: list[sp.Rational]) -> Found | None:
-        """Search for a proof of the claim with these numbers."""
+        """Search for a proof of the claim with these constants."""
         right = sp.Add(*(number * rest for number, rest in zip(numbers, self._rests, strict=True)))
         found = find_proof(replace(self._claim, rhs=right), self._effort)
         self.work += found.work
@@ -84,7 +85,7 @@ class _Search:
         return None
 
     def lower(self, place: int, best: Found) -> Found:
-        """Lower one number as far as proofs are found; return that of the smallest."""
+        """Lower one constant as long as proofs are found; return the proof for the smallest."""
         low = sp.S.Zero
         without = self._with(place, low)
         if without is not None:
@@ -100,7 +101,7 @@ class _Search:
         return best
 
     def _with(self, place: int, number: sp.Rational) -> Found | None:
-        """Search with another number in one place, and keep it where a proof is found."""
+        """Search with another constant in one place, and keep it if a proof is found."""
         numbers = [*self.numbers[:place], number, *self.numbers[place + 1 :]]
         found = self.prove(numbers)
         if found is not None:

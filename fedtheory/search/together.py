@@ -1,11 +1,11 @@
-"""Chains for clients that are together at every local step: gradient descent and SGD, alone or with one local step.
+"""Chains for clients that agree at every local step: gradient descent and SGD, of one client or with one local step.
 
-Each local step is then one of gradient descent on F with noise, and three steps lead to bounds on a run:
+Each local step is then one of gradient descent on F with noise, and bounds on a run follow from three inequalities:
 
     X' <= q X + b,      F' - F* <= a (X - X') + c,      |grad F|^2 <= a (F - F') + c,
 
-X the squared distance from the optimum, all expected.  Their numbers are read from the bound that is claimed.  Where
-F' <= F + b holds as well, the last model has at most the mean error.
+with X the expected squared distance from the optimum.  Their constants are read from the claimed bound.  If
+F' <= F + b holds as well, the error of the last iterate is at most the average error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fedtheory.search.terms import find_terms
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 BOUNDED = (q.final_distance_sq, q.average_suboptimality, q.average_local_gradient_sq, q.final_suboptimality)
-"""Quantities that these chains lead to."""
+"""Quantities that these chains bound."""
 _NEEDED = tuple(
     quantity.name
     for quantity in (
@@ -37,30 +37,30 @@ _NEEDED = tuple(
         *(q.objective, q.client_objective, q.gradient_noise),
     )
 )
-"""Quantities that the steps of these chains are about."""
+"""Quantities in the steps of these chains."""
 
 
 def list_needed_together(claim: Claim) -> Sequence[str]:
-    """List the names of the quantities that the steps of these chains are about, for a claim."""
+    """Return the names of the quantities that the steps of these chains use, for a claim."""
     counted = [] if q.iterations in claim.notation.values() else [q.iterations.name]
     return [*_NEEDED, *counted, *([] if a.one_client in claim.assumptions else [q.clients.name])]
 
 
 def has_power_of_rounds(claim: Claim) -> bool:
-    """Return whether a claim has a power of the number of rounds, for which its certificate counts local steps."""
+    """Return whether a claim has a power of the number of rounds, so that its certificate counts local steps."""
     rounds = symbols_of(claim)(q.rounds)
     return any(power.exp.has(rounds) for relation in claim.relations for power in relation.atoms(sp.Pow))
 
 
 def is_together(claim: Claim) -> bool:
-    """Return whether a claim bounds such a quantity of a run whose clients are together at every local step."""
+    """Return whether a claim bounds such a quantity of a run whose clients agree at every local step."""
     (smaller, _) = claim.relations[0].ordered
     is_bounded = claim.notation.get(smaller) in BOUNDED
     return is_bounded and are_together(claim) and check_assumed(claim, ROUNDS, "").holds
 
 
 def find_steps_together(workspace: Workspace) -> Iterator[str]:
-    """Yield the ids of lemmas on a run, each from a step with numbers that the claimed bound suggests."""
+    """Yield the ids of lemmas on a run, each from a step with constants that the claimed bound suggests."""
     claim = workspace.claim
     smaller, larger = claim.relations[0].ordered
     quantity = claim.notation[smaller]
@@ -74,7 +74,7 @@ def find_steps_together(workspace: Workspace) -> Iterator[str]:
 
 
 def find_last_errors(workspace: Workspace) -> Iterator[LastOfFalling | LastOfContracting]:
-    """Yield bounds on the last error: by factors that the claimed bound has powers of, and by the mean error."""
+    """Yield bounds on the last error: by factors with powers in the claimed bound, and by the average error."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     objective, best = symbol(q.objective), symbol(q.optimum)
@@ -92,7 +92,7 @@ def find_last_errors(workspace: Workspace) -> Iterator[LastOfFalling | LastOfCon
 
 
 def _find_factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
-    """Find the bases q of powers q^K in the bound of a claim, each with b = 1 - q times the rest of it."""
+    """Yield the bases q of powers q^K in the bound of a claim, each with b = 1 - q times the rest of the bound."""
     bound = claim.relations[0].ordered[1]
     count = count_steps(claim)
     powers = [one for one in parts_of(bound, sp.Pow) if (one.exp / count).is_Integer]
@@ -103,7 +103,7 @@ def _find_factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
 
 
 def _bound_last_distance(workspace: Workspace) -> Iterator[str | None]:
-    """Bound the last distance, by each factor that the claimed bound has a power of."""
+    """Bound the last distance, by each factor with a power in the claimed bound."""
     claim = workspace.claim
     symbol, count = symbols_of(claim), count_steps(claim)
     before, after = _square_distances(symbol)
@@ -130,7 +130,7 @@ def _bound_last_distance(workspace: Workspace) -> Iterator[str | None]:
 
 
 def _require_base(claim: Claim, factor: Expr) -> Expr:
-    """Return the condition that the base of a factor, such as 1 - eta mu, is not negative: a bound on step sizes.
+    """Return the condition that the base of a factor, such as 1 - eta mu, is non-negative: a bound on step sizes.
 
     Conditions bound the step size by the largest curvature only.
     """
@@ -142,7 +142,7 @@ def _require_base(claim: Claim, factor: Expr) -> Expr:
 
 
 def _bound_growth(workspace: Workspace) -> Iterator[str | None]:
-    """Bound the last distance, by what noise adds to it in a step."""
+    """Bound the last distance, by the noise that each step adds."""
     symbol = symbols_of(workspace.claim)
     count, added = count_iterations(symbol), symbol(q.local_step_size) ** 2 * _variance_of_mean(workspace.claim)
     before, after = _square_distances(symbol)
@@ -151,7 +151,10 @@ def _bound_growth(workspace: Workspace) -> Iterator[str | None]:
 
 
 def _bound_mean_error(workspace: Workspace, bound: Expr | None) -> Iterator[str | None]:
-    """Bound the mean error by the progress towards the optimum: with numbers of the claimed bound, and the smallest."""
+    """Bound the average error by the progress towards the optimum.
+
+    The constants are those of the claimed bound, and the smallest possible ones.
+    """
     claim = workspace.claim
     symbol, count = symbols_of(claim), count_iterations(symbols_of(claim))
     size = symbol(q.local_step_size)
@@ -168,7 +171,7 @@ def _bound_mean_error(workspace: Workspace, bound: Expr | None) -> Iterator[str 
 
 
 def _bound_mean_gradient(workspace: Workspace, bound: Expr) -> Iterator[str | None]:
-    """Bound the mean squared gradient by the decrease of the objective."""
+    """Bound the average squared gradient by the decrease of the objective."""
     symbol = symbols_of(workspace.claim)
     count = count_iterations(symbol)
     share, added = _split_bound(bound, symbol(q.initial_gap), count)
@@ -181,7 +184,7 @@ def _bound_mean_gradient(workspace: Workspace, bound: Expr) -> Iterator[str | No
 
 
 def _average_over_steps(workspace: Workspace, name: str, whole: Relation, step: str | None) -> str | None:
-    """Add a lemma on a mean over all local steps, by one on each of them."""
+    """Add a lemma on an average over all local steps, by one on each of them."""
     if step is None:
         return None
     statement = LemmaGoal(name, "run", whole)
@@ -190,7 +193,7 @@ def _average_over_steps(workspace: Workspace, name: str, whole: Relation, step: 
 
 
 def _split_bound(bound: Expr, start: Expr, count: Expr) -> tuple[Expr, Expr]:
-    """Return how often a bound counts what a run starts with, times the number of steps, and what it has besides."""
+    """Split a bound into the coefficient of the start, times the number of steps, and the rest."""
     share = sp.expand(bound).coeff(start)
     rest = sp.expand(bound) - sp.expand(share * start)
     return sp.cancel(share * count), sp.factor_terms(rest)
@@ -202,7 +205,7 @@ def _square_distances(symbol: SymbolTable) -> tuple[Expr, Expr]:
 
 
 def _variance_of_mean(claim: Claim) -> Expr:
-    """Return the variance of the clients' mean gradient, in the numbers of a claim."""
+    """Return the variance of the clients' average gradient, in the symbols of a claim."""
     symbol = symbols_of(claim)
     if a.unbiased_bounded_variance not in claim.assumptions or not symbol.has(q.noise_deviation):
         return sp.S.Zero

@@ -1,4 +1,4 @@
-"""Lemmas that a search finds on its way, each accepted by the kernel when it is added."""
+"""Lemmas that a search adds to a document, each accepted by the kernel when it is added."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class LemmaGoal:
     place: Place
     relation: Relation
     conditions: Sequence[Expr] | None = None
-    """None for those of the claim."""
+    """Conditions of the lemma; None for those of the claim."""
 
 
 class Workspace:
-    """The lemmas of one document, in the symbols of a claim that has one for every quantity they mention."""
+    """The lemmas of one document, in the symbols of a claim with a symbol for every quantity they mention."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
@@ -43,7 +43,7 @@ class Workspace:
         self._entries: dict[str, Document] = {}
 
     def claim_of(self, statement: LemmaGoal) -> Claim:
-        """Return the claim that a lemma is."""
+        """Return a lemma as a claim."""
         conditions = self.claim.conditions if statement.conditions is None else statement.conditions
         return replace(
             self.claim,
@@ -57,7 +57,10 @@ class Workspace:
         )
 
     def add(self, statement: LemmaGoal, certificate: Any) -> str | None:
-        """The id of a lemma, once the kernel has accepted its certificate, which is a document's or an object."""
+        """Add a lemma and return its id.
+
+        Returns None if the kernel rejects its certificate, given as a document or an object.
+        """
         claim = self.claim_of(statement)
         if claim.id in self.proofs:
             return claim.id
@@ -89,11 +92,11 @@ class Workspace:
         return entry
 
     def prover(self, name: str) -> Proof:
-        """Return a lemma, or the proof of a published claim."""
+        """Return the proof of a lemma or of a published claim."""
         return self.proofs[name] if name in self.proofs else prove(find(name))
 
     def entries(self, names: Iterable[str]) -> list[Document]:
-        """Return the entries of lemmas and of all that they rely on, in the order in which they were proved."""
+        """Return the entries of lemmas and of all their dependencies, in the order in which they were proved."""
         wanted = set(names) & self._entries.keys()
         for name in reversed(self._entries):
             if name in wanted:
@@ -103,7 +106,7 @@ class Workspace:
 
 
 def document_of_lemma(claim: Claim, certificate: Document) -> Document:
-    """Return a certificate that is written already, as the document of a claim."""
+    """Return a written certificate as the document of a claim."""
     return document_of(claim, Certificate(claim=claim.id, links=[])) | {"certificate": certificate}
 
 
