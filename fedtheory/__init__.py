@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fedtheory.language.assumptions import Assumption
     from fedtheory.language.claim import Claim, Rate, Relation
     from fedtheory.language.other_runs import on_another_run
+    from fedtheory.language.parameters import parameter
     from fedtheory.language.registry import all_claims, all_sources
     from fedtheory.language.schedules import step_sizes
     from fedtheory.language.source import Source
@@ -67,6 +68,7 @@ _HOMES = {
     "language.assumptions": ("Assumption",),
     "language.claim": ("Claim", "Rate", "Relation"),
     "language.other_runs": ("on_another_run",),
+    "language.parameters": ("parameter",),
     "language.registry": ("all_claims", "all_sources"),
     "language.schedules": ("step_sizes",),
     "language.source": ("Source",),
@@ -111,6 +113,7 @@ __all__ = [
     "least_squares",
     "norm_sq",
     "on_another_run",
+    "parameter",
     "parse_run",
     "plan",
     "problem_from",

@@ -134,10 +134,7 @@ def claim_page(
             assumptions=[prose(f"{a.name}: {a.statement}") for a in claim.assumptions],
             setting=_setting(claim),
             conditions=[formula(latex(condition)) for condition in claim.conditions],
-            symbols=[
-                (formula(latex(symbol)), prose(typeset_meaning(quantity.meaning, "$", "$")))
-                for symbol, quantity in claim.notation.items()
-            ],
+            symbols=_symbols(claim),
             families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
             evidence=evidence(verdict, called),
             search=search_section(verdict),
@@ -162,6 +159,12 @@ def _origin(claim: Claim, called: str) -> Markup:
         return Markup("from <code>{}</code>").format(called.rpartition(":")[0])
     source = paper.source
     return Markup("{}, <em>{}</em>, {}").format(source.authors, source.title, claim.locator)
+
+
+def _symbols(claim: Claim) -> list[tuple[Markup, Markup]]:
+    """Return each symbol, typeset, with what it stands for or the values that are tried for it."""
+    meanings = {symbol: typeset_meaning(quantity.meaning, "$", "$") for symbol, quantity in claim.notation.items()}
+    return [(formula(latex(symbol)), prose(text)) for symbol, text in (meanings | claim.symbols_with_values).items()]
 
 
 def _setting(claim: Claim) -> Markup:

@@ -40,7 +40,7 @@ def describe_exclusions(claim: Claim, excluded: Mapping[str, int]) -> str:
     if not excluded:
         return "no run was found to which it applies"
     assumptions = {assumption.name for assumption in premises(claim)}
-    conditions = {claim.in_words(condition) for condition in claim.conditions}
+    conditions = {claim.in_words(condition) for condition in claim.run_conditions}
     quantities = {quantity.name for quantity in claim.notation.values()}
 
     def describe_assumption(name: str) -> str:

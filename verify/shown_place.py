@@ -15,7 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
 from fedtheory.kernel.expressions import Average, ClientSum
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_places import points_of
+from fedtheory.language.claim_choices import points_of
 from fedtheory.language.evaluation import Site
 from fedtheory.shown import number
 from verify.check import Check
@@ -60,8 +60,15 @@ def has_only_free_vectors(claim: Claim) -> bool:
 
 
 def describe_points(claim: Claim, shown: Comparison) -> str:
-    """Return the points of a comparison as text, such as ``x = 1, y = (1, 0)``; empty without free points."""
-    return ", ".join(f"{name_of_point(claim, name, shown)} = {_vector(point)}" for name, point in shown.points.items())
+    """Return points and values of quantified symbols, such as ``x = 1, y = (1, 0), beta = 1/2``; empty without any."""
+    points = [f"{name_of_point(claim, name, shown)} = {_vector(point)}" for name, point in shown.points.items()]
+    return ", ".join([*points, *(f"{name} = {value}" for name, value in _values(claim, shown).items())])
+
+
+def _values(claim: Claim, shown: Comparison) -> Mapping[str, int | str]:
+    """Return the values of quantified symbols, by name."""
+    varied = (symbol.name for symbol in claim.for_all)
+    return {name: shown.index[name] for name in varied if name in shown.index}
 
 
 def name_of_point(claim: Claim, name: str, shown: Comparison) -> str:
@@ -83,12 +90,13 @@ def _from_origin(shown: Comparison) -> str:
 
 
 def points_as_comment(found: Check) -> str:
-    """Return a comment for a run file with the points at which the claim is evaluated; empty without free points."""
+    """Return a comment for a run file with the points and values of the claim; empty where none are free."""
     shown = choose_place(found)
-    if shown is None or not shown.points:
+    described = "" if shown is None else describe_points(found.claim, shown)
+    if not described:
         return ""
     why = "; for statements about free vectors the run does not matter" if has_only_free_vectors(found.claim) else ""
-    return f"# {found.claim.id} at {describe_points(found.claim, shown)}{why}\n"
+    return f"# {found.claim.id} at {described}{why}\n"
 
 
 def _vector(point: Array) -> str:

@@ -79,7 +79,8 @@ def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
 
 def _premises(claim: Claim) -> Hashable:
     """Return a key of a claim's premises: its families, and the content of its assumptions and conditions."""
-    meant = {(symbol, claim.notation[symbol]) for condition in claim.conditions for symbol in condition.free_symbols}
+    symbols = set().union(*(condition.free_symbols for condition in claim.run_conditions))
+    meant = {(symbol, claim.notation[symbol]) for symbol in symbols}
     return families_for(claim), tuple(claim.assumptions), tuple(claim.conditions), frozenset(meant)
 
 

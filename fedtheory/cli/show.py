@@ -78,7 +78,11 @@ def print_text(claim: Claim) -> None:
     lines += _section("setting", setting_lines([(claim.id, claim)]))
     lines += _section("conditions", [claim.in_words(condition) for condition in claim.conditions])
     lines += _section(
-        "symbols", [f"{claim.in_words(symbol)}: {quantity.meaning}" for symbol, quantity in claim.notation.items()]
+        "symbols",
+        [
+            *(f"{claim.in_words(symbol)}: {quantity.meaning}" for symbol, quantity in claim.notation.items()),
+            *(f"{claim.in_words(symbol)}: {values}" for symbol, values in claim.symbols_with_values.items()),
+        ],
     )
     lines += _section("note", [unicode_prose(claim.note)] if claim.note else [])
     lines += _section("corrects", [claim.corrects] if claim.corrects else [])

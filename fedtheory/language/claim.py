@@ -183,7 +183,7 @@ class Claim(Shown):
     """Place of the evaluation: on the whole run, on every local step in expectation, on every
     local step of a sampled path, on all outcomes of one round, or on triples of points."""
     for_all: Mapping[sp.Symbol, Sequence[Expr]] = field(default_factory=dict)
-    """Values of symbols under a universal quantifier that are checked."""
+    """Values of symbols under a universal quantifier that are checked, if `conditions` allow them."""
     printed: str | None = None
     """LaTeX of the statement as published; by default derived from the sides."""
     note: str = ""
@@ -220,6 +220,7 @@ class Claim(Shown):
             [inline(latex(symbol)), quantity.name, typeset_meaning(quantity.meaning)]
             for symbol, quantity in self.notation.items()
         ]
+        symbols += [[inline(latex(symbol)), values, ""] for symbol, values in self.symbols_with_values.items()]
         title = f"{self.id} \u00b7 {self.title}" if self.title else self.id
         stated = {name: text for name, text in facts.items() if text}
         return Card(title, self.statement or None, stated, ("symbol", "stands for", "formula"), symbols)
@@ -330,6 +331,23 @@ class Claim(Shown):
         shared = {"id": f"{self.id}.fixed", "title": f"{self.title}, repaired", "locator": f"{self.locator}, repaired"}
         of_the_print = dict.fromkeys(("printed", "implemented_by", "fault", "sharpens", "verdict"))
         return self, replace(self, **{**shared, "corrects": self.id, "note": "", **of_the_print, **changed})
+
+    @property
+    def symbols_with_values(self) -> dict[sp.Symbol, str]:
+        """Map each symbol under a quantifier to the values that are tried for it, in words."""
+        tried = {symbol: ", ".join(map(str, values)) for symbol, values in self.for_all.items()}
+        return {symbol: f"any number; tried values: {values}" for symbol, values in tried.items()}
+
+    @cached_property
+    def run_conditions(self) -> tuple[Expr, ...]:
+        """The conditions on a run: those without symbols under a quantifier."""
+        return tuple(condition for condition in self.conditions if condition not in self.choice_conditions)
+
+    @cached_property
+    def choice_conditions(self) -> tuple[Expr, ...]:
+        """The conditions that restrict symbols under a quantifier."""
+        varied = self.for_all.keys() - self.where.keys()
+        return tuple(condition for condition in self.conditions if condition.free_symbols & varied)
 
     @cached_property
     def unbound_symbols(self) -> frozenset[sp.Symbol]:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, StackedFrame, frames_at, probes, stacks_at, stacks_by_kind
+from fedtheory.engine.frames import Frame, StackedFrame, frames_at, stacks_at, stacks_by_kind
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
+from fedtheory.language.claim_choices import choices_of, points_of
 from fedtheory.language.evaluation.runs import SiteOfRuns
 from fedtheory.language.evaluation.site import Choice, Site, chosen_site
-from fedtheory.language.quantities.quantity import PointQuantity
-
-
-@cache
-def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
-    """Return the symbols of a claim that stand for free points."""
-    return tuple(symbol for symbol, quantity in claim.notation.items() if isinstance(quantity, PointQuantity))
 
 
 def sites(claim: Claim, run: Run) -> Iterator[Site]:
@@ -44,22 +36,6 @@ def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
             yield _stack_choices(run, frame, choices)
         else:
             yield from (chosen_site(run, frame, choice) for choice in choices)
-
-
-def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
-    """Return all choices of the free points and quantified symbols of a claim on a run."""
-    points = points_of(claim)
-    candidates = list(probes(run).items()) if points else []
-    placed = itertools.product(candidates, repeat=len(points))
-    return [
-        Choice(
-            {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}
-            | {symbol.name: str(value) for symbol, value in zip(claim.for_all, values, strict=True)},
-            {symbol: point for symbol, (_, point) in zip(points, at, strict=True)},
-            {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)},
-        )
-        for at, values in itertools.product(placed, itertools.product(*claim.for_all.values()))
-    ]
 
 
 def _stack_choices(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:

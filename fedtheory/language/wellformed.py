@@ -11,6 +11,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Kind, Operator, Place, Rate, Relation, Verdict
+from fedtheory.language.claim_choices import values_of
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.vocabulary import assumed, vocabulary
 from fedtheory.plain_names import require_plain, require_readable
@@ -52,18 +53,19 @@ def require_wellformed(claim: Claim) -> None:
 
 
 def _require_bound(claim: Claim) -> None:
-    """Raise `InputError` if a symbol has no meaning, or one with several values occurs outside the statement."""
+    """Raise `InputError` if a symbol has no meaning, or if the conditions allow no value of a free number."""
     unbound = claim.unbound_symbols
     if unbound:
         missing = ", ".join(sorted(map(_get_called_name, unbound)))
         raise InputError(
             claim.id,
             f"`where` does not give the quantity of {missing}: expected one of `fedtheory quantities`, "
-            "or in `for_all` the values to try for a free number",
+            "or in `for_all` the values to try for a free number, such as for_all={beta: [0, '1/2', 1]}",
         )
-    for condition in claim.conditions:
-        varied = condition.free_symbols & (claim.for_all.keys() - claim.where.keys())
-        _expect("conditions", not varied, "symbols of `where`, which have one value", condition)
+    if claim.choice_conditions:
+        expected = "symbols of `where`, which have one value, as the claim states a rate"
+        _expect("conditions", claim.rate is None, expected, claim.choice_conditions[0])
+        values_of(claim)
 
 
 def _require_unique_meaning(claim: Claim) -> None:

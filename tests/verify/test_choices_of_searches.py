@@ -137,7 +137,7 @@ def test_moves_that_are_better_replace_the_present_run(
 ) -> None:
     """A run outside of the conditions is repaired first, where there are conditions."""
     monkeypatch.setattr(local, "within_conditions", lambda *_: repaired)
-    claim: Any = SimpleNamespace(conditions=[1] if conditions else [])
+    claim: Any = SimpleNamespace(run_conditions=[1] if conditions else [])
     start = SearchPoint("old", 1.0)  # type: ignore[arg-type]
     climb = LocalClimb(claim, scores.__getitem__, start, 2, lambda _: iter(()))  # type: ignore[arg-type]
     assert climb.tries("new") is (expected is not None)  # type: ignore[arg-type]
@@ -160,7 +160,7 @@ def test_how_a_search_begins(rate: Any, mixed: int, fresh: int, monkeypatch: pyt
     monkeypatch.setattr(search, "_climb", lambda *_: done.append("climb"))
     places = [SimpleNamespace(table="second", order=2), SimpleNamespace(table="first", order=1)] * fresh
     hunt: Any = SimpleNamespace(
-        claim=SimpleNamespace(rate=rate, conditions=[1]), setting=set(), fresh=places, seconds=5.0, budget=100.0
+        claim=SimpleNamespace(rate=rate, run_conditions=[1]), setting=set(), fresh=places, seconds=5.0, budget=100.0
     )
     search._begin(hunt, iter(range(999)), None)  # type: ignore[arg-type]
     runs = [] if rate else [*["mixed"] * mixed, *["first"] * fresh]
@@ -282,10 +282,10 @@ def test_progress_of_a_search_ends_at_its_budget(monkeypatch: pytest.MonkeyPatch
 def test_the_largest_step_is_tried_where_conditions_bound_it(
     conditions: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "move_to_edge", lambda claim, table: (claim.conditions, table))
+    monkeypatch.setattr(local, "move_to_edge", lambda claim, table: (claim.run_conditions, table))
     tried: list[Any] = []
     climb: Any = SimpleNamespace(
-        _claim=SimpleNamespace(conditions=conditions), at=SimpleNamespace(table="table"), tries=tried.append
+        _claim=SimpleNamespace(run_conditions=conditions), at=SimpleNamespace(table="table"), tries=tried.append
     )
     LocalClimb.move_to_largest_step(climb)
     assert tried == ([(conditions, "table")] if conditions else [])

@@ -118,7 +118,7 @@ def test_several_relations_and_runs() -> None:
 
 def test_what_is_evaluated_together() -> None:
     for rate, relations, together in ((None, (1,), True), (None, (), False), (1, (1,), False)):
-        claim: Any = SimpleNamespace(rate=rate, relations=relations)
+        claim: Any = SimpleNamespace(rate=rate, relations=relations, choice_conditions=())
         assert _has_batches(claim) is together
 
 

@@ -47,7 +47,7 @@ def _use_numbers(monkeypatch: pytest.MonkeyPatch, *modules: Any, vanishing: tupl
 
 
 def _climb(score: Any, start: Numbers, looks: int = 1000) -> LocalClimb:
-    claim: Any = SimpleNamespace(conditions=[])
+    claim: Any = SimpleNamespace(run_conditions=[])
     at: Any = SearchPoint(start, score(start))
     return LocalClimb(claim, score, at, looks, lambda _: iter(()))
 

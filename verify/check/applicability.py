@@ -100,7 +100,7 @@ def _conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[Conditio
 
 
 def _check_conditions(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
-    links = zip(claim.conditions, condition_links(claim), strict=True)
+    links = zip(claim.run_conditions, condition_links(claim), strict=True)
     return [_condition(condition, link, run, nearby) for condition, link in links]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 
 from fedtheory.engine.frames import Frame, frames_at, probes
@@ -10,7 +9,8 @@ from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_places import Places, points_of
+from fedtheory.language.claim_choices import points_of, values_of
+from fedtheory.language.claim_places import Places
 from verify.check.by_run import Decided, Rows, compare_by_run
 from verify.check.dependencies import collect_in_relations
 from verify.check.links import links_of
@@ -62,7 +62,7 @@ class RunsAtPlaces:
     def _choices(self, claim: Claim, row: int) -> int:
         """Count the choices of the free points and quantified symbols of a claim."""
         points = len(self._probes_of(row)) ** len(points_of(claim)) if points_of(claim) else 1
-        return points * math.prod(map(len, claim.for_all.values()))
+        return points * len(values_of(claim))
 
     def _probes_of(self, row: int) -> Sequence[str]:
         if row not in self._probes:
@@ -75,7 +75,7 @@ class RunsAtPlaces:
         return [compare_by_run(link, sites, len(rows)) for link in links_of(claim)]
 
     def _places_of(self, claim: Claim, rows: Rows) -> Places:
-        key = rows, len(points_of(claim)), tuple(claim.for_all.values())
+        key = rows, len(points_of(claim)), values_of(claim)
         if key not in self._places:
             runs, frames = [self._runs[row] for row in rows], [self._frames_of(row) for row in rows]
             self._places[key] = Places(claim, runs, frames)

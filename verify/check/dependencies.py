@@ -52,8 +52,8 @@ class Dependencies:
 
 @cache
 def collect_in_conditions(claim: Claim) -> Dependencies:
-    """Collect the values that the conditions of a claim require."""
-    return Dependencies.by(claim.conditions, claim)
+    """Collect the values that the conditions of a claim on runs require."""
+    return Dependencies.by(claim.run_conditions, claim)
 
 
 @cache

@@ -60,7 +60,7 @@ def links_of(claim: Claim) -> list[CompiledRelation]:
 @cache
 def condition_links(claim: Claim) -> list[CompiledRelation]:
     """Return the conditions of a claim, compiled; claims that share a condition share the result."""
-    return [_compile_shared(claim, condition) for condition in claim.conditions]
+    return [_compile_shared(claim, condition) for condition in claim.run_conditions]
 
 
 def _compile_shared(claim: Claim, condition: Expr) -> CompiledRelation:

@@ -18,6 +18,7 @@ from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
+from fedtheory.language.claim_choices import has_choices_by_run
 from fedtheory.language.premises import failures_among, premises
 from verify.check.at_places import RunsAtPlaces
 from verify.check.by_run import Rows
@@ -59,7 +60,7 @@ class RunsTogether:
         asked = filter(_has_batches, claims) if self._are_comparable else ()
         outcomes = {claim: dict(self._find_excluded(claim)) for claim in asked}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            conditional = {claim: rest for claim, rest in self._list_missing(outcomes) if claim.conditions}
+            conditional = {claim: rest for claim, rest in self._list_missing(outcomes) if claim.run_conditions}
             for claim, groups in self._group_by_kind(conditional, self._find_condition_key):
                 outcomes[claim] |= self._without_conditions(claim, groups, self._find_missing(outcomes[claim]))
             for place in sorted({claim.place for claim in outcomes}):
@@ -118,7 +119,10 @@ class RunsTogether:
         outcomes: Outcomes = dict.fromkeys(rows)
         for alike in groups:
             decided = self._whole.conditions(claim, alike)
-            worst, names = decided.min(axis=0), [claim.in_words(claim.conditions[n]) for n in decided.argmin(axis=0)]
+            worst, names = (
+                decided.min(axis=0),
+                [claim.in_words(claim.run_conditions[n]) for n in decided.argmin(axis=0)],
+            )
             failed = ((row, name) for row, each, name in zip(alike, worst, names, strict=True) if each == FAILS)
             outcomes |= {row: CheckResult(False, excluded=name) for row, name in failed}
             for row in (row for row, each in zip(alike, worst, strict=True) if each == HOLDS):
@@ -145,7 +149,7 @@ def _evaluate_ratio(claim: Claim, run: Run) -> float | None:
 
 
 def _has_batches(claim: Claim) -> bool:
-    return claim.rate is None and bool(claim.relations)
+    return claim.rate is None and bool(claim.relations) and not has_choices_by_run(claim)
 
 
 def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> CheckResult | None:

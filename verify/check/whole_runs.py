@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_places import choices_of
+from fedtheory.language.claim_choices import choices_of
 from fedtheory.language.evaluation import SiteOfRuns
 from verify.check.by_run import Decided, Rows, compare_by_run
 from verify.check.dependencies import Dependencies, collect_in_conditions, collect_in_relations

@@ -39,7 +39,7 @@ def is_allowed(claim: Claim, quantity: RunQuantity, count: int) -> bool:
 
 def _conditions_on(claim: Claim, quantity: RunQuantity) -> list[sp.Basic]:
     symbols = _symbols_of(claim, quantity)
-    return [one for one in claim.conditions if one.free_symbols and one.free_symbols <= symbols]
+    return [one for one in claim.run_conditions if one.free_symbols and one.free_symbols <= symbols]
 
 
 def _symbols_of(claim: Claim, quantity: RunQuantity) -> set[sp.Symbol]:

@@ -22,7 +22,7 @@ _POWERS = (1, -1, 2, -2)
 
 def factor_of_equations(claim: Claim, run: Run) -> fmpq | None:
     """Return the factor of the step sizes that satisfies the first equation among the conditions; None without one."""
-    for condition, link in zip(claim.conditions, condition_links(claim), strict=True):
+    for condition, link in zip(claim.run_conditions, condition_links(claim), strict=True):
         factor = factor_of_equality(link, run) if condition.rel_op == "==" else None
         if factor is not None:
             return factor

@@ -60,7 +60,7 @@ class Reader:
 
     def __init__(self, claim: Claim) -> None:
         asked = [link.relation for link in condition_links(claim)]
-        self._claim = replace(claim, conditions=(), also=[*claim.also, *asked])
+        self._claim = replace(claim, conditions=claim.choice_conditions, also=[*claim.also, *asked])
         self._own = len(claim.relations)
         self._known: dict[bytes, Logarithms | None] = {}
         self.is_equation = np.array([relation.operator == "==" for relation in asked], dtype=bool)

@@ -276,7 +276,7 @@ def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) 
     if any(stated_by(claim)):
         return with_stated_sizes(claim, run)
     run, at_edge = scale_steps(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
-    if not claim.conditions:
+    if not claim.run_conditions:
         return run
     run = _change_by(factor_of_equations, claim, run)
     run = _change_by(factor_within, claim, run)

@@ -58,7 +58,7 @@ class LocalClimb:
         if table is None or self.left < 0:
             return False
         reached = self._look(table)
-        if reached == NOTHING and self._claim.conditions:
+        if reached == NOTHING and self._claim.run_conditions:
             repaired = within_conditions(self._claim, table)
             reached, table = (NOTHING, table) if repaired is None else (self._look(repaired), repaired)
         if reached <= self.at.score + self._gain:
@@ -95,7 +95,7 @@ class LocalClimb:
 
     def move_to_largest_step(self) -> None:
         """Move to the largest step size that the conditions allow."""
-        if self._claim.conditions:
+        if self._claim.run_conditions:
             self.tries(move_to_edge(self._claim, self.at.table))
 
     def turn_random_knobs(self, generator: np.random.Generator, spread: float) -> None:

@@ -144,7 +144,7 @@ def _begin(hunt: SearchState, instances: Iterator[Instance], generator: np.rando
     _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
     places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
     runs = [] if hunt.claim.rate is not None else [*mixed(hunt.claim, hunt.setting), *places]
-    if hunt.claim.conditions:
+    if hunt.claim.run_conditions:
         _to_the_edge(hunt, runs, hunt.seconds + _AT_EDGES * hunt.budget)
     if runs:
         reach = FAR if _may_go_far(hunt) else AROUND

@@ -17,7 +17,7 @@ from fedtheory.language.quantities.measuring.symbols import CLIENT_OBJECTIVE, OP
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 
 
-def _parameter(run: Run, key: str) -> Number:
+def measure_parameter(run: Run, key: str) -> Number:
     """Return the value of a definition's parameter, by its key in run files."""
     defined = run.algorithm.defined
     for parameter in () if defined is None else defined.algorithm.parameters:
@@ -30,28 +30,28 @@ communication_probability = constant(
     "communication_probability",
     "p",
     "probability that an iteration communicates",
-    lambda run: _parameter(run, "probability"),
+    lambda run: measure_parameter(run, "probability"),
     primitive="setting",
 )
 momentum = constant(
     "momentum",
     r"\beta",
     "momentum of the server",
-    lambda run: _parameter(run, "momentum"),
+    lambda run: measure_parameter(run, "momentum"),
     primitive="setting",
 )
 proximal_weight = constant(
     "proximal_weight",
     r"\mu_{\mathrm{prox}}",
     "weight of FedProx's proximal term, mu/2 |y - x|^2",
-    lambda run: _parameter(run, "proximal"),
+    lambda run: measure_parameter(run, "proximal"),
     primitive="setting",
 )
 compression_variance = constant(
     "compression_variance",
     r"\omega",
     "d/k - 1, where k of d random coordinates are sent: E|C(v) - v|^2 = omega |v|^2",
-    lambda run: run.problem.dimension / _parameter(run, "coordinates") - 1,
+    lambda run: run.problem.dimension / measure_parameter(run, "coordinates") - 1,
     primitive="setting",
 )
 

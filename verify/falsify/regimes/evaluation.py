@@ -219,6 +219,6 @@ def _limit_looked_at(claim: Claim) -> int | None:
 
 def _depends_on_rounds(claim: Claim) -> bool:
     """Return whether a condition has a value that changes with the number of rounds."""
-    symbols = {symbol for condition in claim.conditions for symbol in condition.free_symbols}
+    symbols = {symbol for condition in claim.run_conditions for symbol in condition.free_symbols}
     asked = [claim.notation.get(symbol) for symbol in symbols]
     return any(isinstance(quantity, RunQuantity) and not quantity.is_constant for quantity in asked)

@@ -1,0 +1,143 @@
+"""Choices of the free points of a claim, and of its symbols under a quantifier, as its conditions allow them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.arithmetic import NEAR_TIE, Array, floats_of_same_sign
+from fedtheory.arithmetic.enclosures import convert_inexact
+from fedtheory.engine.frames import probes
+from fedtheory.engine.run import Run
+from fedtheory.errors import InputError, NotApplicable, Unresolved
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import Compiled, Site, compile_expression
+from fedtheory.language.evaluation.site import Choice
+from fedtheory.language.quantities.quantity import PointQuantity
+
+_NONE_ALLOWED = "no value that `for_all` gives satisfies the conditions on {}"
+
+
+@cache
+def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
+    """Return the symbols of a claim that stand for free points."""
+    return tuple(symbol for symbol, quantity in claim.notation.items() if isinstance(quantity, PointQuantity))
+
+
+@cache
+def values_of(claim: Claim) -> tuple[tuple[Expr, ...], ...]:
+    """Return the values of all quantified symbols with which every condition on these symbols alone holds.
+
+    `InputError` where there are none.
+    """
+    varied = claim.for_all.keys()
+    alone = [condition for condition in claim.choice_conditions if condition.free_symbols <= varied]
+    found = tuple(
+        values
+        for values in itertools.product(*claim.for_all.values())
+        if all(_holds_with(condition, dict(zip(varied, values, strict=True))) for condition in alone)
+    )
+    if not found:
+        raise InputError("for_all", f"{_NONE_ALLOWED.format(_list_varied(claim))}: expected one that does")
+    return found
+
+
+def _holds_with(condition: Expr, values: Mapping[sp.Symbol, Expr]) -> bool:
+    return bool(condition.subs({symbol: sp.sympify(value) for symbol, value in values.items()}) == sp.true)
+
+
+def _list_varied(claim: Claim) -> str:
+    varied = set().union(*(condition.free_symbols for condition in claim.choice_conditions)) & claim.for_all.keys()
+    return ", ".join(sorted(map(str, varied)))
+
+
+def has_choices_by_run(claim: Claim) -> bool:
+    """Return whether the allowed values of quantified symbols depend on the run."""
+    return any(not condition.free_symbols <= claim.for_all.keys() for condition in claim.choice_conditions)
+
+
+@cache
+def _conditions_by_run(claim: Claim) -> tuple[tuple[str, Compiled, Compiled], ...]:
+    """Return the operator and both sides of each condition on quantified symbols and on the run."""
+    mixed = (one for one in claim.choice_conditions if not one.free_symbols <= claim.for_all.keys())
+    return tuple(
+        (one.rel_op, compile_expression(one.lhs, claim.notation), compile_expression(one.rhs, claim.notation))
+        for one in mixed
+    )
+
+
+def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
+    """Return all choices of the free points and quantified symbols of a claim on a run.
+
+    `NotApplicable` where the conditions allow none of the values there.
+    """
+    points = points_of(claim)
+    candidates = list(probes(run).items()) if points else []
+    placed = itertools.product(candidates, repeat=len(points))
+    return [
+        Choice(
+            {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}
+            | {symbol.name: str(value) for symbol, value in zip(claim.for_all, values, strict=True)},
+            {symbol: point for symbol, (_, point) in zip(points, at, strict=True)},
+            {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)},
+        )
+        for at, values in itertools.product(placed, _list_allowed_values(claim, run))
+    ]
+
+
+def _list_allowed_values(claim: Claim, run: Run) -> Sequence[tuple[Expr, ...]]:
+    """Return the values of quantified symbols with which all conditions hold on a run."""
+    if not has_choices_by_run(claim):
+        return values_of(claim)
+    refused: list[NotApplicable] = []
+    allowed = list(_iterate_allowed_values(claim, run, refused))
+    if not allowed:
+        raise refused[0] if refused else NotApplicable(_NONE_ALLOWED.format(_list_varied(claim)))
+    return allowed
+
+
+def _iterate_allowed_values(claim: Claim, run: Run, refused: list[NotApplicable]) -> Iterator[tuple[Expr, ...]]:
+    for values in values_of(claim):
+        numbers = {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)}
+        site = Site(run, None, {}, {}, numbers)
+        try:
+            if all(_is_satisfied(*condition, site) for condition in _conditions_by_run(claim)):
+                yield values
+        except Unresolved:
+            raise
+        except NotApplicable as reason:
+            # A condition without a value does not hold.
+            refused.append(reason)
+
+
+def _is_satisfied(operator: str, left: Compiled, right: Compiled, site: Site) -> bool:
+    """Return whether a condition holds at every entry; what floats cannot tell apart satisfies it.
+
+    `Unresolved` where enclosures overlap.
+    """
+    (lhs, left_scale), (rhs, right_scale) = left.with_scale(site), right.with_scale(site)
+    gap = convert_inexact(rhs - lhs if operator in ("<=", "<") else lhs - rhs)
+    signs = floats_of_same_sign(gap)
+    holds, fails = (np.asarray(test(signs)).astype(bool) for test in _TESTS[operator])
+    if left_scale is not None and right_scale is not None:
+        holds |= abs(gap) <= NEAR_TIE * (left_scale + right_scale)
+    elif not (holds | fails).all():
+        raise Unresolved("enclosures are too wide for a condition on a quantified symbol")
+    return bool(holds.all())
+
+
+_EXCEPT_BELOW = (lambda gap: gap >= 0, lambda gap: gap < 0)
+_ABOVE = (lambda gap: gap > 0, lambda gap: gap <= 0)
+_EQUAL = (lambda gap: gap == 0, lambda gap: gap != 0)
+_TESTS: Mapping[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
+    **dict.fromkeys(("<=", ">="), _EXCEPT_BELOW),
+    **dict.fromkeys(("<", ">"), _ABOVE),
+    "==": _EQUAL,
+    "!=": (_EQUAL[1], _EQUAL[0]),
+}
+"""Tests of a gap by operator: the condition holds, and it fails."""
