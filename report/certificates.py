@@ -1,4 +1,4 @@
-"""A certificate for its claim's page: coefficients, reasons, and what is not negative."""
+"""Typeset a certificate for the page of its claim: coefficients, inequalities and non-negative terms."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from report.mathml import displayed, formula, prose
 
 @dataclass(frozen=True)
 class CertificateTerm:
-    """A coefficient and what it multiplies, typeset."""
+    """A coefficient and the slack that it multiplies, typeset."""
 
     coefficient: Markup
     not_negative: Markup
     reason: str
     premise: str | None
-    """Id of the proved claim whose slack it is."""
+    """Id of the proved claim that has this slack."""
 
 
 @dataclass(frozen=True)
 class CertificateGroup:
-    """The terms whose sum is the slack of one statement, typeset; none for an identity."""
+    """The terms whose sum is the slack of one statement, typeset; empty for an identity."""
 
     statement: Markup
     terms: Sequence[CertificateTerm]
@@ -42,16 +42,16 @@ class CertificateSection:
     introduction: Markup
     groups: Sequence[CertificateGroup]
     relaxed: Sequence[Markup] | None
-    """Conditions under which it holds, where they are weaker than the claim's."""
+    """Conditions of the certificate, if they are weaker than the claim's."""
     file: str
-    """The certificate as a file of the site."""
+    """File name of the certificate on the site."""
     digest: str
     content: str
     """Content of the file."""
 
 
 def certificate_section(claim: Claim) -> CertificateSection | None:
-    """The certificate of a claim, typeset; None where it has none."""
+    """Return the certificate of a claim, typeset; None if it has none."""
     found, document = outline(claim), document_for(claim)
     if found is None or document is None:
         return None

@@ -1,4 +1,4 @@
-"""A claim along growing horizons of a run: both sides and the terms of the bound, wherever the claim applies."""
+"""Evaluate a claim on a run for growing numbers of rounds: both sides and the terms of the bound."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from verify.check.comparison import Comparison
 
 @dataclass(frozen=True)
 class BoundCurve:
-    """A claim evaluated along growing horizons."""
+    """A claim evaluated for growing numbers of rounds."""
 
     horizons: Sequence[int]
     checks: Sequence[Check]
 
     @property
     def left(self) -> list[float]:
-        """Exact left sides."""
+        """Return the exact left sides."""
         return [plain_float(_worst(c).lhs) for c in self.checks]
 
     @property
     def right(self) -> list[float]:
-        """Right sides."""
+        """Return the right sides."""
         return [plain_float(_worst(c).rhs) for c in self.checks]
 
     @property
     def terms(self) -> dict[str, list[float]]:
-        """Each term of the right side, by its LaTeX."""
+        """Return each term of the right side, by its LaTeX."""
         names = [term.latex for term in _worst(self.checks[0]).terms]
         return {n: [plain_float(_worst(c).terms[k].value) for c in self.checks] for k, n in enumerate(names)}
 
@@ -45,12 +45,15 @@ def _worst(found: Check) -> Comparison:
 
 
 def bound_curve(claim: Claim, run: Run, horizons: Sequence[int]) -> BoundCurve:
-    """The claim at growing horizons of a float run."""
+    """Evaluate the claim at growing numbers of rounds of a float run."""
     return BoundCurve(horizons, [check(claim, run.with_rounds(horizon)) for horizon in horizons])
 
 
 def curve_up_to(claim: Claim, last: int, run_of: Callable[[int], Run]) -> BoundCurve | None:
-    """Both sides over rounds 1, 2, 4, .. `last`, where the claim applies and both are positive; None where nowhere."""
+    """Return both sides at rounds 1, 2, 4, ...
+
+    `last` where the claim applies and both are positive; None without any.
+    """
     horizons = [*(2**power for power in range(last.bit_length()) if 2**power < last), last]
     known = {horizon: check_if_applicable(claim, partial(run_of, horizon)) for horizon in horizons}
     shown = {horizon: found for horizon, found in known.items() if found is not None and _is_positive(found)}
@@ -63,7 +66,7 @@ def _is_positive(found: Check) -> bool:
 
 
 def check_if_applicable(claim: Claim, run: Callable[[], Run]) -> Check | None:
-    """Check a claim on a run; None where the run does not exist, or the claim does not apply or compares nothing."""
+    """Check a claim on a run; None if the run is invalid, the claim does not apply, or it compares nothing."""
     try:
         found = check(claim, run())
     except FedtheoryError:

@@ -12,13 +12,13 @@ from fedtheory.proofs.recorded import document_for
 
 
 def premises_of(claim: Claim) -> list[str]:
-    """Ids of the claims that a claim rests on, each once."""
+    """Return the distinct ids of the claims that a claim rests on."""
     found = [*used_by(claim), *list_printed_steps(claim.id)]
     return [premise for premise in dict.fromkeys(found) if premise != claim.id]
 
 
 def used_by(claim: Claim) -> list[str]:
-    """Ids of the claims that its certificate uses, each once."""
+    """Return the distinct ids of the claims that its certificate uses."""
     document = document_for(claim)
     named = iter(()) if document is None else _texts(document)
     known = all_claims()
@@ -26,13 +26,13 @@ def used_by(claim: Claim) -> list[str]:
 
 
 def dependencies(claims: Sequence[Claim]) -> list[tuple[str, str]]:
-    """Pairs of a premise and the claim that rests on it, both among some claims."""
+    """Return pairs of a premise and a claim that rests on it, both from the given claims."""
     ids = {claim.id for claim in claims}
     return [(premise, claim.id) for claim in claims for premise in premises_of(claim) if premise in ids]
 
 
 def _texts(document: Any) -> Iterator[str]:
-    """All strings in a JSON document."""
+    """Yield all strings in a JSON document."""
     if isinstance(document, str):
         yield document
     elif isinstance(document, list | dict):

@@ -1,7 +1,6 @@
-"""Pages drawn on all cores: what a page is made of travels as plain data, and comes back as text.
+"""Draw pages in several processes: tasks are plain data, and results are texts.
 
-A claim does not travel: the process that draws its page resolves it again by the name
-that the user gave it.
+Claims are not sent between processes: each process resolves them again by the names that the user gave.
 """
 
 from __future__ import annotations
@@ -47,18 +46,18 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class ClaimTask:
-    """The page of a claim."""
+    """Task for the page of a claim."""
 
     verdict: ClaimVerdict
     before: Neighbour | None
     after: Neighbour | None
     runs: Sequence[OwnRun]
     jobs: int = 1
-    """Processes for the page alone, which is then drawn in this one; several pages share them out instead."""
+    """Number of processes for a single page, which is then drawn in this process; several pages share the processes."""
 
     @property
     def depends(self) -> Depends | None:
-        """User-defined runs lie in files that are not watched for changes."""
+        """Return the inputs of the page; None with user-defined runs, whose files are not watched for changes."""
         if self.runs:
             return None
         claim, around = self.verdict.claim, (self.before, self.after)
@@ -73,7 +72,7 @@ class ClaimTask:
         )
 
     def draw(self, environment: Environment) -> Drawn:
-        """The page, and the certificate and the theorem next to it."""
+        """Draw the page, and write the certificate and the theorem next to it."""
         runs = run_sections(self.verdict.given, self.runs, self.jobs)
         worst_cases = compute_over_local_steps(self.verdict.given, self.jobs)
         page = claim_page(self.verdict, figures_for(self.verdict), runs, worst_cases, self.runs)
@@ -88,17 +87,17 @@ class ClaimTask:
 
 @dataclass(frozen=True)
 class PaperTask:
-    """The pages that a paper has besides those of its claims."""
+    """Task for the pages of a paper, apart from those of its claims."""
 
     key: str
 
     @property
     def depends(self) -> Depends:
-        """The whole paper."""
+        """Return the inputs of the pages: the whole paper."""
         return "paper", self.key, digest_paper(self.key)
 
     def draw(self, environment: Environment) -> Drawn:
-        """All of them."""
+        """Draw all pages of the paper."""
         template, found = environment.get_template("page.html"), paper_pages({self.key})
         files = {
             other.file: template.render(
@@ -116,35 +115,35 @@ class PaperTask:
 
 @dataclass(frozen=True)
 class ErrataTask:
-    """The errata of some claims; no file where none of them is refuted."""
+    """Task for the errata of some claims; no file is written if none of them is refuted."""
 
     targets: Sequence[str]
 
     @property
     def depends(self) -> Depends:
-        """All the claims."""
+        """Return the inputs of the page: all claims."""
         return "errata", *self.targets, *map(digest_target, self.targets)
 
     def draw(self, environment: Environment) -> Drawn:
-        """One page."""
+        """Draw the page."""
         found = ledgers([resolve(target) for target in self.targets])
         return Drawn({ERRATA_PAGE: environment.get_template("errata.html").render(ledgers=found)} if found else {})
 
 
 @dataclass(frozen=True)
 class SlackTask:
-    """The page on the tightness of all proved bounds; no file where no runs are stored."""
+    """Task for the page on the tightness of all proved bounds; no file is written without stored runs."""
 
     targets: Sequence[str]
 
     @property
     def depends(self) -> Depends:
-        """All the claims, and the runs in the folders of their papers."""
+        """Return the inputs of the page: all claims, and the runs in the folders of their papers."""
         keys = sorted({resolve(target).source for target in self.targets})
         return "slack", *self.targets, *map(digest_target, self.targets), *map(digest_paper, keys)
 
     def draw(self, environment: Environment) -> Drawn:
-        """One page."""
+        """Draw the page."""
         found = slack_tables([resolve(target) for target in self.targets])
         page = environment.get_template("slack.html")
         return Drawn({SLACK_PAGE: page.render(tables=found, overview=overview)} if found else {})
@@ -152,15 +151,15 @@ class SlackTask:
 
 @dataclass(frozen=True)
 class PlanTask:
-    """The page of plans; no file without scikit-learn's data."""
+    """Task for the page of plans; no file is written without scikit-learn."""
 
     @property
     def depends(self) -> Depends:
-        """The claims that it compares."""
+        """Return the inputs of the page: the claims that it compares."""
         return "plan", *map(digest_claim, comparable())
 
     def draw(self, environment: Environment) -> Drawn:
-        """One page."""
+        """Draw the page."""
         try:
             page = plan_page()
         except MissingExtra:
@@ -173,7 +172,7 @@ Task = ClaimTask | PaperTask | ErrataTask | SlackTask | PlanTask
 
 
 def draw_pages(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:
-    """The pages of all tasks, as finished; links go to the pages that are `written`."""
+    """Yield the pages of all tasks as they are finished; links lead to the pages in `written`."""
     unknown = []
     for task in tasks:
         depends = task.depends
@@ -191,7 +190,7 @@ def draw_pages(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[D
 def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
     """Split tasks into batches for one process each, the longest first.
 
-    Those are pages to which one paper adds exhibits: these are made of results that are kept in memory.
+    The longest tasks are pages with exhibits of one paper; these share results in memory, so they form one batch.
     """
     batches: dict[object, list[Task]] = {}
     for task in tasks:
@@ -200,7 +199,7 @@ def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
 
 
 def _exhibitor(task: Task) -> str | None:
-    """The paper that adds exhibits to the page of a claim."""
+    """Return the paper that adds exhibits to the page of a claim."""
     if not isinstance(task, ClaimTask):
         return None
     claim = task.verdict.claim
@@ -222,7 +221,7 @@ def _draw(task: Task, written: Written) -> Drawn:
 
 @lru_cache(maxsize=1)
 def environment_for(written: Written) -> Environment:
-    """The templates, compiled once in each process."""
+    """Return the compiled templates, once for each process."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from fedtheory.language.registry import find

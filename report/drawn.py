@@ -1,4 +1,4 @@
-"""Finished pages, as plain data: they travel between processes and last in files."""
+"""Finished pages, as plain data that can be sent between processes and cached."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from report.figures.style import Figure
 from report.own_runs import OnRun
 
 Files = dict[str, str]
-"""Texts by the names of their files."""
+"""Texts by file name."""
 Written = tuple[tuple[str, str], ...]
-"""Ids of claims, keys of sources and ``errata``, and the files of their pages."""
+"""Names of page files by ids of claims, keys of sources, and ``errata``."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Finished files, and what other pages say of them."""
+    """Finished files, and the data that other pages show of them."""
 
     files: Files
     has_explorer: bool = False
     target: str | None = None
-    """The claim whose page this is."""
+    """The claim of the page."""
     runs: Sequence[OnRun] = ()
     own: Sequence[OwnPage] = ()
     miniature: Figure | None = None
@@ -30,7 +30,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class OwnPage:
-    """A page of a paper, as the index names it."""
+    """A page of a paper, as listed in the index."""
 
     source: str
     occasion: str

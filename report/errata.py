@@ -1,4 +1,4 @@
-"""The ledger as a page: what is printed, what is wrong with it, what is true instead."""
+"""The errata page: each false statement as published, the error, and the correction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from verify.witness import PrintedSides
 
 ERRATA_PAGE = "errata.html"
 _LONG = 160
-"""Characters of LaTeX in a statement that half a page does not hold well."""
+"""Number of LaTeX characters in a statement above which it needs the full width of a page."""
 
 
 @dataclass(frozen=True)
@@ -36,26 +36,26 @@ class Repair:
 
 @dataclass(frozen=True)
 class ErratumEntry:
-    """One erratum, ready for its template."""
+    """One erratum, with the fields of its template."""
 
     claim: Claim
     fault: Fault
     printed: Markup
     reason: Markup
     violated: Markup | None
-    """The link that fails, where the print has several, or words."""
+    """The violated link, if the published statement has several links, or is in words."""
     repairs: Sequence[Repair]
     sides: Sequence[tuple[str, str, str]]
-    """Name, exact value where that is short, and a few digits of each side."""
+    """Name, exact value if it is short, and decimal value of each side."""
     run_file: str
     check_with: str
-    """The command that decides on the counterexample."""
+    """The command that checks the counterexample."""
     size: str
-    """Why the counterexample is not checked by hand; empty where it is small."""
+    """Reason why the counterexample is too large to be checked by hand; empty if it is small."""
 
     @property
     def is_long(self) -> bool:
-        """Whether a statement needs the whole width."""
+        """Return whether a statement needs the full width."""
         return any(
             len(line) > _LONG for claim in (self.claim, *(r.claim for r in self.repairs)) for line in _lines(claim)
         )
@@ -63,7 +63,7 @@ class ErratumEntry:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The entries of one source."""
+    """The errata of one source."""
 
     source: Source
     entries: Sequence[ErratumEntry]
@@ -71,7 +71,7 @@ class Ledger:
 
 
 def ledgers(claims: Iterable[Claim]) -> list[Ledger]:
-    """The ledgers of the sources that have refuted ones among these claims."""
+    """Return the errata of the sources that have refuted claims among the given ones."""
     entries = errata(claims)
     by_source = {source: [e for e in entries if e.claim.source == source.key] for source in all_sources().values()}
     return [
@@ -102,7 +102,7 @@ def _entry(erratum: Erratum) -> ErratumEntry:
 
 
 def _command(erratum: Erratum) -> str:
-    """The command line that decides on the run: in rationals, or in enclosures where these would be too long."""
+    """Return the command that checks the run: in rationals, or in enclosures if these are too long."""
     exactly = "" if erratum.check.arithmetic is ENCLOSED else " --arithmetic rational"
     return f"fedtheory check {erratum.claim.id} run.toml{exactly}"
 
@@ -118,12 +118,12 @@ def _repair(claim: Claim) -> Repair:
 
 
 def _lines(claim: Claim) -> list[str]:
-    """The statement as printed, or link by link."""
+    """Return the statement as published, or link by link."""
     return [claim.printed] if claim.printed else claim.links
 
 
 def _sides(erratum: Erratum) -> list[tuple[str, str, str]]:
-    """Left and right side; of a rate, what is measured and what is promised."""
+    """Return left and right side; for a rate, the measured quantity and the claimed order."""
     if erratum.sides is None:
         return []
     names = ("left side", "right side")
@@ -133,6 +133,6 @@ def _sides(erratum: Erratum) -> list[tuple[str, str, str]]:
 
 
 def _number(value: Number) -> tuple[str, str]:
-    """The exact value, and digits of what is no whole number."""
+    """Return the exact value, and decimal digits unless it is an integer."""
     whole = exact(value)
     return whole, "" if whole.removeprefix("-").isdigit() else decimal(value)

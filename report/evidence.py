@@ -1,4 +1,4 @@
-"""The instance that a verdict rests on, as tables that a reader can check by hand."""
+"""The instance on which a verdict rests, as tables that a reader can check by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RUN_FILE = "run.toml"
 
 
 def size_of(run: dict[str, Any], sides: PrintedSides | None) -> str:
-    """A sentence on a counterexample that is too large to be checked by hand; empty where it is small."""
+    """Describe a counterexample that is too large to be checked by hand; empty if it is small."""
     reasons = explain_size(run, sides)
     if not reasons:
         return ""
@@ -40,7 +40,7 @@ def size_of(run: dict[str, Any], sides: PrintedSides | None) -> str:
 
 @dataclass(frozen=True)
 class NumberRow:
-    """A line of a table of numbers."""
+    """A row of a table of numbers."""
 
     name: Markup
     value: str
@@ -49,12 +49,12 @@ class NumberRow:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The instance, the two sides there, its constants, and how to run it again."""
+    """The instance, both sides on it, its constants, and the command that checks it."""
 
     title: str
     remark: Markup
     relation: Markup | None
-    """The link that is decided, where the statement has several."""
+    """The decisive link, if the statement has several."""
     rows: Sequence[NumberRow]
     constants: Sequence[NumberRow]
     regions: Sequence[str]
@@ -63,7 +63,7 @@ class Evidence:
 
 
 def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
-    """The evidence of a verdict on a claim that people call so, where it rests on an instance."""
+    """Return the evidence of a verdict, if it rests on an instance; `called` is the displayed name of the claim."""
     check, witness, run_file = verdict.evidence, verdict.witness, verdict.run_file
     if check is None or witness is None or run_file is None:
         return None
@@ -87,7 +87,7 @@ def _title(verdict: ClaimVerdict) -> str:
 
 
 def _describe_place(check: Check) -> str:
-    """Describe the place in the run and the reading of its numbers."""
+    """Describe the place in the run, and the origin of its coordinates."""
     if check.rate is not None:
         return f"The rungs of the ladder take the place of the run's own {_variables(check)}."
     worst = choose_place(check)
@@ -116,7 +116,7 @@ def _rows(check: Check) -> list[NumberRow]:
 
 
 def _list_sides(claim: Claim, worst: Comparison) -> list[NumberRow]:
-    """List the points of a comparison, its sides, and their terms where a side has several."""
+    """Return the points of a comparison, its sides, and the terms of sides that have several."""
     rows = [_make_vector_row(name_of_point(claim, name, worst), point) for name, point in worst.points.items()]
     for side, value, terms in (("left", worst.lhs, worst.left_terms), ("right", worst.rhs, worst.terms)):
         rows.append(_make_row(f"{side} side", value))
@@ -133,7 +133,7 @@ def _variables(check: Check) -> str:
 
 
 def _rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
-    """Values measured at each rung; with several variables also the slope along each ladder."""
+    """Return the values at each rung; with several variables also the slope along each ladder."""
     symbols = [latex(variable) for variable in ladders_of(claim)]
     rows = [_make_row(_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
     if len(symbols) > 1:
@@ -157,14 +157,14 @@ def _values(symbols: Sequence[str], rung: Rung) -> str:
 
 
 def _constants(claim: Claim, run: Run) -> list[NumberRow]:
-    """The run's constants in the claim's symbols; of roots the squares, which are rational."""
+    """Return the run's constants in the claim's symbols; for roots their squares, which are rational."""
     constants = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, RunQuantity)}
     shown = {s: n for s, n in constants.items() if n.is_constant or (n is rounds and claim.rate is None)}
     return [row for s, n in shown.items() for row in _constant_rows(f"{latex(s)}{'^2' if n.root else ''}", n, run)]
 
 
 def _constant_rows(name: str, quantity: RunQuantity, run: Run) -> list[NumberRow]:
-    """One row, or one for each client; none where the quantity has no value on this run."""
+    """Return one row, or one for each client; empty if the quantity has no value on this run."""
     try:
         value = quantity.measure(run)
     except NotApplicable:
@@ -180,7 +180,7 @@ def _make_row(name: str, value: Number) -> NumberRow:
 
 
 def _make_vector_row(name: str, point: Array) -> NumberRow:
-    """Build the row of a point: exact coordinates, and decimals."""
+    """Return the row of a point: exact coordinates, and decimals."""
     return NumberRow(
         prose(f"${name.replace('*', '^*')}$"), ", ".join(map(exact, point)), ", ".join(decimal(x, 4) for x in point)
     )

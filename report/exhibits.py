@@ -16,16 +16,16 @@ from report.figures.style import Figure
 
 @dataclass(frozen=True)
 class ExhibitSection:
-    """An exhibit as the page has it."""
+    """An exhibit on a page."""
 
     heading: str
-    """Empty where the figures stand among those of the page."""
+    """Empty if the figures are shown together with those of the page."""
     figures: Sequence[Figure]
     findings: Sequence[Finding]
 
 
 def collect_exhibits(claim: Claim) -> list[ExhibitSection]:
-    """Collect the exhibits of a claim, without those that need a missing optional package."""
+    """Return the exhibits of a claim, without those that need a missing optional package."""
     return [_build_section(display, claim) for display in _displays(claim)]
 
 
@@ -39,6 +39,6 @@ def _displays(claim: Claim) -> Iterator[Display]:
 
 
 def _build_section(display: Display, claim: Claim) -> ExhibitSection:
-    """Build the section of a display: its figures and findings."""
+    """Return the section of a display: its figures and findings."""
     figures = [figure_of(chart, f"{claim.slug}-{chart.name}") for chart in display.charts]
     return ExhibitSection(display.heading, figures, display.findings)

@@ -1,4 +1,4 @@
-"""Line breaks of long formulas, and brackets that grow with their content."""
+"""Break long formulas into lines, and let brackets grow with their content."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _SIGNS = {"+", "-"}
 _OPENING, _CLOSING = {"{", "(", "[", r"\{"}, {"}", ")", "]", r"\}"}
 _NORM = r"\|"
 _AFTER_A_TERM = re.compile(r"(?:[\w})\]!|']|\\[A-Za-z]+|\\[|}])\s*$")
-"""Commands before a sign that stands between terms."""
+"""Commands before a sign that is between terms."""
 _NO_TERM = re.compile(
     r"\\(?:le|leq|ge|geq|to|in|cdot|times|quad|qquad|forall|Rightarrow|Leftrightarrow|pm|sum|min|max)\s*$"
 )
-"""Endings that look like a term and are none."""
+"""Endings that look like a term, but are not."""
 _SHORT = 60
-"""Characters of LaTeX in a statement that is not worth breaking."""
+"""Number of LaTeX characters in a statement up to which it is not broken."""
 _LONG_FACTORS = 40
-"""Characters of LaTeX in factors that another one need not share a line with."""
+"""Number of LaTeX characters in factors above which a further factor may start a new line."""
 _MATHML = "http://www.w3.org/1998/Math/MathML"
 
 Lines = list[list[list[str]]]
-"""Lines of sides of terms."""
+"""Lines, each a list of sides, each a list of terms."""
 
 
 def broken(latex: str) -> Lines:
-    """The lines of a statement, which end at wide spaces; in each its sides, and in each side its terms."""
+    """Return the lines of a statement, which end at wide spaces; each line has sides, and each side has terms."""
     if len(latex) <= _SHORT:
         return [[[latex]]]
     lines: Lines = [[[""]]]
@@ -64,7 +64,7 @@ def broken(latex: str) -> Lines:
 
 
 def terms_of(latex: str) -> list[str]:
-    """The terms of a sum, each with the sign before it."""
+    """Return the terms of a sum, each with the sign before it."""
     terms = [""]
     for token, is_outside in _with_depth(latex):
         if token in _SIGNS and is_outside and _ends_a_term(terms[-1]):
@@ -74,7 +74,9 @@ def terms_of(latex: str) -> list[str]:
 
 
 def _starts_piece(token: str, before: str, is_outside: bool) -> bool:
-    """A sign between terms, or in a long term a factor in brackets, which stands behind a space."""
+    """Return whether a token starts a piece: a sign between terms, or in a long term a factor in brackets after a
+    space.
+    """
     if token in _SIGNS:
         return is_outside and _ends_a_term(before)
     return is_outside and token == r"\left(" and len(before) > _LONG_FACTORS and before.endswith(" ")
@@ -85,7 +87,7 @@ def _ends_a_term(text: str) -> bool:
 
 
 def _with_depth(latex: str) -> Iterator[tuple[str, bool]]:
-    """Tokens, and whether they stand outside all brackets and norms."""
+    """Yield tokens, and whether they are outside all brackets and norms."""
     depth, in_norm = 0, False
     for token in _TOKEN.findall(latex):
         is_outside = depth == 0 and not in_norm
@@ -97,7 +99,7 @@ def _with_depth(latex: str) -> Iterator[tuple[str, bool]]:
 
 
 def with_growing_brackets(mathml: str) -> str:
-    """Pairs of plain brackets as their own groups, so that each grows with what is between its two."""
+    """Group pairs of plain brackets, so that each pair grows with its content."""
     ElementTree.register_namespace("", _MATHML)
     root = ElementTree.fromstring(mathml)
     _group(root)
@@ -118,12 +120,12 @@ def _group(parent: Element) -> None:
             open_groups[-2:] = [[*open_groups[-2], _attach_bracket(open_groups[-1], child)]]
         else:
             open_groups[-1].append(child)
-    # A bracket that nothing closes stays unchanged.
+    # An unmatched bracket is not grouped.
     parent[:] = [child for group in open_groups for child in group]
 
 
 def _classify_bracket(element: Element, open_groups: list[list[Element]]) -> str:
-    """Return whether a plain bracket opens or closes here; half-open intervals mix their kinds."""
+    """Return whether a plain bracket opens or closes here; half-open intervals mix the kinds."""
     text = _bracket(element)
     is_open = len(open_groups) > 1
     if text == "‖":
@@ -134,13 +136,13 @@ def _classify_bracket(element: Element, open_groups: list[list[Element]]) -> str
 
 
 def _bracket(element: Element) -> str:
-    """The bracket that an element is, or that carries its indices; empty where it is none."""
+    """Return the bracket of an element, which may have indices; empty if it is no bracket."""
     base = element[0] if _name(element) in ("msup", "msub", "msubsup") and len(element) else element
     return (base.text or "") if _name(base) == "mo" and base.get("stretchy") == "false" else ""
 
 
 def _attach_bracket(group: list[Element], last: Element) -> Element:
-    """The group with the bracket that closes it; indices of that bracket are those of the group."""
+    """Return the group with its closing bracket; indices of that bracket move to the group."""
     row = Element(f"{{{_MATHML}}}mrow")
     fence = last if _name(last) == "mo" else last[0]
     row.extend([*group, fence])

@@ -34,7 +34,7 @@ from verify.verdict import ClaimVerdict
 
 
 def figures_for(verdict: ClaimVerdict) -> list[Figure]:
-    """The figures of a claim's page; none where the claim is about single points or steps."""
+    """Return the figures of a claim's page; empty for claims about single points or steps."""
     claim = verdict.claim
     shown = [figure for suits, draw in _FIGURES if suits(claim) for figure in draw(claim)]
     if claim.rate is not None and verdict.evidence and verdict.evidence.rate:
@@ -44,7 +44,7 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
 
 
 def _draw_tightened(claim: Claim) -> list[Figure]:
-    """The bound next to sharper ones on the same quantity, where they apply to the showcase."""
+    """Draw the bound with tightened ones on the same quantity, if they apply to the showcase run."""
     if claim.rate is not None:
         return []
     rivals = [other for other in sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]
@@ -54,11 +54,11 @@ def _draw_tightened(claim: Claim) -> list[Figure]:
 
 
 _HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
-"""Rounds T from 1 to about 2000, evenly on a log scale."""
+"""Numbers of rounds T from 1 to about 2000, evenly spaced on a log scale."""
 
 
 def _is_bound_on(*measured: RunQuantity) -> Callable[[Claim], bool]:
-    """Return whether a claim bounds one of these quantities of a run."""
+    """Return a predicate: whether a claim bounds one of these quantities of a run."""
     return lambda claim: (
         claim.kind == "bound"
         and claim.place == "run"
@@ -82,7 +82,7 @@ def _drift_figures(claim: Claim) -> list[Figure]:
 
 
 def _describe_showcase(local_steps: int) -> str:
-    """Describe the showcase run with these local steps."""
+    """Describe the showcase run with the given number of local steps."""
     run = showcase(local_steps)
     return (
         f"Ten clients, $d = {run.problem.dimension}$, $L = 1$, $\\tau = {local_steps}$, $\\eta = 1/64$, "
@@ -102,7 +102,7 @@ def _bound_figures(claim: Claim) -> list[Figure]:
 
 
 def _step_limit(claim: Claim) -> Fraction:
-    """The largest eta L that a condition ``eta <= c / L`` of the claim allows; 1 where there is none."""
+    """Return the largest eta L that a condition ``eta <= c / L`` of the claim allows; 1 if there is none."""
     for condition in claim.conditions:
         limit = condition.rhs.subs({s: 1 for s, n in claim.notation.items() if n is q.smoothness})
         if claim.notation.get(condition.lhs) is q.local_step_size and limit.is_Rational:
@@ -111,7 +111,7 @@ def _step_limit(claim: Claim) -> Fraction:
 
 
 def _policy_figures(claim: Claim) -> list[Figure]:
-    """The time line of a policy, and all policies over clock time."""
+    """Draw the timeline of a policy, and the errors of all policies over clock time."""
     names = [name for name, run in clocked().items() if _policy_of(run) == claim.implemented_by]
     words = "Five clients in the plane with update times 1 to 5, four local steps of the same size."
     lines = [_timeline(f"{claim.slug}-shown", clocked()[name], f"Here {name}, update times 1 to 5.") for name in names]
@@ -131,7 +131,7 @@ def _timeline(name: str, run: Run, words: str) -> Figure:
 
 
 def _witness_figures(verdict: ClaimVerdict) -> list[Figure]:
-    """The time line of the instance on the page, where clients are stale and few enough to be distinguished."""
+    """Draw the timeline of the instance on the page, if it has stale models and few clients."""
     run = verdict.witness
     if run is None or not _needs_schedule(verdict.claim):
         return []
@@ -147,7 +147,7 @@ def _needs_schedule(claim: Claim) -> bool:
 
 
 def _stale_bound_figures(claim: Claim) -> list[Figure]:
-    """A bound with stale models over ever more cycles of one schedule."""
+    """Draw a bound with stale models over an increasing number of cycles of one schedule."""
     horizons = [CYCLE * 2**power for power in range(7)]
     if not check(claim, stale()).applicable:
         return []
@@ -179,4 +179,4 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
     (_is_bound_on_a_path, _path_figures),
     (_is_cost, lambda claim: [draw_over_workers(claim.slug)]),
 )
-"""Functions that draw figures, each with the claims that get them, by their statement."""
+"""Functions that draw figures, each with a predicate for claims."""

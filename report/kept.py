@@ -1,7 +1,6 @@
-"""Pages that were drawn before: good as long as the code, their own claims, and the claims they mention are.
+"""Cache of drawn pages, valid as long as the code, their own claims, and the claims they mention do not change.
 
-A page mentions another claim by its id or by a link to its page, so what it
-depends on beyond its own claim is read off the page itself.
+A page mentions another claim by its id or by a link to its page, so these dependencies are read from the page itself.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from verify import cache
 from verify.content import digest_claim, digest_code
 
 Depends = tuple[str, ...]
-"""Digests of what a page is made of."""
+"""Digests of the inputs of a page."""
 
 _HERE = Path(__file__).parent
 _WORD = re.compile(r"[\w:.-]+")
 _WAY = re.compile("<nav.*?</nav>", re.DOTALL)
-"""Links from page to page, which say nothing of the claims there."""
+"""Links from page to page, which do not depend on the claims there."""
 
 
 def find_page(written: Written, depends: Depends) -> Drawn | None:
-    """A page that was drawn before from the same; None where there is none."""
+    """Return a cached page with the same inputs; None if there is none."""
     found = cache.kept(*_key(written, depends))
     if found is None:
         return None
@@ -35,7 +34,7 @@ def find_page(written: Written, depends: Depends) -> Drawn | None:
 
 
 def store_page(drawn: Drawn, written: Written, depends: Depends) -> None:
-    """Keep a page, with the digests of the claims that it mentions."""
+    """Store a page with the digests of the claims that it mentions."""
     words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_WAY.sub("", text))}
     spoken_of = {
         claim: digest_claim(find(claim))
@@ -51,5 +50,5 @@ def _key(written: Written, depends: Depends) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _digest_names(written: Written) -> str:
-    """Digest of all pages' names, which every page depends on."""
+    """Return a digest of all pages' names, on which every page depends."""
     return sha256(repr(written).encode()).hexdigest()

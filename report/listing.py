@@ -1,4 +1,4 @@
-"""Claims as lists: what the front page and the pages of sources say of each of them."""
+"""Lists of claims for the front page and the pages of sources."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ class ClaimRow:
 
     @property
     def title(self) -> str:
-        """The title, or the id."""
+        """Return the title, or the id if there is none."""
         return self.claim.title or self.claim.id
 
     @property
     def own_file(self) -> str | None:
-        """The file of a user-defined claim; None for that of a paper."""
+        """Return the file of a user-defined claim; None for a claim of a paper."""
         return self.called.rpartition(":")[0] if published_by(self.claim) is None else None
 
     @cached_property
     def searched(self) -> str:
-        """Return the text that a search covers next to title and id: the formula and the names of its symbols."""
+        """Return the text that a search covers besides title and id: the formula and the names of its symbols."""
         key = "searched", digest_code(_HERE), digest_claim(self.claim)
         known: str | None = cache.kept(*key)
         if known is None:
@@ -71,17 +71,17 @@ class ClaimRow:
 
 @dataclass(frozen=True)
 class Findings:
-    """Counts of statements, proofs and refutations."""
+    """Numbers of statements, proofs and refutations."""
 
     statements: int
     proved: int
     refuted: int
     repaired: int
-    """Refuted ones with another claim in their place."""
+    """Number of refuted statements with a corrected claim."""
 
     @classmethod
     def of(cls, rows: Sequence[ClaimRow]) -> Findings:
-        """Count them."""
+        """Count the rows."""
         refuted = [row for row in rows if row.verdict == "refuted"]
         proved = sum(row.verdict == "proved" for row in rows)
         return cls(len(rows), proved, len(refuted), sum(bool(repairs_of(row.claim)) for row in refuted))
@@ -89,7 +89,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Main:
-    """The theorem that a reader of a source looks for first, and what became of it."""
+    """The main theorem of a source, with its verdict."""
 
     row: ClaimRow
     statement: Markup
@@ -99,7 +99,7 @@ class Main:
 
 @dataclass(frozen=True)
 class SourceGroup:
-    """Claims of one source, or of one file of the user: a page."""
+    """Claims of one source, or of one user file, which form a page."""
 
     key: str
     heading: Markup
@@ -109,7 +109,7 @@ class SourceGroup:
 
     @property
     def file(self) -> str:
-        """File name of its page."""
+        """Return the file name of the page."""
         return f"{self.key}.html"
 
     @property
@@ -120,12 +120,12 @@ class SourceGroup:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all claims of the source are here."""
+        """Return whether all claims of the source are included."""
         return self.source is not None and len(self.rows) >= len(self.source.claims)
 
     @cached_property
     def main(self) -> Main | None:
-        """The main theorem; None where the source names none, or it is not here."""
+        """Return the main theorem; None if the source names none, or it is not included."""
         rows = {row.claim.id: row for row in self.rows}
         row = None if self.source is None else rows.get(f"{self.source.key}:{self.source.main}")
         if row is None:
@@ -136,7 +136,7 @@ class SourceGroup:
         return Main(row, displayed(row.claim.statement), *beside)
 
     def graph(self) -> DependencyGraph | None:
-        """Graph of the claims' dependencies; None where there are none."""
+        """Return the graph of the claims' dependencies; None if there are none."""
         claims = [row.claim for row in self.rows]
         place = {claim.id: n for n, claim in enumerate(claims)}
         arrows = [(place[premise], place[result]) for premise, result in dependencies(claims)]
@@ -145,7 +145,7 @@ class SourceGroup:
 
 
 def groups_of(rows: Sequence[ClaimRow]) -> list[SourceGroup]:
-    """The claims of each file of the user, then those of each source, in the order in which one would read them."""
+    """Return the claims of each user file, then those of each source, in reading order."""
     own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
     by_file = [_list_file(file, [row for row in rows if row.own_file == file]) for file in own]
     sources = sorted(all_sources().values(), key=lambda source: source.reading)

@@ -1,4 +1,4 @@
-"""Formulas for browsers: LaTeX to MathML, with no script and no font to load."""
+"""Typeset formulas for browsers: LaTeX to MathML, without scripts or fonts."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _ELSEWHERE = {
 """Letters that Unicode has outside the block of their style."""
 _WORDS = re.compile(r"\\text\{([^{}]*)\}")
 _NARROW = 60
-"""Characters of LaTeX that fit on a phone."""
+"""Number of LaTeX characters that fit on a phone."""
 _SENTENCE = 60
-"""Characters of words from which on a statement is set as a sentence with formulas in it."""
+"""Number of characters in words above which a statement is typeset as a sentence with formulas."""
 
 
 @cache
 def formula(latex: str, display: str = "inline") -> Markup:
-    """A formula as MathML; `display` is "inline" or "block"."""
+    """Return a formula as MathML; `display` is "inline" or "block"."""
     from latex2mathml.converter import convert
 
     mathml = _STYLED_LETTER.sub(_replace_style, convert(latex, display=display))
     if display == "block":
-        # The converter sets limits above and below a sum at the top level only.
+        # The converter sets limits above and below only for a sum at the top level.
         mathml = re.sub(r"<msubsup>(<mo>&#x02211;</mo>.*?)</msubsup>", _with_limits, mathml)
     return Markup(with_growing_brackets(mathml))
 
 
 def _replace_style(match: re.Match[str]) -> str:
-    """Browsers know double-struck and script letters as characters, not as a style."""
+    """Replace styled letters by Unicode characters, since browsers ignore the double-struck and script styles."""
     style, letter = match.groups()
     offset = ord(letter) - ord("A")
     return f"<mi>{_ELSEWHERE[style].get(letter) or chr(_FIRST_LETTER[style] + offset)}</mi>"
@@ -50,9 +50,9 @@ def _with_limits(match: re.Match[str]) -> str:
 
 
 def displayed(latex: str) -> Markup:
-    """A statement in pieces that a browser breaks into lines: at wide spaces, before relations, and before terms.
+    """Typeset a statement in pieces between which a browser may break lines: at wide spaces, relations and terms.
 
-    One that is mostly words is a sentence, which breaks by itself.
+    A statement that is mostly words is typeset as a sentence.
     """
     if sum(map(len, _WORDS.findall(latex))) > max(_SENTENCE, len(latex) / 2):
         return Markup("<p>{}</p>").format(_sentence(latex))
@@ -61,25 +61,25 @@ def displayed(latex: str) -> Markup:
 
 
 def _line(sides: Sequence[Sequence[str]]) -> Markup:
-    """Sides that stay together where there is room, and terms that do not have to."""
+    """Typeset one line: sides stay together if there is room, terms may be separated."""
     set_sides = (Markup('<span class="side">{}</span>').format(_wrapping(side)) for side in sides)
     return Markup("<wbr/>").join(set_sides)
 
 
 def _parts(pieces: Sequence[str]) -> list[str]:
-    """Formulas between which a line may end; an operator that begins one has something before it, for its spaces."""
+    """Typeset formulas between which a line may end; a leading operator gets an empty operand, for its spacing."""
     parts = [part for piece in pieces for part in split_piece(piece)]
     return [part if n == 0 else "{}" + part for n, part in enumerate(parts)]
 
 
 def _wrapping(pieces: Sequence[str]) -> Markup:
-    """Formulas between which a line may end; displayed ones, but for standing alone."""
+    """Typeset formulas between which a line may end, in display style within a line."""
     shown = (formula(part, "block") for part in _parts(pieces))
     return Markup("<wbr/>").join(Markup(str(one).replace('display="block"', 'displaystyle="true"', 1)) for one in shown)
 
 
 def _sentence(latex: str) -> Markup:
-    """Words as words, and what is between them as formulas."""
+    """Typeset words as words, and the text between them as formulas."""
     parts = _WORDS.split(latex)
     set_parts = (
         escape(part) if n % 2 else (_typeset_inline(part.strip()) if part.strip() else "")
@@ -89,17 +89,17 @@ def _sentence(latex: str) -> Markup:
 
 
 def prose(text: str) -> Markup:
-    """A sentence whose formulas stand between dollar signs."""
+    """Typeset a sentence whose formulas are between dollar signs."""
     parts = _FORMULA.split(text)
     return Markup("").join(_typeset_inline(part) if n % 2 else escape(part) for n, part in enumerate(parts))
 
 
 def _typeset_inline(latex: str) -> Markup:
-    """A formula in a sentence; a long one may break where a displayed one may, and long parts scroll."""
+    """Typeset a formula in a sentence; a long one may break like a displayed one, and long parts scroll."""
     pieces = [piece for line in broken(latex) for side in line for piece in side]
     return Markup("<wbr/>").join(map(_scrolling, _parts(pieces)))
 
 
 def _scrolling(part: str) -> Markup:
-    """A formula in a box that scrolls where the page is narrower; a short one unchanged, on the line of the words."""
+    """Put a formula into a box that scrolls on narrow pages; a short one is returned as given."""
     return formula(part) if len(part) <= _NARROW else Markup('<span class="long">{}</span>').format(formula(part))

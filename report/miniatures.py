@@ -1,4 +1,4 @@
-"""Small figures for the front page: the bound of a source's main theorem against the exact error over rounds."""
+"""Small figures for the front page: bound and exact error of a source's main theorem over rounds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from report.showcases import showcase
 from verify.verdict import ClaimVerdict
 
 _ROUNDS = 256
-"""The longest horizon: powers of two up to it are drawn."""
+"""Largest number of rounds; powers of two up to it are drawn."""
 _SMALL: Any = PAGE | {"figure.figsize": (3.3, 2.1), "font.size": 9, "legend.fontsize": 8}
 
 
 def miniature(verdict: ClaimVerdict) -> Figure | None:
-    """Draw a main theorem, or a repair of one, over rounds on the first of some runs to which it applies.
+    """Draw a main theorem, or a correction of one, over rounds on the first run to which it applies.
 
-    None for other claims, and where the claim does not apply to more than one horizon of any of the runs.
+    Returns None for other claims, and if the claim applies to at most one number of rounds on each run.
     """
     if not is_main(verdict.claim) or verdict.claim.rate is not None:
         return None
@@ -33,7 +33,9 @@ def miniature(verdict: ClaimVerdict) -> Figure | None:
 
 
 def _runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
-    """Yield the counterexample, or an example before the run that needs most of the bound, each with words for it."""
+    """Yield runs with descriptions: the counterexample, or an example followed by the run with the largest attained
+    ratio.
+    """
     if verdict.verdict != "refuted":
         yield "a run of ten clients with five local steps", showcase(local_steps=5)
     if verdict.witness is not None:
@@ -44,7 +46,7 @@ def _runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
 
 
 def is_main(claim: Claim) -> bool:
-    """Return whether a claim is its source's main theorem or a repair of it."""
+    """Return whether a claim is its source's main theorem or a correction of it."""
     paper = published_by(claim)
     return paper is not None and f"{claim.source}:{paper.source.main}" in (claim.id, claim.corrects)
 

@@ -1,4 +1,4 @@
-"""Pieces of formulas that are wider than a page, opened: fractions as factors, brackets as lines of terms."""
+"""Split pieces of formulas that are wider than a page: fractions into factors, brackets into terms."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from report.formula_pieces import terms_of
 
 _LONG = 200
-"""Characters of LaTeX in a piece that is broken where it would not be otherwise."""
+"""Number of LaTeX characters above which a piece is split."""
 _TOKEN = re.compile(r"\\left\W|\\right\W|\\[A-Za-z]+|\\.|.", re.DOTALL)
 _OPEN, _CLOSE = r"\left(", r"\right)"
 _TALL_OPEN, _TALL_CLOSE = r"\Big(", r"\Big)"
 
 
 def split_piece(piece: str) -> list[str]:
-    """The parts of a piece between which a line may end; the piece itself where it is short.
+    """Return the parts of a piece between which a line may end; a short piece is one part.
 
-    A fraction with a long numerator becomes one over its denominator times the numerator, and the longest brackets at
-    the top give up their content term by term.
+    A fraction with a long numerator becomes a product of 1/denominator and numerator, and the longest outer brackets
+    are split term by term.
     """
     if len(piece) <= _LONG:
         return [piece]
@@ -35,7 +35,7 @@ def split_piece(piece: str) -> list[str]:
 
 
 def _as_factor(piece: str) -> str:
-    """The piece with its first fraction of a long numerator as a product."""
+    """Return the piece with its first fraction that has a long numerator written as a product."""
     tokens = _count_depths(piece)
     for n, (place, token, depth) in enumerate(tokens):
         if token != r"\frac" or depth or n + 1 == len(tokens) or tokens[n + 1][1] != "{":
@@ -62,7 +62,7 @@ def _groups(piece: str) -> Sequence[tuple[int, int]]:
 
 
 def _count_depths(piece: str) -> list[tuple[int, str, int]]:
-    """Each token with its place, and how many brackets and braces are open before it."""
+    """Return each token with its index, and the number of brackets and braces that are open before it."""
     depth, found = 0, []
     for match in _TOKEN.finditer(piece):
         token = match[0]
@@ -73,7 +73,7 @@ def _count_depths(piece: str) -> list[tuple[int, str, int]]:
 
 
 def _argument(piece: str, start: int) -> tuple[int, int]:
-    """Return the bounds of the content of braces that open at a place."""
+    """Return the bounds of the content of the braces that open at an index."""
     depth = 0
     for match in _TOKEN.finditer(piece, start):
         depth += (match[0] == "{") - (match[0] == "}")

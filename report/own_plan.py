@@ -1,4 +1,4 @@
-"""The page of a plan, in the order of the terminal: the answer, one table, then on request reasons and details."""
+"""The page of a plan, in the order of the terminal: the answer, one table, and on request reasons and details."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from report.mathml import prose
 
 @dataclass(frozen=True)
 class Detail:
-    """All that is known of one bound."""
+    """All details of one bound."""
 
     claim: Claim
     recommended: bool
@@ -37,7 +37,7 @@ class OwnPlanPage:
     name: str
     planned: Sequence[str]
     answer: Sequence[tuple[str, Markup]]
-    """Heads, and the sentences behind them."""
+    """Headings with their sentences."""
     figures: Sequence[Figure]
     table: Listing
     recommended: ClaimPlan | None
@@ -47,7 +47,7 @@ class OwnPlanPage:
 
 
 def own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name: str, command: str) -> str:
-    """The HTML of a plan of a run, or of constants alone; `maps` come behind the curves of the exact error."""
+    """Return the HTML of a plan for a run, or for constants only; `maps` follow the curves of the exact error."""
     lines = describe_constants_plan(found, _typeset) if planned is None else answer_lines(found, _typeset)
     curves = [] if found.answer is None else [errors_of_plan(found.answer)]
     known = [plan for plan in found.claims if plan.bound is not None]

@@ -1,4 +1,4 @@
-"""Claims on user-defined runs: which conditions hold, both sides, and how they change with what one can choose."""
+"""Evaluate claims on user-defined runs: conditions, both sides, and their dependence on step size and local steps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from verify.check.escalation import check_and_escalate
 from verify.processes import in_order
 
 _LISTED, _DRIFTING = 2000, 100
-"""Rounds whose errors, and whose drifts, are drawn one by one."""
+"""Largest numbers of rounds whose errors, and whose drifts, are drawn."""
 _FACTORS = (1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16)
 """Multiples of the planned step size."""
 
@@ -52,30 +52,30 @@ class OwnRun:
 
     @property
     def slug(self) -> str:
-        """Its name, as part of names of files and figures."""
+        """Return its name as part of file and figure names."""
         return "run-" + re.sub(r"[^A-Za-z0-9]+", "-", self.name).strip("-")
 
     @property
     def page(self) -> str:
-        """File name of its own page."""
+        """Return the file name of its page."""
         return f"{self.slug}.html"
 
     @property
     def run(self) -> Run:
-        """The run in floats; `InputError` where the file has none."""
+        """Return the run in floats; raises `InputError` for an invalid file."""
         return _read_file(self.file)
 
     def at(self, *, rounds: int | None = None, factor: float = 1, steps: int | None = None) -> Run:
-        """The run with other rounds, a multiple of its step size, or a common number of local steps."""
+        """Return the run with other rounds, a multiple of its step size, or a common number of local steps."""
         return _change(self.file, rounds, factor, steps)
 
     @property
     def divergence(self) -> str:
-        """Why it diverges, and its largest stable step size; empty where it does not."""
+        """Return the reason of a divergence, with the largest stable step size; empty without divergence."""
         return "; ".join(describe_divergence(self.run))
 
     def exactly(self) -> Run:
-        """The run in rationals."""
+        """Return the run in rationals."""
         return read_run(self.file, RATIONAL)
 
 
@@ -90,7 +90,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Side:
-    """A number of a claim on a run."""
+    """One side of a claim, or a term of it, on a run."""
 
     name: Markup
     value: str
@@ -101,13 +101,13 @@ class OnRun:
     """Summary of a claim on the page of a run."""
 
     outcome: str
-    """In a word: holds, violated, undecided, not applicable."""
+    """One of: holds, violated, undecided, not applicable."""
     remark: Markup
     left: str
     right: str
     ratio: str
     curve: ComparedBound | None
-    """Both sides over rounds, where the claim is a bound that applies."""
+    """Both sides over rounds, if the claim is an applicable bound."""
     conditions: Sequence[Condition]
 
 
@@ -129,7 +129,7 @@ def _read_file(file: str) -> Run:
 
 @cache
 def _change(file: str, rounds: int | None, factor: float, steps: int | None) -> Run:
-    """Return the run with another setting; all claims of a process share it."""
+    """Return the run with another setting; cached for all claims of a process."""
     run = _read_file(file)
     run = run if rounds is None else run.with_rounds(rounds)
     run = run if factor == 1 else run.with_step_factor(FLOAT.number(factor, "step"))
@@ -139,7 +139,7 @@ def _change(file: str, rounds: int | None, factor: float, steps: int | None) -> 
 
 
 def read_runs(files: Sequence[str]) -> list[OwnRun]:
-    """The runs of some files; `InputError` for a file that is none, and where two have one name."""
+    """Read run files; raises `InputError` for an invalid file, or for two files with one name."""
     runs = [OwnRun(file) for file in files]
     for number, own in enumerate(runs):
         if own.slug in {other.slug for other in runs[:number]}:
@@ -151,7 +151,7 @@ def read_runs(files: Sequence[str]) -> list[OwnRun]:
 def run_sections(target: Target, runs: Sequence[OwnRun], jobs: int = 1) -> Iterator[RunSection]:
     """Return the sections of a claim on each run.
 
-    With several `jobs` other processes begin at once; with one each is computed when it is asked for.
+    With several `jobs` other processes start at once; with one, each section is computed on request.
     """
     return in_order(_section_of, [(target, own) for own in runs], jobs)
 
@@ -185,7 +185,7 @@ def run_section(claim: Claim, own: OwnRun) -> RunSection:
 
 
 def draw_together(own: OwnRun, curves: Mapping[str, ComparedBound]) -> Figure | None:
-    """The bounds of several claims, by what people call them, on one run; None where fewer than two apply."""
+    """Draw the bounds of several claims on one run, by displayed names; None if fewer than two apply."""
     if len(curves) < 2:
         return None
     words = f"The bounds that apply to {own.name} over rounds, each beside its own {own.run.errors_are} left side."
@@ -249,13 +249,13 @@ def _figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
 
 
 def run_figures(own: OwnRun) -> list[Figure]:
-    """The exact error of a run over rounds or clock time, and the drift inside its rounds."""
+    """Draw the exact error of a run over rounds or clock time, and the drift inside its rounds."""
     figures = (_error, _loss, _drift)
     return _possible(*(partial(figure, own.slug, own) for figure in figures))
 
 
 def _possible(*figures: Callable[[], Figure]) -> list[Figure]:
-    """Draw the figures that the run has: a diverging run has no drift, nor have unequal local steps."""
+    """Draw the figures that the run has: a diverging run, or one with unequal local steps, has no drift."""
     drawn = []
     for figure in figures:
         try:
@@ -283,12 +283,12 @@ def _loss(name: str, own: OwnRun) -> Figure:
 
 
 def _describe_errors(run: Run) -> str:
-    """Return how the errors of a run are known."""
+    """Return how the errors of a run are computed."""
     return f"by Monte-Carlo over {run.replicas} replicas, with 95 % intervals" if run.is_estimated else "exact"
 
 
 def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
-    """The drift, also next to its bound."""
+    """Draw the drift, with its bound if there is one."""
     if own.run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
     run, words = _select_rounds(own, _DRIFTING)
@@ -296,7 +296,7 @@ def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
 
 
 def _select_rounds(own: OwnRun, most: int) -> tuple[Run, str]:
-    """Select as many rounds as can be listed, with their description."""
+    """Return the run with at most `most` rounds, and a description."""
     if own.run.algorithm.rounds <= most:
         return own.run, f"On {own.name}."
     return own.at(rounds=most), f"On the first {most} rounds of {own.name}."
@@ -323,7 +323,7 @@ def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]
 
 
 def _ratios(name: str, found: Mapping[float, Check | None], planned: float, setting: str, words: str) -> list[Figure]:
-    """The figure of ratios; none where the claim applies to fewer than two of the runs."""
+    """Return the figure of ratios; empty if the claim applies to fewer than two of the runs."""
     known = {v: c.worst.ratio for v, c in found.items() if c is not None and c.worst is not None}
     ratios = {value: plain_float(ratio) for value, ratio in known.items() if ratio is not None and ratio > 0}
     left_out = len(found) - len(ratios)

@@ -1,4 +1,4 @@
-"""Content of a claim's page, ready for its template."""
+"""Content of a claim's page, with the fields of its template."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ClaimPage:
 
     claim: Claim
     called: str
-    """The id of a paper's claim, or ``file.py:NAME``."""
+    """Displayed name: the id of a paper's claim, or ``file.py:NAME``."""
     title: str
     origin: Markup
     """Origin of the claim."""
@@ -47,40 +47,40 @@ class ClaimPage:
     verdict: str
     summary: Markup
     why_not_proved: str
-    """Why a claim that is only supported has no certificate; empty for others."""
+    """Reason why a claim that is only supported has no certificate; empty for others."""
     printed: Sequence[Markup]
     encoded: Sequence[Markup]
     assumptions: Sequence[Markup]
     setting: Markup
-    """Setting that is supposed where none of these is about it; else empty."""
+    """The supposed setting if no assumption names one; else empty."""
     conditions: Sequence[Markup]
     symbols: Sequence[tuple[Markup, Markup]]
     families: Sequence[str]
     evidence: Evidence | None
     search: SearchSection | None
-    """The regimes that the search of the verdict tried; None for claims that were not searched."""
+    """The regimes that the search of the verdict tried; None without a search."""
     figures: Sequence[Figure]
     exhibits: Sequence[ExhibitSection]
-    """Exhibits with their own section."""
+    """Exhibits with a section of their own."""
     corrected_by: Sequence[str]
     sharpened_by: Sequence[Sharper]
     certificate: CertificateSection | None
     theorem: TheoremSection | None
-    """The theorem that another judge has accepted."""
+    """The theorem that Rocq has accepted."""
     printed_proof: Sequence[PrintedStep]
-    """The steps of the proof as printed; empty where the source has none."""
+    """The steps of the published proof; empty where the source has none."""
     slack: SlackSection | None
     worst_case: WorstCaseSection | None
     explorer: ExplorerSection | None
     no_explorer: str
-    """Part of an inequality that is no function of numbers, where there is no explorer for that reason."""
+    """Reason why an inequality has no explorer: a part that is no function of numbers."""
     runs: Sequence[RunSection]
-    """The claim on runs of the reader's own."""
+    """The claim on user-defined runs."""
 
 
 @dataclass(frozen=True)
 class Sharper:
-    """A sharper claim next to a printed one."""
+    """A tightened claim, shown on the page of the published one."""
 
     id: str
     title: str
@@ -94,14 +94,16 @@ def _link_tightened(claim: Claim) -> Sharper:
 
 
 def tightest(verdict: ClaimVerdict) -> str:
-    """The largest ratio of the two sides in a few digits; empty for refuted claims, and where no ratio makes sense."""
+    """Return the largest ratio of the sides in a few digits; empty for refuted claims, and without a meaningful
+    ratio.
+    """
     if verdict.worst_ratio is None or verdict.verdict == "refuted":
         return ""
     return decimal(verdict.worst_ratio, 3)
 
 
 def page_name(claim: Claim) -> str:
-    """File name of a claim's page."""
+    """Return the file name of a claim's page."""
     return f"{claim.slug}.html"
 
 
@@ -112,10 +114,10 @@ def claim_page(
     worst_cases: Iterable[WorstCase | None] = (),
     explored: Sequence[OwnRun] = (),
 ) -> ClaimPage:
-    """The page of a claim with its verdict, the figures that follow from what it states, and the reader's own runs.
+    """Return the page of a claim: its verdict, the figures for its statement, and user-defined runs.
 
-    The runs are those of `run_sections`, and the worst cases over a class of functions those of `over_local_steps`;
-    they are asked for last.  The explorer knows the problems of the runs that are `explored`.
+    `runs` come from `run_sections`, and `worst_cases` from `compute_over_local_steps`; both are consumed last. The
+    explorer uses the problems of the runs in `explored`.
     """
     claim = verdict.claim
     shown, called = collect_exhibits(claim), display_name(verdict.target, claim)
@@ -176,7 +178,7 @@ def _setting(claim: Claim) -> Markup:
 
 
 def _summary(verdict: ClaimVerdict) -> str:
-    """The verdict in a sentence or two."""
+    """Describe the verdict in a sentence or two."""
     if verdict.claim.kind == "experiment":
         return "An experiment, run again with exact expectations: the pages of its figures say what of it reproduces."
     return _SUMMARIES[verdict.verdict](verdict)
@@ -212,7 +214,7 @@ def _without_violation(verdict: ClaimVerdict) -> str:
 
 
 def _list_undecided(verdict: ClaimVerdict) -> str:
-    """The instances or runs of the search that are undecided; else there are few instances."""
+    """Describe the undecided instances or runs of the search, or the small number of instances."""
     found = [f"on {verdict.undecided} of {_describe_instances(verdict)} neither floats nor exact numbers could tell"]
     if verdict.left_open:
         found = found if verdict.undecided else []

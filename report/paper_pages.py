@@ -1,4 +1,4 @@
-"""The pages that papers have besides those of their claims: charts, a table, and what theory says of their runs."""
+"""Additional pages of papers: charts, a table, and the predictions of theory for their runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from verify.check import check
 
 @dataclass(frozen=True)
 class PaperPage:
-    """A page of a paper, ready for its template."""
+    """A page of a paper, with the fields of its template."""
 
     page: Page
     source: Source
@@ -29,11 +29,11 @@ class PaperPage:
     """Claims about the algorithm or experiment of the page."""
     figures: Sequence[Figure]
     coverage: Sequence[tuple[str, Mapping[str, str]]]
-    """Headings, and for each run by its name whether a claim covers it."""
+    """Headings, and for each run by name whether a claim covers it."""
 
 
 def paper_pages(keys: Collection[str]) -> list[PaperPage]:
-    """The pages of some papers, but for those that an optional package is missing for."""
+    """Return the pages of some papers, without those that need a missing optional package."""
     return [_paper_page(page, source) for page, source in _compute(keys)]
 
 
@@ -66,7 +66,7 @@ def _answers(asked: Coverage) -> dict[str, str]:
 
 
 def _answer(claim: Claim, run: Run, words: str, asked: Coverage) -> str:
-    """Return whether a claim covers a run, and what it promises there."""
+    """Return whether a claim covers a run, and its bound there."""
     found = check(claim, run)
     if found.worst is None:
         return f"{words} it does not apply, because of {found.reason}."

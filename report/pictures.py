@@ -1,4 +1,4 @@
-"""Pictures for papers and notebooks: a run's exact error, and a claim on a run, as figures of Matplotlib."""
+"""Pictures for papers and notebooks: a run's exact error, and a claim on a run, as Matplotlib figures."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ _DOTS_PER_INCH = 300
 
 
 def error_figure(run: Run, *, schedules: int = SCHEDULES, seed: int = 0) -> Canvas:
-    """E F(theta^n) - F* over the rounds of a run, or over clock time where the server does not wait for all clients.
+    """Draw E F(theta^n) - F* over the rounds of a run, or over clock time if the server does not wait for all clients.
 
-    A random clock is averaged over so many sampled `schedules`, with an
-    interval of 99 %; all else is exact.  A run that diverges is drawn as far
-    as it goes.
+    A random clock is averaged over `schedules` sampled schedules, with an interval of 99 %; all other values are exact.
+    A diverging run is drawn as far as floats reach.
     """
     with drawing(PAPER) as (canvas, axes):
         draw_error(axes, run, schedules, seed)
@@ -36,10 +35,9 @@ def error_figure(run: Run, *, schedules: int = SCHEDULES, seed: int = 0) -> Canv
 
 
 def bound_figure(claim: Claim, run: Run) -> Canvas:
-    """Both sides of a claim and the terms of the right one, over the rounds of a run; of a rate its ladder.
+    """Draw both sides of a claim and the terms of the right one over the rounds of a run; for a rate, its ladder.
 
-    Raises `NotApplicable` where the claim does not apply to the run, or has
-    nothing that curves could show.
+    Raises `NotApplicable` if the claim does not apply to the run, or has no curves.
     """
     found = check(claim, run)
     if not found.applicable:
@@ -70,7 +68,7 @@ def _draw_sides(axes: Axes, curve: BoundCurve) -> None:
 
 
 def picture_file(name: str) -> Path:
-    """The path of a picture; `InputError` where its ending is not that of a format."""
+    """Return the path of a picture; raises `InputError` if its suffix is not that of a supported format."""
     path = Path(name)
     if path.suffix.lower() not in FORMATS:
         raise InputError(
@@ -80,13 +78,13 @@ def picture_file(name: str) -> Path:
 
 
 def save_figure(canvas: Canvas, name: str) -> Path:
-    """Write a figure as an SVG, PNG or PDF, by the ending of the name; the same bytes for the same data."""
+    """Write a figure as an SVG, PNG or PDF, by the suffix of the name; the same bytes for the same data."""
     import logging
 
     import matplotlib as mpl
 
     path = picture_file(name)
-    # Dates of Matplotlib's own fonts are nothing that a user can mend.
+    # Warnings about dates of Matplotlib's fonts are of no use to users.
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     dates = {".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None, "Creator": None, "Producer": None}}
     try:

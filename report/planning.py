@@ -1,4 +1,4 @@
-"""The step size of theory next to the one that is best, over data sets and families, and maps of dominating terms."""
+"""Compare the step sizes that bounds recommend with the best ones, on data sets and families; map dominating terms."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from verify.instances import FAMILIES, Instance
 
 PLAN_PAGE = "plan.html"
 _ERRORS = (q.average_suboptimality, q.average_local_gradient_sq)
-"""Errors that the page's bounds are on, in its order: averages over all local steps of a run."""
+"""Errors of the page's bounds, in order: averages over all local steps of a run."""
 
 _LOCAL_STEPS, _ROUNDS, _CLIENTS, _BATCH = 5, 50, 10, 8
 _SHARE_OF_LIMIT = 1 / 8
-"""Planned step size, as a part of 1/L."""
+"""Planned step size as a fraction of 1/L."""
 _DATA = (("digits:3-8", None), ("breast_cancer", None), ("diabetes", None), ("diabetes", _BATCH))
 _FAMILY_MEMBERS = {"by hand": 16, "small quadratics": 24, "small data": 24, "wide quadratics": 10}
 """Number of members of each family that are planned, from the first on."""
 _ZERO = 1e-12
-"""Best errors below this part of the error at theory's step size are zero, up to rounding."""
+"""Fraction of the error at the recommended step size below which the best error is zero, up to rounding."""
 _MARKERS = "os^D"
-"""The next one where the colours start again."""
+"""Marker shapes; the next one is used when the colours repeat."""
 _MAPS = (("eta", "tau"), ("eta", "M"))
 _CONSTANTS = {"eta": 0.003, "L": 1, "M": 10, "tau": 5, "T": 100_000, "D": 2, "sigma": 1, "zeta": 0.1}
-"""Constants that the maps are drawn for."""
+"""Constants of the maps."""
 
 RUN_FILE = f"""[problem]
 kind = "least-squares"
@@ -63,24 +63,24 @@ rounds = {_ROUNDS}
 
 
 def comparable() -> tuple[Claim, ...]:
-    """The true bounds on these errors as printed, repaired or sharpened; not the steps on the way to them."""
+    """Return the true bounds on these errors as published, corrected or tightened, without steps of their proofs."""
     stated = [claim for claim in covering_claims() if claim.printed or claim.corrects or claim.sharpens]
     return tuple(claim for error in _ERRORS for claim in stated if error_of(claim) is error)
 
 
 def planned() -> tuple[Claim, ...]:
-    """Select the claims that apply to a run on data; raises `MissingExtra` without scikit-learn."""
+    """Return the claims that apply to a run on data; raises `MissingExtra` without scikit-learn."""
     covering = {claim_id for case in data_cases() for claim_id in case.compared}
     return tuple(claim for claim in comparable() if claim.id in covering)
 
 
 @dataclass(frozen=True)
 class PlannedCase:
-    """A run, and for each claim that covers it the two step sizes."""
+    """A run, and the two step sizes of each claim that covers it."""
 
     name: str
     compared: dict[str, StepSizeComparison]
-    """By claim."""
+    """Comparisons by claim."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class PlanPage:
     mapped: str
     """The claim of the maps."""
     constants: str
-    """Constants that they are drawn for, as the command line takes them."""
+    """Constants of the maps, in the format of the command line."""
 
 
 COLUMNS = ("theory's $\\eta$", "best $\\eta$", "ratio", "error at theory's", "best error", "ratio")
@@ -125,7 +125,7 @@ FAMILY_COLUMNS = (
 
 
 def plan_page() -> PlanPage:
-    """Plan runs on data and on families; `MissingExtra` without scikit-learn."""
+    """Plan runs on data and on families; raises `MissingExtra` without scikit-learn."""
     cases, bound = data_cases(), select_bound_for_maps()
     return PlanPage(
         setting=(
@@ -153,7 +153,7 @@ def _family_numbers(row: FamilyRow) -> list[str]:
 
 @cache
 def data_cases() -> tuple[PlannedCase, ...]:
-    """Each data set in both splits."""
+    """Return the planned runs on each data set, in both splits."""
     return tuple(
         PlannedCase(_case_name(data, split, batch), compared(data_run(data, split, batch)))
         for data, batch in _DATA
@@ -166,7 +166,7 @@ def _case_name(data: str, split: str, batch: int | None) -> str:
 
 
 def data_run(data: str, split: str, batch: int | None) -> Run:
-    """Least squares on a data set, FedAvg at a part of 1/L."""
+    """Return least squares on a data set, with FedAvg at a fraction of 1/L."""
     problem = {"kind": "least-squares", "data": data, "clients": _CLIENTS, "split": split, "start": "zeros"}
     algorithm = {"local_step_size": 1, "local_steps": _LOCAL_STEPS, "rounds": _ROUNDS}
     batches = {} if batch is None else {"batch": batch}
@@ -183,7 +183,7 @@ def compared(run: Run) -> dict[str, StepSizeComparison]:
 
 @cache
 def family_rows() -> tuple[FamilyRow, ...]:
-    """The ratios over the members of each family; members whose best exact error is zero have no ratio."""
+    """Return the ratios over the members of each family; members whose best exact error is zero are skipped."""
     return tuple(row for name, count in _FAMILY_MEMBERS.items() for row in _rows_of(name, count))
 
 
@@ -209,7 +209,7 @@ def _spread(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def ratio_figure(cases: Sequence[PlannedCase]) -> Figure:
-    """Step size of theory over the best one, for each run and claim."""
+    """Draw the recommended step size over the best one, for each run and claim."""
     with drawing() as (canvas, axes):
         for number, claim in enumerate(planned()):
             places = [place for place, case in enumerate(cases) if claim.id in case.compared]
@@ -226,7 +226,7 @@ def ratio_figure(cases: Sequence[PlannedCase]) -> Figure:
 
 
 def select_bound_for_maps() -> NumericBound:
-    """The first of the page's bounds that the constants of the maps determine."""
+    """Return the first of the page's bounds that the constants of the maps determine."""
     for claim in planned():
         try:
             return bound_of_numbers(claim, _CONSTANTS)
@@ -236,12 +236,12 @@ def select_bound_for_maps() -> NumericBound:
 
 
 def maps(bound: NumericBound) -> list[Figure]:
-    """The dominating terms of a bound, over two of its numbers each."""
+    """Draw the dominating terms of a bound, over pairs of its numbers."""
     return [regime_figure(bound.claim, regime_map(bound, *symbols), name="-".join(symbols)) for symbols in _MAPS]
 
 
 def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure:
-    """The dominating term of a bound over two of its numbers; pale where a condition fails."""
+    """Draw the dominating term of a bound over two of its numbers; pale where a condition fails."""
     from matplotlib.colors import to_rgb
 
     shown = sorted(set(regimes.dominating.ravel().tolist()) - {-1})

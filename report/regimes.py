@@ -1,4 +1,4 @@
-"""The search of a verdict on a page: the regimes it tried, how many pairs of them, and what it left open."""
+"""The search of a verdict on a page: the regimes and pairs that it tried, and runs that are left open."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from verify.verdict import ClaimVerdict
 
 @dataclass(frozen=True)
 class Level:
-    """Runs at one level of what is varied."""
+    """Runs at one level of a factor."""
 
     name: str
     runs: int
     largest_ratio: str
-    """Empty where no run has one."""
+    """Empty if no run has a ratio."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class SearchSection:
 
     runs: int
     varied: Sequence[tuple[str, Sequence[Level]]]
-    """The factor that is varied, and its levels."""
+    """The factor, and its levels."""
     pairs: Pairs
     left_open: str | None
-    """Runs that no exact check decides, in words."""
+    """Description of runs that no exact check decides."""
 
 
 def search_section(verdict: ClaimVerdict) -> SearchSection | None:
-    """The search of a verdict; None where no regime was tried."""
+    """Return the search of a verdict; None if no regime was tried."""
     if not verdict.regimes:
         return None
     varied = [

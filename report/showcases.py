@@ -1,4 +1,4 @@
-"""The runs that figures are drawn for: large enough that every term of a bound counts."""
+"""Runs for figures: large enough that every term of a bound is visible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
 
 @cache
 def showcase(local_steps: int) -> Run:
-    """Ten clients in five dimensions, one Hessian, spread-out minimisers, noise: a run on which every term counts."""
+    """Return ten clients in five dimensions with one Hessian, different minimisers and noise."""
     generator = np.random.default_rng(2022)
     problem = random_quadratics(generator, [_SPECTRUM] * 10, shared=True, heterogeneity=fmpq(1, 4), noise=fmpq(1))
     size = fmpq(1, 64)
@@ -30,7 +30,7 @@ def showcase(local_steps: int) -> Run:
 
 @cache
 def map_problems() -> tuple[Run, ...]:
-    """Problems for the tightness map: from no noise and no spread to both."""
+    """Return problems for the tightness map, with and without noise and dissimilarity."""
     runs = []
     for number, (spread, noise) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
         generator = np.random.default_rng([2022, number])
@@ -44,7 +44,7 @@ def map_problems() -> tuple[Run, ...]:
 
 @cache
 def noiseless() -> Run:
-    """Four clients of unequal weight and different Hessians, full gradients, six local steps, three rounds."""
+    """Return four clients of unequal weight and different Hessians, full gradients, six local steps, three rounds."""
     generator = np.random.default_rng(27)
     problem = random_quadratics(
         generator,
@@ -63,7 +63,7 @@ CLOCKED_TIME = fmpq(40)
 
 @cache
 def clocked() -> dict[str, Run]:
-    """Run one problem and local work under every policy, until one clock time, with unequal update times."""
+    """Return runs of one problem under every policy, with unequal client times, until the same clock time."""
     generator = np.random.default_rng(80)
     problem = random_quadratics(
         generator, [_SPECTRUM[:2]] * 5, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4)
@@ -79,14 +79,14 @@ def clocked() -> dict[str, Run]:
 
 
 CYCLE = 7
-"""Updates after which the schedule of `stale` repeats itself."""
+"""Number of updates after which the schedule of `stale` repeats itself."""
 _LARGEST_STEP = fmpq(1, 10976)
 """The largest local step size that the theorem on asynchronous updates allows for `stale`."""
 
 
 @cache
 def stale() -> Run:
-    """Asynchronous FedAvg with update times 1, 2 and 4, time-based weights, at the step size of the theorem."""
+    """Return asynchronous FedAvg with client times 1, 2 and 4, time-based weights, at the step size of the theorem."""
     generator = np.random.default_rng(2022)
     problem = random_quadratics(
         generator, [_SPECTRUM[:2]] * 3, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4)

@@ -1,7 +1,7 @@
-"""The site: a front page, a page for each source and claim, papers' own pages, the errata, and the verdicts as JSON.
+"""The site: a front page, a page for each source and claim, pages of papers, the errata, and the verdicts as JSON.
 
-The front page is there first, telling how far the checks are, and every page as soon as it is drawn.  Pages carry
-no dates and no timings: the same claims give the same bytes.
+The front page is written first and shows the progress of the checks; every other page is written when it is drawn.
+Pages contain no dates or timings, so that the same claims give the same bytes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from verify.verdict import ClaimVerdict, verify
 
 SCRIPT = "explorer.js"
 _SEARCH = 10.0
-"""Seconds for each claim user-defined, as `fedtheory verify` has it."""
+"""Seconds of search for each user-defined claim, as in `fedtheory verify`."""
 
 
 def write_site(
@@ -51,7 +51,9 @@ def write_site(
     jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Path]:
-    """Verify claims, named as on the command line, and write their pages, also on some run files; the files written."""
+    """Verify claims, named as on the command line, and write their pages, also on run files; return the written
+    files.
+    """
     own = read_runs(runs)
     waiting = Waiting(folder / "index.html", targets, on_progress)
     verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=waiting)
@@ -68,7 +70,7 @@ def write_site(
 
 
 def write_sweep(folder: Path, file: Path) -> Path:
-    """Write the page of a sweep's table; the file written."""
+    """Write the page of a sweep's table; return the written file."""
     from report.sweep import sweep_page
 
     page = sweep_page(file)
@@ -84,9 +86,9 @@ def _write(path: Path, text: str) -> Path:
 def _tasks(
     verdicts: Sequence[ClaimVerdict], groups: Sequence[SourceGroup], runs: Sequence[OwnRun], jobs: int = 1
 ) -> list[Task]:
-    """All pages to draw, those that take longest first; pages turn in the order of the lists.
+    """Return all pages to draw, the longest tasks first; previous and next pages follow the order of the lists.
 
-    The page of a single claim has all processes for itself.
+    The page of a single claim can use all processes.
     """
     compares = {verdict.claim for verdict in verdicts} >= set(comparable())
     papers = [PaperTask(group.key) for group in groups if group.is_whole]
@@ -104,7 +106,7 @@ def _tasks(
 
 @dataclass
 class _Site:
-    """A folder that fills with pages."""
+    """A folder in which pages are written."""
 
     folder: Path
     groups: Sequence[SourceGroup]
@@ -114,17 +116,17 @@ class _Site:
     own_pages: list[OwnPage] = field(default_factory=list)
     on_runs: dict[str, Sequence[OnRun]] = field(default_factory=dict)
     miniatures: dict[str, Figure] = field(default_factory=dict)
-    """Figures of main theorems and their repairs, by target."""
+    """Figures of main theorems and their corrections, by target."""
     has_explorer: bool = False
 
     @property
     def rows(self) -> list[ClaimRow]:
-        """All claims, in the order of the lists."""
+        """Return all claims, in the order of the lists."""
         return [row for group in self.groups for row in group.rows]
 
     @cached_property
     def linked(self) -> Written:
-        """The pages that others link to."""
+        """Return the pages to which others link."""
         sources = {group.source.key: group.file for group in self.groups if group.source is not None}
         has_errata = any(row.claim.verdict == "refuted" for row in self.rows)
         claims = ((row.claim.id, row.file) for row in self.rows)
@@ -133,14 +135,14 @@ class _Site:
         return (*claims, *sources.items(), *others)
 
     def write(self, name: str, text: str) -> None:
-        """A file of its own name; `InputError` where two go by the same one."""
+        """Write a file; raises `InputError` if two files have the same name."""
         if name in self.names:
             raise InputError(name, "expected another name for a paper's page, the site has a file of this one")
         self.names.append(name)
         _write(self.folder / name, text)
 
     def write_index(self) -> None:
-        """The front page, with what there is so far."""
+        """Write the front page with the results so far."""
         text = self._render(
             "index.html",
             groups=self.groups,
@@ -154,7 +156,7 @@ class _Site:
         _write(self.folder / "index.html", text)
 
     def _miniature(self, group: SourceGroup) -> tuple[ClaimRow, Figure] | None:
-        """The figure of a source's main theorem; of its repair where the theorem has none."""
+        """Return the figure of a source's main theorem, or of its correction if the theorem has none."""
         rows = [] if group.main is None else [group.main.row, *group.main.repaired]
         drawn_rows = [row for row in rows if row.target in self.miniatures]
         return (drawn_rows[0], self.miniatures[drawn_rows[0].target]) if drawn_rows else None
@@ -164,7 +166,7 @@ class _Site:
         return environment_for(self.linked).get_template(template).render(others=others, **values)
 
     def add(self, found: Drawn) -> None:
-        """Pages that are drawn."""
+        """Write drawn pages."""
         for name, text in found.files.items():
             self.write(name, text)
         self.has_explorer |= found.has_explorer

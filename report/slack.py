@@ -1,4 +1,4 @@
-"""Tightness of proved bounds, on the page of a claim and on a page of all."""
+"""Tightness of proved bounds, on the page of a claim and on a page of all claims."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from verify.slack.tightened import tightened_constants
 
 SLACK_PAGE = "slack.html"
 _SHORT = 40
-"""Characters of an exact share that is worth printing."""
+"""Number of characters up to which an exact ratio is displayed."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class PartRow:
 
     part: Markup
     constant: str
-    """The number in front of it, as the claim has it; empty for the whole."""
+    """The number in front of the part, as in the claim; empty for the whole right side."""
     share: str
-    """Largest share of the part that a run needs; empty where no run is known that needs any."""
+    """Largest attained ratio of the part; empty if no run with a positive ratio is known."""
     exact: str
-    """Largest share of the part that a run needs, as a fraction where that is short."""
+    """Largest attained ratio of the part, as a fraction if that is short."""
     lowest: str
-    """Lowest value that the number can have."""
+    """Lower bound on the number in front of the part."""
     proved: str
-    """Smallest value of the number that is proved, together with those of the other parts; empty where none is kept."""
+    """Smallest proved value of the number, jointly with those of the other parts; empty if none is stored."""
     run_file: str
     is_attained: bool
 
@@ -50,12 +50,12 @@ class SlackSection:
 
     @property
     def whole(self) -> PartRow:
-        """The row of the whole right side."""
+        """Return the row of the whole right side."""
         return self.rows[0]
 
     @property
     def is_tightened(self) -> bool:
-        """Whether smaller numbers are known to be proved."""
+        """Return whether smaller numbers are proved."""
         return any(row.proved for row in self.rows)
 
 
@@ -83,7 +83,7 @@ def slack_section(claim: Claim) -> SlackSection | None:
 
 
 def slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
-    """The proved bounds among these claims that have runs, by source."""
+    """Return the proved bounds among these claims that have stored runs, by source."""
     sections = [(claim, slack_section(claim)) for claim in proved_bounds(claims)]
     entries = [SlackEntry(claim, displayed(claim.encoded), found.rows) for claim, found in sections if found]
     tables = [SlackTable(s, [e for e in entries if e.claim.source == s.key]) for s in all_sources().values()]
@@ -91,7 +91,7 @@ def slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
 
 
 def _rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
-    """A row for each part, also for those of which no run is known to need any."""
+    """Return a row for each part, including parts without a stored run."""
     known = {share.part.name: share for share in found}
     tightened = tightened_constants(claim)
     rows = []
@@ -113,7 +113,7 @@ def _numbers(share: Share | None, proved: str) -> tuple[str, str, str, str, str,
 
 
 def _format_share(share: Share) -> str:
-    """Write a share in three digits, below 1 unless it is all of the part."""
+    """Write a ratio in three digits, below 1 unless it is attained."""
     text = decimal(share.value, 3)
     return "> 0.999" if text == "1" and not share.is_attained else text
 

@@ -1,4 +1,4 @@
-"""One table of all proved bounds: each term as printed, as proved, and the number below which it fails."""
+"""Table of all proved bounds: each term as published, as proved, and the number below which it fails."""
 
 from __future__ import annotations
 
@@ -22,41 +22,43 @@ _SCALES = {
     *(q.clients, q.rounds, q.iterations, q.local_steps, q.local_step_index),
     *(q.local_step_size, q.server_step_size),
 }
-"""Symbols whose exponents may differ between alike terms: numbers of clients, rounds and steps, and step sizes."""
+"""Symbols whose exponents may differ between corresponding terms: numbers of clients, rounds and steps, and step
+sizes.
+"""
 
 
 @dataclass(frozen=True)
 class ProvedTermRow:
-    """One term of a bound that is proved."""
+    """One term of a proved bound."""
 
     printed: Markup
-    """The terms of the printed statement with the same symbols, added up; empty where there are none."""
+    """The sum of the published terms with the same symbols; empty if there are none."""
     proved: Markup
     constant: str
-    """The number in front of it."""
+    """The number in front of the term."""
     lowest: str
-    """The number below which a run refutes it, or "attained"; empty where no run is known."""
+    """The number below which a run refutes the term, or "attained"; empty if no run is known."""
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A bound and what it is a sharper or a repaired form of."""
+    """A bound, and the published statement that it tightens or corrects."""
 
     claim: Claim
     printed: Claim | None
-    """The claim of the paper; None for a result of our own."""
+    """The claim of the paper; None for a result of this project."""
     whole: PartRow
     lines: Sequence[ProvedTermRow]
 
 
 def overview(entry: SlackEntry) -> Overview:
-    """The terms of a bound, next to those of the printed statement; the whole right side where it has one term only."""
+    """Return the terms of a bound, with those of the published statement; the whole right side if it has one term."""
     printed, whole = find_published_form(entry.claim), entry.rows[0]
     return Overview(entry.claim, printed, whole, list(_lines(entry, printed)))
 
 
 def find_published_form(claim: Claim) -> Claim | None:
-    """The statement of the paper that a claim is, sharpens or corrects; None where there is none."""
+    """Return the statement of the paper that a claim states, tightens or corrects; None if there is none."""
     while (other := claim.sharpens or claim.corrects) is not None:
         claim = find(other)
     return None if claim.printed is None else claim
@@ -74,7 +76,7 @@ def _lines(entry: SlackEntry, printed: Claim | None) -> Iterator[ProvedTermRow]:
 
 
 def _format_published_term(term: Expr, claim: Claim, printed: Claim | None) -> Markup:
-    """Typeset the terms of the published bound that have the symbols of a term; empty where none has."""
+    """Typeset the terms of the published bound with the symbols of a term; empty if there are none."""
     if printed is None or not has_parts(printed):
         return Markup()
     parts = parts_of(printed)

@@ -1,4 +1,4 @@
-"""The page of a sweep: what was swept, what became of each claim, and the run file of its worst run."""
+"""The page of a sweep: its keys, the verdicts of each claim, and the run file of its worst run."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from verify.sweeps import Results, Summary, read_results
 from verify.sweeps.values import Law
 
 _MOST_LABELS = 14
-"""Values of a key that fit under an axis."""
+"""Largest number of values of a key that fit under an axis."""
 _LONGEST_LABEL = 18
 _WORST = 5
-"""Rows of the table of worst runs."""
+"""Number of rows in the table of worst runs."""
 _MOST_REASONS = 4
 _MOST_MAPS = 3
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run as a line of a table."""
+    """A run as a row of a table."""
 
     number: int
     values: Sequence[str]
@@ -55,7 +55,7 @@ class ClaimSection:
     summary: Summary
     ratio: str
     reasons: Sequence[tuple[str, str, int]]
-    """Verdict, reason and number of runs, where a claim says nothing of a run."""
+    """Verdict, reason and number of runs, for runs without a decision."""
     figures: Sequence[Figure]
     worst: Sequence[RunRow]
     run_file: str | None
@@ -84,13 +84,13 @@ class SweepPage:
     runs: int
     arithmetic: str
     keys: Sequence[tuple[str, str]]
-    """Each swept key, and what it ranges over."""
+    """Each swept key with its values."""
     claims: Sequence[ClaimSection]
     errors: Sequence[RecordedError]
 
 
 def sweep_page(file: Path) -> SweepPage:
-    """The page of a sweep's table."""
+    """Return the page of a sweep's table."""
     results = read_results(file)
     design = results.design
     ranges = [(axis.key.text, _values(axis.values)) for axis in design.axes]
@@ -111,7 +111,7 @@ def _record(results: Results, name: str) -> RecordedError:
 
 
 def _error_figures(results: Results, name: str) -> list[Figure]:
-    """The error over each key with several values, step sizes first."""
+    """Draw the error over each key with several values, step sizes first."""
     rows = results.error_rows(name)
     keys = sorted(results.kinds, key=lambda key: not key.endswith("step_size"))
     found = []
@@ -160,7 +160,7 @@ def _section(results: Results, name: str) -> ClaimSection:
 
 
 def _severity(row: dict[str, Any]) -> tuple[int, float]:
-    """Violations first, then the undecided, in each class the largest ratio on top."""
+    """Return a sort key: violations first, then undecided runs, each by decreasing ratio."""
     order = {"violated": 0, "undecided": 1}
     return order.get(row["verdict"], 2), -(row["ratio"] or 0)
 
@@ -171,14 +171,14 @@ def _format_row(results: Results, row: dict[str, Any]) -> RunRow:
 
 
 def _format_value(value: object) -> str:
-    """A value for readers: few digits, and of tables the values alone."""
+    """Format a value for readers: few digits, and of tables only the values."""
     if isinstance(value, dict):
         return ", ".join(map(_format_value, value.values()))
     return decimal(value) if isinstance(value, float) else str(value)
 
 
 def _label(value: object) -> str:
-    """A value of a column, short; lists and tables are texts there."""
+    """Format a value of a column; lists and tables are texts there."""
     text = _format_value(json.loads(value) if isinstance(value, str) and value.startswith("{") else value)
     return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
 
@@ -189,7 +189,7 @@ def _reasons(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str, int]]:
 
 
 def _figures(results: Results, name: str, anchor: str) -> list[Figure]:
-    """The ratio over each key that has several values, and over each pair of keys of the grid."""
+    """Draw the ratio over each key that has several values, and over each pair of keys of the grid."""
     rows = results.of(name)
     if not any(row["ratio"] is not None and row["ratio"] > 0 for row in rows):
         return []
@@ -202,7 +202,7 @@ def _figures(results: Results, name: str, anchor: str) -> list[Figure]:
 
 
 def _draw_ratio_over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor: str) -> Figure | None:
-    """The ratio over a key; None where the key has one value, or too many words."""
+    """Draw the ratio over a key; None if the key has one value, or too many words."""
     places = _places(key, rows, kind)
     if places is None:
         return None
@@ -212,7 +212,9 @@ def _draw_ratio_over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor
 
 
 def _places(key: str, rows: Sequence[dict[str, Any]], kind: str) -> tuple[list[str], list[float]] | None:
-    """Labels of a key that is no number, and the place of each row; None where it has one value, or too many words."""
+    """Return labels of a key that is not numeric, and the position of each row; None for one value or too many
+    words.
+    """
     labels = [] if kind in ("integer", "number") else list(dict.fromkeys(_label(row[key]) for row in rows))
     if len(labels) > _MOST_LABELS or len({str(row[key]) for row in rows}) == 1:
         return None

@@ -1,4 +1,4 @@
-"""The theorem of a claim that another judge has accepted, and its file, which the page offers for download."""
+"""The Rocq theorem of a claim, and its file, which the page offers for download."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class TheoremSection:
 
     accepted: Checked
     file: str
-    """The theorem with its proof as a file of the site."""
+    """File name of the theorem with its proof."""
     content: str
     """Content of the file."""
 
 
 def theorem_section(claim: Claim) -> TheoremSection | None:
-    """The section of a paper's claim; None where the claim is not on the list of those that Rocq has accepted."""
+    """Return the section of a paper's claim; None if Rocq has not accepted it."""
     accepted = accepted_of(claim)
     if accepted is None:
         return None
@@ -31,5 +31,5 @@ def theorem_section(claim: Claim) -> TheoremSection | None:
 
 
 def accepted_of(claim: Claim) -> Checked | None:
-    """The entry of a paper's claim on the list."""
+    """Return the entry of a paper's claim in the list of accepted theorems."""
     return checked().get(claim.id) if published_by(claim) is not None else None

@@ -1,4 +1,4 @@
-"""The front page of a new site while its claims are being checked, which takes far longer than any page."""
+"""The front page of a new site while its claims are being checked, which takes far longer than drawing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fedtheory.language.targets import display_name, resolve
 from report.drawing import environment_for
 
 _FOLLOWS = '<meta http-equiv="refresh"'
-"""Parts that the page has, and a front page without results lacks."""
+"""Links of the page that a front page without results lacks."""
 _EVERY = 3.0
-"""Seconds after which the page tells of progress again."""
+"""Seconds between updates of the progress."""
 
 
 @dataclass
 class Waiting:
-    """Progress as a page; a front page that tells what was found stays until its claims are checked again."""
+    """Progress as a page; a front page with earlier results is kept until its claims are checked again."""
 
     path: Path
     targets: Sequence[str]
@@ -29,11 +29,11 @@ class Waiting:
     _is_new: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        # A command that was stopped has left a page like this one.
+        # A stopped command may have left a progress page.
         self._is_new = not self.path.exists() or _FOLLOWS in self.path.read_text(encoding="utf-8")
 
     def __call__(self, done: int, whole: int) -> None:
-        """Tell of so many checks of all."""
+        """Report the number of finished checks and of all checks."""
         self.on_progress(done, whole)
         if self._is_new and monotonic() - self._written >= _EVERY:
             self._written = monotonic()
@@ -47,7 +47,7 @@ class Waiting:
 
 
 def _sources(targets: Sequence[str]) -> list[tuple[str, int]]:
-    """Count the claims of each source and of each user's file."""
+    """Count the claims of each source and of each user file."""
     return list(Counter(map(_source, targets)).items())
 
 

@@ -1,4 +1,6 @@
-"""The worst case over a class of functions on a claim's page: next to the bound, over the local steps of one round."""
+"""Worst case over a class of functions on a claim's page: compared with the bound, over the local steps of one
+round.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ from verify.worst_case.vocabulary import SCALES
 
 CLIENTS, LOCAL_STEPS = 2, (1, 2, 3, 4, 5, 6)
 _NEGLIGIBLE = 1e-5
-"""Worst cases below this fraction of the bound, or of the scale where the bound is zero, are noise of the solver."""
+"""Fraction of the bound, or of the scale if the bound is zero, below which a worst case is an error of the solver."""
 
 
 @dataclass(frozen=True)
 class StepsRow:
-    """One number of local steps."""
+    """Results for one number of local steps."""
 
     local_steps: int
     step_size: str
@@ -38,7 +40,7 @@ class StepsRow:
 
 @dataclass(frozen=True)
 class ConstantsGroup:
-    """One choice of the constants."""
+    """Results for one choice of the constants."""
 
     constants: Markup
     rows: Sequence[StepsRow]
@@ -55,7 +57,9 @@ class WorstCaseSection:
 
 
 def worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCase | None]) -> WorstCaseSection | None:
-    """The section of a claim's page from `compute_over_local_steps`; None for other claims than bounds on one round."""
+    """Return the section of a claim's page from `compute_over_local_steps`; None for claims that do not bound one
+    round.
+    """
     claim = verdict.claim
     found = [case for case in over_steps if case is not None]
     if not found:
@@ -73,9 +77,9 @@ def worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCase | N
 
 
 def compute_over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCase | None]:
-    """One result for each number of local steps, None without PEPit; nothing where no bound is positive.
+    """Yield one result for each number of local steps, None without PEPit; nothing if no bound is positive.
 
-    With several `jobs` other processes begin at once; with one each is computed when it is asked for.
+    With several `jobs` other processes start at once; with one, each result is computed on request.
     """
     claim = resolve(target)
     if not _is_positive(claim):
@@ -85,7 +89,7 @@ def compute_over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCas
 
 
 def _is_positive(claim: Claim) -> bool:
-    """Return whether it is a bound on one round, and not always zero."""
+    """Return whether a claim bounds one round, and is not always zero."""
     try:
         stated = list(statements(claim, CLIENTS, LOCAL_STEPS[0])) if claim.kind == "bound" else []
     except NotApplicable:
@@ -94,7 +98,7 @@ def _is_positive(claim: Claim) -> bool:
 
 
 def _cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tuple[Case, ...]] | None:
-    """Fields of a `WorstCase` besides the claim, which is not pickled."""
+    """Return the fields of a `WorstCase` without the claim, which cannot be pickled."""
     try:
         found = worst_case(resolve(target), CLIENTS, local_steps)
     except MissingExtra:
@@ -120,7 +124,7 @@ def _make_row(local_steps: int, case: Case) -> StepsRow:
 
 
 def _list_remarks(verdict: ClaimVerdict, found: WorstCase) -> list[str]:
-    """List what restricts the worst case: relaxed assumptions, and a larger ratio that instances attain."""
+    """Return remarks on restrictions: relaxed assumptions, and a larger ratio that instances attain."""
     remarks = []
     if found.relaxed:
         names = " and ".join(name.replace("_", " ") for name in found.relaxed)

@@ -1,4 +1,4 @@
-"""The bound explorer of a claim's page: its right side as a function of sliders, for one symbol each."""
+"""The bound explorer on a claim's page: its right side as a function of one slider per symbol."""
 
 from report.explorer.section import ExplorerSection, explorer_section
 from report.explorer.subject import no_explorer

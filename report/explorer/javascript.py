@@ -1,4 +1,4 @@
-"""Scalar expressions as JavaScript, printed by SymPy, and what stands in the way of it."""
+"""Convert scalar expressions to JavaScript with SymPy, and describe parts that cannot be converted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PRINTED = (
     sp.ceiling,
     sp.floor,
 )
-"""Functions with a counterpart in JavaScript, exact up to rounding."""
+"""Functions with a counterpart in JavaScript that is exact up to rounding."""
 
 _IN_WORDS: Mapping[type, str] = {
     ex.Average: "a mean over clients",
@@ -41,9 +41,9 @@ _IN_WORDS: Mapping[type, str] = {
 
 
 def describe_obstacle(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> str | None:
-    """Describe the part of an expression that is no function of numbers; None where there is none.
+    """Describe the part of an expression that is no function of numbers; None if there is none.
 
-    A symbol without a quantity stands for the values that a claim tries for it.
+    A symbol without a quantity is a variable over which the claim quantifies.
     """
     for node in sp.preorder_traversal(expression):
         if type(node) in _IN_WORDS:
@@ -56,11 +56,11 @@ def describe_obstacle(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) 
 
 
 def argument_names(symbols: Sequence[sp.Symbol]) -> dict[sp.Symbol, str]:
-    """A JavaScript name for each symbol: symbols of claims are LaTeX."""
+    """Return a JavaScript name for each symbol; symbols of claims are LaTeX."""
     return {symbol: f"v{number}" for number, symbol in enumerate(symbols)}
 
 
 def javascript(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """An arrow function of the numbers of all symbols, in the order of `names`."""
+    """Return an arrow function of all symbols, in the order of `names`."""
     renamed = expression.xreplace({symbol: sp.Symbol(name, real=True) for symbol, name in names.items()})
     return f"({', '.join(names.values())}) => {sp.jscode(renamed)}"

@@ -1,7 +1,7 @@
-"""Problems of runs in the explorer of a bound for any point y: their constants, and their best y for any length.
+"""Problems for the explorer of a bound with a comparator y: their constants, and the best y for each run length.
 
-The best y is the minimiser of F(y) + |x^0 - y|^2/(2s): it follows from the length s = eta tau T of a run alone, and
-so do the numbers that a bound has of it.
+The best y minimises F(y) + |x^0 - y|^2/(2s). It depends only on the length s = eta tau T of a run, and so do the values
+of the bound's quantities at y.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from report.own_runs import OwnRun
 from report.showcases import noiseless, showcase
 
 _FACTORS = ((STEP, STEPS, ROUNDS), (STEP, "iterations"))
-"""Factors of the length of a run."""
+"""Names of the factors of the length of a run."""
 _MEASURED = frozenset({q.total_comparator_progress.name})
-"""Quantities at y that follow from the whole run: with another y at each length they would be those of no run."""
+"""Quantities at y that depend on the whole run; they cannot be recomputed for each slider position."""
 _DIGITS = 5
-"""Digits of the numbers in tables: the error of interpolation is larger."""
+"""Number of digits in tables; the error of interpolation is larger."""
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,19 @@ class ExploredProblem:
 
     name: str
     ranges: Sequence[Range]
-    """Ranges of each symbol, around the number of the run."""
+    """Range of each symbol, around the value of the run."""
     length: float
     """Length of the run."""
     first: int
-    """Notches from that length to the first one of the tables."""
+    """Number of notches from that length to the first one of the tables."""
     tables: Mapping[int, Sequence[float]]
-    """Values at the best points, for more and more slider positions, by the index of their symbol."""
+    """Values at the best points, for increasing slider positions, by index of the symbol."""
 
 
 def length_factors(subject: ExploredLink) -> Sequence[int]:
-    """Numbers of the symbols whose product is the length of a run.
+    """Return the indices of the symbols whose product is the length of a run.
 
-    None where a bound has not all of them, has no y, or has more of y than its length says.
+    Empty if a bound does not have all of them, has no y, or has quantities at y that do not depend on the length only.
     """
     names = [_name(symbol, subject) for symbol in subject.symbols]
     known = (factors for factors in _FACTORS if {*factors} <= {*names})
@@ -62,7 +62,7 @@ def length_factors(subject: ExploredLink) -> Sequence[int]:
 
 
 def problems_of(claim: Claim, subject: ExploredLink, runs: Sequence[OwnRun]) -> list[ExploredProblem]:
-    """Return the problems of the runs that a claim applies to, or else of the run of the figures."""
+    """Return the problems of the runs to which a claim applies, or otherwise of the run of the figures."""
     if not length_factors(subject):
         return []
     given = [(own.name, own.run) for own in runs if _satisfies_assumptions(claim, own.run)]
@@ -114,7 +114,7 @@ def _tables(subject: ExploredLink, run: Run, lengths: Sequence[float]) -> dict[i
 
 
 def _number(expression: sp.Expr, claim: Claim, run: Run) -> float:
-    """The number of a run that a symbol or a mean over clients stands for; NaN where there is no single one."""
+    """Return the value of a symbol, or of a client average, on the run; NaN if there is no single one."""
     try:
         values = plain_floats(compile_expression(expression, claim.notation)(whole_run(run))).ravel()
     except FedtheoryError:

@@ -1,4 +1,4 @@
-"""Starts and ranges of sliders: numbers that satisfy the conditions, three decades up and down."""
+"""Start values and ranges of sliders: numbers that satisfy the conditions, with three decades on both sides."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, functions_of, slack_between
 
 NOTCHES = 20
-"""Notches of a slider in one decade."""
+"""Number of notches of a slider per decade."""
 _REACH = 3 * NOTCHES
 
 STEP_SIZES = (STEP, "effective_step_size", "client_step_size", SERVER_STEP)
 _FIRST_NOTCHES = {STEP: -20, "effective_step_size": -20, "client_step_size": -20, ROUNDS: 60, "iterations": 60}
 _FIRST_NOTCHES |= {CLIENTS: 20, STEPS: 14, "client_local_steps": 14, "participants": 14, "momentum": -20}
-"""First values of a search: 0.1, a thousand, ten and five; ten for symbols without a name, because a claim tries values
-for them; one for everything else."""
+"""Start values of a search: 0.1, a thousand, ten and five for certain quantities; ten for symbols over which the claim
+quantifies; one otherwise.
+"""
 
 WHOLE = (
     *COUNTS,
@@ -32,47 +33,47 @@ WHOLE = (
     "report_interval",
     "window",
 )
-"""Quantities that are whole numbers."""
+"""Quantities that are integers."""
 
 _SHRINKING = 6 * NOTCHES
-"""Factor by which step sizes are made smaller in search of a start."""
+"""Factor by which step sizes are reduced in the search for a start."""
 _STRIDE = 5
-"""Notches between the places that a search tries."""
+"""Number of notches between the points that the search tries."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers of one slider: powers of ten, of three digits or whole, and zero where the symbol may be zero."""
+    """The values of one slider: powers of ten with three digits or integers, and zero if the symbol may be zero."""
 
     low: int
     high: int
-    """First and last notch; notch n is 10^(n/20)."""
+    """First and last notch; notch n has the value 10^(n/20)."""
     start: int
     whole: bool
     zero: bool
     own: float | None = None
-    """A number of a run, which is one more, and where the slider starts."""
+    """The value of a run, which is an additional position and the start of the slider."""
 
     @cached_property
     def values(self) -> tuple[float, ...]:
-        """All numbers, increasing."""
+        """Return all values in increasing order."""
         positive = (read_notch(notch, self.whole) for notch in range(self.low, self.high + 1))
         own = [] if self.own is None else [self.own]
         return tuple(sorted({*[0.0] * self.zero, *positive, *own}))
 
     @cached_property
     def first(self) -> float:
-        """The number at the start."""
+        """Return the start value."""
         return read_notch(self.start, self.whole) if self.own is None else self.own
 
     @cached_property
     def place(self) -> int:
-        """Place of the start among the numbers."""
+        """Return the index of the start among the values."""
         return self.values.index(self.first)
 
 
 def read_notch(notch: int, whole: bool) -> float:
-    """The number at a notch: the same digits that are shown, so that a reader can use them."""
+    """Return the value at a notch, rounded to the displayed digits, so that a reader can use them."""
     number = 10 ** (notch / NOTCHES)
     return max(1.0, float(round(number))) if whole else float(f"{number:.3g}")
 
@@ -83,9 +84,9 @@ def ranges(
     conditions: Sequence[Expr],
     wishes: Sequence[Expr] = (),
 ) -> tuple[Range, ...]:
-    """A range for each symbol, which starts where all conditions hold, and all wishes as well where that is possible.
+    """Return a range for each symbol; starts satisfy all conditions, and also all wishes if possible.
 
-    Both are relations; places are tried in a fixed order, and without a success the first one is taken.
+    Conditions and wishes are relations. Points are tried in a fixed order; without success the first one is used.
     """
     names = [notation[symbol].name if symbol in notation else "" for symbol in symbols]
     whole = [symbol.is_integer is True or name in WHOLE for symbol, name in zip(symbols, names, strict=True)]
@@ -109,7 +110,7 @@ def _range_around(notch: int, whole: bool, zero: bool) -> Range:
 
 
 def range_around(number: float, usual: Range) -> Range:
-    """The numbers of a slider around one of a run; the usual ones where the symbol cannot stand for it."""
+    """Return the range of a slider around the value of a run; the usual range if the symbol cannot have this value."""
     if 0 < number < math.inf and (number.is_integer() or not usual.whole):
         found = _range_around(nearest_notch(number), usual.whole, usual.zero)
         return replace(found, own=number)
@@ -117,18 +118,18 @@ def range_around(number: float, usual: Range) -> Range:
 
 
 def nearest_notch(number: float) -> int:
-    """The notch of a number above zero."""
+    """Return the notch closest to a positive number."""
     return round(NOTCHES * math.log10(number))
 
 
 def is_satisfied(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:
-    """Return whether a condition holds at some numbers."""
+    """Return whether a condition holds at the given values."""
     left, right = (functions_of(tuple(symbols))(side)(list(numbers)) for side in (condition.lhs, condition.rhs))
     return slack_between(condition, left, right).holds
 
 
 def _places(first: list[int], is_step: list[bool], is_count: list[bool]) -> Iterator[list[int]]:
-    """The first place, then smaller step sizes, then also one other symbol larger or smaller, then smaller counts."""
+    """Yield the first point, then smaller step sizes, then also one other symbol changed, then smaller counts."""
     shrunk = [_move(first, is_step, -less) for less in range(0, _SHRINKING + 1, _STRIDE)] if any(is_step) else [first]
     yield from shrunk
     others = [[number == at for number in range(len(first))] for at, step in enumerate(is_step) if not step]

@@ -1,4 +1,4 @@
-"""The explorer on a claim's page, ready for its template: formulas, sliders, and the script's data and functions."""
+"""The section of the explorer on a claim's page: formulas, sliders, and the data and functions of its script."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from report.mathml import displayed, formula
 from report.own_runs import OwnRun
 
 _STROKES = dict(zip(DASHES, ("none", "7 4", "9 3 2 3", "2 3", "12 3", "4 2 1 2"), strict=True))
-"""Matplotlib's dashes as SVG has them."""
+"""Matplotlib's dash patterns in SVG format."""
 
 
 @dataclass(frozen=True)
 class Slider:
-    """One symbol."""
+    """The slider of one symbol."""
 
     symbol: Markup
     text: str
-    """The symbol where a menu cannot hold formulas; empty where it has no short form."""
+    """The symbol as plain text for menus; empty if it has no short form."""
     meaning: str
     range: Range
 
@@ -50,14 +50,14 @@ class TermCurve:
 
 @dataclass(frozen=True)
 class BestPoint:
-    """The best point y that a bound compares with, in its symbols."""
+    """The best comparator y of a bound, in its symbols."""
 
     point: Markup
     minimised: Markup
     length: Markup
     """Quantities that determine the point."""
     problems: Sequence[str]
-    """Problems whose numbers are known."""
+    """Problems with known values."""
 
 
 @dataclass(frozen=True)
@@ -68,25 +68,25 @@ class ExplorerSection:
     is_order: bool
     sliders: Sequence[Slider]
     left: Markup | None
-    """The left side where it is a formula in the same symbols."""
+    """The left side, if it is a formula in the same symbols."""
     right: Markup
     terms: Sequence[TermCurve]
-    """Empty where the right side is one term."""
+    """The terms of the right side; empty if there is only one."""
     conditions: Sequence[Markup]
     undecided: Sequence[Markup]
-    """Conditions that are no relations between numbers."""
+    """Conditions that are not relations between numbers."""
     best: BestPoint | None
-    """Best point, where the bound holds for any point, and a problem is known."""
+    """The best point, if the bound holds for every point and a problem is known."""
     across: int
-    """Number of the slider along the horizontal axis at first."""
+    """Index of the slider that is initially on the horizontal axis."""
     data: Markup
     """JSON for the script."""
     functions: Markup
-    """The compiled right side, terms and conditions: the body of a JavaScript object."""
+    """The compiled right side, terms and conditions as the body of a JavaScript object."""
 
 
 def explorer_section(claim: Claim, runs: Sequence[OwnRun] = ()) -> ExplorerSection | None:
-    """The explorer of a claim, on the problems of some runs; None where nothing in it is a function of numbers."""
+    """Return the explorer of a claim on the problems of some runs; None if no link is a function of numbers."""
     subject = subject_of(claim)
     return None if subject is None else _section(subject, problems_of(claim, subject, runs))
 
@@ -124,7 +124,7 @@ def _slider(symbol: sp.Symbol, subject: ExploredLink, span: Range) -> Slider:
 
 def _text(symbol: sp.Symbol) -> str:
     pretty = pretty_symbol(symbol.name) if symbol.name.isidentifier() else ""
-    # Names of more than two symbols that SymPy does not know are no symbols to a reader.
+    # A name of several characters that SymPy does not know is not readable as a symbol.
     return pretty if pretty != symbol.name or len(pretty) <= 2 else ""
 
 
@@ -155,7 +155,7 @@ def _data(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> Markup:
     }
     if problems:
         data |= {"length": length_factors(subject), "problems": [_problem_data(problem) for problem in problems]}
-    # The only characters with a meaning to HTML are those of the operators.
+    # Only the characters of the operators have a meaning in HTML.
     return Markup(json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e"))
 
 

@@ -1,1 +1,1 @@
-"""Figures: thin layers on results; nothing is computed here that a test does not compute elsewhere."""
+"""Figures: thin layers on computed results."""

@@ -1,4 +1,4 @@
-"""A bound next to the exact error: over rounds, term by term, and how tight it is over step size and local steps."""
+"""Draw a bound and the exact error: over rounds, term by term, and the tightness over step size and local steps."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
-"""Rounds T from 1 to about 2000, evenly on a log scale."""
+"""Numbers of rounds T from 1 to about 2000, evenly spaced on a log scale."""
 
 
 def draw_over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
-    """Bound against exact error over rounds, log-log."""
+    """Draw bound and exact error over rounds, log-log."""
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
         draw_exact_error(axes, curve)
@@ -42,7 +42,7 @@ def draw_over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
 
 
 def draw_by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
-    """The bound split into its terms over rounds, log-log."""
+    """Draw the terms of the bound over rounds, log-log."""
     with drawing() as (canvas, axes):
         left_out = draw_terms(axes, curve)
         axes.set_xlabel("number of server updates")
@@ -54,17 +54,17 @@ def draw_by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
 
 
 def draw_exact_error(axes: Axes, curve: BoundCurve) -> None:
-    """The exact left sides, log-log."""
+    """Draw the exact left sides, log-log."""
     axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label=f"{_describe_method(curve)} left side")
 
 
 def _describe_method(curve: BoundCurve) -> str:
-    """Return how the left sides are known, in one word."""
+    """Return in one word how the left sides were computed."""
     return "exact" if all(check.estimate is None for check in curve.checks) else "estimated"
 
 
 def draw_terms(axes: Axes, curve: BoundCurve) -> list[str]:
-    """A bound and those of its terms that count, log-log; the others, by their formulas."""
+    """Draw a bound and its relevant terms, log-log; return the formulas of the other terms."""
     axes.loglog(curve.horizons, curve.right, color=BLACK, linewidth=2, label="bound")
     left_out = []
     for number, (term, values) in enumerate(curve.terms.items()):
@@ -77,7 +77,7 @@ def draw_terms(axes: Axes, curve: BoundCurve) -> list[str]:
 
 
 _NOTHING = 1e-12
-"""Part of a bound below which a term is zero, up to rounding."""
+"""Fraction of a bound below which a term is zero up to rounding."""
 
 FRACTIONS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
 LOCAL_STEPS = (1, 2, 4, 8, 16, 32)
@@ -85,12 +85,12 @@ _ROUNDS = (1, 4, 16, 64)
 
 
 def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
-    """Largest ratio of exact left side to bound over runs, for each step size and number of local steps.
+    """Draw the largest ratio of exact left side to bound over runs, for each step size and number of local steps.
 
     Step sizes are fractions of the claim's own limit, ``limit / L``.
     """
     found = [np.nan if ratio is None else ratio for ratio in ratios(claim, _grid(tuple(runs), limit))]
-    # fmax takes the number of a number and NaN.
+    # For a number and NaN, fmax returns the number.
     largest = np.fmax.reduce(np.reshape(found, (len(LOCAL_STEPS), len(FRACTIONS), -1)), axis=-1)
     with drawing() as (canvas, axes):
         heat_map(canvas, axes, largest, label="largest exact / bound", size=8)
@@ -107,7 +107,7 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
 
 @lru_cache(maxsize=1)
 def _grid(runs: tuple[Run, ...], limit: Fraction) -> list[Run]:
-    """The runs of a map: those of claims with the same limit are the same, and know what was measured on them."""
+    """Return the runs of a map; cached, so that claims with the same limit share runs and their quantities."""
     grid = product(LOCAL_STEPS, FRACTIONS)
     settings = [run for steps, fraction in grid for run in _settings(runs, fraction * limit, steps)]
     compute_trajectories(settings)
@@ -115,12 +115,12 @@ def _grid(runs: tuple[Run, ...], limit: Fraction) -> list[Run]:
 
 
 def _settings(runs: Sequence[Run], size: Fraction, steps: int) -> list[Run]:
-    """Each run with step size ``size / L``, another number of local steps, and several numbers of rounds."""
+    """Return each run with step size ``size / L``, `steps` local steps, and several numbers of rounds."""
     return [_setting(run, size, steps, rounds) for run in runs for rounds in _ROUNDS]
 
 
 def _setting(run: Run, size: Fraction, steps: int, rounds: int) -> Run:
-    """The run with step size ``size / L`` and another number of local steps and rounds."""
+    """Return the run with step size ``size / L`` and the given numbers of local steps and rounds."""
     step = FLOAT.number(size / Fraction(run.smoothness), "step")
     return run.with_work((steps,) * run.problem.clients, step).with_rounds(rounds)
 

@@ -1,4 +1,4 @@
-"""A chart, drawn part by part in the style of all figures."""
+"""Draw a chart part by part in the style of all figures."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 _BAR, _BAR_OPACITY = 4, 0.45
 _NOTE_OFFSET, _NOTE_SIZE = (6, 5), 9
 _FEW = 6
-"""Labels that leave room for the curves next to them."""
+"""Number of labels that leave room for the curves next to them."""
 
 
 def figure_of(chart: Chart, name: str) -> Figure:
-    """The picture of a chart under its own name on the page."""
+    """Return the picture of a chart under its own name on the page."""
     with drawing() as (canvas, axes):
-        # Scales come first: the limits of the axes follow the parts, and on a logarithmic axis in another way.
+        # Scales come first, because axis limits depend on the parts, differently for logarithmic axes.
         axes.set(xscale=chart.x.scale, yscale=chart.y.scale)
         for part in chart.parts:
             _draw(part, axes)
-        # A level within the margin of what is drawn before it would not get its own margin.
+        # A level within the margin of earlier parts would not get a margin.
         axes.autoscale_view()
         for which, axis in (("x", chart.x), ("y", chart.y)):
             _finish_axis(axes, which, axis)

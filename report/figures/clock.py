@@ -1,4 +1,4 @@
-"""Error over clock time: what a policy of the server is worth."""
+"""Draw the error over clock time for different policies of the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from report.figures.style import Figure, colour, dash, drawing, finish
 
 
 def draw_over_clock_time(name: str, runs: Mapping[str, Run], words: str) -> Figure:
-    """E F(theta^n) - F* of several runs over the time at which each model is made; a model serves until the next."""
+    """Draw E F(theta^n) - F* of several runs over clock time; a model is used until the next one is computed."""
     with drawing() as (canvas, axes):
         for number, (label, run) in enumerate(runs.items()):
             times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]

@@ -1,4 +1,4 @@
-"""Messages of one aggregation over the number of workers."""
+"""Draw the messages of one aggregation over the number of workers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _LINE = tuple(2**power for power in range(1, 14))
 
 
 def draw_over_workers(slug: str) -> Figure:
-    """Load of the busiest node of a parameter server and of a ring, in models: counted, and by formula; log-log."""
+    """Draw the load of the busiest node of a parameter server and of a ring, in models: counted and by formula,
+    log-log.
+    """
     one = Fraction(1)
     with drawing() as (canvas, axes):
         axes.axvspan(*cross_device().devices_per_round, color=SKY, alpha=0.25, linewidth=0)

@@ -1,4 +1,4 @@
-"""Several bounds on one run."""
+"""Draw several bounds on one run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from report.figures.style import Figure, add_legend_below, colour, dash, drawing
 
 @dataclass(frozen=True)
 class ComparedBound:
-    """A bound over rounds, in numbers."""
+    """A bound and its left side over rounds."""
 
     horizons: Sequence[int]
     left: Sequence[float]
@@ -18,7 +18,7 @@ class ComparedBound:
 
 
 def draw_bounds(name: str, curves: Mapping[str, ComparedBound], words: str) -> Figure:
-    """Bounds, dashed, and their exact left sides, with dots, over rounds, log-log; one colour for each claim."""
+    """Draw bounds (dashed) and their exact left sides (dots) over rounds, log-log; one colour for each claim."""
     with drawing() as (canvas, axes):
         for number, (label, curve) in enumerate(curves.items()):
             axes.loglog(curve.horizons, curve.right, color=colour(number), linestyle=dash(number + 1), label=label)

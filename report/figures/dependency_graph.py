@@ -1,4 +1,4 @@
-"""Statements and what they rest on, in layers from left to right, as an SVG with links."""
+"""Draw the dependencies of statements in layers from left to right, as an SVG with links."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _WIDTH, _HEIGHT = 168.0, 26.0
-"""Width and height of a box; lengths are in pixels."""
+"""Width and height of a box in pixels."""
 _ACROSS, _DOWN = 52.0, 10.0
-"""Gaps between boxes."""
+"""Horizontal and vertical gap between boxes in pixels."""
 _WIDEST = 1060.0
-"""Largest width of a row of unconnected parts; a single part may be wider."""
+"""Largest width of a row of connected components; a single component may be wider."""
 _LONGEST = 22
-"""Characters of a name in a box."""
+"""Largest number of characters of a name in a box."""
 
 Point = tuple[float, float]
 
@@ -28,39 +28,39 @@ class Node:
 
     @property
     def label(self) -> str:
-        """The name, as long as the box is wide."""
+        """Return the name, shortened to the width of the box."""
         return self.name if len(self.name) <= _LONGEST else f"{self.name[: _LONGEST - 1]}…"
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the graph that hangs together: centres of boxes, and the ends of pieces of arrows."""
+    """A connected component of the graph: centres of boxes, and the ends of pieces of arrows."""
 
     places: Mapping[int, Point]
     pieces: Sequence[tuple[int, int]]
 
     @property
     def size(self) -> Point:
-        """Across and down."""
+        """Return its width and height."""
         across, down = zip(*self.places.values(), strict=True)
         return max(across) + _WIDTH, max(down) + _HEIGHT
 
 
 @dataclass(frozen=True)
 class DependencyGraph:
-    """A picture of some size, and what it shows in words: each statement with what it rests on."""
+    """A picture with its size, and as text: each statement with its premises."""
 
     width: float
     height: float
     boxes: Sequence[tuple[Node, Point]]
     arrows: Sequence[tuple[str, bool]]
-    """Paths, and whether they end at a box."""
+    """SVG paths, and whether they end at a box."""
     words: Sequence[tuple[Node, Sequence[Node]]]
     box: Point = (_WIDTH, _HEIGHT)
 
 
 def dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -> DependencyGraph:
-    """The graph of those nodes that have arrows, which lead from a premise to what rests on it."""
+    """Return the graph of the nodes with arrows, which lead from a premise to a statement that rests on it."""
     offsets, width, height = _arrange_parts(parts := _layer_parts(arrows))
     boxes, paths = [], []
     for part, (across, down) in zip(parts, offsets, strict=True):
@@ -75,10 +75,12 @@ def dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -
 
 
 def _layer_parts(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
-    """The parts, each in layers, the largest first; arrows over several layers bend at places without a box."""
+    """Return the connected components in layers, the largest first; arrows over several layers bend at points without a
+    box.
+    """
     from fast_sugiyama import from_edges
 
-    # The library numbers what it is given in the order of a set, so that it is given 0, 1, 2, ..
+    # The library's order depends on the order of a set, so the nodes are numbered 0, 1, 2, ...
     used = sorted({node for arrow in arrows for node in arrow})
     number = {node: n for n, node in enumerate(used)}
     spacing = _HEIGHT + _DOWN
@@ -86,7 +88,7 @@ def _layer_parts(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
 
     def number_box(given: int | str) -> int:
         """Return the number of a box, and a negative number for a bend of an arrow."""
-        # Where an arrow bends there is no box: a number below zero.
+        # An arrow bends where there is no box; such points have negative numbers.
         n = int(given)
         return used[n] if n < len(used) else -n
 
@@ -104,14 +106,14 @@ def _layer_parts(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
 
 
 def _layer_part(places: Mapping[int, Point], pieces: Sequence[tuple[int, int]], spacing: float) -> _Part:
-    """The library's layers go down from the top; here they go from left to right."""
+    """Convert the library's layers from top to bottom into layers from left to right."""
     top, left = max(y for _, y in places.values()), min(x for x, _ in places.values())
     step = (_WIDTH + _ACROSS) / spacing
     return _Part({n: ((top - y) * step, x - left) for n, (x, y) in places.items()}, pieces)
 
 
 def _arrange_parts(parts: Sequence[_Part]) -> tuple[list[Point], float, float]:
-    """Place the parts so that small ones share a row; return their places, and the width and height of all."""
+    """Arrange the components so that small ones share a row; return their positions, and the total width and height."""
     offsets, across, down, row, widest = [], 0.0, 0.0, 0.0, 0.0
     for part in parts:
         width, height = part.size
@@ -124,7 +126,7 @@ def _arrange_parts(parts: Sequence[_Part]) -> tuple[list[Point], float, float]:
 
 
 def _curve(start: Point, end: Point, from_box: bool, to_box: bool) -> str:
-    """A path that leaves and arrives level, from the right side of a box to the left side of another."""
+    """Return a path from the right side of a box to the left side of another, horizontal at both ends."""
     x, y = start[0] + (_WIDTH if from_box else _WIDTH / 2), start[1] + _HEIGHT / 2
     to_x, to_y = end[0] + (0 if to_box else _WIDTH / 2), end[1] + _HEIGHT / 2
     middle = (x + to_x) / 2

@@ -1,4 +1,4 @@
-"""Client drift over the local steps of a round, next to its bound."""
+"""Draw the client drift over the local steps of a round, with its bound."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _WHAT = (
 
 
 def _begin_caption(run: Run) -> str:
-    """The caption's beginning: what is drawn, and how it is known."""
+    """Return the start of the caption: what is drawn, and how it was computed."""
     return f"{run.errors_are.capitalize()} {_WHAT}"
 
 
 def inside_rounds(name: str, run: Run, words: str) -> Figure:
-    """Exact drift of every client over k = 0 .. tau in the first round, its mean and largest."""
+    """Draw the exact drift of every client for k = 0 .. tau in the first round, its average and its maximum."""
     with drawing() as (canvas, axes):
         _draw(axes, run)
         return finish(canvas, f"{name}-drift", f"{_begin_caption(run)}. {words}")
 
 
 def draw_over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Figure:
-    """Exact drift of every client over a round, against the bound of a claim."""
+    """Draw the exact drift of every client over a round, with the bound of a claim."""
     found = check(claim, run)
     if found.worst is None:
         raise ValueError(f"{claim.id}: {found.reason}")

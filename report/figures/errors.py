@@ -1,4 +1,4 @@
-"""The exact error of a run, over rounds or over clock time."""
+"""Draw the exact error of a run, over rounds or over clock time."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ if TYPE_CHECKING:
 
 _ERROR = r"$\mathbb{E}F(\theta^n)-F^*$"
 SCHEDULES = 100
-"""Over which a random clock is averaged."""
+"""Number of sampled schedules over which a random clock is averaged."""
 
 
 def exact_error(name: str, run: Run, words: str) -> Figure:
-    """E F(theta^n) - F* of a run."""
+    """Draw E F(theta^n) - F* of a run."""
     with drawing() as (canvas, axes):
         draw_error(axes, run)
         return finish(canvas, f"{name}-error", words)
 
 
 def draw_error(axes: Axes, run: Run, schedules: int = SCHEDULES, seed: int = 0) -> None:
-    """E F(theta^n) - F* over rounds, over clock time where the server does not wait, or averaged over random clocks."""
+    """Draw E F(theta^n) - F* over rounds, over clock time for servers that do not wait, or averaged over random
+    clocks.
+    """
     if run.algorithm.clock.is_random:
         _draw_sampled(axes, run, schedules, seed)
     else:
@@ -39,7 +41,7 @@ def draw_error(axes: Axes, run: Run, schedules: int = SCHEDULES, seed: int = 0) 
 
 
 def draw_errors(run: Run, times: Array, errors: Array) -> Figure:
-    """Known errors of a run, (T+1,), over its rounds, or over the (T+1,) times of its server updates."""
+    """Draw given errors of a run, (T+1,), over its rounds, or over the (T+1,) times of its server updates."""
     shown = plain_floats(errors)
     name = f"errors-{hashlib.sha256(shown.tobytes()).hexdigest()[:12]}"
     with drawing() as (canvas, axes):
@@ -57,7 +59,7 @@ def _draw_exact(axes: Axes, run: Run) -> None:
 
 
 def _draw_errors(axes: Axes, run: Run, times: Array, errors: Array) -> None:
-    """Draw the errors over updates of a synchronous run, and over clock time else."""
+    """Draw the errors over the updates of a synchronous run, or over clock time."""
     if run.algorithm.clock.is_synchronous:
         axes.set_xlabel("number of server updates")
         axes.plot(np.arange(len(errors)), errors, color=BLUE)
@@ -79,6 +81,6 @@ def _draw_sampled(axes: Axes, run: Run, schedules: int, seed: int) -> None:
 
 
 def _logarithmic(axes: Axes, values: Array) -> None:
-    """A logarithmic axis, unless there is nothing that it can show."""
+    """Make an axis logarithmic, unless it has no positive values."""
     if np.any(values > 0):
         axes.set_yscale("log", nonpositive="mask")

@@ -1,4 +1,4 @@
-"""Formulas in pictures: as Matplotlib reads LaTeX, and no wider than a legend."""
+"""Convert formulas to Matplotlib's subset of LaTeX, with a bounded width."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from collections.abc import Iterator
 from functools import cache
 
 _WIDEST = 27.0
-"""Width of a formula in a legend, in units of its font size."""
+"""Largest width of a formula in a legend, in units of its font size."""
 _SIZE = 10.0
 _DOTS = r"\cdots"
 _OPEN = re.compile(r"\\left\(|\\frac\{|\\sqrt\{|(?<=\})\{")
-"""Beginnings of parts that may be left out: brackets, fractions and roots."""
+"""Tokens at which parts begin that may be omitted: brackets, fractions and roots."""
 _STEP = re.compile(r"\\left\(|\\right\)|\\.|[{}]")
 
 
 def shorten_for_legend(latex: str) -> str:
-    """A formula between dollar signs; where it is too wide, dots stand for what its brackets hold."""
+    """Return a formula between dollar signs; if it is too wide, contents of brackets are replaced by dots."""
     while not _fits(latex):
         shorter = [latex[:start] + _DOTS + latex[end:] for start, end in _parts(latex)]
         if not shorter:
             break
-        # Reading a formula takes long, and the first that fits is the longest.
+        # Parsing a formula is slow, and the first that fits is the longest.
         longest_first = sorted(shorter, key=len, reverse=True)
         latex = next(filter(_fits, longest_first), min(shorter, key=len))
     return f"${adapt_formula(latex)}$"
 
 
 def adapt_formula(latex: str) -> str:
-    """Fractions at full size, which a legend needs, and braces where Matplotlib asks for them."""
+    """Return a formula with fractions at full size, for legends, and braces where Matplotlib requires them."""
     braced = re.sub(r"(\\(?:mathcal|mathbb|mathrm|bar|tilde|hat)) (\w)", r"\1{\2}", latex)
     return re.sub(r"\\frac(\w)(\w)", r"\\frac{\1}{\2}", braced).replace(r"\frac", r"\dfrac")
 
 
 @cache
 def _fits(latex: str) -> bool:
-    # To read the longest formulas takes a tenth of a second each.
+    # Parsing the longest formulas takes a tenth of a second each.
     return least_width(latex) <= _WIDEST and width(latex) <= _WIDEST
 
 
 def width(latex: str) -> float:
-    """The width of a formula as Matplotlib sets it, in units of the font size."""
+    """Return the width of a formula as typeset by Matplotlib, in units of the font size."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    # Asked as an SVG asks for it, which then need not read the formula again.
+    # The formula is requested with the settings of an SVG, so that it is parsed only once.
     font = FontProperties(size=_SIZE, math_fontfamily="cm")
     found: float = text_to_path.get_text_width_height_descent(f"${adapt_formula(latex)}$", font, ismath=True)[0]
     return found / _SIZE
@@ -52,7 +52,9 @@ def width(latex: str) -> float:
 
 _CHARACTER = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
 _NARROW, _SIGN, _LETTER = 0.25, 0.7, 0.35
-"""Widths that no character stays below, in units of the font size: ``i``, ``l``, square brackets; signs; all others."""
+"""Lower bounds on the widths of characters, in units of the font size: ``i``, ``l``, square brackets; signs; all
+others.
+"""
 _GREEK = {r"\alpha", r"\beta", r"\gamma", r"\delta", r"\zeta", r"\eta", r"\lambda", r"\mu", r"\rho", r"\sigma", r"\tau"}
 
 
@@ -76,7 +78,7 @@ def least_width(latex: str) -> float:
 
 
 def _token(latex: str, at: int) -> str:
-    """The command or the character that begins at a place."""
+    """Return the command or the character that begins at an index."""
     found = _CHARACTER.match(latex, at)
     assert found is not None
     return found[0]
@@ -95,7 +97,7 @@ def _argument(latex: str, at: int) -> tuple[str, int]:
 
 
 def _parts(latex: str) -> Iterator[tuple[int, int]]:
-    """Return the bounds of each part in brackets, fractions and roots: its first character and the one behind."""
+    """Yield the bounds of each part in brackets, fractions and roots, the end exclusive."""
     for opening in _OPEN.finditer(latex):
         end = _closing(latex, opening.end())
         if end - opening.end() > len(_DOTS):
@@ -103,7 +105,7 @@ def _parts(latex: str) -> Iterator[tuple[int, int]]:
 
 
 def _closing(latex: str, start: int) -> int:
-    """Return the place where an open bracket closes."""
+    """Return the index at which an open bracket closes."""
     depth = 1
     for token in _STEP.finditer(latex, start):
         depth += (token[0] in ("{", r"\left(")) - (token[0] in ("}", r"\right)"))

@@ -1,4 +1,4 @@
-"""Numbers on a grid, in colours and in digits."""
+"""Draw numbers on a grid, as colours and digits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def heat_map(canvas: Canvas, axes: Axes, cells: Array, label: str, size: int) -> None:
-    """Draw numbers, (up, across), that are not negative, with digits of that size; those that are NaN stay empty."""
+    """Draw non-negative numbers, (up, across), with digits of the given size; NaN stays empty."""
     image = axes.imshow(cells, cmap="cividis", aspect="auto", vmin=0, origin="lower")
     for (up, across), value in np.ndenumerate(cells):
         if not np.isnan(value):
@@ -25,5 +25,5 @@ def heat_map(canvas: Canvas, axes: Axes, cells: Array, label: str, size: int) ->
 
 
 def _digits(value: float) -> str:
-    """Two digits, or that it is small: a cell is narrow."""
+    """Format a number with two digits, or as small, since cells are narrow."""
     return f"{value:.2g}" if value >= 0.001 else "<.001"

@@ -14,19 +14,18 @@ if TYPE_CHECKING:
 
 
 class SingleLayout(ConstrainedLayoutEngine):
-    """Room for the numbers and names of one pair of axes and for legends below them; else as Matplotlib does it.
+    """Layout with room for the numbers and names of one pair of axes and for legends below them.
 
-    Matplotlib measures all numbers four times, and twice more as it draws:
-    it lays out twice, and each time looks for the place of the names as well.
+    Matplotlib's own layout measures all numbers four times, and twice more when it draws.
     """
 
     @property
     def adjust_compatible(self) -> bool:
-        """Whether axes may be moved by `subplots_adjust`."""
+        """Return whether axes may be moved by `subplots_adjust`."""
         return True
 
     def execute(self, fig: Canvas) -> None:
-        """Move the axes, once more where other numbers stand at them afterwards."""
+        """Move the axes, and once more if their tick labels change."""
         if len(fig.axes) != 1 or fig.subfigs:
             super().execute(fig)
             return
@@ -51,7 +50,7 @@ class SingleLayout(ConstrainedLayoutEngine):
 
 
 def _numbers(axes: Axes) -> list[list[float]]:
-    """The places of the numbers, which depend on the room for them."""
+    """Return the positions of the tick labels, which depend on the room for them."""
     axes.apply_aspect()
     return [list(axis.get_majorticklocs()) for axis in (axes.xaxis, axes.yaxis)]
 
@@ -71,12 +70,12 @@ def _outer(canvas: Canvas, axes: Axes) -> Bbox:
 
 
 def _with_name(canvas: Canvas, axes: Axes, axis: Axis) -> list[BboxBase]:
-    """The boxes of an axis, after its name has been put next to its numbers.
+    """Return the boxes of an axis after its name was placed next to its numbers.
 
-    The place is a distance from the axes, and stays right when they move.
+    The position is a distance from the axes, and remains correct when they move.
     """
     inner, offset = axes.get_window_extent(), axis.get_offset_text()
-    # A name that has a place is not looked for a place by Matplotlib, which would measure all numbers again.
+    # Matplotlib does not search a position for a placed name, which would measure all numbers again.
     axis.set_label_coords(0, 0)
     axis.label.set_visible(False)
     offset.set_visible(False)
@@ -99,10 +98,10 @@ def _with_name(canvas: Canvas, axes: Axes, axis: Axis) -> list[BboxBase]:
 
 
 _POINTS = 72
-"""In an inch."""
+"""Number of points per inch."""
 
 
 def _measure_tick_labels(axis: Axis) -> list[BboxBase]:
-    """The box around the numbers of an axis, where it has any."""
+    """Return the box around the numbers of an axis, if it has any."""
     box = axis.get_tightbbox()
     return [] if box is None else [box]

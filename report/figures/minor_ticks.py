@@ -1,7 +1,7 @@
-"""Small ticks between the numbers of logarithmic axes, as the markers of one line.
+"""Draw the minor ticks of logarithmic axes as the markers of one line.
 
-Matplotlib makes three lines and two texts for each of them, and measures them all; on a figure over some powers of ten
-that took two thirds of the time.
+Matplotlib creates and measures three lines and two texts for each tick, which took two thirds of the time of a figure
+over several powers of ten.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw_minor_ticks(canvas: Canvas, axes: Axes) -> None:
-    """Draw the small ticks of axes whose limits stay unchanged, where they have no numbers."""
+    """Draw the minor ticks of axes with final limits, at positions without numbers."""
     from matplotlib.ticker import NullLocator
 
     for axis in (axes.xaxis, axes.yaxis):
@@ -29,7 +29,7 @@ def draw_minor_ticks(canvas: Canvas, axes: Axes) -> None:
 
 def _places(axis: Axis) -> list[float]:
     low, high = sorted(axis.get_view_interval())
-    # Of a run that diverges an axis may go up to the largest float, and the next number is none.
+    # For a diverging run an axis may end at the largest float, beyond which there is no number.
     with np.errstate(over="ignore"):
         places: list[float] = axis.get_minorticklocs().tolist()
     return [place for place in places if low <= place <= high]
@@ -53,5 +53,5 @@ def _draw(canvas: Canvas, axes: Axes, axis: Axis, places: list[float]) -> None:
         color=style[f"{name}.color"],
         clip_on=False,
     )
-    # Among the lines of the axes are those that they show.
+    # The lines of the axes include those that it shows.
     canvas.add_artist(ticks)

@@ -1,4 +1,4 @@
-"""Loss and accuracy of a run on linear models, with intervals where they are estimated."""
+"""Draw loss and accuracy of a run on linear models, with intervals if they are estimated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def loss_and_accuracy(name: str, run: Run, words: str) -> Figure:
-    """E F(theta^n) and the part of the rows in their class over rounds; `NotApplicable` for quadratics."""
+    """Draw E F(theta^n) and the accuracy on the rows over rounds; raises `NotApplicable` for quadratics."""
     if not isinstance(run, LinearModelRun):
         raise NotApplicable("loss and accuracy are drawn for linear models")
     measured = run.attempted_trajectory.interval
@@ -32,7 +32,7 @@ def loss_and_accuracy(name: str, run: Run, words: str) -> Figure:
 
 
 def draw_band(axes: Axes, found: ReplicaMeans, color: str, label: str) -> None:
-    """Draw averages over the rounds, and the interval about them if it exists."""
+    """Draw averages over the rounds, with their interval if it exists."""
     rounds = np.arange(len(found.mean))
     axes.plot(rounds, found.mean, color=color, label=label)
     if found.replicas > 1:

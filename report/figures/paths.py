@@ -1,4 +1,4 @@
-"""A bound along one path: both sides at every local step."""
+"""Draw a bound along one path: both sides at every local step."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from verify.check.links import links_of
 
 
 def draw_path(claim: Claim, run: Run, setting: str) -> Figure:
-    """The first relation of a claim about local steps, largest over clients, over t."""
+    """Draw the first relation of a claim about local steps over t, at the client with the largest ratio."""
     link = links_of(claim)[0]
     left, right = ([], [])  # type: tuple[list[float], list[float]]
     for site in sites(claim, run):
         sides = np.broadcast_arrays(link.left(site), link.right(site))
         lhs, rhs = (plain_floats(side).ravel() for side in sides)
-        # Of several clients the one that comes nearest to its bound.
+        # Of several clients the one closest to its bound is drawn.
         tightest = int(np.argmin(rhs - lhs))
         left.append(float(lhs[tightest]))
         right.append(float(rhs[tightest]))

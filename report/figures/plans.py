@@ -1,4 +1,4 @@
-"""The exact error of a run over its rounds, at the planned step size and at the one to use."""
+"""Draw the exact error of a run over its rounds, at the planned step size and at the recommended one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from fedtheory.planner import Answer
 
 _LISTED = 2000
-"""Rounds that are drawn."""
+"""Largest number of rounds that are drawn."""
 
 
 def errors_of_plan(answer: Answer) -> Figure:
-    """The exact error after each round, as planned and as answered, with the target if it exists."""
+    """Draw the exact error after each round, as planned and as recommended, with the target if it exists."""
     rounds = min(max(answer.planned.rounds, answer.best.rounds), _LISTED)
     run = answer.run.with_rounds(rounds)
     with drawing() as (canvas, axes):

@@ -1,4 +1,4 @@
-"""A proof in a picture: the claim, and the claims that its certificate uses, in the colours of their verdicts."""
+"""Draw a proof: the claim, and the claims that its certificate uses, in the colours of their verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from report.figures.style import GREEN, ORANGE, PAGE, RED, Figure, drawing, fini
 _COLOURS = {"proved": GREEN, "refuted": RED, "broken": RED}
 _MOST = 10
 _LINE = 0.42
-"""Inches for each premise."""
+"""Height of each premise in inches."""
 
 
 def premises_of_proof(proof: Proof) -> Figure | None:
@@ -39,7 +39,7 @@ def premises_of_proof(proof: Proof) -> Figure | None:
 
 
 def _name(claim_id: str) -> str:
-    """The id without its source."""
+    """Return the id without its source."""
     return claim_id.partition(":")[2]
 
 

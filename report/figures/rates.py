@@ -1,4 +1,4 @@
-"""A rate on its ladder: the measured quantity next to the order that was claimed."""
+"""Draw a rate on its ladder: the measured quantity and the claimed order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def draw_rate(claim: Claim, found: RateCheck) -> Figure:
-    """Exact values over the ladder, log-log, the claimed order through the first that is not zero, and the limit."""
+    """Draw exact values over the ladder, log-log, with the claimed order and the limit.
+
+    The curve of the order passes through the first value that is not zero.
+    """
     with drawing() as (canvas, axes):
         name = draw_ladder(axes, claim, found)
         axes.legend()
@@ -28,7 +31,9 @@ def draw_rate(claim: Claim, found: RateCheck) -> Figure:
 
 
 def draw_over_clients(claim: Claim, found: RateCheck) -> Figure | None:
-    """Draw exact values over the number of clients, log-log, and the claimed order; None where it does not vary."""
+    """Draw exact values over the number of clients, log-log, and the claimed order; None if the number does not
+    vary.
+    """
     climb = next((c for c in found.climbs if [claim.notation[v] for v in c.variables] == [clients]), None)
     if climb is None:
         return None
@@ -59,7 +64,7 @@ _EXACT: Any = {"color": BLUE, "marker": "o", "label": "exact"}
 
 
 def _draw_rungs(axes: Axes, positions: Sequence[float], rungs: Sequence[Rung]) -> None:
-    """Draw the values that are not zero and the claimed order through the first of them; zeros only where all are."""
+    """Draw the non-zero values, and the claimed order through the first of them; zeros only if all are zero."""
     shown = [(position, rung) for position, rung in zip(positions, rungs, strict=True) if rung.measured != 0]
     if not shown:
         axes.semilogx(positions, [0.0] * len(rungs), **_EXACT)
@@ -73,7 +78,7 @@ def _draw_rungs(axes: Axes, positions: Sequence[float], rungs: Sequence[Rung]) -
 
 
 def _describe_further_slopes(found: RateCheck) -> str:
-    """The slopes along the ladders that the figure does not show."""
+    """Describe the slopes along the ladders that the figure does not show."""
     slopes = [
         f"{climb.slope:.3f} in {' and '.join(f'${latex(variable)}$' for variable in climb.variables)}"
         for climb in found.climbs[1:]

@@ -1,4 +1,4 @@
-"""Tightness of a bound along one setting of a run."""
+"""Draw the tightness of a bound along one setting of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from report.figures.style import BLACK, BLUE, Figure, drawing, finish
 
 
 def draw_ratio(name: str, ratios: Mapping[float, float], planned: float, setting: str, words: str) -> Figure:
-    """Ratios of exact left side to bound by the value of a setting, log-log, the planned value marked."""
+    """Draw ratios of exact left side to bound over the value of a setting, log-log, with the planned value marked."""
     with drawing() as (canvas, axes):
         axes.loglog(
             list(ratios), list(ratios.values()), color=BLUE, marker="o", markersize=4, label="left side / bound"
@@ -25,11 +25,11 @@ def draw_ratio(name: str, ratios: Mapping[float, float], planned: float, setting
 
 
 _ROOM = 0.11
-"""Part of a logarithmic axis that the number below a tick needs."""
+"""Fraction of a logarithmic axis that the number below a tick needs."""
 
 
 def _select_spaced(values: Sequence[float], first: float) -> list[float]:
-    """Values whose numbers do not touch: the first one, and those that have room next to the ones before them."""
+    """Return values whose tick labels do not overlap, beginning with `first`."""
     least = _ROOM * math.log(values[-1] / values[0])
     kept: list[float] = []
     for value in sorted(values, key=lambda value: value != first):

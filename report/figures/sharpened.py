@@ -1,4 +1,4 @@
-"""A printed bound next to sharper ones: both sides over the number of local steps."""
+"""Draw a published bound and tightened ones: both sides over the number of local steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
 def draw_tightened(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int], Run], words: str) -> Figure:
-    """The exact left side, the printed right side, and those of sharper claims about the same quantity."""
+    """Draw the exact left side, the published right side, and those of tightened claims about the same quantity."""
     rivals = {"printed": claim} | {f"sharpened ({other.id.partition(':')[2]})": other for other in sharper}
     curves = {name: _sides(rival, run_at) for name, rival in rivals.items()}
     with drawing() as (canvas, axes):
@@ -44,7 +44,7 @@ def _zeros(drawn: Mapping[str, Mapping[int, float]]) -> str:
 
 
 def _sides(claim: Claim, run_at: Callable[[int], Run]) -> tuple[Mapping[int, float], Mapping[int, float]]:
-    """Left and right side by the number of local steps, where the claim applies."""
+    """Return left and right side by the number of local steps, where the claim applies."""
     found = {steps: check(claim, run_at(steps)) for steps in LOCAL_STEPS}
     places = {steps: c.comparisons[0] for steps, c in found.items() if c.applicable}
     left = {steps: plain_float(place.lhs) for steps, place in places.items()}

@@ -1,4 +1,4 @@
-"""Both sides of a comparison as two bars, each split into its terms: what a verdict rests on, at a glance."""
+"""Draw both sides of a comparison as two bars, each split into its terms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FLAT = PAGE | {"figure.figsize": (4.8, 1.8)}
 
 
 def sides_of_check(found: Check) -> Figure | None:
-    """Both sides where they are closest, or the ladder of a rate; None where nothing is compared."""
+    """Draw both sides at the place of the largest ratio, or the ladder of a rate; None if nothing is compared."""
     if found.rate is not None:
         return _draw_ladder(found)
     return None if found.worst is None else _bars(found.claim.id, found.worst)
@@ -50,7 +50,7 @@ def _bars(claim_id: str, worst: Comparison) -> Figure:
 
 
 def _stack(axes: Axes, terms: Sequence[SideTerm], whole: float) -> None:
-    """The right side, term by term where none is negative; else as one bar."""
+    """Draw the right side term by term if no term is negative, else as one bar."""
     values = [plain_float(term.value) for term in terms]
     if len(values) < 2 or min(values) < 0:
         axes.barh(["right side"], [whole], color=colour(1))

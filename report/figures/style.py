@@ -1,4 +1,4 @@
-"""Style of figures: one size that is legible on a phone, colours that colour-blind readers can distinguish."""
+"""Style of figures: one size that is legible on a phone, and colours that colour-blind readers can distinguish."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-# What Matplotlib says of its fonts, its folders and its axes is nothing that a reader can mend.
+# Messages of Matplotlib about its fonts, folders and axes are of no use to readers.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
 warnings.filterwarnings("ignore", module="matplotlib")
 
@@ -37,12 +37,12 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 
 def colour(number: int) -> str:
-    """The colour of the curve of that number; after the last one they start again."""
+    """Return the colour of a curve by index; colours repeat after the last one."""
     return CYCLE[number % len(CYCLE)]
 
 
 def dash(number: int) -> Any:
-    """Its dashes; when colours start again, each comes with other ones."""
+    """Return the dash pattern of a curve by index; it differs for each repetition of the colours."""
     return DASHES[(number + number // len(CYCLE)) % len(DASHES)]
 
 
@@ -61,7 +61,7 @@ PAGE: Any = {
     "svg.fonttype": "path",
     "mathtext.fontset": "cm",
 }
-"""For pages."""
+"""Settings for pages."""
 PAPER: Any = PAGE | {
     "figure.figsize": (3.4, 2.5),
     "font.size": 8,
@@ -71,22 +71,22 @@ PAPER: Any = PAGE | {
     "lines.markersize": 3,
     "pdf.fonttype": 42,
 }
-"""For a column of a paper, 3.4 inches wide, with fonts that a PDF embeds whole."""
+"""Settings for a column of a paper, 3.4 inches wide, with fonts that are fully embedded in a PDF."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A finished picture and the words that go with it."""
+    """A finished picture with its caption."""
 
     name: str
     caption: str
-    """With formulas between dollar signs."""
+    """The caption, with formulas between dollar signs."""
     svg: str
 
 
 @contextmanager
 def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
-    """A canvas with one pair of axes in the project's style, for pages or for papers."""
+    """Yield a canvas with one pair of axes in the project's style, for pages or for papers."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
@@ -95,20 +95,20 @@ def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
 
     with mpl.rc_context(settings):
         canvas = Canvas(layout=SingleLayout())
-        # Texts are measured as they will be drawn; without a canvas of its own a figure measures them for pixels.
+        # Texts are measured in the final resolution; a figure without a canvas measures them for pixels.
         FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()
         _draw_scales(canvas)
 
 
 def add_legend_below(canvas: Canvas, axes: Axes) -> None:
-    """A legend under the axes, in as many columns as fit; the canvas grows, the axes keep their height."""
+    """Add a legend below the axes, in as many columns as fit; the canvas grows, the axes keep their height."""
     legend = None
     for columns in (3, 2, 1):
         if legend is not None:
             legend.remove()
         legend = canvas.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=columns)
-        # Its size does not depend on where it is drawn.
+        # The size of a legend does not depend on its position.
         box = legend.get_window_extent()
         if box.width <= canvas.bbox.width:
             break
@@ -117,11 +117,11 @@ def add_legend_below(canvas: Canvas, axes: Axes) -> None:
 
 
 _NARROW, _SOME = 1.9, 0.6
-"""Powers of ten up to which a logarithmic axis has plain numbers; and those up to which they are evenly spaced."""
+"""Numbers of powers of ten up to which a logarithmic axis has plain numbers, and up to which they are evenly spaced."""
 
 
 def _draw_scales(canvas: Canvas) -> None:
-    """The numbers and ticks of logarithmic axes, once it is known how far they go."""
+    """Draw the numbers and ticks of logarithmic axes, after their limits are known."""
     from report.figures.minor_ticks import draw_minor_ticks
 
     for axes in canvas.axes:
@@ -130,9 +130,9 @@ def _draw_scales(canvas: Canvas) -> None:
 
 
 def _label_scales(axes: Axes) -> None:
-    """Numbers of logarithmic axes as plain text, which is drawn much faster than formulas.
+    """Write numbers of logarithmic axes as plain text, which is drawn much faster than formulas.
 
-    Axes that span little have few numbers without powers of ten: products with these would overlap.
+    Axes with a small range have few numbers without powers of ten, since products with these would overlap.
     """
     import math
 
@@ -155,23 +155,23 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def power_of_ten(value: float) -> str:
-    """A power of ten with its exponent as a superscript; no text for a tick that floats round to 0 or infinity."""
+    """Return a power of ten with a superscript exponent; empty for a tick that floats round to 0 or infinity."""
     import math
 
     return "10" + str(round(math.log10(value))).translate(_SUPERSCRIPTS) if 0 < value < math.inf else ""
 
 
 def finish(canvas: Canvas, name: str, caption: str) -> Figure:
-    """The drawing as an inline SVG: the same bytes for the same data, no ids shared with other figures."""
+    """Return the drawing as an inline SVG: the same bytes for the same data, without ids shared with other figures."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.StringIO()
-    # Ticks about curves that nearly leave double precision lie beyond it.
+    # Ticks around curves close to the limits of double precision lie beyond these.
     with np.errstate(over="ignore", under="ignore"):
         _draw_scales(canvas)
         with mpl.rc_context(PAGE | {"svg.hashsalt": name}):
-            # Saving by way of the canvas would draw twice, the first time for the layout alone.
+            # Saving through the canvas would draw twice, the first time only for the layout.
             printer: Any = FigureCanvasSVG(canvas)
             printer.print_svg(buffer, metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()

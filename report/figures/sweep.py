@@ -1,4 +1,4 @@
-"""The ratio of a claim's two sides over the keys of a sweep."""
+"""Draw the ratio of a claim's sides over the keys of a sweep."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
 _MOST_POINTS = 400
 _MOST_PLACES = 24
-"""Different values of a key up to which each has its own largest ratio; else values are binned."""
+"""Number of different values of a key up to which each has its own largest ratio; otherwise values are binned."""
 _WIDE = 20
-"""Ratio of the largest to the smallest number from which on an axis is logarithmic."""
+"""Ratio of the largest to the smallest number above which an axis is logarithmic."""
 _COLOURS = {"holds": BLUE, "undecided": ORANGE, "violated": RED}
 _WITHOUT_SIDES = {"not applicable": "#8a939e", "diverging": ORANGE, "invalid": "#c9ced4", "failed": RED}
 
 
 @dataclass(frozen=True)
 class SweptRun:
-    """A run of a sweep, along one key."""
+    """A run of a sweep, with its value of one key."""
 
     place: float
-    """The key's value, or the number of its label."""
+    """The key's value, or the index of its label."""
     ratio: float | None
     verdict: str
 
 
 def draw_ratio(key: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
-    """Ratios over a key: all of them, the largest and the median at each place, and the runs that have none.
+    """Draw the ratios over a key: all of them, maximum and median at each value, and the runs without a ratio.
 
-    `labels` name the places 0, 1, ... of a key whose values are no numbers.
+    `labels` name the positions 0, 1, ... of a key whose values are not numbers.
     """
     drawn = [point for point in points if point.ratio is not None and point.ratio > 0]
     with drawing() as (canvas, axes):
@@ -55,7 +55,7 @@ def draw_ratio(key: str, points: Sequence[SweptRun], labels: Sequence[str], name
 
 
 def set_scales(axes: Axes, drawn: Sequence[SweptRun], points: Sequence[SweptRun], labels: Sequence[str]) -> None:
-    """Logarithmic axes where numbers span more than one order of magnitude; whole numbers below counts."""
+    """Set logarithmic axes where numbers span more than one order of magnitude, and integer ticks for counts."""
     from matplotlib.ticker import MaxNLocator
 
     if _needs_log_axis([point.ratio or 0 for point in drawn]):
@@ -77,7 +77,9 @@ def _needs_log_axis(values: Sequence[float]) -> bool:
 
 
 def _is_geometric(places: Sequence[float]) -> bool:
-    """Whether places are spread over orders of magnitude; evenly spread ones have their median near the middle."""
+    """Return whether values are spread over orders of magnitude; evenly spread values have their median near the
+    middle.
+    """
     return _needs_log_axis(places) and max(places) > 5 * median(places)
 
 
@@ -91,7 +93,7 @@ def _lines(axes: Axes, drawn: Sequence[SweptRun]) -> None:
 
 
 def _group(drawn: Sequence[SweptRun], logarithmic: bool) -> dict[float, list[float]]:
-    """The ratios at each place, or in each of evenly spaced bins where places are many."""
+    """Group the ratios by value, or into evenly spaced bins if there are many values."""
     places = np.array([point.place for point in drawn])
     if len(set(places.tolist())) > _MOST_PLACES:
         places = _bin(np.log(places)) if logarithmic else _bin(places)
@@ -104,7 +106,7 @@ def _group(drawn: Sequence[SweptRun], logarithmic: bool) -> dict[float, list[flo
 
 
 def _bin(places: Array) -> Array:
-    """The middle of each place's bin."""
+    """Return the middle of each value's bin."""
     edges = np.linspace(places.min(), places.max(), _MOST_PLACES // 2 + 1)
     bins = np.clip(np.digitize(places, edges) - 1, 0, len(edges) - 2)
     middles: Array = (edges[bins] + edges[bins + 1]) / 2
@@ -112,7 +114,7 @@ def _bin(places: Array) -> Array:
 
 
 def _dots(axes: Axes, drawn: Sequence[SweptRun]) -> None:
-    """Every run, or every few where they are many; violations are always drawn."""
+    """Draw every run, or every n-th if there are many; violations are always drawn."""
     stride = -(-len(drawn) // _MOST_POINTS)
     for verdict, colour in _COLOURS.items():
         own = [point for point in drawn if point.verdict == verdict]
@@ -123,7 +125,7 @@ def _dots(axes: Axes, drawn: Sequence[SweptRun]) -> None:
 
 
 def _marks(axes: Axes, points: Sequence[SweptRun]) -> None:
-    """Ticks along the lower edge where runs have no ratio, one height for each reason."""
+    """Draw ticks along the lower edge for runs without a ratio, with one height for each reason."""
     height = 0.03
     for verdict, colour in _WITHOUT_SIDES.items():
         places = sorted({point.place for point in points if point.verdict == verdict})
@@ -149,7 +151,7 @@ def ratio_map(
     largest: Mapping[tuple[int, int], float],
     name: str,
 ) -> Figure:
-    """The largest ratio on the grid of two keys, (across, up); cells without any ratio stay empty."""
+    """Draw the largest ratio on the grid of two keys, (across, up); cells without a ratio stay empty."""
     cells = np.full((len(labels[1]), len(labels[0])), np.nan)
     for (across, up), ratio in largest.items():
         cells[up, across] = ratio

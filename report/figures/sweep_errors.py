@@ -1,4 +1,4 @@
-"""A recorded error over the keys of a sweep."""
+"""Draw a recorded error over the keys of a sweep."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from report.figures.sweep import SweptRun, set_scales
 
 
 def draw_error(key: str, error: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
-    """An error over a key: every run, the smallest at each place, the best of all, and where runs have none.
+    """Draw an error over a key: every run, the smallest at each value, the best of all, and runs without an error.
 
-    `labels` name the places 0, 1, ... of a key whose values are no numbers.
+    `labels` name the positions 0, 1, ... of a key whose values are not numbers.
     """
     known = [point for point in points if point.ratio is not None]
     smallest: dict[float, float] = {}

@@ -1,4 +1,4 @@
-"""Timeline of a schedule: clients' work and waiting, and the server's updates over clock time."""
+"""Draw the timeline of a schedule: clients' work and waiting, and the server's updates over clock time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_UPDATES = 12
-"""Updates that are drawn: more cannot be distinguished."""
+"""Largest number of updates that are drawn; more cannot be distinguished."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,15 @@ class _Work:
 
     client: int
     version: int
-    """rho: the model that it starts from."""
+    """Index rho of the model from which the work starts."""
     begin: float
     done: float
     reported: float | None
-    """When the server takes it; None where that is after the end of the picture."""
+    """Time at which the server uses the work; None if that is after the end of the picture."""
 
 
 def timeline(name: str, schedule: Schedule, update_times: Sequence[object], words: str) -> Figure:
-    """Bars from receiving a model to finishing the work on it, pale while waiting; server updates as lines."""
+    """Draw bars from receiving a model to finishing the work on it, pale while waiting; server updates are lines."""
     drawn = Schedule(schedule.updates[:MOST_UPDATES])
     times = [plain_float(time) for time in drawn.times]
     durations = [plain_float(time) for time in update_times]
@@ -58,7 +58,7 @@ def timeline(name: str, schedule: Schedule, update_times: Sequence[object], word
 
 
 def _draw(axes: Axes, work: _Work, row: int, last: float) -> None:
-    """One bar, its waiting, the number of its model and its contribution."""
+    """Draw one bar, its waiting time, the index of its model and its contribution."""
     own = colour(work.client)
     end = last if work.reported is None else work.reported
     busy = min(work.done, end)
@@ -73,7 +73,7 @@ def _draw(axes: Axes, work: _Work, row: int, last: float) -> None:
 
 
 def _updates(times: Sequence[float]) -> list[tuple[float, str]]:
-    """The different update times, with the models that are made then."""
+    """Return the different update times, with the models computed then."""
     made: dict[float, list[int]] = {}
     for version, time in enumerate(times[1:], start=1):
         made.setdefault(time, []).append(version)
@@ -84,7 +84,7 @@ def _updates(times: Sequence[float]) -> list[tuple[float, str]]:
 
 
 def _pieces(schedule: Schedule, times: Sequence[float], durations: Sequence[float]) -> list[_Work]:
-    """All pieces of work that begin within a schedule."""
+    """Return all pieces of work that begin within a schedule."""
     pieces = []
     for client, duration in enumerate(durations):
         version = 0
