@@ -1,7 +1,8 @@
-"""Settings of a process: frequency of garbage collection, and threads of linear algebra."""
+"""Settings of a process: garbage collection, and threads of linear algebra."""
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 from collections.abc import Callable
@@ -21,6 +22,14 @@ _ALLOCATIONS = 100_000
 def collect_rarely() -> None:
     """Raise the thresholds of the garbage collector: imports allocate many objects that are never freed."""
     gc.set_threshold(_ALLOCATIONS)
+
+
+def end_without_collecting() -> None:
+    """Leave what is alive at the end of the process to the operating system.
+
+    Python searches all objects for garbage several times before it ends, for seconds after a long command.
+    """
+    atexit.register(gc.freeze)
 
 
 def run_in_one_thread(command: Callable[Given, Found]) -> Callable[Given, Found]:

@@ -18,7 +18,7 @@ from time import sleep
 from typing import Any, TypeVar
 from weakref import ref
 
-from fedtheory.process import collect_rarely
+from fedtheory.process import collect_rarely, end_without_collecting
 
 Result = TypeVar("Result")
 
@@ -202,5 +202,6 @@ def _call(packed: bytes) -> Any:
 
 def _prepare_worker() -> None:
     collect_rarely()
+    end_without_collecting()
     # Ctrl-C reaches all processes of a terminal; the parent process ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -65,6 +65,7 @@ def decisions_on(targets: Sequence[Target], jobs: int) -> Iterator[tuple[Target,
     tasks = [
         (of_one[first : first + _MOST],) for of_one in of_papers.values() for first in range(0, len(of_one), _MOST)
     ]
+    tasks.sort(key=lambda task: len(task[0]), reverse=True)
     return itertools.chain.from_iterable(in_order(_decisions_on, tasks, jobs))
 
 

@@ -232,7 +232,9 @@ def _find_verdicts(
         _gather(outcomes, try_claims(open_ones, part, jobs=jobs, on_progress=stages))
         decided = decided or dict(decisions)
         sampled = {t for t in targets if not (in_full or _is_user_defined(t)) and decided[t].verdict is not None}
-        open_ones = [t for t in open_ones if not _has_enough(resolve(t), outcomes[t], t in sampled)]
+        # How far a refuted claim is off is of interest too: it is tried on two parts.
+        few = {t for t in sampled if part > PARTS[0] or decided[t].verdict != "refuted"}
+        open_ones = [t for t in open_ones if not _has_enough(resolve(t), outcomes[t], t in few)]
     stages.begin(len(targets))
     _gather(outcomes, add_targeted_instances({t: outcomes[t] for t in targets if t not in sampled}, jobs, stages))
     stages.begin(0)

@@ -27,15 +27,14 @@ STEP_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8))
 """Step sizes as fractions of 1/(4L); the limit of the usual condition occurs twice."""
 
 
-_TURNS, _TURNS_OF_LADDERS = (0, 1, 1, 1, 1, 2, 2), (0, 1, 2, 2, 3, 3, 3)
-"""Parts of a family: of seven consecutive members, each belongs to one of these parts.
+_TURNS = ((0, 2, 2, 2, 2, 3, 3), (1, 2, 2, 2, 2, 3, 3))
+"""Parts of a family: of seven consecutive members, each belongs to one of these parts; the next seven have others."""
+_TURNS_OF_LADDERS = ((0, 1, 2, 2, 3, 3, 3),)
+"""Parts of a family for rates: a rate takes several runs, and half as many members suffice."""
+PARTS = (0, 1, 2, 3)
+"""Parts of a family on which a claim is checked until the result suffices.
 
-The second list is for families of rates: a rate takes several runs, and half as many members suffice.
-"""
-PARTS = tuple(sorted({*_TURNS, *_TURNS_OF_LADDERS}))
-"""Parts of a family on which a claim is checked until the result suffices: a seventh, five sevenths, all.
-
-For a rate: a seventh, two sevenths, four sevenths, all.
+They are a fourteenth, a seventh, five sevenths, all; for a rate a seventh, two sevenths, four sevenths, all.
 """
 
 
@@ -70,11 +69,11 @@ class Family:
         return [member for member in self.instances if _select_part(member.number, turns) == part]
 
 
-def _select_part(number: int, turns: Sequence[int]) -> int:
+def _select_part(number: int, turns: Sequence[Sequence[int]]) -> int:
     """Return the part of a family that the member with this number belongs to."""
     # The assignment is shifted every seven members, because families have patterns of their own.
-    seven, place = divmod(number, len(turns))
-    return turns[(place + 3 * seven) % len(turns)]
+    seven, place = divmod(number, 7)
+    return turns[seven % len(turns)][(place + 3 * seven) % 7]
 
 
 @dataclass(frozen=True)
