@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_UPDATES = 12
 """Largest number of updates that are drawn; more cannot be distinguished."""
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def _draw(axes: Axes, work: _Work, row: int, last: float) -> None:
     if end > work.done:
         axes.barh(row, end - work.done, left=work.done, height=0.5, color=own, alpha=0.25)
     if busy - work.begin > last / 16:
-        label = rf"$\theta^{{{work.version}}}$"
+        # Formulas are parsed for each figure: that would take longer than all else in it.
+        label = "θ" + str(work.version).translate(_SUPERSCRIPTS)
         axes.text((work.begin + busy) / 2, row, label, ha="center", va="center", fontsize=8, color="white")
     if work.reported is not None:
         axes.plot(end, row, marker="o", color=BLACK, markersize=3)

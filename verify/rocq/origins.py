@@ -52,6 +52,8 @@ class _Known:
     """Quantities in denominators of the claim."""
     is_expected: bool
     """Whether the statement contains expectations."""
+    conditions: frozenset[str]
+    """The claim's conditions, in the form of `Binder.origin`."""
 
 
 def with_origins(known: Exported) -> Theorem:
@@ -70,7 +72,9 @@ def _collect_known(known: Exported) -> _Known:
     divided = frozenset(quantity for quantity in below if quantity is not None)
     is_expected = any(sp.sympify(side).has(Expectation) for one in _claims(known) for side in sides_of(one))
     assumptions = frozenset(claim.assumptions)
-    return _Known(claim, assumptions, tuple(quantities), known.theorem.called, divided, is_expected)
+    stated = (*claim.conditions, *without_minima(claim.conditions, numbers_of(claim)))
+    conditions = frozenset(map(of_condition, stated))
+    return _Known(claim, assumptions, tuple(quantities), known.theorem.called, divided, is_expected, conditions)
 
 
 def _claims(known: Exported) -> Iterator[Claim]:
@@ -90,8 +94,7 @@ def _origin(binder: Binder, known: _Known) -> str:
 
 def _explain_condition(binder: Binder, known: _Known) -> str | None:
     """Return the condition from which a hypothesis was written, if it is one of the claim's."""
-    conditions = (*known.claim.conditions, *without_minima(known.claim.conditions, numbers_of(known.claim)))
-    return binder.origin if binder.origin in {of_condition(one) for one in conditions} else None
+    return binder.origin if binder.origin in known.conditions else None
 
 
 def _explain_domain(binder: Binder, known: _Known) -> str | None:
