@@ -18,7 +18,7 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify import cache
 from verify.check import Check, check
-from verify.check.escalation import decidable
+from verify.check.escalation import check_rigorously, decidable
 from verify.check.outcome import unclearness
 from verify.content import digest_verdict
 from verify.early_decisions import DECIDED, Decision, Stored, decisions_on
@@ -135,7 +135,7 @@ class ClaimVerdict(Shown):
     @cached_property
     def evidence(self) -> Check | None:
         """Return the exact check of the witness."""
-        return None if self.witness is None else check(self.claim, self.witness)
+        return None if self.run is None else check_rigorously(self.claim, parse_run(self.run, RATIONAL))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the plain data only; the witness and its check are computed again on demand."""

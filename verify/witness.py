@@ -13,8 +13,8 @@ from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table, run_toml
-from verify.check import Check, check
-from verify.check.escalation import decidable
+from verify.check import Check
+from verify.check.escalation import check_rigorously, decidable
 from verify.shown_place import choose_place
 
 
@@ -91,8 +91,8 @@ class Witness:
     @classmethod
     def of_table(cls, claim: Claim, table: dict[str, Any]) -> Witness:
         """Return the witness of a run file, with both sides as computed from the file."""
-        run = decidable(parse_run(table, RATIONAL))
-        return replace(cls.of(run, check(claim, run)), table=table)
+        exact = parse_run(table, RATIONAL)
+        return replace(cls.of(exact, check_rigorously(claim, exact)), table=table)
 
     @classmethod
     def of(cls, run: Run, evidence: Check) -> Witness:

@@ -9,15 +9,16 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory import FLOAT, Claim, parse_run, read_run
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import ENCLOSED, RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
+from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import run_table, run_toml
 from verify.check import check
-from verify.check.escalation import check_and_escalate, decidable, escalate
+from verify.check.escalation import check_and_escalate, check_rigorously, decidable, escalate
 from verify.instances import Instance
 
 eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
@@ -141,3 +142,19 @@ def test_a_proof_settles_nothing_where_an_assumption_fails(apart: fmpq) -> None:
     for name in ("lecture27:thm-1.g", "vlaski2023:eq-5.30"):
         found = check_and_escalate(find(name), run.as_floats(), lambda: run)
         assert (found.applicable, found.holds) == (False, None), name
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(1, True), (sp.Rational(1, 2), False)])
+def test_long_runs_are_decided_in_rationals_where_enclosures_answer_nothing(bound: sp.Expr, verdict: bool) -> None:
+    """Vectors of single local steps are not enclosed."""
+    model = sp.Symbol("x")
+    claim = Claim(
+        id="t:distance", lhs=Expectation(norm_sq(model)), rhs=bound, where={model: q.average_iterate}, place="step"
+    )
+    problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
+    algorithm = {"local_step_size": "1/2", "local_steps": 2, "rounds": 1100}
+    exact = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)
+    assert decidable(exact).arithmetic is ENCLOSED
+    assert check(claim, decidable(exact)).holds is None
+    found = check_rigorously(claim, exact)
+    assert (found.holds, found.arithmetic) == (verdict, RATIONAL)

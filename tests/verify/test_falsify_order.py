@@ -140,8 +140,7 @@ def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "shrink", lambda _, table, *__: table)
     monkeypatch.setattr(finding, "burden", lambda _, table: weights[table])
     monkeypatch.setattr(finding, "is_clear", lambda _, table: table == "clear")
-    monkeypatch.setattr(finding, "check", lambda _, run: f"check of {run}")
-    monkeypatch.setattr(finding, "decidable", lambda run: run)
+    monkeypatch.setattr(finding, "check_rigorously", lambda _, run: f"check of {run}")
     monkeypatch.setattr(finding, "parse_run", lambda table, _: table)
 
     def shown(simplest: str | None) -> Any:

@@ -141,7 +141,6 @@ def test_violations_are_confirmed_from_the_lightest_on(monkeypatch: pytest.Monke
     monkeypatch.setattr(counterexample, "_shorten", lambda _, table: table)
     monkeypatch.setattr(counterexample, "write_table", lambda table: table)
     monkeypatch.setattr(counterexample, "parse_run", lambda table, _: table)
-    monkeypatch.setattr(counterexample, "decidable", lambda run: run)
     most = counterexample._CONFIRMED
 
     def confirmed(answers: dict[int, bool | None], violations: list[int]) -> Any:
@@ -151,7 +150,7 @@ def test_violations_are_confirmed_from_the_lightest_on(monkeypatch: pytest.Monke
             tried.append(table)
             return SimpleNamespace(holds=answers.get(table, True))
 
-        monkeypatch.setattr(counterexample, "check", checked)
+        monkeypatch.setattr(counterexample, "check_rigorously", checked)
         return counterexample.confirm(None, violations)  # type: ignore[arg-type]
 
     assert confirmed({1: False, 2: False}, [2, 1]) == 1

@@ -20,6 +20,7 @@ from verify.check.one_run import check
 from verify.check.outcome import Check, FinalDecision
 from verify.check.perturbed_runs import perturbed_runs
 from verify.check.rates import look_closer
+from verify.effort import simulation
 
 _BUDGET = 2_000_000
 """Largest number of multiplications of short rationals for which a run is repeated exactly."""
@@ -36,6 +37,8 @@ _MANY, _MOST_STEPS = 16, 50_000_000
 _FARTHEST = 256
 """Number of rounds of the last rung of rational ladders."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
+_LONGEST = 3.0
+"""Seconds of work up to which a run that enclosures leave open is repeated in rationals."""
 _LONGER = 16
 """Number of local steps after which the size of rationals has doubled."""
 
@@ -77,6 +80,18 @@ def decidable(run: Run) -> Run:
     """Return a rational run, or its copy with enclosed moments if its rationals would be too long."""
     is_long = run.arithmetic is RATIONAL and _cost(run) > _BUDGET and _is_affordable(run)
     return certified(run) if is_long else run
+
+
+def check_rigorously(claim: Claim, exact: Run) -> Check:
+    """Check a claim on a rational run as `decidable` has it; in rationals where enclosures answer nothing.
+
+    Vectors of single local steps, for example, are not enclosed. `simulation` limits the length of such a run.
+    """
+    run = decidable(exact)
+    found = check(claim, run)
+    if run is exact or found.holds is not None or simulation(exact) > _LONGEST:
+        return found
+    return check(claim, exact)
 
 
 def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[int, int], None] = _SILENT) -> Check:

@@ -15,7 +15,7 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
-from verify.check.escalation import decidable
+from verify.check.escalation import check_rigorously
 from verify.effort import measure_work
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regimes
 from verify.falsify.score import score
@@ -162,7 +162,7 @@ def _confirm(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
     """Return a violation with its check if rationals confirm it."""
     if table is None or burden(claim, table) is None:
         return None
-    return table, check(claim, decidable(parse_run(table, RATIONAL)))
+    return table, check_rigorously(claim, parse_run(table, RATIONAL))
 
 
 def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable[[], None]) -> Simplest:
@@ -249,7 +249,7 @@ def _refutation(
         shrunk.append(shrink(claim, violation[0], deadline, on_tick))
     asked = [(cost, table) for table in shrunk if (cost := burden(claim, table)) is not None]
     table = min(asked, key=lambda pair: pair[0])[1] if asked else violation[0]
-    return table, violation[1] if table == violation[0] else check(claim, decidable(parse_run(table, RATIONAL)))
+    return table, violation[1] if table == violation[0] else check_rigorously(claim, parse_run(table, RATIONAL))
 
 
 def _end_of_part(deadline: float, part: float) -> float:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
-from verify.check import check
-from verify.check.escalation import decidable
+from verify.check.escalation import check_rigorously
 from verify.effort import measure_work
 from verify.falsify import shrink
 from verify.falsify.search_state import cost, halves
@@ -71,7 +70,7 @@ def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
     """Return the first float violation that exact arithmetic confirms; None without one."""
     for table in sorted(violations, key=work_of)[:_CONFIRMED]:
         found = write_table(_shorten(claim, table))
-        if check(claim, decidable(parse_run(found, RATIONAL))).holds is False:
+        if check_rigorously(claim, parse_run(found, RATIONAL)).holds is False:
             return found
     return None
 
@@ -79,7 +78,7 @@ def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
 def describe(claim: Claim, table: Table) -> Counterexample:
     """Shrink a counterexample and return it with both sides."""
     table = shrink(claim, table, measure_work() + _SHRINKING)
-    found = check(claim, decidable(parse_run(table, RATIONAL)))
+    found = check_rigorously(claim, parse_run(table, RATIONAL))
     worst = found.worst
     assert worst is not None
     sides = worst.lhs, worst.rhs
