@@ -29,34 +29,55 @@ class Surrogate:
         self._minimisers: dict[tuple[Number, ...], Array] = {}
 
     @cached_property
-    def weights(self) -> Array:
-        """q_i(n), (N, M); raises `NotApplicable` for algorithms that are no setting of the update rule."""
-        # The test is here, because types and values of the clients' objectives do not depend on the algorithm.
+    def update_weights(self) -> Array:
+        """q_i(n), (N, M), or one row, (1, M), where all updates have the same.
+
+        Raises `NotApplicable` for algorithms that are no setting of the update rule.
+        """
+        # Not before: types and values of the clients' objectives are those of the problem, for any algorithm.
         self._algorithm.require_update_rule("a surrogate problem is known for the update rule")
         updates = list(self._algorithm.updates())
         # The weights depend on the reporting clients and their models, which recur.
         alike = {update.work: update for update in updates}
         of = {work: self._algorithm.expected_weights(one, self.problem.weights) for work, one in alike.items()}
-        return np.stack([of[update.work] for update in updates])
+        return np.stack(list(of.values())) if len(of) == 1 else np.stack([of[update.work] for update in updates])
 
-    @cached_property
+    @property
+    def weights(self) -> Array:
+        """Return `update_weights` of each update, (N, M)."""
+        return self._repeat(self.update_weights)
+
+    def _repeat(self, values: Array) -> Array:
+        """Return values of all updates, (N, ...), from these or from the one that they have in common."""
+        return np.broadcast_to(values, (self._algorithm.rounds, *values.shape[1:]))
+
+    @property
     def totals(self) -> Array:
         """q(n) = sum_i q_i(n), (N,)."""
-        totals: Array = self.weights.sum(axis=1)
+        return self._repeat(self._update_totals)
+
+    @cached_property
+    def _update_totals(self) -> Array:
+        totals: Array = self.update_weights.sum(axis=1)
         return totals
 
     @cached_property
-    def shares(self) -> Array:
-        """q_i(n) / q(n), (N, M); raises `NotApplicable` if no client reports in some update."""
-        if (self.totals == 0).any():
+    def update_shares(self) -> Array:
+        """q_i(n) / q(n), (N, M), or one row; raises `NotApplicable` if no client reports in some update."""
+        if (self._update_totals == 0).any():
             raise NotApplicable("no client reports in some update: its weights cannot be normalised")
-        shares: Array = self.weights / self.totals[:, None]
+        shares: Array = self.update_weights / self._update_totals[:, None]
         return shares
+
+    @property
+    def shares(self) -> Array:
+        """Return `update_shares` of each update, (N, M)."""
+        return self._repeat(self.update_shares)
 
     @cached_property
     def mean_weights(self) -> Array:
         """q_i = (1/N) sum_n q_i(n), (M,)."""
-        means: Array = self.weights.sum(axis=0) / len(self.weights)
+        means: Array = self.update_weights.sum(axis=0) / len(self.update_weights)
         return means
 
     @cached_property
@@ -74,9 +95,14 @@ class Surrogate:
         return self._minimiser(self.mean_weights, self.problem.centred.start)
 
     @cached_property
+    def update_optima(self) -> Array:
+        """A minimiser of each L^n, the closest to that of Lbar, (N, d), or one row where all L^n are the same."""
+        return np.stack([self._find_minimiser_once(weights) for weights in self.update_weights])
+
+    @property
     def round_optima(self) -> Array:
-        """A minimiser of each L^n, the closest to that of Lbar, (N, d)."""
-        return np.stack([self._find_minimiser_once(weights) for weights in self.weights])
+        """Return `update_optima` of each update, (N, d)."""
+        return self._repeat(self.update_optima)
 
     def _find_minimiser_once(self, weights: Array) -> Array:
         """Return the minimiser of an objective with these weights, cached."""
@@ -132,13 +158,11 @@ class Surrogate:
     @cached_property
     def round_optimal_values(self) -> Array:
         """L^n(thetabar^n), (N,)."""
-        values: Array = (self.weights * self.client_values(self.round_optima)).sum(axis=1)
-        return values
+        return self._repeat((self.update_weights * self.client_values(self.update_optima)).sum(axis=1))
 
     def values_at(self, point: Array) -> Array:
         """Return L^n, (N,), at a point (d,)."""
-        values: Array = self.weights @ self.client_values(point)
-        return values
+        return self._repeat(self.update_weights @ self.client_values(point))
 
     @cached_property
     def comparator(self) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
 import sympy as sp
 
 from fedtheory.engine.run import Run
@@ -28,6 +29,9 @@ class _Reduced:
         values = self.of.on(run)
         if values.shape[-1] != 1:
             raise NotApplicable(f"{self.of.name} has one value for each client, and weights are of rounds or steps")
+        if self.of.per_round:
+            # All rounds may have a value in common.
+            values = np.broadcast_to(values, (run.algorithm.rounds, *values.shape[1:]))
         return reduce_steps((self.over,), run, values)
 
 

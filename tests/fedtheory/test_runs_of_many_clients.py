@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fedtheory.arithmetic import Array
 from fedtheory.engine.moments import round_maps, trajectory_of
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.run import Run
@@ -17,11 +18,11 @@ from fedtheory.planner import ahead, exact
 from fedtheory.planner.exact import ExactErrors
 
 
-def _run(participation: Participation | None = None) -> Run:
+def _run(participation: Participation | None = None, batch: int | None = 2) -> Run:
     generator = np.random.default_rng(7)
     inputs = tuple(generator.standard_normal((4, 3)) for _ in range(12))
     outputs = tuple(generator.standard_normal(4) for _ in range(12))
-    problem = least_squares(ClientData(inputs, outputs), np.zeros(3), batch=2)
+    problem = least_squares(ClientData(inputs, outputs), np.zeros(3), batch=batch)
     given = {} if participation is None else {"participation": participation}
     return Run(problem, fedavg(problem, rounds=6, local_step_size=0.03, local_steps=3, **given))
 
@@ -100,3 +101,29 @@ def test_forms_are_pulled_back_in_blocks(monkeypatch) -> None:
     expected = run.trajectory.local_second_moments(forms)
     monkeypatch.setattr(round_maps, "_BLOCK", 5 * (run.problem.dimension + 1) ** 2)
     np.testing.assert_array_equal(run.trajectory.local_second_moments(forms), expected)
+
+
+@pytest.mark.parametrize("participation", [None, Uniform(5)])
+@pytest.mark.parametrize("batch", [2, None])
+def test_sums_over_blocks_are_those_over_all_clients(
+    monkeypatch, batch: int | None, participation: Uniform | None
+) -> None:
+    run = _run(participation, batch)
+    forms, factors = run.gradient_forms.stochastic[:2], np.arange(12) / 12
+
+    def measure() -> list[Array]:
+        found = trajectory_of(run.problem, run.algorithm)
+        differences = found.mean_difference_sq(factors)
+        return [found.drift, differences, found.local_suboptimality, found.evaluate_at_virtual_iterates(forms)]
+
+    expected = measure()
+    monkeypatch.setattr(round_maps, "_BLOCK", 5 * (run.problem.dimension + 1) ** 2)
+    for found, whole in zip(measure(), expected, strict=True):
+        np.testing.assert_allclose(found, whole, rtol=1e-12, atol=1e-15)
+
+
+def test_weights_of_equal_updates_are_kept_once() -> None:
+    surrogate = _run(Uniform(5)).surrogate
+    assert surrogate.update_weights.shape == surrogate.update_shares.shape == (1, 12)
+    assert surrogate.weights.shape == surrogate.shares.shape == (6, 12)
+    assert surrogate.round_optima.shape == (6, 3)

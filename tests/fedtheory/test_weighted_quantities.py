@@ -57,6 +57,10 @@ def test_a_quantity_of_rounds_is_weighted_round_by_round() -> None:
     assert weighted_mean("late_distance", q.server_distance_after_sq, t + 1, t).on(run) == expected
 
 
+def test_a_value_that_rounds_have_in_common_counts_in_each() -> None:
+    assert weighted_sum("total", q.weight_sum, t + 1, t).on(_run()) == 1 + 2 + 3
+
+
 def test_equal_weights_give_the_plain_average() -> None:
     run = _run()
     plain = weighted_mean("plain_error", q.suboptimality_after_step, sp.S.One, t)

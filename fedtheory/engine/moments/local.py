@@ -25,7 +25,7 @@ from fedtheory.federation.oracles import Oracle
 from fedtheory.federation.problem import Problem
 
 Clients = list[int] | slice
-_EVERYONE = slice(None)
+EVERYONE = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ def homogeneous(covariance: Array) -> Array:
     return padded
 
 
-def step_maps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
+def step_maps(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Array:
     """Return the map of one local step of each of some clients, (C, d+1, d+1), for a problem centred at its optimum."""
     return maps_of_steps(work.step_sizes[clients], problem.linear[clients], problem.hessians[clients])
 
@@ -64,9 +64,9 @@ def maps_of_steps(sizes: Array, linear: Array, hessians: Array) -> Array:
     return maps
 
 
-def local_maps(problem: Problem, work: LocalWork) -> Iterator[Array]:
-    """Yield the mean of k = 0 .. max_i K_i local steps of each client, A_i^k, (M, d+1, d+1), for a centred problem."""
-    for block in powers(step_maps(problem, work), max(work.steps) + 1):
+def local_maps(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Iterator[Array]:
+    """Yield the mean of k = 0 .. max_i K_i local steps of some clients, A_i^k, (C, d+1, d+1), for a centred problem."""
+    for block in powers(step_maps(problem, work, clients), max(work.steps) + 1):
         yield from block
 
 
@@ -74,7 +74,7 @@ class LocalSteps:
     """The local steps k = 0 .. max_i K_i of all clients, for rounds with equal work."""
 
     def __init__(self, problem: Problem, work: LocalWork) -> None:
-        self._oracle, self._gradients = _of(problem, _EVERYONE)
+        self._oracle, self._gradients = _of(problem, EVERYONE)
         self._one_step, self._sizes = step_maps(problem, work), work.step_sizes[:, None, None]
         self._steps, self._identity = max(work.steps), problem.arithmetic.identity(problem.dimension + 1)
         self._nothing = problem.arithmetic.zeros(problem.clients, problem.dimension, problem.dimension)
@@ -103,7 +103,7 @@ class LocalSteps:
             maps = self._one_step @ maps
 
 
-def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
+def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Array:
     """Return C_i^{K_i}, (C, d, d), of some clients, if the noise does not depend on the model."""
     oracle = oracle_of(problem, clients)
     one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
@@ -112,7 +112,7 @@ def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = _EVERY
     return accumulated(contraction, sizes * sizes * fresh, np.array(work.steps)[clients])
 
 
-def propagate_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Array:
+def propagate_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = EVERYONE) -> Array:
     """Second moments (C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `LocalSteps`."""
     oracle, gradients = _of(problem, clients)
     sizes, steps = work.step_sizes[clients][:, None, None], np.array(work.steps)[clients]
@@ -155,6 +155,6 @@ def _of(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:
 
 def oracle_of(problem: Problem, clients: Clients) -> Oracle:
     """Return the oracle of some clients."""
-    if clients == _EVERYONE:
+    if clients == EVERYONE:
         return problem.oracle
     return problem.oracle.of(range(problem.clients)[clients] if isinstance(clients, slice) else clients)

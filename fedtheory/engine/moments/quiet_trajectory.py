@@ -6,14 +6,14 @@ its second moment z z'.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments.local import step_maps
+from fedtheory.engine.moments.local import EVERYONE, Clients, step_maps
 from fedtheory.engine.moments.recursion import RoundNoise
 from fedtheory.engine.moments.steady_trajectory import EqualRounds, SteadyTrajectory
 from fedtheory.federation import Algorithm
@@ -121,11 +121,15 @@ class QuietTrajectory(SteadyTrajectory):
     def mean_difference_sq(self, factors: Array) -> Array:
         return np.asarray(self._differences_sq(factors).sum(axis=0) / self.algorithm.rounds)
 
-    def _list_second_moments(self, forms: Array) -> Iterator[Array]:
+    def _list_blocks(self) -> Iterable[Clients]:
+        # The iterates of all clients are found together.
+        return [EVERYONE]
+
+    def _list_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
         steps = np.array(self.algorithm.work.steps)
         for k, (_, iterates) in enumerate(islice(self._iterates(), int(steps.max()))):
             values = ((iterates @ forms) * iterates).sum(axis=-1).T
-            yield np.where(steps > k, values, 0.0)
+            yield np.where(steps > k, values, 0.0)[:, clients]
 
     def _is_for_virtual_moments(self, _forms: Array) -> bool:
         return False

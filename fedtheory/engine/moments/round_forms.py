@@ -7,31 +7,42 @@ previous iterate,
     <Phi, P^{k+1}> = <A' Phi A + eta^2 N*(Phi), P^k>,
 
 with A the mean step and N* the adjoint of the noise.  Pulled back to the start of the round, the forms are the same in
-every round: a quantity of the local steps of T rounds costs K steps, not K T.
+every round: a quantity of the local steps of T rounds costs K steps, not K T.  Clients are followed block by block, so
+that memory does not grow with their number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import repeat
+from operator import add
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, product
-from fedtheory.engine.moments.local import Clients, homogeneous, local_maps, oracle_of, step_maps
+from fedtheory.engine.moments.local import (
+    EVERYONE,
+    Clients,
+    homogeneous,
+    local_maps,
+    oracle_of,
+    step_maps,
+)
 from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_maps import split_clients
+from fedtheory.engine.moments.server import functionals
 from fedtheory.federation import LocalWork
-from fedtheory.federation.oracles import ExactOracle, Oracle
+from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 @dataclass(frozen=True, eq=False)
 class PulledBack:
-    """Forms in x_i^k for some k, as forms in (1, x) at the start of the round, (B, M, d+1, d+1)."""
+    """Forms in x_i^k of C clients for some k, as forms in (1, x) at the start of the round, (B, C, d+1, d+1)."""
 
     carried: Array
     """Form of the mean of x_i^k."""
@@ -39,19 +50,20 @@ class PulledBack:
     """Form of the noise of the first k steps."""
 
 
-def pulled_back(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
-    """Yield forms in (1, x_i), (d+1, d+1) for all clients or (M, d+1, d+1), after k = 0 .. max_i K_i local steps.
+def pulled_back(problem: Problem, work: LocalWork, forms: Array, clients: Clients = EVERYONE) -> Iterator[PulledBack]:
+    """Yield forms in (1, x_i), (d+1, d+1) for some clients or (C, d+1, d+1), after k = 0 .. max_i K_i local steps.
 
-    Several k form one block, (B, M, d+1, d+1), if the noise does not depend on the model.
+    Several k form one block, (B, C, d+1, d+1), if the noise does not depend on the model.
     """
-    return (_one_by_one if problem.oracle.depends_on_model else _split_in_blocks)(problem, work, forms)
+    pull_back = _pull_back_steps if problem.oracle.depends_on_model else _pull_back_together
+    return pull_back(problem, work, forms, clients)
 
 
-def _split_in_blocks(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
-    one_step = step_maps(problem, work)
+def _pull_back_together(problem: Problem, work: LocalWork, forms: Array, clients: Clients) -> Iterator[PulledBack]:
+    one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
     nothing = problem.arithmetic.zeros(*one_step[:, 1:, 1:].shape)
-    covariances = (work.step_sizes * work.step_sizes)[:, None, None] * problem.oracle.covariances(one_step, nothing)
-    so_far = problem.arithmetic.zeros(1, problem.clients)
+    covariances = (sizes * sizes)[:, None, None] * oracle_of(problem, clients).covariances(one_step, nothing)
+    so_far = problem.arithmetic.zeros(1, len(one_step))
     for maps in powers(one_step, max(work.steps) + 1):
         carried = maps.swapaxes(-1, -2) @ forms @ maps
         # The noise of a step is the same for all models, and is passed on unchanged.
@@ -62,32 +74,18 @@ def _split_in_blocks(problem: Problem, work: LocalWork, forms: Array) -> Iterato
         yield PulledBack(carried, noise)
 
 
-def _one_by_one(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
-    carried = np.broadcast_to(forms, (problem.clients, *forms.shape[-2:]))
+def _pull_back_steps(problem: Problem, work: LocalWork, forms: Array, clients: Clients) -> Iterator[PulledBack]:
+    maps, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
+    oracle, gradients, transposed = oracle_of(problem, clients), problem.gradient_maps[clients], maps.transpose(0, 2, 1)
+    carried = np.broadcast_to(forms, (len(maps), *forms.shape[-2:]))
     noise = carried - carried
-    blocks = [(clients, oracle_of(problem, clients)) for clients in split_clients(problem)]
     for k in range(max(work.steps) + 1):
         yield PulledBack(carried[None], noise[None])
         if k < max(work.steps):
-            before = [_pull_back_step(problem, work, block, carried, noise) for block in blocks]
-            carried, noise = (_join_blocks(parts) for parts in zip(*before, strict=True))
-
-
-def _pull_back_step(
-    problem: Problem, work: LocalWork, block: tuple[Clients, Oracle], carried: Array, noise: Array
-) -> tuple[Array, Array]:
-    """Pull the forms of a block of clients back through one step: return the new forms, and the noise."""
-    clients, oracle = block
-    carried, noise, gradients = carried[clients], noise[clients], problem.gradient_maps[clients]
-    maps, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
-    transposed, seen = maps.transpose(0, 2, 1), (carried + noise)[:, 1:, 1:]
-    fresh = oracle.pulled_back(seen, product(product(gradients.transpose(0, 2, 1), seen), gradients))
-    following = product(product(transposed, noise), maps) + (sizes * sizes)[:, None, None] * fresh
-    return product(product(transposed, carried), maps), following
-
-
-def _join_blocks(parts: Sequence[Array]) -> Array:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+            seen = (carried + noise)[:, 1:, 1:]
+            fresh = oracle.pulled_back(seen, product(product(gradients.transpose(0, 2, 1), seen), gradients))
+            noise = product(product(transposed, noise), maps) + sizes * sizes * fresh
+            carried = product(product(transposed, carried), maps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +105,20 @@ class RoundForms:
         """Return |sum_i c_i (x_i^k - xbar^k)|^2 for the factors c_i of the clients, for k = 0 .. K: (K+1, d+1, d+1)."""
         # The weight of each iterate, minus its weight in the average: these sum to zero.
         weights = factors - factors.sum() * self.recursion.problem.weights
-        steps = local_maps(self.recursion.centred, self.recursion.work)
-        maps = np.stack([weighted_sum(weights, each) for each in steps])
+        maps = _sum(
+            np.stack([weighted_sum(weights[clients], each) for each in self._maps_of(clients)])
+            for clients in self.list_blocks()
+        )
         identity = self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1)
         return self._build_sum_form(homogeneous(identity), weights * weights / self.recursion.multiplicities, maps)
+
+    def list_blocks(self) -> Iterator[Clients]:
+        """Return the clients, in blocks that memory is for."""
+        return split_clients(self.recursion.centred)
+
+    def _maps_of(self, clients: Clients) -> Iterator[Array]:
+        """Yield the mean of the local steps k = 0 .. K of some clients, (C, d+1, d+1) each."""
+        return local_maps(self.recursion.centred, self.recursion.work, clients)
 
     def _build_sum_form(self, form: Array, squares: Array, maps: Array) -> Array:
         """Return the form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, whose means are `maps`.
@@ -120,63 +128,92 @@ class RoundForms:
         forms: Array = product(product(maps.transpose(0, 2, 1), form), maps)
         if self._is_quiet:
             return forms
-        blocks = pulled_back(self.recursion.centred, self.recursion.work, form)
-        noise = [weighted_sum(squares, each.noise.swapaxes(0, 1)) for each in blocks]
-        total: Array = forms + np.concatenate(noise)
+        total: Array = forms + _sum(self._sum_noise(form, squares, clients) for clients in self.list_blocks())
         return total
+
+    def _sum_noise(self, form: Array, squares: Array, clients: Clients) -> Array:
+        """Add up the noise of a form in the iterates of a block of clients, times `squares`, for k = 0 .. K."""
+        blocks = pulled_back(self.recursion.centred, self.recursion.work, form, clients)
+        return np.concatenate([weighted_sum(squares[clients], each.noise.swapaxes(0, 1)) for each in blocks])
 
     @property
     def _is_quiet(self) -> bool:
         """Return whether gradients have no noise."""
         return isinstance(self.recursion.problem.oracle, ExactOracle)
 
-    def build_drift_form(self) -> Iterator[Array]:
-        """Yield |x_i^k - xbar^k|^2 of each client, for k = 0 .. K: (M, d+1, d+1)."""
-        identity = self.recursion.problem.arithmetic.identity
-        square = homogeneous(identity(self.recursion.problem.dimension))
-        steps = local_maps(self.recursion.centred, self.recursion.work)
-        noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square))
-        # Without noise, the iterator of zeros is endless.
-        for noise, maps, average in zip(noises, steps, self.recursion.average_maps, strict=False):
+    def measure_drift(self, moments: Array) -> Array:
+        """Return E|x_i^k - xbar^k|^2, k = 0 .. K, (N, K+1, M), in rounds from models with moments (N, d+1, d+1)."""
+        blocks = [self._measure_drift_of(clients, moments) for clients in self.list_blocks()]
+        drifts, shared = zip(*blocks, strict=True)
+        found: Array = drifts[0] if len(blocks) == 1 else np.concatenate(drifts, axis=-1)
+        # The average has a part of the noise of all clients.
+        return found if self._is_quiet else found + functionals(_sum(shared), moments)[..., None]
+
+    def _measure_drift_of(self, clients: Clients, moments: Array) -> tuple[Array, Array]:
+        """Return the drift of a block of clients, (N, K+1, C), without the noise of the average, and their part of it.
+
+        The noise of the average is a form for k = 0 .. K, (K+1, d+1, d+1).
+        """
+        own = (1 - 2 * self.recursion.own_importances[clients])[:, None, None]
+        square = homogeneous(self.recursion.problem.arithmetic.identity(self.recursion.problem.dimension))
+        noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square, clients))
+        found, shared = [], []
+        # Without noise there is no end to its absence.
+        for noise, maps, average in zip(noises, self._maps_of(clients), self.recursion.average_maps, strict=False):
             apart = (maps - average)[:, 1:, :]
-            carried: Array = apart.transpose(0, 2, 1) @ apart
-            if noise is None:
-                yield carried
-            else:
-                own = (1 - 2 * self.recursion.own_importances)[:, None, None] * noise
-                yield carried + own + weighted_sum(self.recursion.squared_importances, noise)
+            forms = apart.transpose(0, 2, 1) @ apart
+            if noise is not None:
+                shared.append(weighted_sum(self.recursion.squared_importances[clients], noise))
+                forms = forms + own * noise
+            found.append(functionals(forms, moments))
+        return np.stack(found, axis=1), np.stack(shared or [square])
 
-    def of_clients(self, forms: Array) -> Iterator[Array]:
-        """Yield each client's form in (1, x_i^k - x*), (M, d+1, d+1), for k = 0 .. K."""
-        return (one.carried + one.noise for one in self._pull_back(forms))
+    def of_clients(self, forms: Array, clients: Clients) -> Iterator[Array]:
+        """Yield the form of each of some clients, (C, d+1, d+1), in (1, x_i^k - x*), as one at the start, by step."""
+        return (one.carried + one.noise for one in self._pull_back(forms, clients))
 
-    def build_virtual_iterate_form(self, form: Array) -> Iterator[Array]:
-        """Yield the form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K."""
-        return (self._propagate_steps(form, maps, one) for maps, one in self._maps_with(form))
+    def build_virtual_iterate_form(self, form: Array) -> Array:
+        """Return the form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K: (K+1, d+1, d+1)."""
+        blocks = (self._add_displacements(form, clients) for clients in self.list_blocks())
+        displacements, added = (_sum(parts) for parts in zip(*blocks, strict=True))
+        return np.stack([self._propagate_steps(form, *sums) for sums in zip(displacements, added, strict=True)])
 
-    def _maps_with(self, form: Array) -> Iterator[tuple[Array, PulledBack]]:
-        steps = local_maps(self.recursion.centred, self.recursion.work)
-        return zip(steps, self._pull_back(form), strict=True)
+    def _add_displacements(self, form: Array, clients: Clients) -> tuple[Array, Array]:
+        """Return the contributions of a block of clients to the virtual iterate for k = 0 .. K.
 
-    def _propagate_steps(self, form: Array, maps: Array, one: PulledBack) -> Array:
-        """Return the form in the virtual iterate, which aggregates the clients' iterates."""
+        Sums of the displacements with the expected weights and with each direction of random ones, (K+1, 1 or more,
+        d+1, d+1), and the form in what noise and weights add client by client, (K+1, d+1, d+1).
+        """
+        participation = self.recursion.participation
+        vectors = [participation.mean, *(vector for _, vector in participation.directions)]
+        identity, sums, added = self.recursion.problem.arithmetic.identity(len(form)), [], []
+        for maps, one in zip(self._maps_of(clients), self._pull_back(form, clients), strict=True):
+            displacements = maps - identity
+            sums.append(np.stack([weighted_sum(vector[clients], displacements) for vector in vectors]))
+            added.append(weighted_sum(participation.squares[clients], one.noise))
+            if not participation.is_fixed:
+                each = displacements.transpose(0, 2, 1) @ form @ displacements
+                added[-1] = added[-1] + weighted_sum(participation.diagonal[clients], each)
+        return np.stack(sums), np.stack(added)
+
+    def _propagate_steps(self, form: Array, displacements: Array, added: Array) -> Array:
+        """Return the form in what the server would make of the clients' iterates, by `_add_displacements`."""
         participation, step = self.recursion.participation, self.recursion.server_step_size
-        identity = self.recursion.problem.arithmetic.identity(len(form))
-        displacements = maps - identity
-        mean = weighted_sum(participation.mean, displacements)
-        carried = identity + step * mean
-        added = weighted_sum(participation.squares, one.noise)
+        mean, *others = displacements
+        carried = self.recursion.problem.arithmetic.identity(len(form)) + step * mean
         if not participation.is_fixed:
-            each = displacements.transpose(0, 2, 1) @ form @ displacements
-            added = added + weighted_sum(participation.diagonal, each)
             added = added + (participation.pairing - 1) * (mean.T @ form @ mean)
-            for scale, vector in participation.directions:
-                together = weighted_sum(vector, displacements)
+            for (scale, _), together in zip(participation.directions, others, strict=True):
                 added = added + scale * (together.T @ form @ together)
         after: Array = carried.T @ form @ carried + step * step * added
         return after
 
-    def _pull_back(self, forms: Array) -> Iterator[PulledBack]:
-        """Yield the forms for each k separately, (M, d+1, d+1)."""
-        for block in pulled_back(self.recursion.centred, self.recursion.work, forms):
+    def _pull_back(self, forms: Array, clients: Clients) -> Iterator[PulledBack]:
+        """Yield the forms for each k separately, (C, d+1, d+1)."""
+        for block in pulled_back(self.recursion.centred, self.recursion.work, forms, clients):
             yield from map(PulledBack, block.carried, block.noise)
+
+
+def _sum(parts: Iterable[Array]) -> Array:
+    """Add up arrays, of which there is at least one."""
+    return reduce(add, parts)

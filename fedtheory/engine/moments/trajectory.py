@@ -21,7 +21,7 @@ from fedtheory.arithmetic import (
 )
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.local import Clients, homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.engine.moments.server import (
@@ -197,9 +197,7 @@ class Trajectory(ServerTrajectory):
     def _pull_back_from_virtual_iterates(self, forms: Array) -> Array:
         """Return `evaluate_at_virtual_iterates` by one backward pass per distinct form, without stale models."""
         moments, round_forms = self.moments[:-1], self._round_forms
-        found = map_equal_rows(
-            lambda form: functionals(np.stack([*round_forms.build_virtual_iterate_form(form)]), moments), forms
-        )
+        found = map_equal_rows(lambda form: functionals(round_forms.build_virtual_iterate_form(form), moments), forms)
         return np.stack(found, axis=2)
 
     def largest_after_local_steps(self, forms: Array) -> Number:
@@ -274,34 +272,38 @@ class Trajectory(ServerTrajectory):
         In round n client i works on version rho_i(n), whether it reports or not.
         """
         self._require_listable()
-        return np.stack(list(self._list_second_moments(forms)), axis=1)
+        blocks = self._list_blocks()
+        found = [np.stack(list(self._list_second_moments(forms, clients)), axis=1) for clients in blocks]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=-1)
 
     def largest_local_second_moment(self, forms: Array) -> Number:
-        """Return the largest of `local_second_moments`.
+        """Return the largest of `local_second_moments`; some clients after others, whatever memory all of them take."""
+        blocks = self._list_blocks()
+        return largest([found.max() for clients in blocks for found in self._list_second_moments(forms, clients)])
 
-        Local steps are evaluated one after the other, to bound the memory.
-        """
-        return largest([found.max() for found in self._list_second_moments(forms)])
+    def _list_blocks(self) -> Iterable[Clients]:
+        """Return the clients in blocks whose second moments are found together."""
+        return self._round_forms.list_blocks()
 
-    def _list_second_moments(self, forms: Array) -> Iterator[Array]:
-        """Yield the second moments at each of the local steps k = 0 .. K-1, (T, M)."""
+    def _list_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
+        """Yield the second moments of some clients at each of the local steps k = 0 .. K-1, (T, C)."""
         if not self.recursion.is_synchronous:
-            yield from self._list_stale_second_moments(forms)
+            yield from self._list_stale_second_moments(forms, clients)
             return
         moments = self.moments[:-1]
-        for each in self._forms_of_gradients(forms):
+        for each in self._forms_of_gradients(forms, clients):
             yield functionals(each, moments)
 
-    def _list_stale_second_moments(self, forms: Array) -> Iterator[Array]:
-        by_step = np.stack(list(self._forms_of_gradients(forms)))
-        found = np.stack([(by_step * base).sum(axis=(-2, -1)) for base in self._bases()])
+    def _list_stale_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
+        by_step = np.stack(list(self._forms_of_gradients(forms, clients)))
+        found = np.stack([(by_step * base[clients]).sum(axis=(-2, -1)) for base in self._bases()])
         return iter(found.swapaxes(0, 1))
 
-    def _forms_of_gradients(self, forms: Array) -> Iterator[Array]:
-        """Yield the forms of each client in the model at the start of the round, for k = 0 .. K-1, (M, d+1, d+1)."""
-        steps = np.array(self.algorithm.work.steps)
-        for k, each in enumerate(islice(self._round_forms.of_clients(forms), int(steps.max()))):
-            # A client that has finished its steps evaluates no more gradients.
+    def _forms_of_gradients(self, forms: Array, clients: Clients) -> Iterator[Array]:
+        """Yield the forms of some clients in the model that each starts from, for k = 0 .. K-1, (C, d+1, d+1)."""
+        steps, most = np.array(self.algorithm.work.steps)[clients], max(self.algorithm.work.steps)
+        for k, each in enumerate(islice(self._round_forms.of_clients(forms[clients], clients), most)):
+            # A client that has finished its steps asks for no more gradients.
             yield each if (steps > k).all() else np.where((steps > k)[:, None, None], each, each - each)
 
     def _bases(self) -> Iterable[Array]:
@@ -325,4 +327,4 @@ class Trajectory(ServerTrajectory):
 
     def _drift_of(self, moments: Array) -> Array:
         """Return the drift of each client in rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
-        return np.stack([functionals(forms, moments) for forms in self._round_forms.build_drift_form()], axis=1)
+        return self._round_forms.measure_drift(moments)

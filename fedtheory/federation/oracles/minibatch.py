@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -56,7 +56,7 @@ class MiniBatch(Oracle):
             per_sample[..., clients, :, :] = _weigh_squares(residuals[..., 1:], weights)
         for client in self._not_in_stacks:
             per_sample[..., client, :, :] = self._compute_sample_moments(client, moments[..., client, :, :])
-        return (per_sample - self._compute_sample_share(moments, gradients, self._mean_maps)) * self._shrinkages
+        return (per_sample - self._compute_sample_share(moments, gradients, lambda: self._mean_maps)) * self._shrinkages
 
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
@@ -65,8 +65,8 @@ class MiniBatch(Oracle):
             per_sample[clients] = _weigh_squares(residuals, (product(inputs, forms[clients]) * inputs).sum(axis=-1))
         for client in self._not_in_stacks:
             per_sample[client] = self._pull_back_one(client, forms[client])
-        pushes = self._mean_maps.transpose(0, 2, 1)
-        return (per_sample - self._compute_sample_share(forms, gradients, pushes)) * self._shrinkages
+        share = self._compute_sample_share(forms, gradients, lambda: self._mean_maps.transpose(0, 2, 1))
+        return (per_sample - share) * self._shrinkages
 
     def _compute_sample_moments(self, client: int, moments: Array) -> Array:
         """Return second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
@@ -105,9 +105,12 @@ class MiniBatch(Oracle):
         """Cached fourth moments, by client."""
         return {}
 
-    def _compute_sample_share(self, moments: Array, gradients: Array, maps: Array) -> Array:
+    def _compute_sample_share(self, moments: Array, gradients: Array, find_maps: Callable[[], Array]) -> Array:
         """Return the part of the squared full gradients in the sample average: all of it without a ridge."""
-        return gradients if self.data.ridge == 0 else maps @ moments @ maps.transpose(0, 2, 1)
+        if self.data.ridge == 0:
+            return gradients
+        maps = find_maps()
+        return maps @ moments @ maps.transpose(0, 2, 1)
 
     @cached_property
     def _mean_maps(self) -> Array:

@@ -228,7 +228,8 @@ class MeanOverRounds:
 
     def __call__(self, run: Run) -> Any:
         """Compute the time average on a run."""
-        return self.of.on(run).sum() / run.algorithm.rounds
+        values = self.of.on(run)
+        return values.sum() / len(values)
 
 
 def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:

@@ -24,7 +24,7 @@ def _in_turn(run: Run, clients: int) -> None:
 def _pairs(run: Run) -> None:
     _in_turn(run, 4)
     expect(
-        (run.surrogate.sum_by_type(run.surrogate.shares)[:, :2] * 2 == 1).all(),
+        (run.surrogate.sum_by_type(run.surrogate.update_shares)[:, :2] * 2 == 1).all(),
         "a type does not have half of the weight of an update",
     )
     expect((run.algorithm.aggregation.weights(run.problem.weights) * 2 == 1).all(), "the weights are not 1/2")

@@ -34,7 +34,7 @@ def _require_fixed_weights(run: Run) -> None:
 
 
 def _unbiased_updates(run: Run) -> None:
-    apart = abs(run.surrogate.weights - run.problem.weights)
+    apart = abs(run.surrogate.update_weights - run.problem.weights)
     rounding = 0 if run.arithmetic.name == "rational" else 1e-12
     expect(not (apart > rounding).any(), "the expected weights of some update are not the client weights")
 
@@ -42,7 +42,7 @@ def _unbiased_updates(run: Run) -> None:
 def _require_fair_types(run: Run) -> None:
     """Require the client weights of each type, in total, as normalised weights in every update."""
     surrogate = run.surrogate
-    apart = abs(surrogate.sum_by_type(surrogate.shares) - surrogate.sum_by_type(run.problem.weights))
+    apart = abs(surrogate.sum_by_type(surrogate.update_shares) - surrogate.sum_by_type(run.problem.weights))
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12
     expect((apart <= rounding).all(), "some type of clients does not have its normalised weight in some update")
 

@@ -67,14 +67,14 @@ reporting_excess = define_in_numbers(
 
 
 def _weight_squares(run: Run) -> Array:
-    """E[w_i(n)^2], (N, M): a sum over all outcomes of the law, or the square of what is given."""
+    """E[w_i(n)^2], (N, M), or (1, M) for all updates: a sum over all outcomes of the law, or the square of a number."""
     run.require_single_clients("outcomes of a round are those of single clients")
     aggregation = run.algorithm.aggregation
     if not run.algorithm.clock.is_synchronous:
-        return np.asarray(run.surrogate.weights**2)
+        return np.asarray(run.surrogate.update_weights**2)
     probabilities, drawn = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
     squares = (probabilities[:, None] * drawn * drawn).sum(axis=0)
-    return np.broadcast_to(squares, run.surrogate.weights.shape)
+    return np.asarray(squares)[None]
 
 
 expected_square_weight = per_round(

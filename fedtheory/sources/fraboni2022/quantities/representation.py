@@ -148,9 +148,8 @@ absences = define_in_numbers(
 def _misrepresentation(run: Run) -> Array:
     """sum over represented types of s_j/q [F_j(thetabar^n) - F_j*], (N,): types are sums over their clients."""
     surrogate = run.surrogate
-    gaps = surrogate.client_values(surrogate.round_optima) - surrogate.least_client_values
-    total: Array = (surrogate.shares * gaps).sum(axis=1)
-    return total
+    gaps = surrogate.client_values(surrogate.update_optima) - surrogate.least_client_values
+    return np.broadcast_to((surrogate.update_shares * gaps).sum(axis=1), run.algorithm.rounds)
 
 
 misrepresentation = per_round(

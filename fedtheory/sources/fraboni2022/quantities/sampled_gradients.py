@@ -87,7 +87,7 @@ second_moment_at_round_optimum = per_round(
     "second_moment_at_round_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
     "E|grad L_i(thetabar^n, xi)|^2 of each client",
-    lambda run: place_on_rounds_and_clients(run.second_moments_at(run.surrogate.round_optima)),
+    lambda run: place_on_rounds_and_clients(run.second_moments_at(run.surrogate.update_optima)),
     term=define_at_each_step(square(SAMPLE_AT_ROUND_OPTIMUM), FIRST_STEP),
 )
 second_moment_at_surrogate_optimum = RunQuantity(
@@ -100,10 +100,11 @@ second_moment_at_surrogate_optimum = RunQuantity(
 
 
 def _measure_change_between_optima(run: Run) -> Array:
-    """E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2, (N, M)."""
+    """E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2, (N, M), or (1, M) where all updates are alike."""
     clients = range(run.problem.clients)
     points, fixed = (
-        np.repeat(at[..., None, :], len(clients), axis=-2) for at in (run.surrogate.round_optima, run.surrogate.optimum)
+        np.repeat(at[..., None, :], len(clients), axis=-2)
+        for at in (run.surrogate.update_optima, run.surrogate.optimum)
     )
     objectives, away = run.client_objectives, points - fixed
     change = objectives.gradients(clients, points) - objectives.gradients(clients, fixed)

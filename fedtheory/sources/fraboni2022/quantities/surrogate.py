@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,11 +57,22 @@ def _define_once(expression: Expr) -> Term:
     return define_at_each_step(expression, FIRST_STEP, FIRST_ROUND)
 
 
+def _mix_second_moments(run: Run, factors: Array) -> Array:
+    """Return sum_i c_i(n) E|g_i|^2 at the optimum of each L^n, (N,), for c(n), (N, M), or one of all, (1, M)."""
+    mixed = (factors * run.second_moments_at(run.surrogate.update_optima)).sum(axis=1)
+    return np.broadcast_to(mixed, run.algorithm.rounds)
+
+
+def _place_updates(run: Run, values: Sequence[Any]) -> Array:
+    """Place numbers of updates, or the one of all of them, on the axis of rounds, (N, 1, 1)."""
+    return place_on_rounds(np.broadcast_to(np.stack(values), run.algorithm.rounds))
+
+
 round_optimum_noise = per_round(
     "round_optimum_noise",
     r"\sigma_1(n)",
     "sigma_1(n) = sum_i q_i(n)/q(n) E|g_i|^2 at the optimum of L^n",
-    lambda run: place_on_rounds((run.surrogate.shares * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)),
+    lambda run: place_on_rounds(_mix_second_moments(run, run.surrogate.update_shares)),
     term=define_at_each_step(weigh_by_shares(square(SAMPLE_AT_ROUND_OPTIMUM)), FIRST_STEP),
 )
 
@@ -69,9 +80,7 @@ round_optimum_noise = per_round(
 def _mix_noise_at_round_optima(run: Run) -> Array:
     """sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of each L^n, (N,)."""
     surrogate = run.surrogate
-    squares = surrogate.shares * run.of_one_client(surrogate.shares)
-    total: Array = (squares * run.second_moments_at(surrogate.round_optima)).sum(axis=1)
-    return total
+    return _mix_second_moments(run, surrogate.update_shares * run.of_one_client(surrogate.update_shares))
 
 
 round_optimum_mixed_noise = per_round(
@@ -161,7 +170,7 @@ def _one_objective(run: Run, weights: Array) -> QuadraticObjectives:
 
 def _average_round_objectives(run: Run) -> QuadraticObjectives:
     """The mean of the coefficients of L^0, ..., L^{N-1}."""
-    rounds = [_one_objective(run, weights) for weights in run.surrogate.weights]
+    rounds = [_one_objective(run, weights) for weights in run.surrogate.update_weights]
     hessians, linear, constants = zip(*((one.hessians, one.linear, one.constants) for one in rounds), strict=True)
     return QuadraticObjectives(*(sum(parts[1:], parts[0]) / len(rounds) for parts in (hessians, linear, constants)))
 
@@ -189,7 +198,7 @@ round_objective_at_start = per_round(
     "round_objective_at_start",
     r"\mathcal L^n(\theta^0)",
     "L^n(theta^0), of the one objective L^n",
-    lambda run: place_on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
+    lambda run: _place_updates(run, [_value_at_start(run, weights) for weights in run.surrogate.update_weights]),
     term=define_at_each_step(weighted_sum(Expectation(Value(OBJECTIVE, START))), FIRST_STEP),
 )
 mean_round_objective_at_start = mean_over_rounds(round_objective_at_start, r"\frac1N\sum_n\mathcal L^n(\theta^0)")
@@ -210,8 +219,8 @@ def _gradient_sq(run: Run, weights: Array, point: Array) -> Any:
 
 def _measure_round_gradients(run: Run) -> Array:
     """|grad|^2 of each update's objective at its minimiser, (N, 1, 1)."""
-    pairs = zip(run.surrogate.weights, run.surrogate.round_optima, strict=True)
-    return place_on_rounds(np.stack([_gradient_sq(run, weights, point) for weights, point in pairs]))
+    pairs = zip(run.surrogate.update_weights, run.surrogate.update_optima, strict=True)
+    return _place_updates(run, [_gradient_sq(run, weights, point) for weights, point in pairs])
 
 
 round_optimum_slope_sq = per_round(

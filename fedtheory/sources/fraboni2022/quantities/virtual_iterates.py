@@ -71,7 +71,7 @@ def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
 
 def _of_round(run: Run) -> Array:
     """E L^n(theta^{n,k}), (N, K)."""
-    return _weight(run, run.surrogate.weights)
+    return _weight(run, run.surrogate.update_weights)
 
 
 def _round_gap(run: Run) -> Array:
@@ -147,7 +147,7 @@ surrogate_suboptimality = per_round(
 def _unrepresented(run: Run) -> Array:
     """sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
     surrogate = run.surrogate
-    missing = surrogate.sum_by_type(surrogate.weights)[:, surrogate.types] == 0
+    missing = surrogate.sum_by_type(surrogate.update_weights)[:, surrogate.types] == 0
     shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
     return np.asarray(_weight(run, shares) - (shares @ surrogate.least_client_values)[:, None])
 
