@@ -47,5 +47,10 @@ def print_terms(report: TermReport) -> None:
     named = "" if report.digest is None else f" {report.digest[:16]}"
     outcome = "is accepted" if report.is_proved else f"is refused: {unicode_prose(report.refusal or '')}"
     print_lines(escape(f"the certificate as a proof term{named}, which {outcome}"))
-    for step in [] if report.proof is None else explain(report.claim, report.proof):
+    steps = [] if report.proof is None else explain(report.claim, report.proof)
+    if steps:
+        print_lines(
+            "each line is a rule, applied to the lines that stand farther right below it; a sum adds multiples of them"
+        )
+    for step in steps:
         print_lines(escape(f"  {'  ' * step.depth}{step.number}  {unicode_prose(step.text)}"))

@@ -12,11 +12,12 @@ from jsonschema import Draft202012Validator
 from proof_terms import report_of
 
 from fedtheory.errors import InputError
+from fedtheory.kernel.inequalities import INEQUALITIES
 from fedtheory.proofs import certificates
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.terms.checking import check_document
 from fedtheory.proofs.terms.codec import MOST_NESTED, decode, encode, schema
-from fedtheory.proofs.terms.explanation import explain
+from fedtheory.proofs.terms.explanation import _PLAIN, _state, explain
 from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules import RULES
 from fedtheory.proofs.terms.term import every_rule
@@ -57,6 +58,27 @@ def test_explanations_have_norms_and_names_of_facts() -> None:
     ]
     assert any("|x_i - x_j|^2" in text for text in texts)
     assert any("a squared distance from the comparator is not negative" in text for text in texts)
+
+
+def test_explanations_state_each_inequality_once() -> None:
+    texts = [step.text for step in explain(report_of("comparator:one-step").claim, _proof("comparator:one-step"))]
+    stated = [text for text in texts if "; it says " in text]
+    assert all(
+        sum(text.startswith(name) for text in stated) == 1 for name in ("smoothness", "convexity", "cocoercivity")
+    )
+    assert "convexity of F_i at y around local_iterate" in texts
+    formula = "f(at) - f(around) - <grad f(around), at - around> >= 0, of a convex f"
+    assert f"convexity of F_i at y around local_iterate; it says {formula}" in texts
+    assert not any("Inner(" in text or "Gradient(" in text for text in texts)
+    assert all(" >= 0" in _state(kind) for kind in INEQUALITIES.keys() - _PLAIN)
+
+
+def test_parts_of_an_induction_are_named() -> None:
+    texts = [step.text for step in explain(report_of("renard2022:lemma-2.3").claim, _proof("renard2022:lemma-2.3"))]
+    assert [sum(text.startswith(f"{part}: ") for text in texts) for part in ("at the start", "one step later")] == [
+        1,
+        1,
+    ]
 
 
 def test_the_schema_is_that_of_the_rules() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Expr, Inner
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, Value
+from fedtheory.kernel.inequalities import INEQUALITIES
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proof_of_claim import TermProof
+from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
 from fedtheory.proofs.terms.term import ProofTerm, parts_of_term
 
@@ -43,8 +46,9 @@ def explain(claim: Claim, proof: TermProof) -> list[ExplainedStep]:
         return sp.Symbol(shown, **symbol.assumptions0)
 
     found: list[ExplainedStep] = []
+    new = INEQUALITIES.keys() - _PLAIN
     for number, term in enumerate(proof.relations, start=1):
-        found.extend(_explain(_with_names(term, name), (number,), prefix=""))
+        found.extend(_explain(_with_names(term, name), (number,), new))
     return found
 
 
@@ -58,23 +62,56 @@ def _with_names(value: Any, name: Callable[[sp.Symbol], sp.Symbol]) -> Any:
         return value
     change = {symbol: name(symbol) for symbol in value.free_symbols}
     if isinstance(value, sp.Rel):
-        return value.func(*(_with_norms(side.xreplace(change)) for side in value.args), evaluate=False)
-    return _with_norms(value.xreplace(change))
+        return value.func(*(_write_heads(side.xreplace(change)) for side in value.args), evaluate=False)
+    return _write_heads(value.xreplace(change))
 
 
-def _with_norms(formula: Expr) -> Expr:
-    """Return a formula with the squared norm of a vector for its inner product with itself."""
+_HEADS: Mapping[type, Callable[..., str]] = {
+    Inner: lambda one, other: f"|{one}|^2" if one == other else f"<{one}, {other}>",
+    Gradient: lambda objective, at: f"grad {objective}({at})",
+    Value: lambda objective, at: f"{objective}({at})",
+    Average: lambda inside: f"mean[{inside}]",
+    Expectation: lambda inside: f"E[{inside}]",
+}
+"""Notation of inner products, values and means, from their arguments."""
 
-    def is_square(part: Expr) -> bool:
-        return isinstance(part, Inner) and part.args[0] == part.args[1]
 
-    return formula.replace(is_square, lambda part: sp.Symbol(f"|{part.args[0]}|^2"))
+def _write_heads(formula: Expr) -> Expr:
+    """Return a formula with inner products, gradients, values and means in the notation of papers."""
+    return formula.replace(lambda part: type(part) in _HEADS, lambda part: sp.Symbol(_HEADS[type(part)](*part.args)))
 
 
-def _explain(term: ProofTerm, place: Sequence[int], *, prefix: str) -> Iterator[ExplainedStep]:
-    yield ExplainedStep(".".join(map(str, place)), term.rule, prefix + term.explain())
+_PLAIN = {"square", "one", "assumption", "root"}
+"""Inequalities whose names state them."""
+
+
+def _state(kind: str) -> str:
+    """State an inequality as its function describes it: the expression, and the functions or vectors of which."""
+    found = re.match(r"``(.+?)``([^.]*)", " ".join((INEQUALITIES[kind].__doc__ or "").split()))
+    return "its name" if found is None else f"{found[1]} >= 0{',' if found[2] else ''}{found[2]}"
+
+
+_PARTS = {
+    "base": "at the start: ",
+    "step": "one step later: ",
+    "first": "first: ",
+    "later": "later: ",
+    "at_most": "at most: ",
+    "at_least": "at least: ",
+}
+"""Words before a part of a rule, by its field."""
+
+
+def _explain(term: ProofTerm, place: Sequence[int], new: set[str], prefix: str = "") -> Iterator[ExplainedStep]:
+    """List a rule and its parts; the `new` inequalities are stated where they are used first."""
+    text = prefix + term.explain()
+    if isinstance(term, Axiom) and term.kind in new:
+        new.remove(term.kind)
+        text += f"; it says {_state(term.kind)}"
+    yield ExplainedStep(".".join(map(str, place)), term.rule, text)
     factors = [part.coefficient for part in term.parts] if isinstance(term, Combine) else []
+    words = {id(getattr(term, field)): text for field, text in _PARTS.items() if hasattr(term, field)}
     for number, part in enumerate(parts_of_term(term), start=1):
         factor = factors[number - 1] if factors else 1
         times = "" if factor == 1 else f"({factor}) times: "
-        yield from _explain(part, (*place, number), prefix=times)
+        yield from _explain(part, (*place, number), new, words.get(id(part), "") + times)

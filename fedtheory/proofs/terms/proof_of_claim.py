@@ -55,7 +55,7 @@ def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]
             proved = _check_relation(relation, term, context)
         finally:
             yield from context.held
-        yield Step(f"relation {number}: the term proves it", True)
+        yield Step(f"relation {number} follows", True)
         if proved.is_equation and context.vectors is None and relation.operator == "==":
             equations.append(sp.Eq(relation.slack, 0, evaluate=False))
 

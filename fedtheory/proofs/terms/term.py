@@ -37,7 +37,8 @@ class ProofTerm(ABC):
         """Describe the step in words, without the terms that it is applied to."""
 
     def __str__(self) -> str:
-        return self.explain()
+        body = getattr(self, "body", None)
+        return self.explain() if body is None else f"{self.explain()}: {body}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel import InequalityRef, Rejected
 from fedtheory.kernel.admitted import require_finite
-from fedtheory.kernel.inequalities import subjects
+from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 from fedtheory.kernel.quotients import is_zero
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.proof import check_assumed, check_defined
@@ -50,8 +50,24 @@ class Axiom(ProofTerm):
         """Name the inequality, or the fact as people know it."""
         if self.kind == FACT and self.about and self.about[0] in FACTS:
             return FACTS[self.about[0]].name
-        about = ", ".join(map(str, self.about))
-        return f"{self.kind.replace('_', ' ')}{f' of {about}' if about else ''}"
+        expected = [one.name for one in subjects(self.kind)] if self.kind in INEQUALITIES else []
+        before = map(_BEFORE.get, expected) if len(expected) == len(self.about) else ("of", *len(self.about) * (",",))
+        about = (f"{word} {one}" for word, one in zip(before, self.about, strict=False))
+        return " ".join([self.kind.replace("_", " "), *about]).replace(" ,", ",")
+
+
+_BEFORE = {
+    "objective": "of",
+    "of": "of",
+    "at": "at",
+    "around": "around",
+    "bound": "by",
+    "weight": "with the weight",
+    "number": "and the number",
+    "vectors": "of",
+    "name": "of",
+}
+"""Words before the things that an inequality is about, by the names of its parameters."""
 
 
 def _require_subjects(axiom: Axiom) -> None:

@@ -32,7 +32,7 @@ class Hypothesis(ProofTerm):
 
     def explain(self) -> str:
         """Name the hypothesis."""
-        return f"the hypothesis {self.name}"
+        return f"the hypothesis of the {self.name}"
 
 
 @dataclass(frozen=True)
