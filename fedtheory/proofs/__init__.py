@@ -1,31 +1,31 @@
-"""Proofs as certificates: how a claim is brought before the kernel.
+"""Certificates: translates claims and their certificates into goals for the kernel, and checks them.
 
-What a claim may be proved by:
+Kinds of proofs:
 
-certificate    for each link one identity, or one of
+certificate    sums of named inequalities for each relation, or one of
                  induction   over the local steps of a round
-                 squares     of an inequality between lengths
+                 squares     of an inequality between norms
                  products    of facts, for relations between quotients
-                 past        sums over the local steps up to the present one
-means          means over the local steps of a round or a run
-contraction    from a step that contracts to the last model, or to a discounted mean
-last_rounds    from such a step to the last round of a long run
+                 prefix_sum  sums over the local steps up to the present one
+means          time averages over the local steps of a round or a run
+contraction    from a contracting step to the last iterate, or to an exponentially weighted average
+coupling       from such a step to the last round, by two runs with common random numbers
 recursion      bounds on the drift, step by step
-restarts       the printed loop over iterations with restarts: its drift, and means over its iterations
-combination    sums of proved claims about a run, and of what follows from them (derived_relation)
+restarts       the published loop over iterations with restarts: its drift, and averages over its iterations
+combination    sums of proved claims about a run, and of their consequences (derived_relation)
 roots          symbols for square roots of numbers, in certificates and combinations
-lyapunov       from a function of an algorithm's vectors that shrinks in every round to the last one; cases of a maximum
+lyapunov       from a function of an algorithm's vectors that contracts in every round; cases of a maximum
 terms          certificates as proof terms of one language, checked by the kernel
-at_optimum     proofs that an algorithm stays at the optimum, from its definition (definitions)
+fixed_point    proofs that an algorithm stays at the optimum, from its definition (definitions)
 
-recorded       which certificate a paper has for a claim
-document       certificates as JSON: whatever is checked has been one
-closed         what certificates are made of: whatever is checked is rebuilt from these
-examination    the way from a claim and its certificate to the kernel verdict
+recorded       the certificates that papers have for their claims
+document       certificates as JSON: every certificate is converted to a document before it is checked
+decoding       the closed list of what certificates contain: they are rebuilt from it before they are checked
+checker        from a claim and its certificate to the kernel verdict
 
-What the kernel may use, from a claim's assumptions: context, rounds for statements about one round, and small_steps
-for the point to which runs tend.  What people are shown: outline with its entries and outline_steps, rule_labels,
-proof_report, and printed for the proofs of the sources.
+The context of a claim for the kernel: claim_context, rounds for statements about one round, and small_steps
+for the limit of runs for small step sizes.  Presentation: outline with its entries and outline_steps, rule_labels,
+proof_report, and printed for the published proofs.
 
 Uses `language`, `runfile`, `federation`, `kernel`.
 """

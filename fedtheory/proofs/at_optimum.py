@@ -1,10 +1,10 @@
-"""From the variance of the federated gradient to the error at which runs with small steps settle.
+"""Derives a bound on the stationary error for small step sizes from the variance of the federated gradient.
 
 To first order in mu that error is mu/2 tr(H^-1 R): H the Hessian of F, R the
 covariance of the federated gradient at the optimum.  No eigenvalue of H is
 smaller than nu, so it is at most mu/(2 nu) tr R, and tr R is the variance of
-the federated gradient in a round that starts from the optimum.  This is as
-much trusted as the kernel is.
+the federated gradient in a round that starts from the optimum.  This rule is
+trusted like the kernel.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class AtOptimum(Derived):
 
 
 def _variance(symbol: SymbolTable) -> Expr:
-    """E|s|^2 of the federated gradient, the mean over participants of their mini-batch gradients at the model."""
+    """E|s|^2 of the federated gradient, the average over participants of their mini-batch gradients at the model."""
     batch = LocalSum(symbol(q.gradient_at_server_model)) / symbol(q.client_local_steps)
     share = symbol(q.client_step_size) * symbol(q.client_local_steps) / symbol(q.effective_step_size)
     return Expectation(norm_sq(Selected(share * batch) - Gradient(symbol(q.objective), symbol(q.server_model))))

@@ -1,4 +1,4 @@
-"""From a relation about each of several to the mean over them: sums of proved relations."""
+"""Averages a proved relation about each of several items over these items."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 
 @dataclass(frozen=True)
 class KnownMean:
-    """A multiple of what has a known mean: the factor, what it is of, and the mean."""
+    """A multiple of a quantity with known average: the factor, the quantity, and its average."""
 
     factor: Expr
     of: Expr
@@ -27,21 +27,21 @@ class KnownMean:
 
 @dataclass(frozen=True)
 class Averaged(Derived):
-    """A relation about each of several, averaged over them."""
+    """A relation about each of several items, averaged over them."""
 
     same: ClassVar[Sequence[Quantity]] = NUMBERS
     """Quantities that do not depend on the averaged index."""
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
-        """Return the vectors with a known average, with it."""
+        """Return the quantities with a known average, with their averages."""
         raise NotImplementedError
 
     def list_weighted_symbols(self, _symbol: SymbolTable) -> Mapping[Expr, Expr]:
-        """Symbols of which the product with a factor has a known mean, with the factor."""
+        """Return the symbols whose product with a factor has a known average, with the factor."""
         return {}
 
     def parts(self, symbol: SymbolTable, slack: Expr) -> tuple[list[KnownMean], Expr]:
-        """Return the multiples of what has a known mean, and the rest."""
+        """Return the multiples of quantities with known averages, and the rest."""
         own, known = self.list_weighted_symbols(symbol), self.means(symbol)
         stands = {one * factor: sp.Dummy() for one, factor in own.items()}
         counted = sp.expand(slack).xreplace({one: stands[one * factor] / factor for one, factor in own.items()})
@@ -59,9 +59,9 @@ class Averaged(Derived):
 
 
 def averaged(symbol: SymbolTable, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Quantity]) -> Expr:
-    """Return a sum of multiples of what has a known mean, with these.
+    """Return the average of a sum of multiples of quantities with known averages.
 
-    Raises `Rejected` if something else is not the same.
+    Raises `Rejected` if another factor depends on the averaged index.
     """
     factors, rest = linear(sp.expand(slack), means)
     for constant in (*factors.values(), rest):
@@ -71,7 +71,7 @@ def averaged(symbol: SymbolTable, slack: Expr, means: Mapping[Expr, Expr], same:
 
 
 def require_constant(symbol: SymbolTable, constant: Expr, same: Sequence[Quantity]) -> None:
-    """Raise `Rejected` for what may differ between those that a mean is over."""
+    """Raise `Rejected` for an expression that depends on the averaged index."""
     others = [each for each in constant.free_symbols if symbol.quantity(each) not in same]
     if others or constant.atoms(ClientSum, Average, Inner, Value, Gradient):
         raise Rejected(f"{constant} differs among the averaged items")

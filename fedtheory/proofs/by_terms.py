@@ -1,4 +1,4 @@
-"""Kinds of certificates that are checked as the proof terms that they stand for."""
+"""Kinds of certificates that are checked by translating them into proof terms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fedtheory.proofs.terms.tactics.recursions import terms_of_recursion
 
 
 def check_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
-    """Check that a claim about a run is a sum of others; raise `Rejected` if it is about something else."""
+    """Check that a claim about a run is a sum of others; raise `Rejected` for other claims."""
     if claim.place != "run" or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination concerns the relations of a whole run, with parts for each")
     if any(relation.operator not in ("<=", "==", ">=") for relation in claim.relations):
@@ -46,7 +46,7 @@ def check_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> Iter
 
 
 def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:
-    """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
+    """Check that a claim about rounds or a run is the average over its local steps of a claim about each of them."""
     step = yield from statement_at_steps(claim, certificate.step, prove)
     if certificate.potential is not None:
         for found in ends_with(certificate.potential, sp.S.Zero, build_steps_sum_context(step), claim.conditions):

@@ -1,4 +1,4 @@
-"""A bound with a maximum in it, case by case: in each another argument is the largest, which is then a condition."""
+"""Proofs by cases of a bound with a maximum: in each case another argument is the largest, which is a condition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.proofs.numbers import numbers_of
 
 @dataclass(frozen=True)
 class Case:
-    """Why a claim holds where one argument of its maximum is the largest."""
+    """A proof for the case that one argument of a claim's maximum is the largest."""
 
     largest: Expr
     why: Lyapunov
@@ -24,7 +24,7 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Cases:
-    """Why a claim holds whichever argument of its maximum is the largest."""
+    """A proof of a claim by a case for each argument of its maximum."""
 
     claim: str
     """Id of the claim."""
@@ -32,18 +32,18 @@ class Cases:
 
     @property
     def relaxed(self) -> None:
-        """Each case has its own conditions."""
+        """None, because each case has its own conditions."""
         return None
 
 
 def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
-    """Return the claim in each case; raise `Rejected` unless they are those of its only maximum."""
+    """Return the claim in each case; raise `Rejected` unless the cases are those of its only maximum."""
     found = set().union(*(relation.atoms(sp.Max) for relation in claim.relations))
     if len(found) != 1:
         raise Rejected(f"expected a claim with one maximum in it, got {len(found)}")
     (maximum,) = found
     for argument in maximum.args:
-        # Of what differs between clients another argument may be the largest for each of them.
+        # If the arguments depend on the client, the largest one may be another for each client.
         numbers_of(claim).plain(argument)
     if {case.largest for case in certificate.cases} != set(maximum.args):
         raise Rejected(f"expected a case for each argument of {maximum}")
@@ -56,6 +56,6 @@ def _restrict_to_largest(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
     relations = [relation.transform(lambda side: side.xreplace(chosen)) for relation in claim.relations]
     smaller: list[Expr] = [other <= largest for other in maximum.args if other != largest]
     conditions = (*claim.conditions, *smaller)
-    # The symbol of a quantity that is a side by itself.
+    # The symbol of a quantity that is a whole side.
     where = {**claim.where, **claim.notation}
     return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations), conditions=conditions, where=where)

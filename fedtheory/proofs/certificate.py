@@ -1,4 +1,4 @@
-"""Certificates of relations between vectors: for each link of a claim the terms whose sum is its slack."""
+"""Certificates of relations between vectors: for each relation of a claim, terms whose sum is its slack."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from fedtheory.proofs.rounds import is_in_expectation
 
 @dataclass(frozen=True)
 class BothWays:
-    """Why an equation holds: neither side is larger."""
+    """A proof of an equation by two inequalities."""
 
     at_most: Sequence[Term]
-    """The terms that add up to the right side minus the left one."""
+    """The terms whose sum is the right side minus the left side."""
     at_least: Sequence[Term]
-    """And those of the left side minus the right one."""
+    """The terms whose sum is the left side minus the right side."""
 
 
 InContext = Sequence[Term] | BothWays | Induction | Squared | Products | Positive
-"""Why a relation holds in a context."""
+"""A function that proves a relation in a context."""
 Link = InContext | PrefixSum
-"""Why a relation holds."""
+"""A proof of a relation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """Why a claim holds."""
+    """A proof of a claim, relation by relation."""
 
     claim: str
     """Id of the claim."""
     links: Sequence[Link]
-    """For every relation, its proof: terms that add up to its slack (none for an identity), or another link."""
+    """For every relation, its proof: terms whose sum is its slack (none for an identity), or another link."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
     lemmas: Sequence[str] = ()
-    """Ids of proved claims whose slacks a term may name as its reason: of the same place, or on the largest drift."""
+    """Ids of proved claims whose slacks a term may use: at the same place, or on the largest drift."""
     roots: Sequence[Root] = ()
-    """Symbols for the square roots in the claim, for coefficients and vectors of terms."""
+    """Symbols for the square roots in the claim, for use in coefficients and vectors of terms."""
 
 
 def build_known_context(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Context:
-    """Return the context of one link for reports, with symbols for roots, and with what lemmas say."""
+    """Return the context of one link for reports, with symbols for roots, and with the slacks of lemmas."""
     context = build_link_context(claim, relation)
     if claim.place == "run" or has_prefix_sum(relation):
         return context
@@ -64,10 +64,10 @@ def build_known_context(claim: Claim, relation: Relation, roots: Sequence[Root],
 
 
 def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
-    """Return the slack of each relation of a claim, wherever it is stated."""
+    """Return the slack of each relation of a lemma that holds at the place of the relation."""
     known = {f"{lemma.id}, relation {number}": one for number, one in enumerate(lemma.relations, start=1)}
     if claim.place == "round":
-        # What holds in the mean does not hold for every outcome, and sums over the past are sums of another round.
+        # A relation in expectation need not hold for every outcome, and sums over the past belong to their own round.
         reading = is_in_expectation(claim, relation)
         known = {
             name: one
@@ -78,7 +78,7 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
 
 
 def _drift_slack(lemma: Claim, claim: Claim) -> Expr:
-    """Return a bound on the largest drift of a run holds for every client at every step."""
+    """Return the slack of a bound on the largest drift of a run, which holds for every client at every step."""
     symbol, relation = symbols_of(lemma), lemma.relations[0]
     is_bound = lemma.place == "run" and len(lemma.relations) == 1 and relation.operator == "<="
     if claim.place != "step" or not is_bound or relation.left != symbol(q.max_drift):

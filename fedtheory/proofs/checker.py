@@ -1,7 +1,7 @@
-"""The way from a claim and its certificate to the kernel verdict.
+"""Checks the certificate of a claim, and returns the kernel verdict.
 
-A certificate becomes a document and is read from it again, and what was read is
-rebuilt from closed pieces: nothing else, such as a user-defined reason, is checked.
+A certificate is converted to a document and parsed again, and the result is rebuilt from a
+closed list of types, so that no user-defined subclass can reach the kernel.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def prove(claim: Claim) -> Proof:
 
 @dataclass(frozen=True)
 class _Request:
-    """Asks for the proof of a registered claim, maybe on behalf of others, which make no difference to it."""
+    """A request for the proof of a registered claim; the chain of dependent claims is ignored in comparisons."""
 
     claim: Claim
     relying: tuple[str, ...] = field(default=(), compare=False)
@@ -66,7 +66,7 @@ class _Request:
 
 @cache
 def _answer(request: _Request) -> Proof:
-    # A circle breaks every claim on it, whichever is asked for first: the answer is the same for all that rely on it.
+    # Every claim on a circular chain is rejected, whichever is requested first, so that results can be cached.
     return _prove(request.claim, (*request.relying, request.claim.id))
 
 
@@ -78,7 +78,7 @@ def _prove(claim: Claim, relying: tuple[str, ...]) -> Proof:
 
 
 def _prover_for(relying: tuple[str, ...]) -> Prover:
-    """Prove claims that others rely on, of which none may rely on those."""
+    """Return a prover for the claims that others depend on; a circular dependency is rejected."""
 
     def prove_recorded(claim_id: str) -> Proof:
         if claim_id in relying:
@@ -91,13 +91,13 @@ def _prover_for(relying: tuple[str, ...]) -> Prover:
 RECORDED = _prover_for(())
 
 _REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
-"""Exceptions that end a check, also for numbers too long for a message and formulas that are too deep."""
+"""Exceptions that end a check, including those for very long numbers and deeply nested formulas."""
 MOST_WORK = 6 * 10**7
-"""Units of work for one certificate and the claims that it relies on: some seconds."""
+"""Limit on the units of work for one certificate and its dependencies: some seconds."""
 
 
 def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = RECORDED) -> Proof:
-    """Check a certificate of a claim, or a document; `prover` says what is proved of the claims that it relies on."""
+    """Check a certificate of a claim, or a document; `prover` proves the claims on which it depends."""
     with limited(MOST_WORK) as meter:
         try:
             document = plain_document(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
@@ -111,10 +111,10 @@ def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prov
 
 
 def _count_once(prover: Prover, known: dict[str, int]) -> Prover:
-    """Return a prover for which the work of each claim counts once; `known` keeps it by the claim's id."""
+    """Return a prover that counts the work of each claim once; `known` stores it by the claim's id."""
 
     def prove_counted(claim_id: str) -> Proof:
-        """Prove a claim, and count only work that no earlier claim has taken."""
+        """Prove a claim, and count only work that no earlier claim has counted."""
         proof = prover(claim_id)
         new = {claim: work for claim, work in proof.work.items() if claim not in known}
         known.update(new)
@@ -125,7 +125,7 @@ def _count_once(prover: Prover, known: dict[str, int]) -> Prover:
 
 
 def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
-    """Yield the steps of the examination of a document, in symbols of which SymPy knows what they stand for."""
+    """Yield the steps of the check of a document, in symbols whose assumptions follow from their quantities."""
     try:
         plain = use_plain_symbols(with_quantities(claim, document))
         own: dict[str, Proof] = {}
@@ -140,12 +140,12 @@ def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterato
 
 
 def _prefer_own(own: Mapping[str, Proof], prover: Prover) -> Prover:
-    """Prove lemmas of a document by what came before, other claims as before."""
+    """Prove lemmas of a document by the proofs of its previous entries, and other claims by `prover`."""
     return lambda name: own[name] if name in own else prover(name)
 
 
 def plain_document(document: Document) -> Document:
-    """Return a document with nothing but JSON in it, as it would come from a file."""
+    """Return a document that consists of JSON values only, as if read from a file."""
     try:
         text = json.dumps(document)
         require_short(text)
@@ -156,7 +156,7 @@ def plain_document(document: Document) -> Document:
 
 
 def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> Iterator[Step]:
-    """Yield the steps of an examination of what was read from a document, one by one."""
+    """Yield the steps of the check of a parsed certificate, one by one."""
     if isinstance(certificate, Cases):
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
             yield from prefixed(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
@@ -165,7 +165,7 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
     require_provable(claim)
     if certificate.relaxed is not None:
         yield from relaxation(claim, certificate.relaxed)
-        # Nothing may rest on a condition that a certificate says it does not need.
+        # No step may use a condition that the certificate declares unnecessary.
         claim = replace(claim, conditions=certificate.relaxed)
         require_provable(claim)
     yield from _CHECKERS[type(certificate)](claim, certificate, prover)

@@ -1,4 +1,4 @@
-"""From a claim to what the kernel may use: the definitions of its symbols, and the assumptions that it makes."""
+"""Builds the kernel's context of a claim: the definitions of its symbols, and its assumptions."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _VISITED = (
     q.centralised_model,
     q.next_centralised_model,
 )
-"""Models that are inside the ball that contains a run; gradient descent on F from one of them stays inside."""
+"""Iterates inside the ball that contains a run; gradient descent on F from one of them stays inside."""
 
 
 def build_context(claim: Claim) -> Context:
-    """Return the context in which a claim is to be proved; raises `Rejected` if its symbols are ambiguous."""
+    """Return the context in which a claim is to be proved; raise `Rejected` if its symbols are ambiguous."""
     symbol = symbols_of(claim)
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     noise = symbol(q.gradient_noise)
-    # Along a path nothing is random: noise is a vector like any other.
+    # Along a path nothing is random: noise is an ordinary vector.
     is_random, is_quiet = claim.place == "step", a.full_gradients in claim.assumptions
     points = {each for each, quantity in claim.where.items() if isinstance(quantity, PointQuantity)}
     context = Context(
@@ -67,10 +67,10 @@ def build_context(claim: Claim) -> Context:
 
 
 def build_step_context(claim: Claim) -> Context:
-    """Return the context of a local step or a path of FedAvg, which knows of clients that are together that they are.
+    """Return the context of a local step or a path of FedAvg; it uses that all clients agree, if they do.
 
-    A single client is its own average, and before the only local step of a round every client is at the server's
-    model.  The loop with restarts observes gradients elsewhere.
+    A single client is its own average, and before the only local step of a round every client has the server's
+    model.  The loop with restarts evaluates gradients at other points.
     """
     context = build_context(claim)
     if not are_together(claim):
@@ -88,7 +88,7 @@ def build_step_context(claim: Claim) -> Context:
 
 
 def are_together(claim: Claim) -> bool:
-    """Return whether all clients are at one point before each local step."""
+    """Return whether all clients agree before each local step."""
     if a.one_client in claim.assumptions:
         return True
     return _has_one_local_step(claim) and any(
@@ -97,7 +97,7 @@ def are_together(claim: Claim) -> bool:
 
 
 def _has_one_local_step(claim: Claim) -> bool:
-    """Return whether the conditions of a claim leave one local step in a round."""
+    """Return whether the conditions of a claim imply one local step per round."""
     later = symbols_of(claim)(q.local_steps) - 1
     equal = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]
     return any(is_zero(later - sign * one) for one in equal for sign in (1, -1)) or is_nonnegative(
@@ -106,7 +106,7 @@ def _has_one_local_step(claim: Claim) -> bool:
 
 
 def count_steps(claim: Claim) -> Expr:
-    """The local steps of a whole run in the symbols that a claim has: K, T where a round is one step, or tau T."""
+    """Return the number of local steps of a run in the claim's symbols: K, T if rounds are single steps, or tau T."""
     symbol = symbols_of(claim)
     if symbol.has(q.iterations):
         return symbol(q.iterations)
@@ -114,7 +114,7 @@ def count_steps(claim: Claim) -> Expr:
 
 
 def with_iterations_in_powers(claim: Claim, conditions: Sequence[Expr]) -> Claim:
-    """A claim that names K, with K for tau T in its exponents, and for T where conditions leave one step in a round."""
+    """Return a claim with K in exponents in place of tau T, and of T if its conditions imply one step per round."""
     symbol = symbols_of(claim)
     rounds, steps, iterations = (symbol(quantity) for quantity in (q.rounds, q.local_steps, q.iterations))
     powers = {power for side in sides_of(claim) for power in parts_of(side, sp.Pow) if power.exp.has(rounds)}
@@ -134,11 +134,11 @@ def _count(powers: Iterable[sp.Pow], count: Expr, iterations: Expr) -> dict[Expr
 
 
 def with_common_shape(context: Context, claim: Claim) -> Context:
-    """Return a context with what a claim assumes of all objectives: that they are convex, smooth, or Lipschitz."""
+    """Return a context with a claim's assumptions on all objectives: convex, smooth, or Lipschitz."""
     symbol, every = symbols_of(claim), context.objectives | context.client_objectives
     is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
-    # Where a claim names the clients' own constants they have these, and not the largest of them.
-    # So does F, where the claim names no constant of all clients.
+    # If a claim names the clients' own constants, these are used instead of the largest of them.
+    # F has its own constants, if the claim names no constant of all clients.
     named = context.client_objectives if symbol.has(q.smoothness) else every
     own = {objective: constant for objective, constant in context.smooth.items() if objective in named}
     return replace(
@@ -150,14 +150,14 @@ def with_common_shape(context: Context, claim: Claim) -> Context:
 
 
 def _weight_of(claim: Claim, symbol: SymbolTable) -> Expr | None:
-    """Return the weight of a client in means over clients."""
+    """Return the weight of a client in averages over clients."""
     if a.uniform_shares in claim.assumptions:
         return 1 / symbol(q.clients)
     return symbol(q.importance) if symbol.has(q.importance) else None
 
 
 def _minimiser(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
-    """Return the minimiser of F, where the claim is about what is measured from it, or by convexity."""
+    """Return the minimiser of F, if the claim refers to it, or assumes strong convexity."""
     return {symbol(q.objective): symbol(q.optimum)} if is_known(OPTIMUM, claim) else {}
 
 
@@ -165,7 +165,7 @@ _NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)
 
 
 def _client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
-    """Return the minimiser of each client, if it exists: a run has it where the claim is about it, or by convexity."""
+    """Return the minimiser of each client, if the claim refers to it, or assumes strong convexity."""
     is_there = any(quantity in claim.notation.values() for quantity in _NAMING_MINIMISERS)
     if not is_there and a.strongly_convex_clients not in claim.assumptions:
         return {}
@@ -173,14 +173,14 @@ def _client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.
 
 
 def _list_constants(symbol: SymbolTable, kind: str) -> dict[sp.Symbol, Expr]:
-    """Constants that are, by what they stand for, those of F and of each client's objective."""
+    """Return the constants of one kind, by their quantities, for F and for each client's objective."""
     mean, own = _CURVATURES[kind]
     known = ((q.objective, mean), (q.client_objective, own))
     return {symbol(objective): symbol(constant) for objective, constant in known if symbol.has(constant)}
 
 
 def _common_curvature(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
-    """Return the smallest curvature of all clients, which F and each of them have at least."""
+    """Return the smallest curvature of all clients, a lower bound for F and for each of them."""
     common = symbol(q.strong_convexity) if symbol.has(q.strong_convexity) else None
     return {} if common is None else {symbol(f): common for f in (q.objective, q.client_objective)}
 
@@ -192,14 +192,14 @@ _CURVATURES = {
 
 
 def _definitions(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
-    """Return the definition of one quantity by others; equal step sizes are assumed at a step."""
+    """Return the definitions of quantities by others; step sizes are assumed equal at a step."""
     local, noise = symbol(q.local_iterate), symbol(q.gradient_noise)
     gradient = Gradient(symbol(q.client_objective), local) + noise
     defined: dict[sp.Symbol, Expr] = {
         symbol(q.stochastic_gradient): gradient,
         symbol(q.gradient_deviation): -noise,
         symbol(q.average_iterate): Average(local),
-        # Gradient descent on F from its own model.
+        # Gradient descent on F evaluates the gradient at its own iterate.
         symbol(q.next_centralised_model): symbol(q.centralised_model)
         - symbol(q.local_step_size) * Gradient(symbol(q.objective), symbol(q.centralised_model)),
     }
@@ -210,12 +210,12 @@ def _definitions(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
 
 
 def _assumed(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
-    """Slacks that are not negative in expectation; variances say nothing of a single path."""
+    """Return slacks that are non-negative in expectation; bounds on variances do not hold on a single path."""
     return dict(_assumed_in_expectation(claim, symbol)) if claim.place == "step" else {}
 
 
 def _distances(symbol: SymbolTable) -> dict[str, Expr]:
-    """Return the definition of a distance of minimisers."""
+    """Return the definition of a distance between minimisers."""
     if not symbol.has(q.client_optimum_distance):
         return {}
     apart = norm_sq(symbol(q.client_optimum) - symbol(q.optimum))
@@ -223,12 +223,12 @@ def _distances(symbol: SymbolTable) -> dict[str, Expr]:
 
 
 NEAREST_START = "nearest start"
-"""The name of what is known of the models that rounds start from."""
+"""The name of the assumption on the models at the start of rounds."""
 
 
 def _nearest(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
-    """Return the facts on the distance of rounds' starts from the optimum."""
-    # It is a bound in expectation, or on the only path that there is.
+    """Return the bound on the distance of rounds' starts from the optimum."""
+    # It holds in expectation, or on the only path.
     is_path = claim.place == "path" and a.full_gradients in claim.assumptions
     if not symbol.has(q.nearest_start) or not (is_path or claim.place == "step"):
         return {}
@@ -237,7 +237,7 @@ def _nearest(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
 
 
 def _divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
-    """Return the facts on gradient dissimilarity at the centralised model."""
+    """Return the bounds on gradient dissimilarity at the centralised iterate."""
     if a.bounded_dissimilarity not in claim.assumptions or not symbol.has(q.client_dissimilarity):
         return {}
     model = symbol(q.centralised_model)

@@ -1,4 +1,4 @@
-"""Claims about a run that follow from others: sums of proved inequalities and of facts about quantities."""
+"""Proofs of claims about a run as sums of proved inequalities and of facts about quantities."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from fedtheory.proofs.roots import Root
 
 @dataclass(frozen=True, kw_only=True)
 class Combination:
-    """Why a claim about a run follows from others."""
+    """A proof of a claim about a run from others."""
 
     claim: str
     """Id of the claim."""
     links: Sequence[Sequence[Part]]
-    """Parts that add up to the slack of each relation."""
+    """Parts whose sum is the slack of each relation."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the parts suffice; None for the claim's own."""
     known: Sequence[Derived] = ()
-    """Proved inequalities between numbers, under which the signs of coefficients are decided."""
+    """Inequalities between numbers that are proved first, and then used to decide signs of coefficients."""
     roots: Sequence[Root] = ()
-    """Symbols for the square roots in the claim, for the coefficients of parts."""
+    """Symbols for the square roots in the claim, for use in coefficients of parts."""

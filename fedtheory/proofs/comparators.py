@@ -1,6 +1,6 @@
-"""Facts on the comparator y at a local step: noise of the step's draws there, and dissimilarity of the clients.
+"""Facts on the comparator y at a local step: the noise of the step's samples there, and the clients' dissimilarity.
 
-The gradients of one draw at a client's iterate and at y have their own noises, which are not independent of each
+The gradients with one sample at a client's iterate and at y have two noises, which are not independent of each
 other.
 """
 
@@ -19,7 +19,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
 
 noise_at_y = sp.Dummy("m_i", real=True)
-"""g_i(y) - grad F_i(y), with the draw of the present local step."""
+"""g_i(y) - grad F_i(y), with the sample of the present local step."""
 
 SMOOTH_NOISE = "smooth noise"
 NOISE_AT_Y = "noise at the comparator"
@@ -29,7 +29,7 @@ CURVED_DISSIMILARITY_AT_Y = "dissimilarity at the comparator, with the clients' 
 
 
 def with_comparator(context: Context, claim: Claim) -> Context:
-    """The context of a claim about local steps in expectation, with what is known of its comparator, if it has one."""
+    """The context of a claim about local steps in expectation, with the facts on its comparator, if it has one."""
     symbol = symbols_of(claim)
     point = next((point for point in _POINTS if any(symbol.has(known) for known in (point, *_POINTS[point]))), None)
     if claim.place != "step" or point is None:
@@ -50,11 +50,11 @@ _POINTS: Mapping[q.VectorQuantity, tuple[q.RunQuantity, q.RunQuantity]] = {
     q.comparator: (q.comparator_noise, q.comparator_dissimilarity),
     q.optimum: (q.noise_at_optimum, q.dissimilarity_at_optimum),
 }
-"""Points with which runs are compared, and the noise and the dissimilarity of gradients there."""
+"""Comparators, and the quantities of noise and dissimilarity there."""
 
 
 def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantity) -> Iterator[tuple[str, Expr]]:
-    """Slacks that are not negative in expectation: an assumption, and what two quantities measure."""
+    """Yield slacks that are non-negative in expectation: an assumption, and the definitions of two quantities."""
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     y, local = symbol(point), symbol(q.local_iterate)
     noise, dissimilarity = _POINTS[point]

@@ -1,19 +1,19 @@
-"""From a step that contracts to the whole run: the last model, and a discounted mean of errors.
+"""Derives bounds on the last iterate and on an exponentially weighted average of errors from a contracting step.
 
-Let X be how far the average is from a point y before a local step, squared and
-expected, and V how far the clients are from their average, in mean square.
-A proved step says, for a gain g that may be zero,
+Let X be the expected squared distance of the average from a point y before a local
+step, and V the average expected squared distance of the clients from their average.
+A proved step states, for a gain g >= 0,
 
     g (E F(xbar') - F(y)) + w X' + c(k+1) V'  <=  q (w X + c(k) V) + b,
 
-with V zero before the first step of a round, and c zero after the last, where the average is the next model.  Where
-that is an average of participants, it is in mean square at most rho V farther away than the average of all clients,
-rho the variance of the sampling, and c has to be w rho at least.  A step may also keep a multiple h(k) of the error E
-F(xbar) - F(y) next to w X, with h zero before the first step of a round; of smooth clients c has to be (w + h(tau)
-L/2) rho then.  So after all K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
+with V zero before the first step of a round, and c zero after the last, where the average is the next model.  If
+the next model is an average of participants, its squared distance exceeds that of the average of all clients by at most
+rho V in expectation, rho the sampling variance, and c must be at least w rho.  A step may also keep a multiple h(k) of
+the error E F(xbar) - F(y) next to w X, with h zero before the first step of a round; for smooth clients c must then be
+at least (w + h(tau) L/2) rho.  So after all K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
 
-Step j of K says, with w = 1, times q^-j and all of them added up, with X_0 the
-squared distance of the start from y, and later steps counting more,
+Step j of K with w = 1, multiplied by q^-j and summed over j, gives, with X_0 the
+squared distance of the start from y, an average with larger weights for later steps:
 
     mean of E F(xbar_j) - F(y), with the weights q^-j   <=   X_0 / (g W) + b / g,    W = q^-1 + .. + q^-K.
 """
@@ -40,7 +40,7 @@ from fedtheory.proofs.step_sums import build_steps_sum_context, ends_with, sampl
 
 @dataclass(frozen=True, kw_only=True)
 class Contracting:
-    """A step that contracts, from which something follows for the whole run."""
+    """A contracting step, with a consequence for the whole run."""
 
     claim: str
     """Id of the claim."""
@@ -58,7 +58,7 @@ class Contracting:
 
 @dataclass(frozen=True, kw_only=True)
 class Contraction(Contracting):
-    """Why the last model is near the optimum."""
+    """A proof that the last iterate is close to the optimum."""
 
     weight: Expr
     """w."""
@@ -66,14 +66,14 @@ class Contraction(Contracting):
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialAverage(Contracting):
-    """Why the discounted mean error is small: by the factor q the weights of the mean are known."""
+    """A proof that the exponentially weighted average error is small; the factor q determines the weights."""
 
     gain: Expr
     """g."""
 
 
 def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the distance of the last model; raise `Rejected` if the claim is about something else."""
+    """Check a bound on the distance of the last iterate; raise `Rejected` for other claims."""
     yield from require_contraction(claim, certificate, prove, weight=certificate.weight)
     factor, weight, offset = constants_of_steps(claim, certificate.factor, certificate.weight, certificate.offset)
     symbol = symbols_of(claim)
@@ -83,7 +83,7 @@ def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> 
 
 
 def check_exponential_average(claim: Claim, certificate: ExponentialAverage, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the discounted mean error; raise `Rejected` if the claim is about something else."""
+    """Check a bound on the exponentially weighted average error; raise `Rejected` for other claims."""
     symbol = symbols_of(claim)
     compared = symbol.has(q.comparator)
     point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)
@@ -91,7 +91,7 @@ def check_exponential_average(claim: Claim, certificate: ExponentialAverage, pro
     gain, factor, offset = constants_of_steps(claim, certificate.gain, certificate.factor, certificate.offset)
     forgets = 1 - symbol(q.local_step_size) * symbol(q.strong_convexity) / 2
     yield Step("the weights of the mean are the powers of the factor", is_zero(factor - forgets))
-    # Where the factor is not positive there are no weights, and no bound where it is one.
+    # The weights need a positive factor, and the bound a factor other than one.
     power = factor ** symbol(q.iterations)
     start = symbol(distance) ** 2 * (1 - factor) * power / (gain * (1 - power))
     above = symbol(q.comparator_suboptimality) if compared else sp.S.Zero
@@ -121,7 +121,7 @@ def require_contraction(
     require_finite((kept, still_kept), context.numbers, (number + 1 <= steps,))
 
     def potential(at: Expr, errors: Expr) -> Expr:
-        """Return the potential at a point: the weighted squared distance from y, and the errors' excess loss."""
+        """Return the potential at a point: the weighted squared distance from y, and the weighted error."""
         return weight * norm_sq(at - y) + errors * (Value(symbol(q.objective), at) - Value(symbol(q.objective), y))
 
     had, has = potential(before, kept) + now, potential(after, gain + still_kept) + later
@@ -133,7 +133,7 @@ def require_contraction(
 
 
 def constants_of_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
-    """Numbers that all clients share; raise `Rejected` if one changes with the number of the step."""
+    """Return numbers that all clients share; raise `Rejected` if one depends on the local step."""
     known = [numbers_of(claim).plain(number) for number in numbers]
     if any(number.has(symbols_of(claim)(q.local_step_index)) for number in known):
         raise Rejected("what follows for the run follows by numbers that are the same at all steps")
@@ -151,7 +151,7 @@ def conclude_bound(
 ) -> Iterator[Step]:
     """Check the signs that a bound on a quantity needs, and that the bound implies the claim.
 
-    `known` is what holds of numbers besides the conditions of the claim.
+    `known` are facts on numbers in addition to the conditions of the claim.
     """
     numbers, conditions = numbers_of(claim), (*claim.conditions, *known)
     smaller, larger = claim.relations[0].ordered

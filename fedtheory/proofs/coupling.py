@@ -1,24 +1,24 @@
-"""From a step that contracts to the last round and the last model: synchronous coupling of two runs.
+"""Derives bounds on the last round and the last iterate from a contracting step, by synchronous coupling of two runs.
 
-With B = b(0) + .. + b(tau-1), all that a round adds, the mean error over the
-steps of ever more rounds is at most B / (g tau), and E|x^t - x*|^2 at most
-B (1/(tau (1 - q)) + 1).  Where a step keeps a multiple h(k) of the error in
-place of the gain g, the mean error of the models is at most B / h(tau).
+With B = b(0) + .. + b(tau-1), the sum of the offsets of a round, the average error over the
+steps of infinitely many rounds is at most B / (g tau), and E|x^t - x*|^2 at most
+B (1/(tau (1 - q)) + 1).  If a step keeps a multiple h(k) of the error in
+place of the gain g, the average error of the models is at most B / h(tau).
 
 Two runs with common random numbers contract towards each other: by convexity and smooth noise each
-local step makes the mean over the clients of |u_i - v_i|^2 smaller by the factor
-p = 1 - eta mu, and an average of participants is in expectation no farther apart
-than the clients are.  One run starts from x^0, the other one from the model x^r
-that it would reach in r more rounds, and with which draws of the same law go on
-as with any model.  After T - 1 rounds and a step they are p^((T-1) tau + 1)
-|x^0 - x^r|^2 apart at most, after all steps p^K |x^0 - x^r|^2, and for every
+local step multiplies the client average of |u_i - v_i|^2 by at most
+p = 1 - eta mu, and the distance between averages of participants is in expectation at most that
+of the clients.  One run starts from x^0, the other one from the model x^r
+that the first would reach in r more rounds; samples of the same law drive both.
+After T - 1 rounds and a step their squared distance is at most p^((T-1) tau + 1)
+|x^0 - x^r|^2, after all steps at most p^K |x^0 - x^r|^2, and for every
 s > 0
 
     F(u) - F*  <=  (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2.
 
-The mean over ever more r is what is claimed, for the last round that over its
-steps.  All laws are those of every round: no number may depend on how many
-there are.
+Averaging over r as r tends to infinity gives the claim; for the last round, also over its
+steps.  The argument needs the same law in every round: no number may depend on the number of
+rounds.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ from fedtheory.proofs.proof import Prover, check_assumed, prefixed
 
 _NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
 _LASTING = {*ROUNDS, *SAMPLED_ROUNDS, *_NEEDED, a.uniform_shares}
-"""Assumptions that hold for runs of any length: about every round, and about all points."""
+"""Assumptions that hold for runs of any length: on every round, and on all points."""
 _OF_EVERY_ROUND = (
     *(q.clients, q.largest_importance, q.sampling_variance),
     *(q.local_steps, q.local_step_size, q.local_step_index),
     *(q.smoothness, q.strong_convexity, q.noise_smoothness, q.noise_at_optimum, q.dissimilarity_at_optimum),
 )
-"""Numbers that are the same however many rounds there are, and wherever a run starts."""
+"""Numbers that do not depend on the number of rounds, or on the start of the run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Lasting(Contracting):
-    """A step that contracts as long as a run may last; b(k) is a polynomial."""
+    """A contracting step that holds for any number of rounds; b(k) is a polynomial."""
 
     share: Expr
     """s."""
@@ -75,7 +75,7 @@ class _Lasting(Contracting):
 
 @dataclass(frozen=True, kw_only=True)
 class LastRound(_Lasting):
-    """Why the error of the last round is small."""
+    """A proof that the error of the last round is small."""
 
     gain: Expr
     """g."""
@@ -83,14 +83,14 @@ class LastRound(_Lasting):
 
 @dataclass(frozen=True, kw_only=True)
 class LastIterate(_Lasting):
-    """Why the error of the last model is small."""
+    """A proof that the error of the last iterate is small."""
 
     kept: Expr
     """h(k)."""
 
 
 def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the mean error of the last round; raise `Rejected` if the claim is about something else."""
+    """Check a bound on the average error of the last round; raise `Rejected` for other claims."""
     _require_lasting(claim, certificate, certificate.gain)
     step, context = yield from require_contraction(claim, certificate, prove, gain=certificate.gain)
     yield from _check_two_runs(claim, step, context, certificate.share)
@@ -104,7 +104,7 @@ def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Ite
 
 
 def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the error of the last model; raise `Rejected` if the claim is about something else."""
+    """Check a bound on the error of the last iterate; raise `Rejected` for other claims."""
     _require_lasting(claim, certificate, certificate.kept)
     step, context = yield from require_contraction(claim, certificate, prove, kept=certificate.kept)
     yield from _check_two_runs(claim, step, context, certificate.share)
@@ -118,16 +118,16 @@ def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) ->
 
 
 def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
-    """Check that runs with common random numbers contract towards each other, and their errors with them."""
+    """Check that runs with common random numbers contract towards each other, and the difference of their errors."""
     yield check_assumed(claim, _NEEDED, "runs with common random numbers contract towards each other")
     yield from prefixed("two runs: ", _check_coupling(step, context, claim.conditions))
     yield from prefixed("their errors: ", _errors(step, context, share, claim.conditions))
 
 
 def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None:
-    """Raise `Rejected` if a number may be another one in a longer run, or an assumption may fail there.
+    """Raise `Rejected` if a number may change in a longer run, or an assumption may fail there.
 
-    `counted` is how often the certificate counts errors.
+    `counted` is the multiple of the errors in the certificate.
     """
     others = [one.name for one in claim.assumptions if one not in _LASTING]
     if others:
@@ -191,9 +191,9 @@ def _errors(step: Claim, context: Context, share: Expr, conditions: Sequence[Exp
 def _conclusion(
     claim: Claim, quantity: RunQuantity, certificate: _Lasting, context: Context, *, counted: Expr, whole: Expr
 ) -> Iterator[Step]:
-    """Check the side conditions, and that the remainder is at most the claim's bound.
+    """Check the side conditions, and that the derived bound is at most the claim's bound.
 
-    `counted` is how often errors count in a round; runs are together up to the power K of 1 - eta mu over `whole`.
+    `counted` is the weight of the errors in a round; the distance of the runs is a power of 1 - eta mu over `whole`.
     """
     symbol = symbols_of(claim)
     steps, bending = symbol(q.local_steps), symbol(q.local_step_size) * symbol(q.strong_convexity)

@@ -1,10 +1,10 @@
-"""Certificates as closed data: whatever is checked is rebuilt, piece by piece, from what is on a list.
+"""Certificates as closed data: every certificate is rebuilt, part by part, from a closed list of types.
 
-The pieces are records, by the types of their fields: expressions that the kernel
-admits, orderings, texts, flags, whole numbers, reasons by their names, and
-facts and measures that are one of the known ones.  The symbols that a
-certificate declares become new symbols, which stand for nothing else.  So
-nothing rests on how a certificate was written, read or found.
+The parts are records, by the types of their fields: expressions that the kernel
+admits, orderings, texts, flags, whole numbers, references to inequalities, and
+known facts and measures.  The symbols that a
+certificate declares become new symbols without further assumptions.  Hence the
+verdict does not depend on how a certificate was written, read or found.
 """
 
 from __future__ import annotations
@@ -90,13 +90,13 @@ SymbolTable = Mapping[Any, sp.Symbol]
 
 
 def decode(certificate: object) -> AnyCertificate:
-    """Return a certificate rebuilt; raise `Rejected` if something in it is not on the list."""
+    """Return a rebuilt certificate; raise `Rejected` if it contains a type that is not on the list."""
     made: AnyCertificate = _make(AnyCertificate, certificate, {one: _new(one) for one in declared_symbols(certificate)})
     return made
 
 
 def declared_symbols(certificate: Any) -> Iterator[Any]:
-    """Yield the symbols that a certificate declares: of roots, and of products."""
+    """Yield the symbols that a certificate declares: for roots, and for products."""
     yield from (root.letter for root in getattr(certificate, "roots", ()))
     for link in getattr(certificate, "links", ()):
         if type(link) is Products:
@@ -111,7 +111,7 @@ def _new(symbol: Any) -> sp.Symbol:
 
 
 def _make(of: Any, value: Any, symbols: SymbolTable) -> Any:
-    """Return a value of a type, rebuilt."""
+    """Return a rebuilt value of a type."""
     kind = next((kind for kind in _alternatives(of) if _is_one(kind, value)), None)
     if kind is None:
         raise Rejected(f"{value!r:.80} has no place in a certificate")
@@ -169,7 +169,7 @@ _MAKERS: Mapping[Any, Callable[[Any, Any, SymbolTable], Any]] = {
 
 
 def _alternatives(of: Any) -> Sequence[Any]:
-    """Return the types of which a value is of one."""
+    """Return the alternatives of a union type."""
     if of is Derived:
         return DERIVED
     is_union = get_origin(of) not in (None, Sequence, Mapping, Literal)
@@ -177,7 +177,7 @@ def _alternatives(of: Any) -> Sequence[Any]:
 
 
 def _is_one(kind: Any, value: Any) -> bool:
-    """Return whether a value is of a type itself, not of one that pretends to be it."""
+    """Return whether a value has exactly a type, and is no instance of a subclass."""
     if kind in (Fact, Measure):
         return any(value is one for one in (*FACTS.values(), *MEASURES.values()) if type(one) is kind)
     if kind is int:

@@ -1,9 +1,9 @@
-"""From the definition of an algorithm to what a local step and the end of a round make of vectors of the kernel.
+"""Translates the definition of an algorithm into vectors of the kernel: its local step and the end of its round.
 
-Expressions are read as the definition has them, coefficient by coefficient.
-Sums over clients are means where all take part with their client weights; of
-vectors that vanish they vanish for all draws, and what is the same for all
-clients stays what it is when neighbours exchange it.
+Linear combinations are translated coefficient by coefficient.
+Sums over clients are averages if all participate with their client weights; a sum
+of zero vectors is zero for all participants, and mixing with neighbours
+does not change vectors that are equal for all clients.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ MIXING, ALIKE = "mixing", "bounded dissimilarity at the point of the gradient"
 
 @cache
 def state(of: sp.Symbol) -> sp.Dummy:
-    """Return the symbol of a vector of a definition, when a round starts."""
+    """Return the symbol of a vector of a definition at the start of a round."""
     return sp.Dummy(of.name, real=True)
 
 
 def definition(name: str) -> FederatedAlgorithm:
-    """Return the definition that run files call so: ``file.py:NAME`` is looked for from the present folder."""
+    """Return the definition of that name in run files; ``file.py:NAME`` is relative to the present folder."""
     found = find_definition(name, "algorithm", Path.cwd())
     if type(found) is not FederatedAlgorithm:
         raise Rejected(f"expected a FederatedAlgorithm, got a {type(found).__name__}")
@@ -95,7 +95,7 @@ def definition_of(claim: Claim) -> FederatedAlgorithm:
 
 @cache
 def _create_symbol(_name: str, latex: str) -> sp.Dummy:
-    """Create a symbol for a quantity that a claim does not name."""
+    """Return a symbol for a quantity that a claim does not name."""
     return sp.Dummy(latex, real=True)
 
 
@@ -107,10 +107,10 @@ class Round:
     algorithm: FederatedAlgorithm
     context: Context
     numbers: Mapping[Expr, Expr]
-    """The symbols of its numbers."""
+    """The symbols of the algorithm's numbers."""
     coins: Mapping[Expr, Expr]
     noise: Expr = sp.S.Zero
-    """Noise of a client's gradient; zero for a round in expectation, also over what compression leaves out."""
+    """Noise of a client's gradient; zero for a round in expectation, also over the compression."""
 
     @property
     def chance(self) -> Expr:
@@ -123,12 +123,12 @@ class Round:
         return sp.sympify(scale).xreplace({**self.numbers, **self.coins})
 
     def expression(self, of: Expr, expression: Expr, vectors: Vectors) -> Expr:
-        """Return a linear combination, where `vectors` says what the vectors in it are."""
+        """Return a linear combination, with the vectors replaced by `vectors`."""
         parts = self.algorithm.parts(of, expression)
         return sp.Add(*(self.number(scale) * self._translate_part(of, part, vectors) for part, scale in parts.items()))
 
     def _translate_part(self, of: Expr, part: Expr, vectors: Vectors) -> Expr:
-        """Translate a part of the definition: a vector, a gradient or a compressed vector, in given vectors."""
+        """Translate a part of the definition: a vector, a gradient or a compressed vector, at the given vectors."""
         if part in vectors:
             return vectors[part]
         inside = self.expression(of, part.args[0], vectors)
@@ -139,7 +139,7 @@ class Round:
         return inside if isinstance(part, Compressed) else self._average_over_clients(part, inside)
 
     def _average_over_clients(self, part: Expr, inside: Expr) -> Expr:
-        """Return the average over clients of a vector; of one that all share the vector itself."""
+        """Return the average over clients of a vector; a vector that all clients share is its own average."""
         form = self.form(inside)
         if not form or isinstance(part, Average):
             return Average(inside) if form else sp.S.Zero
@@ -154,18 +154,18 @@ class Round:
         return Average(inside)
 
     def _mix_received(self, inside: Expr) -> Expr:
-        """Return the received mixture of neighbours' vectors; its distances follow from the sent ones."""
+        """Return the received mixture of neighbours' vectors; bounds on it follow from the sent ones."""
         if self.context.assumed.get(MIXING) != self._mixing(inside):
             raise Rejected(f"the mixture of {inside} over neighbours depends on the graph")
         return HEARD
 
     def _mixing(self, inside: Expr) -> Expr:
-        """rho^2 mean|v_i - vbar|^2 - mean|w_i - wbar|^2 for w = W v, with equal shares."""
+        """Return rho^2 mean|v_i - vbar|^2 - mean|w_i - wbar|^2 for w = W v, with equal weights."""
         rho = symbols_of(self.claim)(q.mixing_contraction)
         return rho**2 * _spread(inside) - _spread(HEARD)
 
     def add_gossip_identity(self) -> Round:
-        """The round with the identity of gossip, where neighbours exchange one vector and all shares are equal."""
+        """The round with the inequality of gossip, if neighbours exchange one vector and all weights are equal."""
         nodes = {node for _, end in self.algorithm.expressions() for node in sp.sympify(end).atoms(Mixed)}
         symbol = symbols_of(self.claim)
         if len(nodes) != 1 or a.uniform_shares not in self.claim.assumptions or not symbol.has(q.mixing_contraction):
@@ -175,12 +175,12 @@ class Round:
         return replace(self, context=replace(self.context, assumed={**self.context.assumed, MIXING: slack}))
 
     def form(self, of: Expr) -> Form:
-        """Return the normal form of a vector, without what cancels."""
+        """Return the normal form of a vector, after cancellation."""
         return remainder(vector(of, self.context), self.context.numbers)
 
     @property
     def states(self) -> Vectors:
-        """The symbols of the vectors of the server and of the clients, when the round starts."""
+        """The symbols of the vectors of the server and of the clients at the start of a round."""
         return {of: state(of) for of in (*self.algorithm.server, *self.algorithm.client)}
 
     def after_steps(self) -> Vectors:
@@ -189,7 +189,7 @@ class Round:
         return {**self.states, **self.local_step(begun)}
 
     def local_start(self, vectors: Vectors) -> dict[Expr, Expr]:
-        """Return the local vectors where local work starts."""
+        """Return the local vectors at the start of the local steps."""
         return {one.vector: self.expression(one.vector, one.start, vectors) for one in self.algorithm.steps}
 
     def local_step(self, vectors: Vectors) -> dict[Expr, Expr]:
@@ -207,14 +207,14 @@ class Round:
         return {of: self.expression(of, expression, at) for of, expression in starts.items()}
 
     def evaluate_at_optimum(self) -> dict[Expr, Expr]:
-        """Return their values at the optimum."""
+        """Return the vectors of the server and of the clients at the optimum."""
         if not self.algorithm.at_optimum:
             raise Rejected(f"{self.algorithm.name} does not say where its vectors rest at the optimum")
         mean, at = replace(self, noise=sp.S.Zero), {optimum: symbols_of(self.claim)(q.optimum)}
         return {of: mean.expression(of, expression, at) for of, expression in self.algorithm.at_optimum.items()}
 
     def with_another_step_size(self) -> Round:
-        """Return a later local step of the same round, where step sizes may change from step to step."""
+        """Return a later local step of the same round, if step sizes may change from step to step."""
         if a.same_step_size in self.claim.assumptions:
             return self
         later = _create_symbol(self.algorithm.name, f"{eta.name}^k")
@@ -229,7 +229,7 @@ class Round:
 
 
 def _spread(of: Expr) -> Expr:
-    """mean|v_i - vbar|^2."""
+    """Return mean|v_i - vbar|^2."""
     return Average(norm_sq(of - Average(of)))
 
 
@@ -243,7 +243,7 @@ def rounds_of(claim: Claim) -> Iterator[Round]:
 
 
 def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
-    """Yield the rounds of the algorithm of a claim with noise, from symbols for the vectors where they start."""
+    """Yield the rounds of the algorithm of a claim with noise, from symbols for the vectors at their start."""
     known, at_step, first = symbols_of(claim), build_context(replace(claim, place="step")), None
     for one in rounds_of(claim):
         own = frozenset(map(state, one.algorithm.client)) | {HEARD}
@@ -256,13 +256,13 @@ def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
             share=one.numbers[importance] if at_step.share is None else at_step.share,
         )
         noisy = replace(one, context=context, noise=known(q.gradient_noise))
-        # What is heard has one symbol, and is one vector whatever the coins show.
+        # The received vector has one symbol, because it is the same for all outcomes of the coins.
         first = first or _add_gradient_identities(noisy).add_gossip_identity()
         yield replace(noisy, context=first.context)
 
 
 def _add_gradient_identities(one: Round) -> Round:
-    """Return a round with what dissimilarity says where the gradient is asked for."""
+    """Return a round with the bound on dissimilarity at the points of its gradients."""
     symbol = symbols_of(one.claim)
     if a.bounded_dissimilarity not in one.claim.assumptions:
         return one
@@ -289,11 +289,11 @@ def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, context: Context)
 
 
 def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Expr], dict[Expr, Expr]]:
-    """Return the symbols of numbers that all clients share, and of those that each has one of."""
+    """Return the symbols of numbers that all clients share, and of numbers of which each client has its own."""
     symbol = symbols_of(claim)
 
     def symbol_for(of: Expr, quantity: Quantity | None) -> Expr:
-        """Return the claim's symbol for a quantity, or a new one where the claim has none."""
+        """Return the claim's symbol for a quantity, or a new one if the claim has none."""
         return (
             symbol(quantity)
             if quantity is not None and symbol.has(quantity)
@@ -328,7 +328,7 @@ def list_parameter_bounds(claim: Claim) -> tuple[Expr, ...]:
 
 
 def _quantity(parameter: Parameter) -> Quantity | None:
-    """Return the quantity of a parameter; raises `Rejected` if their signs may differ."""
+    """Return the quantity of a parameter; raise `Rejected` if their signs may differ."""
     quantity = PARAMETERS.get(parameter.key)
     known = {POSITIVE: sp.Interval.open(0, sp.oo), NONNEGATIVE: sp.Interval(0, sp.oo)}
     for quantities, allowed in known.items():

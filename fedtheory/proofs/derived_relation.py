@@ -1,7 +1,7 @@
-"""Relations of a proved claim as premises of another proof, and what follows from them.
+"""Relations of a proved claim as premises of another proof, and rules for their consequences.
 
-Further ones are subclasses: each says what follows from a relation, and under which
-assumptions.  Such a rule is as much trusted as the kernel is.
+The subclasses are rules: each defines a consequence of a relation, and the
+assumptions that it needs.  Such a rule is trusted like the kernel.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from fedtheory.proofs.numbers import SymbolTable
 
 @dataclass(frozen=True)
 class Derived:
-    """A relation of another claim, by its number."""
+    """A relation of another claim, by its index."""
 
     claim: str
     link: int = 0
     kind: ClassVar[str] = "relation"
-    """Its name in documents."""
+    """Name of the rule in documents."""
     label: ClassVar[str] = "a proved claim"
-    """Name for readers."""
+    """Name of the rule for readers."""
     needs: ClassVar[tuple[Assumption, ...]] = ()
-    """Assumptions that are needed besides those of that claim."""
+    """Assumptions that are needed in addition to those of that claim."""
     place: ClassVar[Place] = "run"
     """Required place of that claim."""
     keeps_equations: ClassVar[bool] = True
-    """Whether an equation remains one; else only one direction of it does."""
+    """Whether an equation gives an equation; otherwise it gives one inequality only."""
 
     def of(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
         """Return the non-negative expression, from the relations of that claim."""

@@ -1,8 +1,8 @@
 """Distances of clients inside a round: from each other, from their average, from their start.
 
-All clients start a round at the server's model.  A measure says what it is
-before and after a local step, in which context, and what a bound on it at every
-step means for the drift.
+All clients start a round at the server's model.  A measure defines the distance
+before and after a local step, its context, and the bound on
+the drift that follows from a bound on it at every step.
 """
 
 from __future__ import annotations
@@ -35,19 +35,22 @@ class Measure:
     after: Callable[[Claim], Expr]
     context: Callable[[Claim, Numbers], Context]
     together: Callable[[Claim, Context], Context]
-    """The context at the start of a round, where all clients are at the server's model."""
+    """The context at the start of a round, where all clients have the server's model."""
     largest_drift: Callable[[Expr], Expr] | None
-    """Largest drift of one client is at most, as a multiple of a bound, by the number of clients; None if unknown."""
+    """Factor of the bound for the largest drift of one client, as a function of the number of clients.
+
+    None means that no factor is known.
+    """
     mean_drift: Callable[[Expr], Expr]
-    """Mean drift over clients, by importance, is at most this multiple of the bound; None if unknown."""
+    """Factor of the bound for the client average of the drift; None if unknown."""
     needs: tuple[a.Assumption, ...] = ()
-    """Assumptions that these multiples need."""
+    """Assumptions that these factors need."""
     largest: q.RunQuantity = q.max_drift
     """The largest drift of a run that it bounds."""
     means: tuple[q.RunQuantity, ...] = (q.round_drift, q.average_round_drift)
-    """The means over the local steps that it bounds."""
+    """The averages over the local steps that it bounds."""
     observes_together: bool = True
-    """Whether clients that step from one point have observed their gradients there."""
+    """Whether clients that step from one point have evaluated their gradients there."""
 
 
 def _step_of_two(claim: Claim) -> Expr:
@@ -56,7 +59,7 @@ def _step_of_two(claim: Claim) -> Expr:
 
 
 def build_pair_context(claim: Claim, numbers: Numbers) -> Context:
-    """Return the context of two clients: the claim's assumptions, for each."""
+    """Return the context of two clients: the claim's assumptions, for each of them."""
     noise = frozenset({n_i, n_j})
     is_quiet = a.full_gradients in claim.assumptions
     context = Context(
@@ -75,7 +78,7 @@ def _assumed_of_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
     for name, x, slope, noise in (("i", x_i, SLOPE_I, n_i), ("j", x_j, SLOPE_J, n_j)):
         for known, slack in assumed_of_a_client(claim, Gradient(F, x), slope, noise):
             yield f"{known} of {name}", slack
-        # The largest of the run is at least that of any of its steps.
+        # The largest value of the run bounds that of each step.
         yield f"second moment of {name} in the run", largest - norm_sq(slope + noise)
 
 
@@ -91,7 +94,7 @@ PAIR = Measure(
     together=_identify_clients,
     # x_i - xbar is (1/M) times the sum of x_i - x_j over the others.
     largest_drift=lambda clients: (1 - 1 / clients) ** 2,
-    # The mean over i is half of the mean over all pairs, of which one in M is zero.
+    # The average over i is half of the average over all pairs, of which a fraction 1/M is zero.
     mean_drift=lambda clients: (1 - 1 / clients) / 2,
     needs=(a.uniform_shares,),
 )
@@ -116,19 +119,19 @@ def _identify_iterates(claim: Claim, context: Context) -> Context:
 
 
 def _average_distance_sq(centre: q.Quantity, next_centre: q.Quantity) -> Measure:
-    """Return the mean over clients of the squared distance from a model, before and after a step."""
+    """Return the client average of the squared distance from a model, before and after a step."""
     return Measure(
         before=lambda claim: _spread(claim, q.local_iterate, centre),
         after=lambda claim: _spread(claim, q.next_local_iterate, next_centre),
         context=_build_whole_context,
         together=_identify_iterates,
         largest_drift=None,
-        # From no point is the mean squared distance smaller than from the average.
+        # The average minimises the mean squared distance.
         mean_drift=lambda _clients: sp.S.One,
     )
 
 
 SPREAD = _average_distance_sq(q.average_iterate, q.next_average_iterate)
-"""From the average."""
+"""The measure of distances from the average."""
 DISPLACEMENT = _average_distance_sq(q.server_model, q.server_model)
-"""From the model of the round's start."""
+"""The measure of distances from the model at the start of the round."""

@@ -1,4 +1,4 @@
-"""The entries of an outline: coefficients, what they multiply, and why that is not negative."""
+"""The entries of an outline: coefficients, their factors, and why these are non-negative."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fedtheory.kernel.expressions import Expr
 
 @dataclass(frozen=True)
 class Entry:
-    """A coefficient and what it multiplies."""
+    """A coefficient and the factor that it multiplies."""
 
     coefficient: Expr
     reason: str
-    """Why the other factor is not negative, or zero."""
+    """The reason why the factor is non-negative, or zero."""
     factor: Expr
     premise: str | None = None
-    """Id of the proved claim whose slack the factor is."""
+    """Id of the proved claim whose slack is the factor."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class Group:
     """The entries whose sum is the slack of one statement."""
 
     statement: str
-    """LaTeX."""
+    """The statement in LaTeX."""
     entries: tuple[Entry, ...]
 
 
 def entries_of(terms: Sequence[Term], context: Context) -> tuple[Entry, ...]:
-    """Return the terms of a certificate as entries; a client's own number stays inside the mean."""
+    """Return the terms of a certificate as entries; a client's own number stays inside the average."""
     found = []
     for term in terms:
         reason = term.reason.instantiate(context)
-        # A client's own number stays inside the mean.
+        # A client's own number stays inside the average.
         alone = replace(term, coefficient=sp.S.One)
         stays = term.averaged and context.numbers.differs(sp.sympify(term.coefficient))
         shown = (sp.S.One, term) if stays else (sp.sympify(term.coefficient), alone)

@@ -1,7 +1,7 @@
-"""Existence of objects that a run may lack: minimisers, integer periods, weights without reports.
+"""Quantities that are undefined on some runs: minimisers, integer periods, weights without reports.
 
-Where a claim names such a quantity it says nothing of a run without it.  So what it says is used, and what is known of
-the quantity, only where something is named that exists on the same runs, or where an assumption says that they do.
+A claim that names such a quantity does not apply to a run without it.  Hence a statement or fact about the quantity is
+used only if the claim names a quantity that is defined on the same runs, or has an assumption that implies this.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ FROM_OPTIMUM: frozenset[Quantity] = frozenset(
         q.distance_to_small_step_limit,
     }
 )
-"""Quantities relative to x* or F*, which need an objective that is bounded below, and no term says so."""
+"""Quantities relative to x* or F*, which need an objective that is bounded below, although no term shows it."""
 
 
 def _with_papers(*kinds: Existing) -> tuple[Existing, ...]:
-    """Kinds of objects with the quantities of papers and of terms that exist on the same runs, and papers' kinds."""
+    """Return the groups of quantities, extended by those of papers and terms that are defined on the same runs."""
     others = [kind for part in parts_of_papers("signs") for kind in part.SIGNS.existing]
     every = {kind.name: kind for kind in (*kinds, *others)}
     for name in every:
@@ -64,21 +64,21 @@ KINDS = _with_papers(
         by=a.strongly_convex_clients,
     ),
 )
-"""Kinds of values that may be missing on a run."""
+"""Groups of quantities that may be undefined on a run."""
 OPTIMUM = KINDS[0]
 
 
 def list_missing(claim: Claim, quantities: frozenset[Quantity]) -> Iterator[str]:
-    """Return the existence assumptions of some quantities that a claim lacks."""
+    """Yield the assumptions that a claim lacks for some quantities to be defined."""
     yield from (kind.name for kind in KINDS if kind.quantities & quantities and not is_known(kind, claim))
 
 
 def is_known(kind: Existing, claim: Claim) -> bool:
-    """Return whether a claim mentions what exists on the same runs, or makes an assumption that says that it exists."""
+    """Whether a claim names a quantity that is defined on the same runs, or has an assumption that implies it."""
     return bool(kind.quantities & frozenset(claim.notation.values()) or kind.by & {*claim.assumptions})
 
 
 def select_existing_symbols(claim: Claim) -> dict[Symbol, Quantity]:
-    """Return the symbols of a claim, without those that it does not use, of what may not exist."""
+    """Return the symbols of a claim, without unused ones whose quantities may be undefined."""
     missing = frozenset[Quantity]().union(*(kind.quantities for kind in KINDS if not is_known(kind, claim)))
     return {symbol: quantity for symbol, quantity in claim.where.items() if quantity not in missing}

@@ -1,6 +1,6 @@
-"""Facts: what holds of every run because of what its quantities are, not because of a theorem.
+"""Facts: inequalities that hold on every run by the definitions of its quantities, not by a theorem.
 
-The few of them are written down here and in the other modules of facts, and are as much trusted as the kernel is.
+They are listed here and in the other modules of facts, and are trusted like the kernel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SymbolTable
 
 
 class _Numbers:
-    """A symbol for each quantity, in which facts are written: that of a quantity is an attribute of its name."""
+    """A symbol for each quantity, in which facts are written: the symbol is an attribute with the quantity's name."""
 
     def __init__(self) -> None:
         self._symbols = SymbolTable({})
@@ -41,14 +41,14 @@ n = _Numbers()
 
 @dataclass(frozen=True)
 class Fact:
-    """A number of a run that is not negative, or zero, whatever the context."""
+    """A number of a run that is non-negative, or zero, in every context."""
 
     name: str
     number: Expr
     needs: tuple[Assumption, ...] = ()
     is_zero: bool = False
     where: Expr = sp.S.Zero
-    """Expression that must be zero as well."""
+    """Expression that must be zero for the fact to hold."""
 
     def slack(self, symbol: SymbolTable) -> Expr:
         """Return the number in the symbols of a claim."""
@@ -56,7 +56,7 @@ class Fact:
 
     @property
     def quantities(self) -> frozenset[q.Quantity]:
-        """Return its quantities."""
+        """Return the quantities of the fact."""
         return frozenset(n.quantities[symbol] for symbol in self.number.free_symbols | self.where.free_symbols)
 
     def zero_condition(self, symbol: SymbolTable) -> Expr:
@@ -65,12 +65,12 @@ class Fact:
 
 
 def zero(name: str, number: Expr, *needs: Assumption, where: Expr = sp.S.Zero) -> Fact:
-    """Fact on a number that is zero because something else is."""
+    """Return the fact that a number is zero if `where` is zero."""
     return Fact(name, number, needs, True, where)
 
 
 def least(name: str, number: Expr, *needs: Assumption) -> Fact:
-    """Fact on a number that is not negative."""
+    """Return the fact that a number is non-negative."""
     return Fact(name, number, needs)
 
 

@@ -1,10 +1,10 @@
-"""From a bound on the error after a step by that before it to the error of the last of K models.
+"""Derives a bound on the error of the last of K iterates from a bound on each error by the previous one.
 
-Where E F(xbar') <= E F(xbar) + b at every local step, the last error is at most that after step j plus (K - j) b, and
-so at most the mean error over the steps j = 1 .. K plus (K - 1) b/2.
+If E F(xbar') <= E F(xbar) + b at every local step, the last error is at most that after step j plus (K - j) b, and
+so at most the average error over the steps j = 1 .. K plus (K - 1) b/2.
 
-Where e' <= q e + b of the errors e = E F(xbar) - F*, with 0 <= q <= 1 and b >= 0, the last one is at most
-q^K e + (1 + q + .. + q^(K-1)) b with the initial gap as e, and 1 - q times the sum of these powers is at most 1.
+If e' <= q e + b for the errors e = E F(xbar) - F*, with 0 <= q <= 1 and b >= 0, the last one is at most
+q^K e + (1 + q + .. + q^(K-1)) b with the initial error as e, and 1 - q times the sum of these powers is at most 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from fedtheory.proofs.numbers import NUMBERS, ROUNDS, SymbolTable, power_of
 
 @dataclass(frozen=True)
 class LastOfFalling(Derived):
-    """An upper bound on the value after each local step by that before it, for the last model and the mean error."""
+    """A bound on the value after each local step by the previous one.
+
+    It gives the last error from the average error.
+    """
 
     kind = "last of falling errors"
     label = "a proved claim that errors fall, for the last model"
@@ -44,7 +47,7 @@ class LastOfFalling(Derived):
 
 @dataclass(frozen=True)
 class LastOfContracting(Derived):
-    """A bound on the error after each local step by a multiple of that before it, for the last model."""
+    """A bound on the error after each local step by a multiple of the previous one; it gives the last error."""
 
     kind = "last of contracting errors"
     label = "a proved claim that errors contract, for the last model"
@@ -59,20 +62,20 @@ class LastOfContracting(Derived):
         return (1 - factor) * last + added
 
     def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
-        """Require that the factor lies between zero and one, and that nothing negative is added."""
+        """Require that the factor lies between zero and one, and that the added number is non-negative."""
         factor, added = _read_contraction(symbol, slack)
         return (factor, 1 - factor, added)
 
 
 def _read_contraction(symbol: SymbolTable, slack: Expr) -> tuple[Expr, Expr]:
-    """Return q and b of a relation e' <= q e + b between expected errors; raise `Rejected` if it is another one."""
+    """Return q and b of a relation e' <= q e + b between expected errors; raise `Rejected` for other relations."""
     names = now, later, least = sp.symbols("now later least", cls=sp.Dummy)
     models: Sequence[q.VectorQuantity] = (q.average_iterate, q.next_average_iterate, q.optimum)
     found = slack
     for model, name in zip(models, names, strict=True):
         value = Value(symbol(q.objective), symbol(model))
         found = found.xreplace({Expectation(value): name, value: name})
-    # An expectation of several values is that of each of them.
+    # The expectation of a sum is the sum of expectations.
     found = found.replace(
         Expectation, lambda inside: inside if inside.free_symbols & set(names) else Expectation(inside)
     )

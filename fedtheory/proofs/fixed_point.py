@@ -1,9 +1,9 @@
-"""Fixed points: an algorithm that starts at the optimum stays there, by its definition.
+"""Proofs of fixed points: an algorithm that starts at the optimum stays there, by its definition.
 
-Where all vectors are as the definition says that they rest at x*, a local step
-leaves the local vectors where they are, of whatever size it is, so that all
-local steps do, or the round has a single one; and the end of the round leaves every vector of the
-server and of the clients where it is, whatever the coins show.
+If all vectors have the values that the definition states for x*, a local step of any
+size leaves the local vectors unchanged, and so do all
+local steps (or the round has a single one); and the end of the round leaves every vector of the
+server and of the clients unchanged, for all outcomes of the coins.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from fedtheory.proofs.proof import Prover, prefixed
 
 @dataclass(frozen=True, kw_only=True)
 class FixedPoint:
-    """Why a round leaves an algorithm where it is."""
+    """A proof that a round leaves all vectors of an algorithm unchanged."""
 
     claim: str
     """Id of the claim."""
     local_step: Literal["idle", "single"]
-    """At the optimum it moves nothing, or a round has a single one."""
+    """Whether a local step at the optimum changes nothing; otherwise a round must have a single one."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's; None for the claim's own."""
 
 
 def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> Iterator[Step]:
-    """Check that an algorithm rests at the optimum; raise `Rejected` if the claim says something else."""
+    """Check that the optimum is a fixed point of an algorithm; raise `Rejected` for other claims."""
     (relation, *others) = claim.relations
     still = (symbols_of(claim)(q.optimum_displacement_sq), 0)
     if others or relation.operator not in ("==", "<=") or relation.sides != still:

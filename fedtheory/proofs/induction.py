@@ -1,4 +1,4 @@
-"""Induction over the local steps of a round: the number of the step, its powers, and the start of the round."""
+"""Induction over the local steps of a round: the step index, its powers, and the start of the round."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from fedtheory.proofs.numbers import bound_step_index, symbols_of
 
 _Name = TypeVar("_Name")
 k = sp.Dummy("k", nonnegative=True)
-"""Local steps taken so far, 0 .. tau, in certificates of bounds on the drift of a run."""
+"""Number of local steps so far, 0 .. tau, in certificates of bounds on the drift of a run."""
 POWER = sp.Dummy("R^k", positive=True)
 """The k-th power of the base of an induction, in its factor, offset and terms."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """The symbol k of an induction, and what it does to expressions."""
+    """The symbol k of an induction, and substitutions for it."""
 
     claim: Claim
     base: Expr | None = None
-    """A number from one on, whose k-th power occurs in the bound."""
+    """A number of at least one, whose k-th power occurs in the bound."""
 
     @property
     def index(self) -> sp.Symbol:
@@ -47,11 +47,11 @@ class Course:
         return expression.replace(is_power, lambda part: POWER * base ** (part.exp - self.index))
 
     def after(self, expression: Expr) -> Expr:
-        """Return an expression in k at k + 1."""
+        """Return an expression with k replaced by k + 1."""
         return self.written(expression.xreplace({self.index: self.index + 1}))
 
     def evaluate_at_start(self, expression: Expr) -> Expr:
-        """Return an expression in k at zero."""
+        """Return an expression with k replaced by zero."""
         return expression.xreplace({self.index: sp.S.Zero})
 
 
@@ -70,7 +70,7 @@ def require_round(claim: Claim) -> None:
 
 
 def require_constant(expression: Expr, course: Course, context: Context) -> None:
-    """Raise `Rejected` for what changes from step to step by more than the number of the step."""
+    """Raise `Rejected` for an expression that depends on the local step other than through its index."""
     symbol = symbols_of(course.claim)
     same = {symbol(quantity) for quantity in _CONSTANT} | context.objectives | context.client_objectives
     known = same | context.numbers.symbols | context.numbers.of_clients | context.numbers.definitions.keys()
@@ -79,11 +79,11 @@ def require_constant(expression: Expr, course: Course, context: Context) -> None
 
 
 def advance_distance(claim: Claim, measured: Expr) -> Expr:
-    """D after the next local step."""
+    """Return D after the next local step."""
     symbol = symbols_of(claim)
     steps = {symbol(now): symbol(later) for now, later in _NEXT.items()}
     known = steps.keys() | {symbol(quantity) for quantity in _CONSTANT}
-    # A sum over the local steps has the later ones in it.
+    # A sum over all local steps contains later ones.
     if not measured.free_symbols <= known or measured.atoms(Gradient, LocalSum):
         raise Rejected(f"{measured} is not a distance of iterates and of what stays the same in a round")
     return measured.xreplace(steps)
@@ -107,7 +107,7 @@ def conditions_at_step(course: Course, start: int) -> tuple[Expr, ...]:
 
 
 def restrict_to_start(claim: Claim, context: Context, course: Course) -> Context:
-    """The context where every model is the one that the round starts from, and sums over later steps are unknown."""
+    """Return the context at the start of a round, where all models are equal, and sums over later steps are unknown."""
     symbol = symbols_of(claim)
     models = {symbol(q.local_iterate), symbol(q.centralised_model)}
     begun = replace(
@@ -117,12 +117,12 @@ def restrict_to_start(claim: Claim, context: Context, course: Course) -> Context
         step_vectors=context.step_vectors - models,
         random=context.random - models,
         definitions={**_select_step_facts(context.definitions), **dict.fromkeys(models, symbol(q.server_model))},
-        # What is known at every step is known at the first one as it is there.
+        # Facts on every step hold at the first one, in its symbols.
         assumed={name: course.evaluate_at_start(slack) for name, slack in _select_step_facts(context.assumed).items()},
     )
     return count_from(course, begun, 0)
 
 
 def _select_step_facts(known: Mapping[_Name, Expr]) -> dict[_Name, Expr]:
-    """Select the known facts about a single step."""
+    """Select the known facts on single steps."""
     return {name: one for name, one in known.items() if not one.atoms(LocalSum)}

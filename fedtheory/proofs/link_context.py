@@ -16,7 +16,7 @@ from fedtheory.proofs.small_steps import with_small_step_limit
 def write_out(claim: Claim, relation: Relation) -> Relation:
     """Return a relation about a round with its step sizes and participants in terms of the round's numbers.
 
-    One between quantities of a run becomes one between what they measure.
+    A relation between quantities of a run becomes one between the expressions that define them.
     """
     if claim.place == "run":
         return write_in_vectors(claim, relation)

@@ -1,4 +1,4 @@
-"""Why links of certificates hold, next to sums of terms: data from which proof terms are written."""
+"""Kinds of links of certificates other than sums of terms: data from which proof terms are written."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fedtheory.kernel.expressions import Expr
 
 @dataclass(frozen=True, kw_only=True)
 class Induction:
-    """Why a bound holds at every local step."""
+    """A proof of a bound at every local step by induction."""
 
     measured: Expr
-    """D at the present local step: of iterates, and what stays the same in a round."""
+    """The distance D at the present local step, in iterates and vectors that are fixed in a round."""
     factor: Expr
     offset: Expr
     terms: Sequence[Term]
@@ -27,12 +27,15 @@ class Induction:
     start: Sequence[Term] = ()
     """Terms whose sum is the slack of ``D_0 <= bound(0)``."""
     base: Expr | None = None
-    """A number from one on, whose k-th power occurs in the bound; elsewhere that power is `induction.POWER`."""
+    """A number of at least one, whose k-th power occurs in the bound.
+
+    Other parts write `induction.POWER` for this power.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Squared:
-    """Why a relation holds: it says that the square of a length is not larger than that of a bound on it."""
+    """A proof that the square of a norm is at most the square of a bound on it."""
 
     length: Expr
     bound: Expr
@@ -42,11 +45,11 @@ class Squared:
 
 @dataclass(frozen=True)
 class Nonnegative:
-    """A polynomial in the symbols of a proof that is not negative, linear in what they stand for."""
+    """A non-negative polynomial in a proof's symbols, linear in the inner products and norms that they stand for."""
 
     slack: Expr
     terms: Sequence[Term]
-    """Terms whose sum it is."""
+    """Terms whose sum is the polynomial."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class CauchySchwarz:
 
     @property
     def symbols(self) -> tuple[sp.Symbol, sp.Symbol, sp.Symbol]:
-        """All three."""
+        """The three symbols."""
         return self.left_sq, self.right_sq, self.inner
 
     @property
@@ -70,7 +73,7 @@ class CauchySchwarz:
 
 @dataclass(frozen=True)
 class Product:
-    """A number times facts, each of which is not negative."""
+    """A number times non-negative facts."""
 
     coefficient: Expr
     facts: Sequence[str]
@@ -78,7 +81,7 @@ class Product:
 
 @dataclass(frozen=True, kw_only=True)
 class Products:
-    """Why a relation holds: its slack, times facts that it is divided by, is a sum of products of facts."""
+    """A proof of a relation between quotients: its slack, times denominators, is a sum of products of facts."""
 
     scalars: Mapping[sp.Symbol, Expr]
     """Meanings of the proof's symbols: inner products, norms and differences of values."""
@@ -89,9 +92,9 @@ class Products:
 
 @dataclass(frozen=True)
 class Positive:
-    """Why a number is larger than another one: the difference is positive by the signs of its symbols."""
+    """A proof of a strict inequality: the difference is positive by the signs of its symbols."""
 
 
 @dataclass(frozen=True)
 class PrefixSum:
-    """Why a sum of numbers over the past local steps is what it is: it begins with zero, and grows by its members."""
+    """A proof of the value of a sum over past local steps: it is zero at first, and increases by its summands."""

@@ -1,13 +1,13 @@
-"""From a function that shrinks in every round to the last model: Lyapunov functions of algorithms that are definitions.
+"""Lyapunov functions of algorithms given as definitions: they contract in every round and bound the last iterate.
 
-Let V be a function of the vectors of the server and of the clients.  Where a
-round, which has a single local step, makes of it
+Let V be a function of the vectors of the server and of the clients.  If a
+round with a single local step satisfies
 
-    E V'  <=  q V + b,        what is measured  <=  V,        V^0 <= v,
+    E V'  <=  q V + b,        the bounded quantity  <=  V,        V^0 <= v,
 
-what is measured after T rounds is at most ``q^T v + b / (1 - q)``.  What the
-vectors are after the local step and at the end of the round is read from the
-definition; over its coins the mean is taken.
+the bounded quantity after T rounds is at most ``q^T v + b / (1 - q)``.  The
+vectors after the local step and at the end of the round are taken from the
+definition; the expectation is over its coins and noise.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients 
 
 @dataclass(frozen=True, kw_only=True)
 class Lyapunov:
-    """Why the last model is near the optimum, or the clients near each other."""
+    """A proof that the last iterate is close to the optimum, or the clients close to each other."""
 
     claim: str
     """Id of the claim."""
     function: Expr
-    """V, of the vectors when a round starts."""
+    """V, of the vectors at the start of a round."""
     factor: Expr
     """q."""
     offset: Expr
@@ -47,26 +47,26 @@ class Lyapunov:
     level: Expr
     """v."""
     round: Sequence[Term]
-    """The terms that add up to q V + b - E V'."""
+    """The terms whose sum is q V + b - E V'."""
     model: Sequence[Term] = ()
-    """Those of V minus what is measured."""
+    """The terms whose sum is V minus the bounded quantity."""
     start: Sequence[Term] = ()
-    """Those of v - V^0."""
+    """The terms whose sum is v - V^0."""
     least: Expr = sp.S.Zero
-    """A number that is not negative, and at most q."""
+    """A non-negative lower bound of q."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's; None for the claim's own."""
 
 
 def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Iterator[Step]:
-    """Check a bound on the last round; raise `Rejected` if the claim is about something else."""
+    """Check a bound on the last round; raise `Rejected` for other claims."""
     (relation, *others) = claim.relations
     require_ordering(relation)
     if others:
         raise Rejected("a Lyapunov function proves one relation, about the last iterate")
     if any(quantity.place != "run" for quantity in claim.where.values()):
         raise Rejected("the claim has symbols whose value differs between rounds")
-    # No curvature is larger than the largest.
+    # Every curvature is at most the largest one.
     curvatures = symbols_of(claim).at_most((q.strong_convexity, q.smoothness))
     conditions = (*claim.conditions, *curvatures, *list_parameter_bounds(claim))
     outcomes = list(noisy_rounds_of(claim))
@@ -82,7 +82,7 @@ def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Itera
 
 
 def _require_full_participation(claim: Claim, one: Round) -> None:
-    """Raise `Rejected` if clients may be missing: what they keep stays unchanged then."""
+    """Raise `Rejected` if some clients may not participate, because their vectors would stay unchanged."""
     known = one.algorithm
     if known.client_update and not known.needs_everybody and a.full_participation not in claim.assumptions:
         raise Rejected(
@@ -91,7 +91,7 @@ def _require_full_participation(claim: Claim, one: Round) -> None:
 
 
 def _require_of_states(value: Expr, one: Round) -> None:
-    """Raise `Rejected` if V is of what a round draws: it would have the same noise before the round and after it."""
+    """Raise `Rejected` if V contains random vectors of a round, which would be the same before and after it."""
     objectives, numbers = one.context.objectives | one.context.client_objectives, one.context.numbers
     points = {*one.states.values(), START, symbols_of(one.claim)(q.optimum)}
     other = value.free_symbols - points - objectives - numbers.symbols - numbers.of_clients
@@ -108,7 +108,7 @@ def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequenc
 
 
 def _move(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
-    """V of other vectors; what is not named stays."""
+    """Return V at other vectors; vectors without a new value are unchanged."""
     return value.xreplace({one.states[of]: where for of, where in vectors.items()})
 
 
@@ -146,7 +146,7 @@ def _conclusion(claim: Claim, certificate: Lyapunov, quantity: Quantity, conditi
     """Check the side conditions, then that the derived bound implies the claim."""
     given = (certificate.factor, certificate.offset, certificate.level, certificate.least)
     factor, offset, level, least = map(numbers_of(claim).plain, given)
-    # The last of these is finite: so the factor is smaller than one.
+    # The last of these is finite, so that the factor is smaller than one.
     signed = (least, factor - least, *sp.Add.make_args(offset), 1 / (1 - factor))
     bound = factor ** symbols_of(claim)(q.rounds) * level + offset / (1 - factor)
     yield from conclude_bound(claim, quantity, bound, signed, known=conditions)

@@ -1,4 +1,4 @@
-"""Means over local steps: certificates of claims about rounds or runs by a claim about each local step."""
+"""Certificates of claims about rounds or runs as averages of a claim about each local step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Span = Literal["round", "run"]
 
 @dataclass(frozen=True, kw_only=True)
 class MeanCertificate:
-    """A claim about rounds or a run that is the mean, over the local steps, of a proved claim about each of them."""
+    """A claim about rounds or a run as the average, over the local steps, of a proved claim about each of them."""
 
     claim: str
     """Id of the claim."""
@@ -23,8 +23,8 @@ class MeanCertificate:
     """Id of the claim about each local step."""
     span: Span
     potential: Expr | None = None
-    """A number c(k) of the local step, of each client or of all, by which a step trades c(k) times how far the clients
-    are apart, in mean square, for c(k+1) times how far they are after it; nothing is left of the trade at the end
+    """A potential c(k), a number of the local step for each client or for all: a step replaces c(k) times the average
+    squared distance of the clients from their average by c(k+1) times the one after the step; it is zero at the end
     of a round."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""

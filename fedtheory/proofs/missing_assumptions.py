@@ -1,4 +1,4 @@
-"""Assumptions that a claim lacks for its certificate: each is tried, none is supposed."""
+"""Finds assumptions that a claim lacks for its certificate, by trying each of them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from fedtheory.proofs.checker import MOST_WORK, check_certificate
 from fedtheory.proofs.proof import Proof
 
 _MOST = 3
-"""So many assumptions are added at most."""
+"""Largest number of added assumptions."""
 _MOST_OTHERS = 6
-"""Assumptions with which something else fails, to which a second one is added."""
+"""Limit on the assumptions that change the failure, to which a second one is added."""
 
 
 def find_missing_assumptions(proof: Proof) -> tuple[str, ...]:
-    """Names of assumptions with which a broken certificate is accepted, or gets past what it fails at; none if none is.
+    """Return the names of added assumptions with which a broken certificate is accepted, or gets further; else empty.
 
-    The kernel reads the certificate again for each assumption that the claim does not make; all that together takes
-    no more than one check may, and of a certificate that takes a quarter of that none is tried.
+    The kernel checks the certificate again for each assumption that the claim does not make; the total work
+    is at most the limit of one check, and a certificate that takes a quarter of it is not tried.
     """
     names: list[str] = []
     left = MOST_WORK // 2
@@ -40,7 +40,7 @@ def find_missing_assumptions(proof: Proof) -> tuple[str, ...]:
 
 
 def _pair(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ...]:
-    """Two assumptions that get past what fails where none does alone: with the first, something else fails."""
+    """Try pairs of assumptions, if the first of them changes the failure without removing it."""
     others = [each for each in tried if _failing(each[1]) not in (None, _failing(proof))]
     if not 0 < len(others) <= _MOST_OTHERS or _measure_work(proof) > MOST_WORK // 1000:
         return ()
@@ -52,7 +52,7 @@ def _pair(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ..
 
 
 def _measure_work(proof: Proof) -> int:
-    """Return the work of a check by itself: claims that it relies on are not checked again."""
+    """Return the work of a check without that of the claims on which it depends."""
     return proof.work.get(proof.claim.id, 0)
 
 
@@ -66,9 +66,9 @@ def _with(proof: Proof, added: Assumed) -> Proof:
 
 
 def _best(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[Assumed, Proof] | None:
-    """Return the first that is accepted, else the one that gets furthest past what fails.
+    """Return the first attempt that is accepted, else the one that gets furthest beyond the failure.
 
-    None if none gets past it.
+    Returns None if none gets further.
     """
     before = _progress(proof)
     past = [each for each in tried if _progress(each[1]) > before and _failing(each[1]) != _failing(proof)]
@@ -76,7 +76,7 @@ def _best(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[Assumed
 
 
 def _progress(proof: Proof) -> tuple[bool, int, bool]:
-    """Whether a proof is accepted, how many steps hold before the first that fails, and whether that one was read."""
+    """Whether a proof is accepted, the number of steps before the failure, and whether the failing step was reached."""
     held = next((place for place, step in enumerate(proof.steps) if not step.holds), len(proof.steps))
     return proof.verdict == "proved", held, len(proof.steps) > held + 1
 

@@ -1,4 +1,4 @@
-"""A small change with which a broken certificate is accepted: common slips, tried one at a time."""
+"""Finds a small change with which a broken certificate is accepted, by trying common slips one at a time."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ _PLACES = ("at", "around")
 
 JsonTable = dict[str, Any]
 Change = tuple[str, Callable[[JsonTable], None]]
-"""A change in words, and what it does to a term."""
+"""A description of a change, and the function that applies it to a term."""
 
 
 def near_misses(proof: Proof) -> tuple[str, ...]:
-    """Return a change of one term with which a broken certificate is accepted, in words; empty if none is found.
+    """Return the description of a change of one term with which a broken certificate is accepted.
 
-    The kernel reads the certificate again for each change; all together take no more than a quarter of a check.
+    The result is empty if none is found.
+    The kernel checks the certificate again for each change; all together take at most a quarter of the limit of a
+    check.
     """
     if proof.verdict != "broken" or proof.document is None:
         return ()

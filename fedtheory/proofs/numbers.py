@@ -1,4 +1,4 @@
-"""The symbols and numbers of a claim: what each stands for, and what is known of it because of that."""
+"""The symbols and numbers of a claim: their quantities, and the signs and bounds that follow."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GAPS = (
     q.final_suboptimality,
     q.smallest_gap,
 )
-"""Gaps of objective values to the minimum: nonnegative, and positive where a claim divides by them."""
+"""Gaps of objective values to the minimum: non-negative, and positive if a claim divides by them."""
 _OWN = Signs(
     counts=(q.clients, q.participants, q.local_steps, q.rounds, q.iterations),
     positive=(
@@ -73,33 +73,33 @@ _SIGNS = (*_TABLES, signs_by_terms(_TABLES))
 
 @cache
 def _list_signed(kind: str) -> tuple[Quantity, ...]:
-    """Return the quantities of one kind of sign, of the vocabulary, of papers, and by their terms."""
+    """Return the quantities with one kind of sign, of the vocabulary, of papers, and by their terms."""
     return tuple(quantity for signs in _SIGNS for quantity in getattr(signs, kind))
 
 
 _COUNTS, _AT_LEAST_ONE = _list_signed("counts"), _list_signed("at_least_one")
 _OF_CLIENTS_NUMBERS = frozenset((*_list_signed("positive_of_clients"), *_list_signed("nonnegative_of_clients")))
-"""Numbers that each client has one of; none is negative."""
+"""Numbers of which each client has its own, all non-negative."""
 _ROOTS = tuple(
     one for one in quantities_of_runs() if one.root and one.place == "run" and one not in _OF_CLIENTS_NUMBERS
 )
 """Numbers that are square roots by their definitions."""
 NUMBERS = (*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("nonnegative"), *_ROOTS)
-"""Numbers that are the same for all clients and all rounds; none is negative."""
+"""Non-negative numbers that are the same for all clients and all rounds."""
 OF_AN_UPDATE = _list_signed("of_an_update")
-"""Numbers that are the same for all clients and local steps of an update; none is negative."""
+"""Non-negative numbers that are the same for all clients and local steps of an update."""
 _OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *_GAPS))
 """Numbers that all clients share, of a run or of an update."""
 _COUNTED = frozenset((*_COUNTS, q.client_local_steps))
 """Numbers that are at least one."""
 _DIVIDED_BY = frozenset(_list_signed("divided_by"))
-"""Numbers that are not zero where a claim divides by them."""
+"""Numbers that are non-zero if a claim divides by them."""
 POSITIVE = frozenset((*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("positive_of_clients")))
-"""Numbers that are positive, but for the curvatures of flat objectives."""
+"""Numbers that are positive, except for the curvatures of affine objectives."""
 NONNEGATIVE = frozenset(
     (*_list_signed("nonnegative"), *_ROOTS, *OF_AN_UPDATE, *_GAPS, *_list_signed("nonnegative_of_clients"))
 )
-"""Numbers that may be zero, and are not negative."""
+"""Non-negative numbers that may be zero."""
 CURVED = (
     q.smoothness,
     q.smallest_curvature,
@@ -108,7 +108,7 @@ CURVED = (
     q.client_strong_convexity,
     q.client_smoothness,
 )
-"""Constants that are positive where every client's objective is strongly convex."""
+"""Constants that are positive if every client's objective is strongly convex."""
 
 
 @cache
@@ -117,7 +117,7 @@ def _dummy_of(_name: str, latex: str) -> sp.Dummy:
 
 
 class SymbolTable:
-    """The symbol of each quantity in a claim, which must be a single symbol; another one where the claim has none."""
+    """The symbol of each quantity in a claim, which must be unique; a new symbol if the claim has none."""
 
     def __init__(self, where: Mapping[sp.Symbol, Quantity]) -> None:
         self.known: dict[str, sp.Symbol] = {}
@@ -131,7 +131,7 @@ class SymbolTable:
 
     @property
     def known_symbols(self) -> set[sp.Symbol]:
-        """The symbols that stand for something."""
+        """The symbols with a quantity."""
         return set(self.known.values())
 
     def __call__(self, quantity: Quantity) -> sp.Symbol:
@@ -148,13 +148,13 @@ class SymbolTable:
         return quantity.name in self.known
 
     def at_most(self, *pairs: tuple[Quantity, Quantity]) -> tuple[Expr, ...]:
-        """Known orderings p_i <= p_max, L_i <= L, m <= M and the like, for pairs of which the claim has both."""
+        """Return known orderings such as p_i <= p_max, L_i <= L, m <= M, for pairs of which the claim has both."""
         return tuple(self(one) <= self(other) for one, other in pairs if self.has(one) and self.has(other))
 
 
 @lru_cache(maxsize=2**10)
 def symbols_of(claim: Claim) -> SymbolTable:
-    """Return the symbols of a claim, with those of quantities that are its sides."""
+    """Return the symbols of a claim, including those of quantities that are its sides."""
     both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
     if both:
         raise Rejected(f"{', '.join(map(str, both))} is a quantity and a quantified symbol")
@@ -163,9 +163,9 @@ def symbols_of(claim: Claim) -> SymbolTable:
 
 @lru_cache(maxsize=2**10)
 def numbers_of(claim: Claim) -> Numbers:
-    """Return the numbers of a claim: those of the setting, those of the clients, and those under a quantifier.
+    """Return the numbers of a claim: of the setting, of the clients, and under a quantifier.
 
-    Flat objectives are smooth with every positive constant.  So where they are
+    Affine objectives are smooth with every positive constant.  If they are
     the only reason for a constant to be zero, a statement about them is the
     limit of those for small constants, unless it is strict or a condition
     fails for all of these.
@@ -179,11 +179,11 @@ def numbers_of(claim: Claim) -> Numbers:
 
 
 _FLAT = _list_signed("flat")
-"""Constants that are zero where all objectives are flat."""
+"""Constants that are zero if all objectives are affine."""
 
 
 def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
-    """Return whether every condition that holds where these constants are zero also holds where they are small."""
+    """Return whether every condition that holds if these constants are zero also holds if they are small."""
     zero = {symbol: sp.S.Zero for symbol, quantity in claim.notation.items() if quantity in _FLAT}
     about = [condition for condition in claim.conditions if condition.free_symbols & zero.keys()]
     return all(
@@ -197,7 +197,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
     known = select_existing_symbols(claim)
     named = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_ALL}
     own = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_CLIENTS_NUMBERS}
-    # The number of a local step is the same for all clients, at each of the steps that a claim is about.
+    # The index of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {s for s, quantity in {**claim.where, **claim.notation}.items() if quantity is q.local_step_index}
     counts = {symbol: 1 for symbol, quantity in (named | own).items() if quantity in _COUNTED}
     varied = {symbol: values for symbol, values in claim.for_all.items() if symbol.is_integer and symbol.is_positive}
@@ -228,13 +228,13 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
 
 
 def sides_of(claim: Claim) -> list[Expr]:
-    """Both sides of all statements of a claim, and of its conditions."""
+    """Return both sides of all relations of a claim, and of its conditions."""
     conditions = [side for condition in claim.conditions for side in getattr(condition, "args", ())]
     return [side for relation in claim.relations for side in relation.sides] + conditions
 
 
 def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
-    """Return whether a claim says nothing where a number is zero."""
+    """Return whether a claim divides by a number, so that it does not apply where this is zero."""
     reasons = frozenset().union(*(signs.positive_with.get(quantity, ()) for signs in _SIGNS))
     used = (claim.where.get(symbol) for relation in claim.relations for symbol in relation.free_symbols)
     if reasons and any(one in reasons for one in (*claim.assumptions, *used)):
@@ -243,41 +243,41 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
-    """Return the symbols that expressions divide by: where they are zero, nothing is said."""
+    """Return the symbols that expressions divide by."""
     powers = set().union(*(parts_of(sp.sympify(expression), sp.Pow) for expression in expressions))
     return {power.base for power in powers if power.base.is_Symbol and power.exp.is_negative}
 
 
 def _find_averaged_numbers(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
-    """Numbers that are means of the clients' own, by what they stand for."""
+    """Return the numbers that are client averages by their definitions."""
     both = symbol.has(q.mean_divergence) and symbol.has(q.client_dissimilarity)
     return {symbol(q.mean_divergence): Average(symbol(q.client_dissimilarity))} if both else {}
 
 
 def list_known_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """Return the facts on numbers by their quantities.
+    """Return the known orderings of numbers by their quantities.
 
-    No client has more than the largest has, no more clients are drawn than there are, nor steps taken; the smallest
-    curvature of an objective is at most the largest, and the mean dissimilarity at most that of each client.
+    For example p_i <= p_max, m <= M, k + 1 <= tau; the smallest
+    curvature of an objective is at most the largest, and the average dissimilarity at most the largest.
     """
     symbol = symbols_of(claim)
     drawn = symbol.at_most((q.importance, q.largest_importance), (q.client_smoothness, q.smoothness), *_CURVATURES)
     drawn += symbol.at_most((q.mean_dissimilarity, q.gradient_dissimilarity))
     if a.uniform_sampling in claim.assumptions:
         drawn += symbol.at_most((q.participants, q.clients))
-    # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.
+    # In an average over clients, a step may exist for some of them only, unless all take equally many.
     used = claim.notation.values()
     of_each = q.local_steps in used or not any(relation.atoms(*MEANS) for relation in claim.relations)
-    # On the run as a whole and at points every number of a step meets every client.
+    # On the whole run and at points, every index of a step is valid for every client.
     of_each = of_each and (claim.place in _AT_STEPS or not symbol.has(q.client_local_steps))
     is_numbered = q.local_step_index in used
     return (*drawn, *bound_step_index(claim)) if is_numbered and of_each else drawn
 
 
 def _find_fixed_step_sizes(claim: Claim, named: Mapping[sp.Symbol, Quantity]) -> dict[sp.Symbol, Expr]:
-    """Find step sizes that a condition equates with a number of the run, such as 1/L: there both are the same number.
+    """Find step sizes that a condition equates with a number of the run, such as 1/L, and replace them by it.
 
-    Each run that the claim concerns satisfies the condition, so neither side of it can be without a value there.
+    Every run of the claim satisfies the condition, so that both sides are defined there.
     """
     constants = {symbol for symbol, quantity in named.items() if quantity in NUMBERS}
     found: dict[sp.Symbol, Expr] = {}
@@ -298,7 +298,7 @@ def _is_quotient(number: Expr) -> bool:
 
 
 _STEP_SIZES = (q.local_step_size, q.server_step_size)
-"""Numbers that an author of a bound chooses, often as an equation between them and other constants of the run."""
+"""Numbers that an author chooses in a bound, often by an equation with other constants of the run."""
 
 _CURVATURES = (
     (q.strong_convexity, q.smoothness),
@@ -310,7 +310,7 @@ _AT_STEPS = ("step", "path", "round")
 
 
 def power_of(factor: Expr, count: Expr) -> Expr:
-    """Return a power with a count as exponent, which is a whole number: of a square the power of its base."""
+    """Return a power whose exponent is a whole number; a power of a square is simplified."""
     base, exponent = sp.sympify(factor).as_base_exp()
     power: Expr = base ** (exponent * count) if exponent.is_Integer else factor**count
     return power
@@ -319,12 +319,12 @@ def power_of(factor: Expr, count: Expr) -> Expr:
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
 """Assumptions under which a round ends at the average of its clients, after local steps of the update rule."""
 SAMPLED_ROUNDS = (a.same_local_work, a.unit_server_step, a.averaged_participants)
-"""Assumptions under which it ends there in expectation; the distance follows from spread and law of participants."""
+"""Assumptions under which a round ends at the average in expectation, with a variance from sampling and drift."""
 MEANS = (Average, Selected, ClientSum)
 
 
 def bound_step_index(claim: Claim) -> tuple[Expr, ...]:
-    """State that the present local step is one of the client's."""
+    """Return the bounds on the index of the present local step."""
     symbol = symbols_of(claim)
     steps = symbol(q.client_local_steps) if symbol.has(q.client_local_steps) else symbol(q.local_steps)
     return (symbol(q.local_step_index) + 1 <= steps,)

@@ -1,4 +1,4 @@
-"""A certificate for its readers: what is shown, group by group, and why."""
+"""Outlines of certificates for readers: the proved statements, and the terms of each."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from fedtheory.proofs.roots import Root
 
 @dataclass(frozen=True)
 class Outline:
-    """A certificate, for a page or a terminal."""
+    """The outline of a certificate, for a page or a terminal."""
 
     introduction: str
     """Introduction to the entries, in words with LaTeX between dollar signs."""
@@ -64,7 +64,7 @@ class Outline:
 
 def outline(claim: Claim) -> Outline | None:
     """Return the outline of a claim's certificate; None if it has none."""
-    # What is shown is what is checked.
+    # The outline shows the certificate after decoding, which is what the kernel checks.
     document = document_for(claim)
     if document is None:
         return None
@@ -77,7 +77,7 @@ def outline(claim: Claim) -> Outline | None:
 
 
 def _root(claim: Claim, root: Root) -> Group:
-    """Show that the argument of a root is not negative."""
+    """Return the group of terms by which the argument of a root is non-negative."""
     statement = rf"{latex(root.letter)}^2={latex(root.of)}\ge {latex(root.least)}"
     return Group(statement, tuple(_describe_part(claim, part) for part in root.parts))
 
@@ -99,11 +99,11 @@ class _StepSum(sp.Function):  # type: ignore[misc]
 
 
 def _use_client_weights(claim: Claim, relation: Relation, group: Group) -> Group:
-    """Return a group of a claim about a run, whose means over clients have the weights of the context that knows it."""
+    """Return a group of a claim about a run, whose client averages have the weights of its context."""
     share = symbols_of(claim)(find_weight(claim, relation))
 
     def weigh(expression: Expr) -> Expr:
-        """Write means over clients as sums with client weights."""
+        """Write averages over clients as sums with client weights."""
         summed = expression.replace(LocalSum, _StepSum)
         return summed.replace(Average, lambda content: ClientSum(share * content))
 
@@ -219,7 +219,7 @@ def _introduce_sums(_claim: Claim, _certificate: Combination) -> str:
 
 
 def _list_fixed_points(claim: Claim, _certificate: FixedPoint) -> Iterator[Group]:
-    """List the fixed points of the vectors."""
+    """Yield the fixed points of the vectors."""
     for vector, where in definition_of(claim).at_optimum.items():
         yield Group(rf"{latex(vector)}={latex(where)}", ())
 
@@ -238,7 +238,7 @@ def _introduce_fixed_point(claim: Claim, certificate: FixedPoint) -> str:
 
 
 def _lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
-    """Yield the round, what is measured, and the start."""
+    """Yield the round, the bounded quantity, and the start."""
     one = next(noisy_rounds_of(claim))
     factor, offset = latex(certificate.factor), latex(certificate.offset)
     measured = latex(claim.relations[0].ordered[0])
@@ -285,7 +285,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
 
 
 def document(found: Outline) -> list[dict[str, Any]]:
-    """Return the entries as JSON: LaTeX of each coefficient and of what it multiplies, link by link."""
+    """Return the entries as JSON: LaTeX of each coefficient and of its factor, link by link."""
     return [
         {
             "link": number,

@@ -1,4 +1,4 @@
-"""Outlines of proofs by local steps: means, contractions, recursions of the drift, and the loop."""
+"""Outlines of proofs by local steps: averages, contractions, recursions of the drift, and the loop with restarts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def show_steps(claim: Claim, certificate: MeanCertificate | Contracting) -> Iter
 
 
 def introduce_mean(claim: Claim, certificate: MeanCertificate) -> str:
-    """Says that a claim is the mean of one about each local step."""
+    """Introduce a claim as the average of one about each local step."""
     return (
         f"This is the mean, over the local steps of {'a round' if certificate.span == 'round' else 'the run'}, of a "
         "claim about each of them that is proved.  Differences from one step to the next telescope; the rest is the "
@@ -43,7 +43,10 @@ def introduce_mean(claim: Claim, certificate: MeanCertificate) -> str:
 
 
 def _describe_potential(claim: Claim, potential: Expr | None) -> str:
-    """Describe the potential of a proof: what multiplies the clients' squared distance, and its end."""
+    """Describe the potential of a proof.
+
+    It states the factor of the clients' squared distance, and its value at the end of a round.
+    """
     if potential is None:
         return ""
     end = "is zero" if sampled(claim) == 0 else "bounds the sampling variance"
@@ -54,7 +57,7 @@ def _describe_potential(claim: Claim, potential: Expr | None) -> str:
 
 
 def introduce_contraction(claim: Claim, certificate: Contraction) -> str:
-    """Says how errors shrink up to the last model."""
+    """Describe how errors contract up to the last iterate."""
     return (
         f"By a proved claim about each local step, ${latex(certificate.weight)}$ times the squared distance of the "
         f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
@@ -64,7 +67,7 @@ def introduce_contraction(claim: Claim, certificate: Contraction) -> str:
 
 
 def introduce_exponential_average(claim: Claim, certificate: ExponentialAverage) -> str:
-    """Says how errors of earlier steps are discounted."""
+    """Describe how errors of earlier steps are discounted."""
     return (
         f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
         f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
@@ -74,7 +77,7 @@ def introduce_exponential_average(claim: Claim, certificate: ExponentialAverage)
 
 
 def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
-    """Say how the last round is compared with those of runs from later models."""
+    """Describe how the last round is compared with those of runs from later models."""
     return _describe_coupling(
         claim,
         certificate,
@@ -84,7 +87,7 @@ def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
 
 
 def introduce_last_iterate(claim: Claim, certificate: LastIterate) -> str:
-    """Say how the last model is compared with later ones."""
+    """Describe how the last iterate is compared with later ones."""
     return _describe_coupling(
         claim,
         certificate,
@@ -105,7 +108,7 @@ def _describe_coupling(claim: Claim, certificate: LastRound | LastIterate, error
 
 
 def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
-    """One local step, and the first one where it is shown by itself."""
+    """Yield one local step, and the first one if it is shown separately."""
     measure, context = certificate.measure, _build_context(claim, certificate)
     before, after = rule_labels.typeset_measure(measure)
     grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
@@ -123,7 +126,7 @@ def _build_context(claim: Claim, certificate: Recursion) -> Context:
 
 
 def introduce_recursion(claim: Claim, certificate: Recursion) -> str:
-    """Says what is measured, and what follows from its bound."""
+    """Describe the measured distance, and the consequences of its bound."""
     measure, clients = certificate.measure, symbols_of(claim)(q.clients)
     is_largest = claim.relations[0].left == symbols_of(claim)(measure.largest) and measure.largest_drift is not None
     share = measure.largest_drift(clients) if is_largest and measure.largest_drift else measure.mean_drift(clients)
@@ -146,14 +149,14 @@ _WHERE_TOGETHER = {
 
 
 def describe_iteration(claim: Claim, certificate: LoopMean) -> Iterator[Group]:
-    """One iteration of the loop."""
+    """Yield one iteration of the loop."""
     at = build_iteration_inequality(claim)
     context = build_iteration_context(claim, [use_plain_symbols(find(name)) for name in certificate.lemmas])
     yield Group(Relation(at.left, "<=", at.right).latex, entries_of(certificate.terms, context))
 
 
 def introduce_loop_mean(_claim: Claim, _certificate: LoopMean) -> str:
-    """Says that a claim is the mean over the iterations of the loop."""
+    """Introduce a claim as the average over the iterations of the loop."""
     return (
         "A restart does not move the average of the clients, so that an iteration of the loop takes the average by one "
         "step of the mean of the gradients that the clients observe.  The inequality below holds in each iteration, as "

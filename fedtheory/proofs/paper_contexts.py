@@ -1,6 +1,6 @@
-"""Additions of papers to proofs about quantities of a run: their meanings, conditions on their numbers, and facts.
+"""Extensions of proofs by papers: definitions of their quantities in vectors, conditions on their numbers, and facts.
 
-It is found in the folders ``context`` of the papers, with facts in any module, and as much trusted as the kernel is.
+They are found in the folders ``context`` of the papers, and are trusted like the kernel.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ class PaperRules:
     """Rules that a paper adds: premises derived from proved claims, and conditions between its numbers."""
 
     conditions: Callable[[Claim], tuple[Expr, ...]]
-    """Orderings between numbers of a claim by their quantities."""
+    """Function from a claim to known orderings between its numbers."""
     derived: Sequence[type[Derived]]
     """Further derived relations of a proved claim."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaperContext(PaperRules):
-    """The context that a paper has of its quantities."""
+    """The definitions of a paper's quantities for proofs."""
 
     write_in_vectors: Callable[[Claim, Relation], Relation]
-    """A relation between quantities of a run as one between inner products and objective values."""
+    """Function that rewrites a relation between quantities of a run in inner products and objective values."""
     context: Callable[[Claim, Relation], Context]
-    """The context in which such a relation is to be proved."""
+    """Function that returns the context in which such a relation is to be proved."""
     share: Quantity
-    """The weight of a client in means over clients of such a relation."""
+    """Function that returns the weight of a client in client averages of such a relation."""
     step_conditions: Callable[[Claim], tuple[Expr, ...]]
-    """Orderings, with those between numbers of single clients and steps, which only such a context knows."""
+    """Function that returns the orderings, including those of single clients and steps."""
     symbols: Mapping[str, ModuleType]
-    """Modules with symbols that no claim has, by the first part of the names that they have in documents."""
+    """Modules with symbols that no claim has, by the first part of their names in documents."""
 
 
 @cache
@@ -62,7 +62,7 @@ def _list_rules() -> Iterator[PaperRules]:
 
 
 def _first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
-    """Return the first context that knows a relation between quantities of a run, and how it reads the relation."""
+    """Return the first context that can rewrite a relation between quantities of a run, and the rewritten relation."""
     refusals = [Rejected("no context knows what quantities of a run measure")]
     for context in paper_contexts():
         try:
@@ -83,15 +83,15 @@ def build_run_context(claim: Claim, relation: Relation) -> Context:
 
 
 def find_weight(claim: Claim, relation: Relation) -> Quantity:
-    """Return the weight of a client in means over clients of a relation between quantities of a run."""
+    """Return the weight of a client in client averages of a relation between quantities of a run."""
     return _first(claim, relation)[0].share
 
 
 def paper_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """Orderings between numbers of a claim that follow from what papers say of their quantities."""
+    """Return orderings between numbers of a claim that papers know."""
     return tuple(one for rules in paper_rules() for one in rules.conditions(claim))
 
 
 def paper_step_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """Orderings that follow from what papers say, with those between numbers of single clients and local steps."""
+    """Orderings between numbers of a claim that papers know, including those of single clients and local steps."""
     return tuple(one for context in paper_contexts() for one in context.step_conditions(claim))

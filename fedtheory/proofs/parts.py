@@ -1,4 +1,4 @@
-"""The parts of a sum of inequalities: what each one multiplies, and with which number."""
+"""The parts of a sum of inequalities: the premise of each, and its coefficient."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
 
 AnyPremise: TypeAlias = Fact | str | Derived | sp.Rel
-"""A fact, the id of a proved claim, one of its relations or what follows from it, or a condition of the claim."""
+"""A fact, the id of a proved claim, one of its relations or a consequence, or a condition of the claim."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A multiple of what is not negative: a fact, a condition, or the slack of a proved claim."""
+    """A multiple of a non-negative premise: a fact, a condition, or the slack of a proved claim."""
 
     coefficient: Expr
     premise: AnyPremise
     over: Expr | None = None
-    """For a sum over the clients: what the premise is multiplied with for each of them, before they are added up."""
+    """For a sum over the clients: the factor of the premise for each client, before the summation."""

@@ -1,8 +1,8 @@
-"""A claim in symbols of which SymPy knows what their quantities say, and nothing else.
+"""Rewrites a claim in plain symbols, whose SymPy assumptions follow from their quantities.
 
-An author may declare of a symbol what it need not be: positive, though it can
-be zero; of one sign, though it has either.  SymPy simplifies by that.  So a
-claim is checked in other symbols of the same names.
+An author may declare wrong assumptions for a symbol: positive, although it can
+be zero, or a sign, although it has either.  SymPy simplifies accordingly.  Hence a
+claim is checked in new symbols with the same names.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ def use_plain_symbols(claim: Claim) -> Claim:
 
 
 def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
-    """New symbols for a premise, with which it says the same: those of a claim for the same quantities.
+    """Return symbols for a premise that leave its statement unchanged: those of a claim for the same quantities.
 
-    Both are in plain symbols.  A symbol of the premise alone keeps its name unless the claim uses it.  `Rejected` where
-    two symbols of the premise would become one.
+    Both are in plain symbols.  A symbol of the premise alone keeps its name unless the claim uses it.  Raises
+    `Rejected`
+    if two symbols of the premise would become one.
     """
     mine = symbols_of(claim)
     known = {**premise.where, **premise.notation}
@@ -76,7 +77,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Claim:
-    """Return a claim in plain symbols, with other symbols for some: it says the same."""
+    """Return a claim in plain symbols with some symbols renamed; its statement is unchanged."""
     if not symbols:
         return claim
     change = dict(symbols)
@@ -100,14 +101,14 @@ def _plain(symbol: sp.Symbol, quantity: Quantity) -> sp.Symbol:
 
 
 def _declare_varied(symbol: sp.Symbol, values: Sequence[Expr]) -> sp.Symbol:
-    """Return a symbol under a quantifier, of which is known what all of its values are."""
+    """Return a symbol under a quantifier, with the assumptions that all of its values satisfy."""
     kinds = ("integer", "positive", "nonnegative")
     known = {kind: all(getattr(sp.sympify(value), f"is_{kind}") for value in values) or None for kind in kinds}
     return sp.Symbol(symbol.name, real=True, **known)
 
 
 def _condition(condition: Expr, plain: dict[sp.Symbol, sp.Symbol]) -> Expr:
-    """Return a relation in other symbols, which says as much, also where SymPy knows that it holds."""
+    """Return a relation in other symbols, without evaluating it even if SymPy knows that it holds."""
     if not isinstance(condition, sp.Rel):
         return condition
     return condition.func(*(side.xreplace(plain) for side in condition.args), evaluate=False)

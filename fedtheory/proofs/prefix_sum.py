@@ -1,7 +1,7 @@
-"""Sums over the local steps of a round up to the present one.
+"""Sums over the local steps of a round up to the present one (prefix sums).
 
-To the kernel they are sums over all local steps of a shorter round, in which
-a client's stochastic gradients are vectors of which no more is known than
+For the kernel they are sums over all local steps of a shorter round, in which
+only second moments of a client's stochastic gradients are known.
 their second moments.
 """
 
@@ -17,12 +17,12 @@ from fedtheory.proofs.rounds import is_in_expectation
 
 
 def has_prefix_sum(relation: Relation) -> bool:
-    """Return whether a relation has a sum over the past local steps."""
+    """Return whether a relation contains a sum over the past local steps."""
     return bool(relation.atoms(PastSum))
 
 
 def extend_sums(relation: Relation) -> Relation:
-    """Return a relation with its sums over the past as sums over all local steps."""
+    """Return a relation with its prefix sums as sums over all local steps."""
     return relation.transform(lambda side: side.replace(PastSum, LocalSum))
 
 
@@ -48,7 +48,7 @@ def build_past_context(claim: Claim, relation: Relation) -> Context:
 
 
 def _require_plain_sums(symbol: SymbolTable, relation: Relation) -> None:
-    """Raise `Rejected` if a sum over the past is of what changes, other than the gradients of its own steps."""
+    """Raise `Rejected` if a prefix sum has summands that change, other than the gradients of its own steps."""
     changing = {symbol(q.local_step_index), symbol(q.next_local_iterate), symbol(q.next_average_iterate)}
     for side in relation.sides:
         if side.atoms(LocalSum):

@@ -1,4 +1,4 @@
-"""The proofs as their sources print them: which claims are their steps, in the order of the pages."""
+"""The published proofs of the sources: the claims that are their steps, in the order of the pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fedtheory.language.registry import all_sources, paper_with
 
 
 def list_printed_steps(claim_id: str) -> tuple[str, ...]:
-    """Ids of the steps of the printed proof of a claim, in order; none where the source has no proof of it."""
+    """Return ids of the steps of the published proof of a claim, in order; empty if the source has no proof of it."""
     key, _, name = claim_id.partition(":")
     paper = paper_with(key)
     steps = "" if paper is None else paper.source.printed_proofs.get(name, "")
@@ -14,5 +14,5 @@ def list_printed_steps(claim_id: str) -> tuple[str, ...]:
 
 
 def list_claims_with_proofs() -> tuple[str, ...]:
-    """Ids of the claims whose sources print a proof."""
+    """Return ids of the claims whose sources contain a proof."""
     return tuple(f"{source.key}:{name}" for source in all_sources().values() for name in source.printed_proofs)

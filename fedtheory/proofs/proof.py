@@ -1,4 +1,4 @@
-"""Kernel verdict on a certificate, and the checks for using another claim's proof."""
+"""The kernel verdict on a certificate, and the checks for using another claim's proof."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
     a.unbiased_bounded_variance: ((a.full_gradients,),),
     a.bounded_mean_dissimilarity: ((a.bounded_dissimilarity,),),
 }
-"""Assumptions that others imply: a single type has the whole share, client weights are fair, full gradients quiet.
+"""Assumptions that others imply, such as fair weights by client weights, or bounded noise by full gradients.
 
-Where each client's dissimilarity is bounded, so is the mean over the clients."""
+If each client's dissimilarity is bounded, so is the client average."""
 
 
 @dataclass(frozen=True, repr=False)
 class Proof(ProofReport):
-    """Kernel verdict on a certificate."""
+    """The kernel verdict on a certificate."""
 
     claim: Claim
     certificate: Any
-    """One of the kinds of certificates; None if there is none."""
+    """A certificate of any kind; None if there is none."""
     steps: tuple[Step, ...]
     document: Document | None = None
-    """The certificate as parsed; None if there is none, or where it is no document."""
+    """The certificate as parsed; None if there is none, or if it has no document format."""
     work: Mapping[str, int] = field(default_factory=dict)
-    """Units of work that the check took, and the checks of all claims that it relies on, by their ids."""
+    """Units of work of the check, and those of the checks of all its dependencies, by their ids."""
 
     symbols: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
-    """Symbols of the statement that are replaced by others, where it is used for a claim in other symbols."""
+    """Symbols of the statement that are replaced by others, if the proof is used for a claim in other symbols."""
 
     @property
     def verdict(self) -> ProofVerdict:
-        """Proved where every step holds."""
+        """The verdict, "proved" only if every step holds."""
         if self.certificate is None:
             return "no certificate"
         return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
@@ -82,21 +82,21 @@ class Proof(ProofReport):
 
 
 Prover = Callable[[str], Proof]
-"""From the id of a claim to what the kernel says of it."""
+"""Function from the id of a claim to its kernel verdict."""
 
 
 def follows(condition: Expr, claim: Claim, conditions: Sequence[Expr] | None = None) -> bool:
-    """Return whether a condition follows from others, of the same claim unless they are given."""
+    """Return whether a condition follows from others, by default those of the claim."""
     given = claim.conditions if conditions is None else conditions
     if not is_ordering(condition) or condition in given:
         return condition in given
     numbers = numbers_of(claim)
-    # Only the closure of an open condition follows from a closed one.
+    # From a non-strict condition only non-strict conditions follow.
     return condition.rel_op in ("<=", ">=") and is_nonnegative(numbers.known(slack(condition)), numbers, given)
 
 
 def conditions_of(claim: Claim, relaxed: Sequence[Expr] | None) -> Sequence[Expr]:
-    """Return the conditions under which a claim is being proved: weaker ones where a certificate has them."""
+    """Return the conditions under which a claim is proved: weaker ones if a certificate has them."""
     return claim.conditions if relaxed is None else relaxed
 
 
@@ -114,24 +114,24 @@ def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
 
 
 def check_defined(claim: Claim, quantities: frozenset[Quantity], what: str) -> Step:
-    """Check that the objects of some quantities exist on every run that the claim is about."""
+    """Check that some quantities are defined on every run that the claim is about."""
     lacking = [*list_missing(claim, quantities)]
     return Step(what + _append_list("need not exist", lacking), not lacking)
 
 
 def require_ordering(relation: Relation) -> None:
-    """Raise `Rejected` if a relation is an equation or strict: that its slack is not negative is not enough."""
+    """Raise `Rejected` if a relation is an equation or strict: a non-negative slack does not suffice."""
     if relation.operator not in ("<=", ">="):
         raise Rejected("that a side is not larger does not show an equation, nor that it is smaller")
 
 
 def prefixed(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
-    """Steps with what they are part of."""
+    """Yield steps with a prefix that names their part of the proof."""
     return (Step(LazyText(prefix, step.label), step.holds) for step in steps)
 
 
 _CONDITION = 60_000
-"""Units of work of one condition more, which is asked for wherever there is a sign."""
+"""Units of work for an additional condition, which affects every decision of a sign."""
 
 
 def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
@@ -147,9 +147,9 @@ def use_lemma(
 ) -> Iterator[Step]:
     """Check that another claim may be used: it is proved, in the same notation, and assumes no more.
 
-    Where a side of its relations or conditions divides by zero, it says nothing; of the relation that is used, the
-    gaps that it divides by are seen where it is used.  `conditions` are what is known of numbers, the claim's own
-    unless given.
+    It does not apply where a side of its relations or conditions divides by zero; for the relation that is used, gaps
+    in denominators are checked at the use.  `conditions` are known facts on numbers, by default the claim's
+    conditions.
     """
     premise = on.statement
     unmet = [condition for condition in premise.conditions if not follows(condition, claim, conditions)]
@@ -169,24 +169,24 @@ def use_lemma(
 
 
 def _append_list(what: str, items: Sequence[object]) -> str:
-    """Write a list after a heading; nothing for an empty one."""
+    """Write a list after a heading; empty for an empty list."""
     return f"; {what}: {', '.join(map(str, items))}" if items else ""
 
 
 def _has_same_quantifiers(claim: Claim, premise: Claim) -> bool:
-    """Return whether no symbol is under a quantifier in one of them, and something of the run in the other."""
+    """Return whether no symbol is under a quantifier in one of them, and a quantity of the run in the other."""
     pairs = ((claim, premise), (premise, claim))
     return all(not (one.for_all.keys() & symbols_of(other).known_symbols) for one, other in pairs)
 
 
 def _has_weaker_bounds(claim: Claim, premise: Claim) -> bool:
-    """Return whether no symbol of both has a larger lower bound in the premise, such as that of a quantifier."""
+    """Return whether no common symbol has a larger lower bound in the premise, such as that of a quantifier."""
     mine = numbers_of(claim).at_least
     return all(least <= mine.get(symbol, least) for symbol, least in numbers_of(premise).at_least.items())
 
 
 def _has_same_notation(claim: Claim, premise: Claim) -> bool:
-    """Return whether a symbol of both stands for the same quantity, and a quantity has the same symbol."""
+    """Return whether common symbols stand for the same quantities, and common quantities have the same symbol."""
     mine, others = symbols_of(claim), symbols_of(premise)
     names, symbols = mine.known.keys() & others.known.keys(), mine.known_symbols & others.known_symbols
     return all(mine.known[name] == others.known[name] for name in names) and all(
@@ -195,7 +195,7 @@ def _has_same_notation(claim: Claim, premise: Claim) -> bool:
 
 
 def require_provable(claim: Claim) -> None:
-    """Raise `Rejected` if a claim says nothing, a rate, or what is no number or no ordering of the language."""
+    """Raise `Rejected` for a claim without relations, a rate, or a relation that is no ordering of numbers."""
     if claim.rate is not None:
         raise Rejected("the kernel knows relations, not rates")
     if not claim.relations:

@@ -1,4 +1,4 @@
-"""Reports of proofs: a line, a card, and a name for the certificate."""
+"""Displays proofs: as a line, as a card, and by the digest of the certificate."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ProofVerdict = Literal["proved", "broken", "no certificate"]
 
 
 def digest(document: Document) -> str:
-    """Return a name for what a document says: the same for the same content, whatever its layout."""
+    """Return a digest of a document's content, independent of its layout."""
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class ProofReport(Shown):
-    """A proof as people see it."""
+    """A proof for display."""
 
     claim: Claim
     steps: tuple[Step, ...]
@@ -35,7 +35,7 @@ class ProofReport(Shown):
     @property
     @abstractmethod
     def verdict(self) -> ProofVerdict:
-        """Whether every step holds."""
+        """The verdict: whether every step holds."""
 
     @property
     @abstractmethod
@@ -44,7 +44,7 @@ class ProofReport(Shown):
 
     @property
     def digest(self) -> str | None:
-        """A name for the certificate, the same for the same content; None if there is no document."""
+        """A digest of the certificate's content; None if there is no document."""
         return None if self.document is None else digest(self.document)
 
     def summary(self) -> str:
@@ -52,7 +52,7 @@ class ProofReport(Shown):
         return f"{self.claim.id}: {self.verdict}"
 
     def card(self) -> Card:
-        """Return the statement, the certificate's name, and what the kernel says of each step."""
+        """Return the statement, the certificate's digest, and the kernel verdict on each step."""
         facts = {"certificate": self.digest or "none"} | setting_facts(self.claim)
         if self.relaxed is not None:
             facts["conditions that suffice"] = ", ".join(inline(latex(weaker)) for weaker in self.relaxed) or "none"

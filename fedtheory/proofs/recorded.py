@@ -16,7 +16,7 @@ from fedtheory.proofs.document import Document, document_of, find_claim_id, read
 def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
     """Return the certificates of a paper by the ids of its claims.
 
-    Raises `InputError` if the list is none or names others.
+    Raises `InputError` if the list is invalid or names claims of other papers.
     """
     part = paper.part("certificates")
     found = [] if part is None else getattr(part, "CERTIFICATES", None)
@@ -36,25 +36,25 @@ def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
 
 @cache
 def _read_found(paper: Paper) -> dict[str, Document]:
-    """Certificates that a search wrote into a paper's folder, by the ids of their claims."""
+    """Return certificates that a search wrote into a paper's folder, by the ids of their claims."""
     files = [file for claim in paper.source.claims if (file := paper.certificate_file(claim)).is_file()]
     documents = [read_document(str(file)) for file in files]
     return {find_claim_id(document): document for document in documents}
 
 
 def certificates() -> dict[str, AnyCertificate]:
-    """Every certificate by the id of its claim."""
+    """Return every certificate by the id of its claim."""
     return {claim: found for paper in papers().values() for claim, found in _certificates_in(paper).items()}
 
 
 def certificate_of(claim_id: str) -> AnyCertificate | None:
-    """Return the certificate that goes by the id of a claim; None if its paper has none."""
+    """Return the certificate with the id of a claim; None if its paper has none."""
     paper = paper_with(claim_id.partition(":")[0])
     return None if paper is None else _certificates_in(paper).get(claim_id)
 
 
 def recorded_for(claim_id: str) -> AnyCertificate | Document | None:
-    """The certificate of a claim: that of its paper's list, else one that a search wrote into the paper's folder."""
+    """Return the certificate of a claim from its paper's list, else one that a search wrote into the paper's folder."""
     listed = certificate_of(claim_id)
     paper = paper_with(claim_id.partition(":")[0])
     return listed if listed is not None or paper is None else _read_found(paper).get(claim_id)

@@ -1,6 +1,6 @@
-"""Bounds on the drift, step by step: certificates.
+"""Certificates of bounds on the drift, by a recursion over the local steps.
 
-Let D_k be how far clients are apart after k local steps of a round, by one of
+Let D_k be a distance between clients after k local steps of a round, by one of
 the measures; D_0 = 0.  A certificate has the parts of
 
     D_{k+1} <= factor(k) D_k + offset(k),      factor(k) bound(k) + offset(k) <= bound(k+1),
@@ -22,7 +22,7 @@ from fedtheory.proofs.distances import Measure
 
 @dataclass(frozen=True, kw_only=True)
 class Recursion:
-    """Why a claim about the drift holds."""
+    """A proof of a claim about the drift."""
 
     claim: str
     """Id of the claim."""
@@ -32,11 +32,11 @@ class Recursion:
     terms: Sequence[Term]
     """Terms whose sum is the slack of one step."""
     bound: Expr
-    """On D_k, for every k."""
+    """The bound on D_k, for every k."""
     first: Sequence[Term] | None = None
-    """Terms that add up to the slack of ``D_1 <= bound(1)`` where all clients are at the server's model, if the step is
+    """Terms whose sum is the slack of ``D_1 <= bound(1)`` where all clients have the server's model, if the step is
     used from k = 1 on only; None if it is used from k = 0 on."""
     total: Expr | None = None
-    """For means over the local steps: the sum of bound(0) .. bound(k-1)."""
+    """For averages over the local steps: the sum of bound(0) .. bound(k-1)."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""

@@ -1,7 +1,7 @@
-"""The loop over iterations t = 1 .. T with restarts, as liu2022 prints it: its drift, and means over its iterations.
+"""The loop over iterations t = 1 .. T with restarts, as published in liu2022: its drift, and averages over iterations.
 
-In every iteration each client observes a stochastic gradient g_i at its iterate x_i.
-It then steps by -s g_i from its iterate, or from the average of all where t mod K = 0.
+In every iteration each client evaluates a stochastic gradient g_i at its iterate x_i.
+It then steps by -s g_i from its iterate, or from the average of all if t mod K = 0.
 The average moves by -s mean(g_i) in both cases.  A client has taken at most K steps
 since all clients stepped from one point.
 """
@@ -27,11 +27,11 @@ from fedtheory.proofs.proof import Prover, check_assumed, prefixed, use_lemma
 common, start_i, start_j = sp.symbols("y y_i y_j", real=True, cls=sp.Dummy)
 """A point from which all clients step, and the points from which two of them step."""
 SECOND_MOMENT, VARIANCE = "second moment in the loop", "variance in the loop"
-"""The names of what is known of a client's gradient."""
+"""The names of the assumptions on a client's gradient."""
 
 
 def _bounds(claim: Claim, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
-    """Bounds on a client's gradient wherever the loop observes one."""
+    """Yield bounds on a client's gradient at every point where the loop evaluates one."""
     symbol = symbols_of(claim)
     yield SECOND_MOMENT, symbol(q.loop_second_moment) ** 2 - norm_sq(slope + noise)
     yield VARIANCE, symbol(q.loop_noise_deviation) ** 2 - norm_sq(noise)
@@ -44,7 +44,7 @@ def _distance_after_step(claim: Claim) -> Expr:
 
 
 def _pair(claim: Claim, numbers: Numbers) -> Context:
-    """Two clients that step from their iterates."""
+    """Return the context of two clients that step from their iterates."""
     context = build_pair_context(claim, numbers)
     both = (("i", SLOPE_I, n_i), ("j", SLOPE_J, n_j))
     known = {f"{name} of {who}": slack for who, slope, noise in both for name, slack in _bounds(claim, slope, noise)}
@@ -52,7 +52,7 @@ def _pair(claim: Claim, numbers: Numbers) -> Context:
 
 
 def _restarting(_claim: Claim, context: Context) -> Context:
-    """Two clients that step from one point, with gradients at their own iterates."""
+    """Return the context of two clients that step from one point, with gradients at their own iterates."""
     starts = {start_i: common, start_j: common}
     return replace(context, vectors=context.vectors | {common}, definitions={**context.definitions, **starts})
 
@@ -74,12 +74,12 @@ LOOP_PAIR = Measure(
 
 @dataclass(frozen=True, kw_only=True)
 class LoopMean:
-    """A bound on the mean of |grad F(xbar^{t-1})|^2 over the iterations of the loop, from one of them."""
+    """A bound on the average of |grad F(xbar^{t-1})|^2 over the iterations of the loop, by a bound for each of them."""
 
     claim: str
     """Id of the claim."""
     terms: Sequence[Term]
-    """The terms that add up to the slack of one iteration."""
+    """The terms whose sum is the slack of one iteration."""
     lemmas: Sequence[str] = ()
     """Ids of proved claims on the largest drift of the loop."""
     relaxed: Sequence[sp.Rel] | None = None
@@ -88,18 +88,18 @@ class LoopMean:
 
 @dataclass(frozen=True)
 class Iteration:
-    """A claim about the mean over the iterations, at one of them."""
+    """The inequality of one iteration that implies a claim about the average over the iterations."""
 
     left: Expr
     right: Expr
     shares: Mapping[str, Expr]
-    """Coefficients that must not be negative, by what they multiply."""
+    """Coefficients that must be non-negative, by their factors."""
 
 
 def build_iteration_inequality(claim: Claim) -> Iteration:
-    """Return the inequality of each iteration of which a claim is the mean.
+    """Return the inequality of each iteration whose average implies a claim.
 
-    The decrease of F over all iterations is at most the initial gap, and the mean
+    The decrease of F over all iterations is at most the initial gap, and the average
     drift at most the largest, which is zero at the start.
     """
     relation = claim.relations[0] if len(claim.relations) == 1 else None
@@ -120,7 +120,7 @@ def _iterations(symbol: SymbolTable) -> Expr:
 
 
 def build_iteration_context(claim: Claim, lemmas: Sequence[Claim]) -> Context:
-    """Return the context of one iteration, which knows of iterates only how their average moves and what lemmas say."""
+    """Return the context of one iteration: the motion of the average of the iterates, and the slacks of lemmas."""
     context, symbol = build_context(replace(claim, place="step")), symbols_of(claim)
     local, noise = symbol(q.local_iterate), symbol(q.gradient_noise)
     observed = Gradient(symbol(q.client_objective), local) + noise
@@ -139,7 +139,7 @@ def build_iteration_context(claim: Claim, lemmas: Sequence[Claim]) -> Context:
 
 
 def _drift_slack(lemma: Claim) -> Expr:
-    """Return a bound on the largest drift of the loop holds for every client before every iteration."""
+    """The slack of a bound on the largest drift of the loop, which holds for every client before every iteration."""
     symbol, relation = symbols_of(lemma), lemma.relations[0]
     is_bound = lemma.place == "run" and len(lemma.relations) == 1 and relation.operator == "<="
     if not is_bound or relation.left != symbol(q.loop_consensus_error):
@@ -148,7 +148,7 @@ def _drift_slack(lemma: Claim) -> Expr:
 
 
 def check_loop_mean(claim: Claim, certificate: LoopMean, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the mean over the loop's iterations; raise `Rejected` if the claim is about something else."""
+    """Check a bound on the average over the loop's iterations; raise `Rejected` for other claims."""
     at = build_iteration_inequality(claim)
     lemmas = [prove(name) for name in certificate.lemmas]
     for lemma in lemmas:

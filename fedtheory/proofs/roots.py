@@ -1,6 +1,6 @@
-"""Square roots in a claim: symbols whose squares are numbers that are shown not to be negative.
+"""Square roots in a claim: symbols whose squares are numbers that are proved non-negative.
 
-To the kernel the root of a number is its own symbol; in an identity its square may be replaced by that number, and in
+For the kernel the root of a number is a symbol; in an identity its square may be replaced by that number, and in
 a condition the number by the square.
 """
 
@@ -25,12 +25,12 @@ class Root:
     letter: sp.Symbol
     of: Expr
     parts: Sequence[Part]
-    """The parts of a combination that add up to what the number is above its least value."""
+    """The parts of a combination whose sum is the number minus its lower bound."""
     least: Expr = sp.S.Zero
-    """A number that is not negative."""
+    """A non-negative lower bound of the number."""
 
     def substitute(self, expression: Expr) -> Expr:
-        """Return an expression with the symbol where it has a power of the root."""
+        """Return an expression with powers of the root replaced by powers of the symbol."""
 
         def is_power(part: Expr) -> bool:
             return bool(part.is_Pow and part.base == self.of and part.exp.is_Rational and part.exp.q == 2)
@@ -38,7 +38,7 @@ class Root:
         return sp.sympify(expression).replace(is_power, lambda part: self.letter ** (2 * part.exp))
 
     def substitute_in_condition(self, condition: Expr) -> Expr:
-        """A condition on the number as one on the symbol, where it is compared with a square, or on its square."""
+        """Rewrite a condition on the number as one on the symbol, if it compares with a square, else on its square."""
         if is_ordering(condition) and condition.lhs == self.of and condition.rhs.is_nonnegative:
             bound = sp.sqrt(condition.rhs)
             if bound.is_Rational:
@@ -54,7 +54,7 @@ def name_roots(roots: Iterable[Root], relation: Relation) -> Relation:
 
 
 def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
-    """Return the numbers of a claim and the symbols of its roots."""
+    """Return the numbers of a claim extended by the symbols of its roots."""
     squares, nonzero = {}, numbers.nonzero
     for root in roots:
         squares[root.letter] = numbers.plain(root.of)
@@ -63,14 +63,14 @@ def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
 
 
 def conditions_with(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[Expr, ...]:
-    """Conditions, those on a number as conditions on the symbol of its root."""
+    """Return conditions, with those on a number rewritten as conditions on the symbol of its root."""
     for root in roots:
         conditions = [root.substitute_in_condition(condition) for condition in conditions]
     return tuple(conditions)
 
 
 def require_own_symbols(claim: Claim, roots: Sequence[Root], numbers: Numbers) -> None:
-    """Raise `Rejected` if the symbol of a root stands for something else, or more is declared of it than a sign."""
+    """Raise `Rejected` if the symbol of a root has another meaning, or more assumptions than a sign."""
     taken = symbols_of(claim).known_symbols | claim.for_all.keys() | numbers.symbols | numbers.of_clients
     for place, root in enumerate(roots):
         symbol, others = root.letter, {other.letter for other in roots[:place]}
@@ -79,7 +79,7 @@ def require_own_symbols(claim: Claim, roots: Sequence[Root], numbers: Numbers) -
 
 
 def positive(root: Root, numbers: Numbers, conditions: Sequence[Expr]) -> Iterator[Step]:
-    """Check that the argument of a root has a sign, the one declared for its symbol."""
+    """Check that the argument of a root has the sign that is declared for its symbol."""
     yield Step(f"{root.least} >= 0", bool(root.least.is_nonnegative and root.least.is_Rational))
     if root.letter.is_positive:
         is_known = root.least.is_positive or is_nonnegative(1 / root.of, numbers, conditions)

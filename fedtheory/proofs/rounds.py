@@ -1,8 +1,8 @@
-"""The context of one round, given the model that it starts from: who is drawn, and what the local steps do.
+"""The context of one round, given the model at its start: participants, and local steps.
 
-A statement without expectations is read for every outcome: then nothing is
-random, and a mean over those that are drawn is a mean over some of the clients.
-In a statement with expectations everything random has to stand inside one.
+A statement without expectations must hold for every outcome: then nothing is
+random, and an average over participants is an average over some of the clients.
+In a statement with expectations everything random must be inside one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _GIVEN = (
     q.centralised_model,
     *GIVEN_BY_PAPERS,
 )
-"""Vectors that the start of a round determines; all others depend on its draws."""
+"""Vectors that the start of a round determines; all others depend on its samples."""
 
 
 @cache
@@ -40,7 +40,7 @@ def _symbol(name: str) -> sp.Dummy:
 def build_round_context(claim: Claim, relation: Relation) -> Context:
     """Return the context in which one relation about a round is to be proved.
 
-    Raises `Rejected` if it mixes both readings.
+    Raises `Rejected` if it mixes both interpretations.
     """
     symbol = symbols_of(claim)
     needed = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
@@ -62,7 +62,7 @@ def is_in_expectation(claim: Claim, relation: Relation) -> bool:
 
 
 def _random(claim: Claim) -> set[Expr]:
-    """Return the symbols of a claim that stand for something random."""
+    """Return the symbols of a claim for random values."""
     kinds = (VectorQuantity, ScalarQuantity)
     return {
         s
@@ -74,7 +74,7 @@ def _random(claim: Claim) -> set[Expr]:
 def _expand_outcomes(claim: Claim, symbol: SymbolTable) -> Context:
     """Express the round's vectors by its noise, which is an ordinary vector here."""
     context = build_context(replace(claim, place="path"))
-    # A round may start from elsewhere than the rounds of a run do.
+    # The start may differ from the starts of the run's rounds.
     known = {name: slack for name, slack in context.assumed.items() if name != NEAREST_START}
     local, noise, at_server = symbol(q.local_iterate), symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
     objective, server, size = symbol(q.client_objective), symbol(q.server_model), step_size(claim)
@@ -101,7 +101,7 @@ def _expand_outcomes(claim: Claim, symbol: SymbolTable) -> Context:
 
 
 def step_size(claim: Claim) -> Expr:
-    """Return the local step size of a client, by the assumption on it."""
+    """Return the local step size of a client, according to the assumption on it."""
     symbol = symbols_of(claim)
     if a.normalised_steps in claim.assumptions:
         return symbol(q.effective_step_size) / symbol(q.client_local_steps)
@@ -109,10 +109,10 @@ def step_size(claim: Claim) -> Expr:
 
 
 def without_indicators(claim: Claim, side: Expr) -> Expr:
-    """Return a side with the indicators of the participants written out.
+    """Return a side with the indicators of the participants eliminated.
 
-    An indicator is its own square; a mean of clients with their indicators is L/M of that of the participants, of whom
-    there are L; and who is drawn is independent of what the clients hold, so that in expectation an indicator is L/M.
+    An indicator equals its square; a client average with indicators is L/M times that of the participants, of whom
+    there are L; and the participants are independent of the clients' vectors, so that an indicator has expectation L/M.
     """
     symbol = symbols_of(claim)
     if not symbol.has(q.participates) or a.uniform_sampling not in claim.assumptions:
@@ -129,7 +129,7 @@ def without_indicators(claim: Claim, side: Expr) -> Expr:
 
 @dataclass(frozen=True)
 class _Draw:
-    """The indicator of a participant, and its mean; the model that depends on who is drawn; and symbols of numbers."""
+    """Symbols of a participant's indicator and its expectation, of the model after sampling, and of numbers."""
 
     indicator: sp.Symbol
     share: Expr
@@ -153,7 +153,7 @@ def _factor_indicator(expression: Expr, draw: _Draw) -> Expr:
 
 
 def _with_single_powers(number: Expr, indicator: sp.Symbol) -> Expr:
-    """Return a number in which an indicator stands for its powers."""
+    """Return a number in which powers of an indicator are replaced by the indicator."""
     if number.atoms(Inner, Gradient, Value, LocalSum, Selected):
         return number
 
@@ -188,11 +188,11 @@ def _require_expectations(side: Expr, random: set[Expr]) -> None:
 
 
 def _symbols_outside(expression: Expr) -> set[Expr]:
-    """Return the symbols outside of expectations; raise `Rejected` for random sampled vectors there."""
+    """Return the symbols outside of expectations; raise `Rejected` for averages over random participants there."""
     if isinstance(expression, Expectation):
         return set()
     if isinstance(expression, Selected):
-        # Who is drawn is random, whatever they hold.
+        # The participants are random, even if their vectors are not.
         raise Rejected(f"{expression} is random, and stands outside of an expectation")
     if expression.is_Symbol:
         return {expression}
@@ -200,7 +200,7 @@ def _symbols_outside(expression: Expr) -> set[Expr]:
 
 
 def _build_expectation_context(symbol: SymbolTable, context: Context, used: set[Expr]) -> Context:
-    """Build the context in which noise and samples of the round are random."""
+    """Return the context in which noise and participants of the round are random."""
     noise, at_server = symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
     drawn = replace(
         context,
@@ -216,10 +216,10 @@ def _build_expectation_context(symbol: SymbolTable, context: Context, used: set[
 
 
 def _with_opaque_results(symbol: SymbolTable, context: Context) -> Context:
-    """Split each client's result into its expectation and a fluctuation, where nothing else is random.
+    """Split each client's result into its expectation and a fluctuation, if nothing else is random.
 
-    A fluctuation is independent of the other clients, and not of what happens on the way to it: nothing is known of
-    local iterates and their noise besides it.
+    A fluctuation is independent of the other clients, but not of the client's local iterates and their noise, about
+    which nothing else is known.
     """
     mean, fluctuation = _symbol(r"\bar\psi_k"), _symbol(r"\tilde\psi_k")
     result, drawn = symbol(q.local_result), symbol(q.next_server_model)

@@ -1,4 +1,4 @@
-"""Labels of measures of the drift for reports."""
+"""Labels of measures of the drift in reports."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _MEASURED: Mapping[Measure, tuple[str, str, str]] = {
 
 
 def describe_measure(measure: Measure) -> str:
-    """Describe a measure."""
+    """Describe a measure in words."""
     return _MEASURED[measure][0]
 
 
 def typeset_measure(measure: Measure) -> tuple[str, str]:
-    """Return a measure before and after a local step."""
+    """Return the LaTeX of a measure before and after a local step."""
     return _MEASURED[measure][1:]

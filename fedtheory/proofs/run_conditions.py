@@ -1,4 +1,4 @@
-"""Facts on the numbers of claims about runs: their conditions, and those of their quantities."""
+"""Facts on the numbers of claims about runs: their conditions, and the known orderings of their quantities."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fedtheory.proofs.paper_contexts import paper_conditions
 
 
 def conditions_of_run(claim: Claim) -> list[Expr]:
-    """Return the facts on the numbers of a claim about a run: its conditions, and those of its quantities."""
+    """Return the facts on the numbers of a claim about a run: its conditions, and known orderings of its quantities."""
     own = without_minima(claim.conditions, numbers_of(claim))
     return [*own, *list_known_conditions(claim), *paper_conditions(claim)]
 
 
 def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Expr]:
-    """Conditions, and for one of the form x <= c min(u, v, ...) with c >= 0 those that it is made of."""
+    """Yield conditions, and for one of the form x <= c min(u, v, ...) with c >= 0 those for each argument."""
     for condition in conditions:
         yield condition
         least = condition.rhs.atoms(sp.Min) if isinstance(condition, sp.Le) else set()

@@ -1,4 +1,7 @@
-"""Meanings of quantities of FedAvg runs in proofs, from the terms that define their values; trusted as the kernel."""
+"""Definitions of quantities of FedAvg runs in proofs, from the terms that define their values.
+
+They are trusted like the kernel.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,14 @@ _SYNCHRONOUS: Mapping[Quantity, Quantity] = {
     run_iterate: q.average_iterate,
     next_run_iterate: q.next_average_iterate,
 }
-"""Models that are one where all clients of a round start from the server's model."""
+"""Models that are equal if all clients of a round start from the server's model."""
 
 
 def unfold_terms(claim: Claim) -> Claim:
-    """Return a claim with what the terms of its quantities say.
+    """Return a claim with its quantities replaced by their terms.
 
-    Quantities of a local step are written out in claims about steps; a user-defined quantity that is one of the
-    vocabulary is that one in claims about runs.
+    Quantities of a local step are replaced in claims about steps; a user-defined quantity that equals one of the
+    vocabulary is replaced by that one in claims about runs.
     """
     needed = {a.full_participation, a.averaged_participants, a.synchronous}
     same = {} if needed.isdisjoint(claim.assumptions) else _SYNCHRONOUS
@@ -38,10 +41,10 @@ def unfold_terms(claim: Claim) -> Claim:
 
 
 def _use_known_quantities(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
-    """Return a claim about runs in which a user-defined quantity that the vocabulary has is that of the vocabulary."""
+    """Return a claim about runs with user-defined quantities replaced by equal ones of the vocabulary."""
     numbers = {symbol: one for symbol, one in where.items() if isinstance(one, RunQuantity)}
     found = {symbol: known for symbol, one in numbers.items() if (known := find_by_term(one, same)) is not one}
-    # A document may name the quantity of the vocabulary as well, by another symbol.
+    # A document may also name the quantity of the vocabulary, with another symbol.
     given = {one: symbol for symbol, one in numbers.items()}
     named = {symbol: given.setdefault(known, symbol) for symbol, known in found.items()}
     twice = {symbol: other for symbol, other in named.items() if symbol != other}
@@ -50,7 +53,7 @@ def _use_known_quantities(claim: Claim, where: dict[sp.Symbol, Quantity], same: 
 
 
 def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
-    """Return a claim about local steps in which quantities of a local step are written out."""
+    """Return a claim about local steps with quantities of a local step replaced by their terms."""
     named = {
         symbol: one.term
         for symbol, one in claim.notation.items()
@@ -77,7 +80,7 @@ def _is_of_a_step(quantity: RunQuantity) -> bool:
 
 
 def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.Symbol, Quantity]) -> Claim:
-    """Return a claim with expressions for some symbols, and with other quantities for some."""
+    """Return a claim with some symbols replaced by expressions, and some quantities by others."""
     return replace(
         claim,
         lhs=None,
@@ -90,14 +93,14 @@ def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.
 
 
 def _rename_condition(condition: Expr, written: Mapping[sp.Symbol, Expr]) -> Expr:
-    """Return an ordering in other symbols, also where SymPy knows that it holds."""
+    """Return an ordering in other symbols, without evaluating it even if SymPy knows that it holds."""
     if not isinstance(condition, sp.Rel):
         return condition
     return condition.func(*(side.xreplace(written) for side in condition.args), evaluate=False)
 
 
 def _unused(quantity: Quantity, where: Mapping[sp.Symbol, Quantity], claim: Claim) -> sp.Symbol:
-    """Return a symbol for a quantity that a claim has no symbol of."""
+    """Return a symbol for a quantity that has none in a claim."""
     name, taken = quantity.latex, {symbol.name for symbol in (*where, *claim.for_all)}
     while name in taken:
         name += "'"

@@ -1,6 +1,6 @@
-"""The point to which runs tend for small steps: it minimises the clients' objectives weighted by their total steps.
+"""The limit of runs for small step sizes: it minimises the clients' objectives weighted by their total steps.
 
-What is written down here is as much trusted as the kernel is.
+The facts in this module are trusted like the kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fedtheory.proofs.numbers import SymbolTable, symbols_of
 
 
 def with_small_step_limit(context: Context, claim: Claim) -> Context:
-    """Return a context with that point, where a claim names it or its distance from the optimum."""
+    """Return a context with that limit, if a claim names it or its distance from the optimum."""
     symbol, used = symbols_of(claim), claim.notation.values()
     if q.small_step_optimum not in used and q.small_step_bias not in used:
         return context
@@ -29,9 +29,9 @@ def with_small_step_limit(context: Context, claim: Claim) -> Context:
 
 
 def _weight_gradients(claim: Claim, symbol: SymbolTable) -> frozenset[Expr]:
-    """Return the vectors of average zero there: gradients times local steps and step sizes, or without a common size.
+    """Return vectors with average zero there: gradients weighted by local steps, and by step sizes if these differ.
 
-    The weights of the server do not matter where clients with equal shares are drawn uniformly.
+    The weights of the server do not matter if clients with equal weights are sampled uniformly.
     """
     if a.uniform_shares not in claim.assumptions or a.uniform_sampling not in claim.assumptions:
         return frozenset()
@@ -41,7 +41,7 @@ def _weight_gradients(claim: Claim, symbol: SymbolTable) -> frozenset[Expr]:
 
 
 def _bias(symbol: SymbolTable) -> dict[str, Expr]:
-    """Bound the small-step bias from above and below."""
+    """Return an upper and a lower bound on the small-step bias."""
     if not symbol.has(q.small_step_bias):
         return {}
     slack = symbol(q.small_step_bias) ** 2 - norm_sq(symbol(q.small_step_optimum) - symbol(q.optimum))

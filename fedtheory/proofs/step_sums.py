@@ -1,4 +1,4 @@
-"""From every local step to a round or to the whole run: statements at each step, and potentials that they trade."""
+"""Sums over local steps for claims about a round or a run: statements at each step, and their potentials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fedtheory.proofs.proof import Prover, check_assumed, use_lemma
 
 
 def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step, None, Claim]:
-    """Yield the proved claim about every local step from which one about rounds or a run follows."""
+    """Yield the checks of a proved claim about every local step that implies one about rounds or a run."""
     of_step = prove(name)
     step = of_step.statement
     if any(len(c.relations) != 1 or c.relations[0].operator != "<=" for c in (claim, step)):
@@ -35,7 +35,7 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
 
 
 def build_steps_sum_context(step: Claim) -> Context:
-    """The context of a statement about each local step, in which numbers of a step can be summed over the steps."""
+    """Return the context of a statement about each local step, for numbers that are summed over the steps."""
     symbol = symbols_of(step)
     return replace(build_step_context(step), step_number=symbol(q.local_step_index), local_steps=symbol(q.local_steps))
 

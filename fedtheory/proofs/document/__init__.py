@@ -1,16 +1,16 @@
-"""Certificates as documents: JSON that can be kept, sent, and read by other programs; nothing in it is executed.
+"""Certificates as documents: JSON that other programs can store, send and read; no part of it is executed.
 
     notation   expressions as text
-    shapes     how values are read
-    records    which certificates there are
+    shapes     readers for kinds of values
+    records    kinds of certificates
     reading    documents and files, and the symbols in them
-    lemmas     statements of a document's own
+    lemmas     statements that a document adds
     writing    certificates as documents
-    algorithms what documents say of algorithms
+    algorithms symbols and digests of algorithms in documents
     schemas    the JSON schema
 
-Whatever is checked has been a document: what a document cannot say cannot be said.  What is read is rebuilt from
-closed pieces before it is checked, so that nothing rests on how certificates are written or read.
+Every certificate is converted to a document before it is checked, and only types with a document format are allowed.
+The parsed certificate is rebuilt from a closed list, so that the verdict does not depend on writing or reading.
 """
 
 from fedtheory.proofs.document.lemmas import Lemma, lemma_id, lemmas_in

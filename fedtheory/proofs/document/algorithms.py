@@ -1,4 +1,4 @@
-"""Algorithm of a claim in documents: its symbols and the digest of its definition."""
+"""The algorithm of a claim in documents: its symbols and the digest of its definition."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def digest_definition(claim: Claim) -> str | None:
 
 
 def symbols(claim: Claim) -> dict[str, sp.Symbol]:
-    """Return the symbols of certificates about the claim's algorithm, by what a document calls them."""
+    """Return the symbols of certificates about the claim's algorithm, by their names in documents."""
     if len(names_of(claim)) != 1:
         return {}
     algorithm = definition_of(claim)

@@ -1,4 +1,4 @@
-"""Lemmas of a document: statements between a claim and what is known, each with its own certificate."""
+"""Lemmas of a document: intermediate statements, each with its own certificate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.proofs.proof_report import Document
 
 _KEYS = {"name", "place", "statement", "certificate"}
 CONDITIONS = "conditions"
-"""The entry of a lemma with its own conditions; where it is used they have to follow from others."""
+"""The entry for a lemma's own conditions; they must follow from others where the lemma is used."""
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,99}")
 _MOST = 20
 _OPERATORS: Mapping[type, Operator] = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "=="}
@@ -33,15 +33,16 @@ class Lemma:
 
 
 def lemma_id(claim: Claim, name: str) -> str:
-    """Return the id by which certificates of a document name one of its lemmas; no published claim has such an id."""
+    """Return the id of a lemma in a document's certificates; no published claim has such an id."""
     return f"{claim.id}#{name}"
 
 
 def lemmas_in(claim: Claim, document: Document) -> Iterator[Lemma]:
     """Yield the lemmas of a document about a claim, which has symbols for all quantities that the document names.
 
-    Each makes the assumptions of the claim, and its conditions unless it states others.  `InputError` names what was
-    expected.
+    Each has the assumptions of the claim, and its conditions unless it states others.  Raises `InputError` for an
+    invalid
+    entry.
     """
     entries = document.get(LEMMAS, [])
     if not isinstance(entries, list) or len(entries) > _MOST:

@@ -1,10 +1,10 @@
 """Expressions of certificates as text: a closed notation that is parsed, never evaluated.
 
 Whole numbers, symbols, ``+ - * / **``, brackets, and the heads of the language by
-the names below; an ordering is two expressions with ``<=``, ``<``, ``>=`` or ``>``
-between them, an equation two with ``==``.  A symbol is the name of the quantity that it stands for in the
-claim, ``each_NAME`` for a symbol under the claim's quantifier, ``GROUP.NAME`` for
-a symbol of a technique, or a symbol that the certificate declares.
+names below; an ordering is two expressions with ``<=``, ``<``, ``>=`` or ``>``
+between them, an equation two with ``==``.  A symbol is written as the name of its quantity in the
+claim, as ``each_NAME`` if it is under the claim's quantifier, as ``GROUP.NAME`` if
+it belongs to a proof technique, or by its declared name.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ORDERINGS: Mapping[type, tuple[str, type]] = {
     ast.Eq: ("==", sp.Eq),
 }
 _LONGEST = 20_000
-"""Characters of one expression."""
+"""Largest number of characters of one expression."""
 
 
 @dataclass(frozen=True)
@@ -62,24 +62,24 @@ class Scope:
 
     @cached_property
     def _names(self) -> dict[sp.Symbol, str]:
-        """Return the first of a symbol's names."""
+        """Return the first name of each symbol."""
         return {symbol: name for name, symbol in reversed([*self.symbols.items()])}
 
 
 def read(text: object, scope: Scope, where: str) -> Expr:
-    """Return the expression that a text stands for; `InputError`, with the place, for anything outside the notation."""
+    """Return the expression of a text; raise `InputError`, with the place, for text outside the notation."""
     return _read(text, where, _Reader(scope, where).number)
 
 
 def read_ordering(text: object, scope: Scope, where: str) -> Expr:
-    """Return the ordering of two expressions that a text stands for."""
+    """Return the ordering of two expressions that a text denotes."""
     return _read(text, where, _Reader(scope, where).ordering)
 
 
 def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise InputError(where, f"expected an expression as text of at most {_LONGEST} characters, got {text!r:.80}")
-    # Python reads full-width symbols as plain ones.
+    # Python normalises full-width characters in names.
     require_plain(where, text)
     is_short = len(text) <= _SHORT
     try:
@@ -94,7 +94,7 @@ def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
 
 
 _SHORT = 2000
-"""Characters of a text whose tree is kept, unchanged: certificates repeat the same expressions."""
+"""Largest number of characters of a text whose syntax tree is cached: certificates repeat expressions."""
 _HIGHEST_DEGREE = 200
 _MOST_DIVISIONS = 4
 
@@ -107,7 +107,7 @@ _kept_tree = lru_cache(maxsize=2**10)(_tree)
 
 
 def _require_small(node: ast.expr, size: tuple[int, int], where: str) -> None:
-    """Raise `InputError` for powers of powers, and quotients below quotients, that would take forever to work out."""
+    """Raise `InputError` for nested powers and quotients that would take too long to expand."""
     degree, divisions = size
     if degree > _HIGHEST_DEGREE or divisions > _MOST_DIVISIONS:
         most = f"a degree of at most {_HIGHEST_DEGREE}, and quotients below quotients {_MOST_DIVISIONS} deep"
@@ -137,13 +137,13 @@ def _size(node: ast.AST) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the tree of a text; what it does not know it refuses."""
+    """Converts the syntax tree of a text; unknown nodes raise `InputError`."""
 
     scope: Scope
     where: str
 
     def ordering(self, node: ast.AST) -> Expr:
-        """Two expressions with a sign between them."""
+        """Return the ordering or equation of two expressions."""
         if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in ORDERINGS:
             raise InputError(self.where, f"expected an ordering of two expressions, got {ast.unparse(node)[:80]!r}")
         _, relation = ORDERINGS[type(node.ops[0])]
@@ -168,7 +168,7 @@ class _Reader:
 
     def _operation(self, node: ast.BinOp) -> Expr:
         if isinstance(node.op, ast.Mult):
-            # All at once: SymPy multiplies out a number and a sum where they stand alone.
+            # SymPy distributes a number over a sum of two, so that products are built at once.
             return sp.Mul(*map(self.number, _factors(node)))
         if isinstance(node.op, ast.Add | ast.Sub):
             return sp.Add(*(sign * self.number(term) for sign, term in _addends(node)))

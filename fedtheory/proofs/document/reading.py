@@ -1,4 +1,4 @@
-"""Documents are read: the symbols in them, and the certificate, for a claim."""
+"""Reads documents: their symbols, and their certificate for a claim."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from fedtheory.proofs.proof_report import Document
 
 FORMAT, VERSION = "fedtheory certificate", 1
 LONGEST = 250_000
-"""Characters of a document; the papers' longest has 13,000."""
+"""Largest number of characters of a document; the papers' longest has 13,000."""
 QUANTITIES = "quantities"
-"""The entry that names quantities which the claim does not, and the certificate does."""
+"""The entry that names quantities of the certificate that the claim does not name."""
 LEMMAS = "lemmas"
-"""The entry with statements that the certificate relies on, and their certificates."""
+"""The entry with the lemmas of the certificate."""
 DEFINITION = "definition"
-"""The entry that says what the user's definition says that the certificate is about."""
+"""The entry with the digest of the user's definition that the certificate is about."""
 
 
 def _symbols_in(group: str, module: Any) -> dict[str, sp.Symbol]:
@@ -44,7 +44,7 @@ def _symbols_in(group: str, module: Any) -> dict[str, sp.Symbol]:
 
 
 def _groups() -> Iterator[tuple[str, ModuleType]]:
-    """Groups of symbols of the contexts of papers."""
+    """Yield groups of symbols from the contexts of papers."""
     for context in paper_contexts():
         yield from context.symbols.items()
 
@@ -61,7 +61,7 @@ _OF_TECHNIQUES = {
 
 
 def certificate_in(claim: Claim, document: object) -> Any:
-    """Return the certificate of a document, for a claim; `InputError` names the place and what was expected."""
+    """Return the certificate of a document, for a claim; an `InputError` names the place and what was expected."""
     entries = _require_format(document)
     claim = with_quantities(claim, document)
     symbols = symbols_of(claim)
@@ -74,9 +74,9 @@ def certificate_in(claim: Claim, document: object) -> Any:
 
 
 def with_quantities(claim: Claim, document: object) -> Claim:
-    """Return the claim, with symbols for the quantities that a document names besides: it says the same.
+    """Return the claim with symbols for the further quantities that a document names; its statement is unchanged.
 
-    `InputError` where one of them is no quantity of the vocabulary.
+    Raises `InputError` if a name is no quantity of the vocabulary.
     """
     names = document.get(QUANTITIES, []) if isinstance(document, dict) else []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) > _MOST_QUANTITIES:
@@ -113,7 +113,7 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def read_document(file: str | Path) -> Document:
-    """Return the document of a JSON file; `InputError` names the file and what was expected."""
+    """Return the document of a JSON file; an `InputError` names the file and what was expected."""
     try:
         with Path(file).open(encoding="utf-8") as opened:
             text = opened.read(LONGEST + 1)
@@ -128,13 +128,13 @@ def read_document(file: str | Path) -> Document:
 
 
 def require_short(text: str) -> None:
-    """Raise `InputError` for a document that is longer than any certificate is."""
+    """Raise `InputError` for a document that is longer than any certificate."""
     if len(text) > LONGEST:
         raise InputError("", f"expected a document of at most {LONGEST} characters")
 
 
 def _reject_repeated_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a table; raise `InputError` if readers could differ on what a key says."""
+    """Return a table; raise `InputError` for a repeated key, which readers could interpret differently."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -164,7 +164,7 @@ def _require_format(document: object) -> Document:
 
 
 def _require_definition(claim: Claim, entries: Document) -> None:
-    """Raise `InputError` if a certificate was made for another definition than the claim's file has now."""
+    """Raise `InputError` if a certificate was made for another version of the user's definition."""
     expected, given = algorithms.digest_definition(claim), entries.get(DEFINITION)
     if given != expected or (DEFINITION in entries and expected is None):
         (name, *_) = names_of(claim) or {"no algorithm"}
@@ -172,7 +172,7 @@ def _require_definition(claim: Claim, entries: Document) -> None:
 
 
 def symbols_of(claim: Claim) -> dict[str, sp.Symbol]:
-    """Return the symbols of a claim and of the techniques, by the names under which certificates write them."""
+    """Return the symbols of a claim and of the techniques, by their names in certificates."""
     found = {quantity.name: symbol for symbol, quantity in {**claim.where, **claim.notation}.items()}
     for symbol in claim.for_all:
         found[free(f"each_{plain(symbol)}", found)] = symbol
@@ -180,18 +180,18 @@ def symbols_of(claim: Claim) -> dict[str, sp.Symbol]:
 
 
 def plain(symbol: sp.Symbol) -> str:
-    """Return a name for a symbol that may stand in an expression."""
+    """Return a name for a symbol that is valid in an expression."""
     name = re.sub(r"\W+", "_", symbol.name.replace("'", "_next"), flags=re.ASCII).strip("_")
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"letter_{name}"
 
 
 def free(name: str, taken: dict[str, sp.Symbol]) -> str:
-    """Return a name that nothing else has."""
+    """Return a name that is not yet used."""
     return name if name not in taken and name not in HEADS else free(f"{name}_", taken)
 
 
 def _read_symbol(name: str, declared: object, taken: dict[str, sp.Symbol]) -> sp.Symbol:
-    """Return a symbol of a certificate's own, which is no other symbol whatever its name."""
+    """Return a symbol that a certificate declares, different from all other symbols."""
     where = f"letters.{name}"
     require_plain("letters", name)
     if not name.isidentifier() or name in taken or name in HEADS:

@@ -1,6 +1,6 @@
 """Kinds of certificates, as records of a document.
 
-The entries of a record are the fields of its class, and each is read by the type of its field.
+The entries of a record are the fields of its class, and each is read according to the type of its field.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Premise(shapes.Shape):
 
 
 class Link(shapes.Shape):
-    """Why a relation holds: a list of terms, or one of the other ways."""
+    """Proof of a relation: a list of terms, or another kind of link."""
 
     def read(self, document: shapes.Json, scope: Scope, where: str) -> Any:
         shape = TERMS if isinstance(document, list) else LINKS_OF_THEIR_OWN

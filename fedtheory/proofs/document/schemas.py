@@ -1,4 +1,4 @@
-"""The JSON schema of certificates, made from the shapes by which they are read."""
+"""Generates the JSON schema of certificates from the readers of their values."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def schema() -> Document:
 
 
 def _of_lemma() -> _Schema:
-    """Return the schema of a lemma; its certificate is one of any kind."""
+    """Return the schema of a lemma, whose certificate may be of any kind."""
     entries = {
         "name": {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"},
         "place": {"enum": list(get_args(Place))},
@@ -111,13 +111,13 @@ def _expression(_shape: Expression | Ordering) -> _Schema:
 
 @schema_of.register
 def _describe_named(shape: Named) -> _Schema:
-    """Schema of a name out of a fixed list."""
+    """Return the schema of a name from a fixed list."""
     return {"enum": list(shape.known)}
 
 
 @schema_of.register
 def _describe_list(shape: Many) -> _Schema:
-    """Schema of a list."""
+    """Return the schema of a list."""
     return {"type": "array", "items": schema_of(shape.of)}
 
 
@@ -140,7 +140,7 @@ def _one_of(shape: OneOf) -> _Schema:
 
 @schema_of.register
 def _describe_reason(_shape: Inequality) -> _Schema:
-    """Schema of a reference to an inequality of the kernel."""
+    """Return the schema of a reference to an inequality of the kernel."""
     return {"oneOf": [_describe_inequality(kind) for kind in INEQUALITIES]}
 
 

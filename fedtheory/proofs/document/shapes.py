@@ -1,4 +1,4 @@
-"""The shapes of a document: for each kind of value how it is read."""
+"""Readers for the kinds of values in a document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Shape(ABC):
 
     @abstractmethod
     def read(self, document: Json, scope: Scope, where: str) -> Any:
-        """Return the value of a piece of JSON; `InputError` names the place and what was expected."""
+        """Return the value of JSON data; an `InputError` names the place and what was expected."""
 
 
 class Text(Shape):
@@ -32,14 +32,14 @@ class Text(Shape):
 
 
 class Flag(Shape):
-    """Yes or no."""
+    """True or false."""
 
     def read(self, document: Json, _scope: Scope, where: str) -> Any:
         return _require(document, bool, "true or false", where)
 
 
 class Count(Shape):
-    """A whole number, not negative."""
+    """A non-negative whole number."""
 
     def read(self, document: Json, _scope: Scope, where: str) -> Any:
         if type(document) is not int or document < 0:
@@ -72,7 +72,7 @@ class Ordering(Shape):
 
 @dataclass(frozen=True)
 class Named(Shape):
-    """One of a few things that have a name."""
+    """One of several named values."""
 
     known: Mapping[str, Any]
 
@@ -113,7 +113,7 @@ class Table(Shape):
 
 @dataclass(frozen=True)
 class Record(Shape):
-    """An object of a class, field by field; a field that has its default is left out."""
+    """An object of a class, field by field; fields with their default are omitted."""
 
     kind: str
     made: type
@@ -129,12 +129,12 @@ class Record(Shape):
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Return the default of a field; `MISSING` where documents must have it."""
+        """Return the default of a field; `MISSING` if documents must contain it."""
         return {one.name: one.default for one in fields(self.made)}
 
     @property
     def required(self) -> set[str]:
-        """The fields that a document has to have."""
+        """The fields that a document must contain."""
         return {name for name in self.fields if self.defaults[name] is MISSING}
 
 
@@ -154,7 +154,7 @@ class OneOf(Shape):
 
 
 class Inequality(Shape):
-    """A reason of the kernel, with what it is about by the names of its parameters."""
+    """A reference to an inequality of the kernel, with its arguments by the names of the parameters."""
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
         entries = _require(document, dict, "a reason", where)
@@ -178,7 +178,7 @@ class Inequality(Shape):
 
 
 NAME = "name"
-"""The parameter of a reason that is a text."""
+"""The parameter of an inequality that is a text."""
 
 
 def _require(document: Json, kind: type, words: str, where: str) -> Any:

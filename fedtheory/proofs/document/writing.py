@@ -1,4 +1,4 @@
-"""Certificates are written: what is written is read again before it is checked, so that nothing rests on this."""
+"""Writes certificates as documents, which are parsed again before they are checked."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}
 def document_of(claim: Claim, certificate: Any) -> Document:
     """Return a certificate of a claim as a document.
 
-    Raises `InputError` if it has something that a document cannot say.
+    Raises `InputError` if it contains a value without a document format.
     """
     symbols = symbols_of(claim)
     own = _declare(declared_symbols(certificate), symbols)
@@ -90,7 +90,7 @@ def _symbol(_shape: Symbol, value: Any, scope: Scope) -> Json:
 
 @write.register
 def _write_named(shape: Named, value: Any, _scope: Scope) -> Json:
-    """Write the name of a value out of a fixed list."""
+    """Write the name of a value from a fixed list."""
     name = next((name for name, one in shape.known.items() if one is value), None)
     if name is None:
         raise InputError("certificate", f"expected one of {', '.join(shape.known)}, got {value!r:.80}")
@@ -163,7 +163,7 @@ def _link(_shape: Link, value: Any, scope: Scope) -> Json:
 
 
 def _declare(symbols: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict[str, sp.Symbol]:
-    """Names for symbols of a certificate's own, each once."""
+    """Return names for the symbols that a certificate declares."""
     found: dict[str, sp.Symbol] = {}
     for symbol in dict.fromkeys(symbols):
         if not isinstance(symbol, sp.Symbol):
@@ -199,13 +199,13 @@ def write_expression(expression: Expr, scope: Scope) -> str:
 
 
 def _sum(terms: list[str]) -> str:
-    """Positive terms before negative ones, each in an order that does not depend on SymPy's."""
+    """Write positive terms before negative ones, in an order that does not depend on SymPy's."""
     ordered = sorted(terms, key=lambda term: (term.startswith("-"), term))
     return " ".join([ordered[0], *(f"- {term[1:]}" if term.startswith("-") else f"+ {term}" for term in ordered[1:])])
 
 
 def _product(expression: Expr, scope: Scope) -> str:
-    """Return a number, or a product with its number in front, over what it divides by."""
+    """Write a number, or a product with its numeric factor first, over its denominator."""
     number, rest = expression.as_coeff_Mul()
     if not number.is_Rational:
         raise InputError("certificate", f"{number} is not an exact number")

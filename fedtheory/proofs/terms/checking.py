@@ -1,6 +1,6 @@
-"""The verdict of the checker of terms: a certificate becomes terms, these data, and what is read again is checked.
+"""Checks the terms of a certificate: they are written, converted to data, parsed again and checked.
 
-It stands next to the verdict on the certificate, on which those of claims rest.
+The result is reported in addition to the verdict on the certificate, which decides about the claim.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
 
 @dataclass(frozen=True)
 class TermReport:
-    """The terms of a claim, as data and as parsed, and what the checker says of them."""
+    """The terms of a claim, as data and as parsed, and the checker's verdict."""
 
     claim: Claim
     document: Document | None
-    """None if no tactic writes terms for the certificate."""
+    """The terms as data; None if no tactic writes terms for the certificate."""
     proof: TermProof | None
-    """The terms as parsed; None if they could not be."""
+    """The terms as parsed; None if parsing failed."""
     steps: tuple[Step, ...]
 
     @property
@@ -44,17 +44,20 @@ class TermReport:
 
     @property
     def digest(self) -> str | None:
-        """A name for the terms, the same for the same content; None if there are none."""
+        """A digest of the terms' content; None if there are none."""
         return None if self.document is None else digest(self.document)
 
     @property
     def refusal(self) -> str | None:
-        """The reason why the terms prove nothing; None if they prove the claim."""
+        """The reason why the terms are rejected; None if they prove the claim."""
         return None if self.is_proved else next((step.text for step in self.steps if not step.holds), "no terms")
 
 
 def report_terms(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = RECORDED) -> TermReport:
-    """Write a certificate as terms, and check these as they are read again; `prover` proves the claims it relies on."""
+    """Write a certificate as terms, and check these after parsing them.
+
+    `prover` proves the claims that it depends on.
+    """
     document: Document | None = None
     with limited(MOST_WORK):
         try:

@@ -1,4 +1,4 @@
-"""Proofs by terms as documents, which shapes write, read and describe; reading executes nothing."""
+"""Converts proof terms to documents and back, by shapes; reading executes nothing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from fedtheory.proofs.terms.term import every_rule
 
 FORMAT, VERSION = "fedtheory proof term", 1
 MOST_RULES = 20_000
-"""Rules in one document; the longest term of a paper has some hundred."""
+"""Limit on the rules in one document; the longest term of a paper has some hundred."""
 MOST_NESTED = 60
-"""Tables and lists inside each other in one document."""
+"""Limit on the nesting of tables and lists in one document."""
 
 
 def encode(claim: Claim, proof: TermProof) -> Document:
@@ -42,7 +42,7 @@ def encode(claim: Claim, proof: TermProof) -> Document:
 
 
 def decode(claim: Claim, document: object) -> TermProof:
-    """Read the terms of a claim in plain symbols from data; `InputError` names the place and what was expected."""
+    """Read the terms of a claim in plain symbols from data; an `InputError` names the place and what was expected."""
     if not isinstance(document, dict) or document.keys() != {"format", "version", "symbols", "proof"}:
         raise InputError("", "expected a table with format, version, symbols, proof")
     if (document["format"], document["version"]) != (FORMAT, VERSION):
@@ -91,7 +91,7 @@ def _named_symbols(claim: Claim) -> dict[str, sp.Symbol]:
 
 
 def _declare(proof: TermProof) -> Iterator[sp.Symbol]:
-    """Yield the symbols that terms declare: of roots, and of products."""
+    """Yield the symbols that terms declare: for roots, and for products."""
     for term in (rule for relation in proof.relations for rule in every_rule(relation)):
         if isinstance(term, NameRoots):
             yield from (named.symbol for named in term.roots)
@@ -104,7 +104,7 @@ def _sign(symbol: sp.Symbol) -> str:
 
 
 def _read_symbol(name: str, declared: object, taken: Mapping[str, sp.Symbol]) -> sp.Symbol:
-    """Return a symbol of the document's own, which is no other symbol whatever its name."""
+    """Return a symbol that the document declares, different from all other symbols."""
     require_plain("symbols", name)
     if not name.isidentifier() or name in taken or name in HEADS:
         raise InputError(f"symbols.{name}", "expected a name that nothing else has")
@@ -116,7 +116,7 @@ def _read_symbol(name: str, declared: object, taken: Mapping[str, sp.Symbol]) ->
 
 
 def _require_small(data: object) -> None:
-    """Raise `InputError` for more rules, or deeper ones, than a check should meet."""
+    """Raise `InputError` for more rules, or deeper nesting, than the limits."""
     left, count = [(data, 0)], 0
     while left:
         one, depth = left.pop()

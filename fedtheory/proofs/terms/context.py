@@ -1,4 +1,4 @@
-"""The context of a proof term: what its binders range over, what is known there, and how it is read."""
+"""The context of a proof term: the range of its indices, the known hypotheses, and the interpretation of scalars."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ Place = Literal[
 with restarts; models at the end of a run; a step of an induction; its start, where all clients are at the server's
 model; and the vectors of updates."""
 Reading = Literal["expectation", "outcome", "path"]
-"""Whether scalars are expectations, values for every outcome, or values on the only path that there is."""
+"""Whether scalars are expectations, values for every outcome, or values on the only path."""
 
 
 class Checked(Protocol):
-    """Anything that infers a conclusion in a context, as proof terms do."""
+    """An object that infers a conclusion in a context, as proof terms do."""
 
     def check(self, context: TermContext) -> Proved:
         """Infer the conclusion; raise `Rejected` if there is none."""
@@ -50,7 +50,7 @@ class Checked(Protocol):
 
 @dataclass(frozen=True)
 class TermContext:
-    """Everything that a term may use."""
+    """The declarations and hypotheses that a term may use."""
 
     claim: Claim
     """The claim that is being proved, in plain symbols."""
@@ -65,13 +65,13 @@ class TermContext:
     """The kernel's context of vectors; None on the whole run, where sums over rounds and steps are compared."""
     hypotheses: Mapping[str, Proved] = field(default_factory=dict)
     write_powers: Callable[[Expr], Expr] = sp.sympify
-    """Writes powers with the index as exponent by the symbol that an induction has for them."""
+    """The induction over steps, which has symbols for powers with the index as exponent; None outside of one."""
     held: list[Step] = field(default_factory=list)
     """Steps of the check so far, for reports."""
 
     @property
     def symbols(self) -> SymbolTable:
-        """The symbols of the claim; others may come to them."""
+        """The symbols of the claim, to which others may be added."""
         return symbols_of(self.claim)
 
     @property
@@ -90,25 +90,25 @@ class TermContext:
         self.require([check_assumed(self.claim, needed, what)])
 
     def require_nonnegative(self, number: Expr) -> Expr:
-        """Return a number as the kernel knows it; raise `Rejected` if its sign is not shown."""
+        """Return a number after rewriting by the kernel; raise `Rejected` if it is not proved non-negative."""
         known = self.require_number(number)
         if not self.is_nonnegative(known):
             raise Rejected(f"({shorten(known)}) >= 0 is not shown under the conditions")
         return known
 
     def is_nonnegative(self, known: Expr) -> bool:
-        """Return whether a number as the kernel knows it has a sign under the conditions."""
+        """Return whether a rewritten number is proved non-negative under the conditions."""
         return is_nonnegative(known, self.numbers, self.conditions)
 
     def require_number(self, number: Expr) -> Expr:
-        """Return a number as the kernel knows it; raise `Rejected` if it is none, or may divide by zero."""
+        """Return a number after rewriting by the kernel; raise `Rejected` if it is no number, or may divide by zero."""
         require_admitted(number)
         known = self.numbers.known(number)
         require_finite([known], self.numbers, self.conditions)
         return known
 
     def require_expression(self, expression: Expr) -> None:
-        """Raise `Rejected` for what is outside the language, may divide by zero, or need not exist."""
+        """Raise `Rejected` for an expression that is outside the language, may divide by zero, or may be undefined."""
         require_admitted(expression)
         self.numbers.require_integer_exponents(expression)
         require_finite([expression], self.numbers, self.conditions)
@@ -120,7 +120,7 @@ class TermContext:
             self.require([check_defined(self.claim, frozenset(foreign), "the quantities of the term")])
 
     def require_proof(self, term: Checked, goal: Expr, what: str) -> Proved:
-        """Check a term, and that it proves a goal; `Rejected` names what it is for."""
+        """Check a term, and that it proves a goal; `what` names the goal in an error."""
         try:
             proved = term.check(self)
             self.require_zero([(sp.S.One, proved.expression), (sp.S.NegativeOne, goal)], "what is shown")
@@ -129,7 +129,7 @@ class TermContext:
         return proved
 
     def require_zero(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
-        """Raise `Rejected` if a sum of multiples does not vanish in normal form."""
+        """Raise `Rejected` if a sum of multiples is not zero in normal form."""
         if self.vectors is None:
             self._require_zero_of_run(parts, what)
             return
@@ -142,10 +142,10 @@ class TermContext:
         try:
             found = check_zero(what, self.numbers.with_plain_means(self.numbers.replace_names(whole)), self.numbers)
         except Rejected:
-            # Sums over rounds and steps are no numbers: their own normal form compares them.
+            # Sums over rounds and steps are no numbers: they have their own normal form.
             found = RunForm(self.process, self.numbers).check_zero(what, whole)
         self.require([found])
 
     def with_hypothesis(self, name: str, proved: Proved) -> TermContext:
-        """Return the context with one hypothesis more."""
+        """Return the context with a further hypothesis."""
         return replace(self, hypotheses={**self.hypotheses, name: proved})

@@ -1,4 +1,4 @@
-"""Terms step by step, in words and formulas, for people."""
+"""Explains terms step by step, in words and formulas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fedtheory.proofs.terms.term import ProofTerm, parts_of_term
 
 @dataclass(frozen=True)
 class ExplainedStep:
-    """One rule of a term: its number in the order of the proof, its name, and what it says."""
+    """One rule of a term: its position in the proof, its name, and its explanation."""
 
     number: str
     rule: str
@@ -29,14 +29,14 @@ class ExplainedStep:
 
     @property
     def depth(self) -> int:
-        """Number of rules around it."""
+        """Number of enclosing rules."""
         return self.number.count(".")
 
 
 def explain(claim: Claim, proof: TermProof) -> list[ExplainedStep]:
-    """List the rules of a proof of a claim in plain symbols, each before those that it is applied to.
+    """List the rules of a proof of a claim in plain symbols, each before its parts.
 
-    A quantity whose symbol is a longer formula goes by its name.
+    A quantity whose symbol is a longer formula is replaced by its name.
     """
     process = Process(claim)
 

@@ -1,7 +1,7 @@
-"""Models of a run by their round and local step: symbols that are never defined twice.
+"""Symbols for iterates of a run by their round and local step.
 
-A symbol is one vector of a family at one round and one step.  Every client has its own of
-the families `LOCAL` and `NOISE`; the client is implicit, as it is in the kernel.
+A symbol is one vector of a family at one round and one step.  In the families `LOCAL` and
+`NOISE` every client has its own; the client is implicit, as in the kernel.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expr
 
 ROUND = sp.Dummy("n", integer=True, nonnegative=True)
-"""The round."""
+"""The index of the round."""
 STEP = sp.Dummy("k", integer=True, nonnegative=True)
-"""The local step of a round."""
+"""The index of the local step in a round."""
 Family = Literal["server", "local", "noise", "virtual", "centralised"]
 OF_CLIENTS: frozenset[Family] = frozenset(("local", "noise"))
-"""Families of which each client has its own vectors."""
+"""Families in which each client has its own vectors."""
 
 
 class RangeSum(sp.Function):  # type: ignore[misc]
-    """Sum of an expression over an index, from a first value up to, and without, a last one."""
+    """Sum of an expression over an index, from a first value up to, but without, an end."""
 
     nargs = 4
 
@@ -39,7 +39,7 @@ class Indexed:
     step: Expr | None
 
     def depends_on(self, index: sp.Symbol) -> bool:
-        """Return whether another value of an index may give another vector."""
+        """Return whether the vector depends on an index."""
         return bool(self.round.has(index) or (self.step is not None and self.step.has(index)))
 
 
@@ -60,7 +60,7 @@ def indexed_in(expression: Expr) -> Mapping[sp.Symbol, Indexed]:
 
 
 def vector_at(family: Family, at_round: Expr = ROUND, at_step: Expr | None = STEP) -> Expr:
-    """Return a vector of a family; models before the first local step are the server's."""
+    """Return a vector of a family; before the first local step, iterates equal the server's model."""
     at_round, at_step = sp.expand(at_round), None if at_step is None else sp.expand(at_step)
     if family == "server" or (at_step == 0 and family != "noise"):
         return _symbol(Indexed("server", at_round, None))

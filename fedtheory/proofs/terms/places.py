@@ -1,4 +1,4 @@
-"""Contexts of terms: those of claims, and those that a rule enters with a binder or at the start of an induction."""
+"""Contexts of terms: those of claims, and those that rules enter for an index or at the start of an induction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _AFTER_STEPS = (*_AT_END, q.local_iterate)
 
 
 def index_of(claim: Claim) -> sp.Symbol:
-    """Return the symbol of the present local step: that of the claim, or of recursions where it is about whole runs."""
+    """Return the symbol of the present local step.
+
+    It is that of the claim, or that of recursions for claims about whole runs.
+    """
     return k if claim.place == "run" else symbols_of(claim)(q.local_step_index)
 
 
@@ -46,7 +49,7 @@ def context_of_totals(claim: Claim, prove: Prover) -> TermContext:
 
 
 def context_of_run(claim: Claim, prove: Prover, equations: Sequence[Expr] = ()) -> TermContext:
-    """Return the context of a claim about a whole run, with equations that are known."""
+    """Return the context of a claim about a whole run, with known equations."""
     return context_of_numbers(claim, (*conditions_of_run(claim), *equations), prove)
 
 
@@ -55,7 +58,7 @@ def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermC
     vectors = build_link_context(claim, relation)
     numbers = vectors.numbers
     if claim.place == "step":
-        # A bound on the largest drift of the run is one on the drift at each step.
+        # A bound on the largest drift of the run bounds the drift at each step.
         numbers = replace(numbers, symbols=numbers.symbols | {symbols_of(claim)(q.max_drift)})
         vectors = replace(vectors, numbers=numbers)
     conditions = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
@@ -73,7 +76,7 @@ def _reading(claim: Claim, relation: Relation) -> Reading:
 
 
 def numbers_at_steps(context: TermContext, first: int = 0) -> Numbers:
-    """Return the numbers of a run with the number of a local step, which is at least a first one."""
+    """Return the numbers of a run with the index of a local step, which is at least `first`."""
     numbers, index = context.numbers, context.index
     symbols = {index, context.process.steps, context.symbols(q.max_drift)}
     return replace(
@@ -102,9 +105,9 @@ def enter_step(context: TermContext, place: Literal["step", "path"] = "step") ->
 
 
 def enter_models(context: TermContext, place: Literal["models", "loop"] = "models") -> TermContext:
-    """Return the context of the models after any number of local steps, none to all of a round.
+    """Return the context of the iterates after any number of local steps of a round, from none to all.
 
-    In the loop with restarts they are counted from where all clients have stepped from one point.
+    In the loop with restarts, steps are counted from the last common start of all clients.
     """
     _require_run(context)
     if place == "loop":
@@ -128,7 +131,7 @@ def enter_end(context: TermContext) -> TermContext:
 
 
 def _with_models(context: TermContext, known: Context, models: Sequence[q.Quantity]) -> Context:
-    """Return a context of the kernel that knows some models, and objectives, but no step that is taken from them."""
+    """Return a kernel context that contains some models and the objectives, but no step from them."""
     kept = {context.symbols(of) for of in models}
     steps = {context.symbols(q.average_iterate)} if q.local_iterate in models else set()
     return replace(

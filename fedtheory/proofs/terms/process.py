@@ -1,7 +1,7 @@
-"""The rounds and local steps of the runs of a claim: where models start and end, and which quantities they define.
+"""The rounds and local steps of the runs of a claim: starts and ends of rounds, and quantities that they define.
 
-A round starts at the server's model.  Where all clients participate it ends at their average,
-from which the next one starts; where some are sampled, the virtual iterate ends there.
+A round starts at the server's model.  If all clients participate it ends at their average,
+from which the next one starts; if clients are sampled, the virtual iterate ends there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from fedtheory.proofs.terms.indexed import (
 
 @cache
 def vocabulary_symbols() -> Mapping[sp.Symbol, Quantity]:
-    """Return the symbols of quantities that a claim does not name, with these."""
+    """Return the symbols of quantities that a claim does not name, with these quantities."""
     table = SymbolTable({})
     every = (entry.quantity for entry in vocabulary() if isinstance(entry.quantity, Quantity))
     return {table(quantity): quantity for quantity in every}
@@ -67,16 +67,16 @@ class Process:
 
     @cached_property
     def has_steps(self) -> bool:
-        """Whether all clients start rounds at the server's model, and take one number of local steps."""
+        """Whether all clients start rounds at the server's model, and take equally many local steps."""
         return self.is_full or self.is_sampled
 
     def require_steps(self) -> None:
-        """Raise `Rejected` if rounds may start or end elsewhere."""
+        """Raise `Rejected` if rounds may start or end at other points."""
         if not self.has_steps:
             raise Rejected("rounds from the server's model to an average need the same local work of all clients")
 
     def quantity_of(self, symbol: sp.Symbol) -> Quantity | None:
-        """Return the quantity that a symbol stands for; None for one under a quantifier, and for one of a technique."""
+        """Return the quantity of a symbol; None for one under a quantifier, and for one of a technique."""
         return self.symbols.quantity(symbol) or vocabulary_symbols().get(symbol)
 
     @cached_property
@@ -86,7 +86,7 @@ class Process:
 
     @cached_property
     def rounds(self) -> Expr:
-        """The number of rounds; where a claim counts local steps alone, that of these over those of a round."""
+        """The number of rounds; if a claim only counts local steps, their number divided by those of a round."""
         counts_steps = self.symbols.has(q.iterations) and not self.symbols.has(q.rounds)
         return self.symbols(q.iterations) / self.steps if counts_steps else self.symbols(q.rounds)
 
@@ -97,7 +97,7 @@ class Process:
     # Dependence on an index.
 
     def depends_on(self, expression: Expr, index: sp.Symbol) -> bool:
-        """Return whether an expression may change with an index; a sum over the index does not."""
+        """Return whether an expression depends on an index; a sum over the index does not."""
         expression = expression.replace(lambda part: isinstance(part, RangeSum) and part.args[1] == index, _hide)
         if expression.has(index) or any(one.depends_on(index) for one in indexed_in(expression).values()):
             return True
@@ -118,7 +118,7 @@ class Process:
     def at(self, expression: Expr, index: sp.Symbol, value: Expr) -> Expr:
         """Return an expression at a value of an index.
 
-        Raises `Rejected` if a quantity in it has no other value to name.
+        Raises `Rejected` if a quantity in it has no symbol at that value.
         """
         if any(self._varies(symbol, index) for symbol in expression.free_symbols):
             raise Rejected(f"{expression} has quantities that are known at the present round or step alone")
@@ -129,7 +129,7 @@ class Process:
         return self.end_rounds(expression.xreplace(moved).xreplace({index: value}))
 
     def end_rounds(self, expression: Expr) -> Expr:
-        """Return an expression in which models after the last step of a round are the next server model."""
+        """Return an expression with iterates after the last step of a round replaced by the next server model."""
         ends: dict[Expr, Expr] = {}
         for symbol, one in indexed_in(expression).items():
             if one.step is not None and sp.expand(one.step - self.steps) == 0:
@@ -138,7 +138,7 @@ class Process:
                 ends |= {symbol: following} if one.family == "virtual" else {}
         return expression.xreplace(ends)
 
-    # Quantities as what they measure.
+    # Quantities by their definitions.
 
     @cached_property
     def _vectors(self) -> Mapping[Quantity, Expr]:
@@ -171,9 +171,9 @@ class Process:
         return found
 
     def write_indexed(self, expression: Expr, index: sp.Symbol) -> Expr:
-        """Return an expression about the present step with vectors by their round and step.
+        """Return an expression about the present step with vectors indexed by their round and step.
 
-        Raises `Rejected` for unknown ones.
+        Raises `Rejected` for unknown vectors.
         """
         known = {self.symbols(of): vector for of, vector in self._vectors.items()} | {index: STEP}
         written: Expr = expression.xreplace(known)
@@ -186,7 +186,7 @@ class Process:
         return written
 
     def unfold(self, expression: Expr) -> Expr:
-        """Return an expression with quantities as what their terms say of the run."""
+        """Return an expression with quantities replaced by their terms."""
         found: Expr = expression
         for symbol in sorted(expression.free_symbols, key=str):
             quantity = self.quantity_of(symbol)
@@ -198,7 +198,7 @@ class Process:
         return found
 
     def _measure(self, quantity: RunQuantity) -> Expr | None:
-        """Return the expression that a quantity is by its term; None if it has none in vectors of full rounds."""
+        """Return the expression of a quantity by its term; None if it has none in vectors of full rounds."""
         if not self.has_steps or quantity.term is None or not is_defined_by_term(quantity):
             return None
         if not quantity.term.over or parts_of(quantity.term.expression, sp.Max):
@@ -213,9 +213,9 @@ class Process:
         return sp.sqrt(written) if quantity.root else written
 
     def _in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr | None:
-        """Return a part of a quantity's term by round and step.
+        """Return a part of a quantity's term, indexed by round and step.
 
-        None if it has vectors that full rounds do not define.
+        Returns None if it contains vectors that full rounds do not define.
         """
         assert quantity.term is not None
         if not has_plain_vectors(expression):
@@ -229,7 +229,7 @@ class Process:
         return found
 
     def in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr:
-        """Return a part of a quantity's term by round and step; raise `Rejected` if it has other vectors."""
+        """Return a part of a quantity's term, indexed by round and step; raise `Rejected` if it has other vectors."""
         found = self._in_vectors(quantity, expression) if self.has_steps else None
         if found is None:
             raise Rejected(f"{quantity.name} has vectors that rounds of all clients do not define")
@@ -239,7 +239,7 @@ class Process:
         return isinstance(quantity, RunQuantity) and not quantity.per_round and not quantity.per_step
 
     def _reduce(self, values: Expr, over: Over) -> Expr | None:
-        """Return a sum or mean over an index, or the first or last of the values."""
+        """Return a sum or average over an index, or the first or last of the values."""
         index = {"steps": STEP, "rounds": ROUND}.get(over.index)
         if index is None or over.weights is not None:
             return None
@@ -257,7 +257,7 @@ class Process:
 
     @cached_property
     def _base(self) -> Context:
-        """The kernel's context of a local step without its models, and without what is known of its noise."""
+        """The kernel's context of a local step without its models and without facts on its noise."""
         known = build_context(replace(self.claim, place="step"))
         present = {self.symbols(of) for of in self._vectors}
         numbers = numbers_of(self.claim)
@@ -280,7 +280,7 @@ class Process:
         )
 
     def context_of(self, *expressions: Expr) -> Context:
-        """Return the kernel's context of the vectors in expressions, of which no more is known than what they are."""
+        """Return the kernel's context of the vectors in expressions, without further facts on them."""
         vectors = {symbol: one for expression in expressions for symbol, one in indexed_in(expression).items()}
         own = frozenset(symbol for symbol, one in vectors.items() if one.family in OF_CLIENTS)
         return replace(
@@ -295,6 +295,6 @@ def _hide(_sum: Expr) -> Expr:
 
 
 _AVERAGES: Mapping[Quantity, Quantity] = {run_iterate: q.average_iterate, next_run_iterate: q.next_average_iterate}
-"""Models that are the average of the clients where all of these start from the server's model."""
+"""Models that equal the average of the clients if all clients start from the server's model."""
 _FIXED: tuple[Quantity, ...] = (q.optimum, q.comparator, q.objective, q.client_objective, q.client_optimum)
 """Points and objectives that are the same at all rounds and steps."""

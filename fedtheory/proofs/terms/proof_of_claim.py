@@ -35,11 +35,11 @@ class TermProof:
 
 
 _SHOWN_BY = {"==": ("==",), "<=": ("==", ">="), ">=": ("==", ">="), "<": (">",), ">": (">",)}
-"""Comparisons with zero that show a relation, by its operator, when a term proves them of the slack."""
+"""The comparison with zero that a term must prove for the slack of a relation, by the relation's operator."""
 
 
 def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]:
-    """Check the terms of a claim in plain symbols, one step for each relation; `Rejected` says what fails."""
+    """Check the terms of a claim in plain symbols, one step for each relation; a `Rejected` names the failure."""
     require_provable(claim)
     if proof.relaxed is not None:
         yield from relaxation(claim, proof.relaxed)
@@ -73,7 +73,7 @@ def context_of(claim: Claim, relation: Relation, prove: Prover, equations: list[
 
 
 def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -> Proved:
-    """Check a term, and that what it proves is the relation."""
+    """Check a term, and that its conclusion is the relation."""
     proved = term.check(context)
     if proved.comparison not in _SHOWN_BY.get(relation.operator, ()):
         raise Rejected(f"the term proves {proved.comparison} 0, the relation claims {relation.operator}")
@@ -93,7 +93,7 @@ def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -
 
 
 def _require_whole_sides(relation: Relation, context: TermContext) -> None:
-    """Raise `Rejected` if a symbol that cancels between the sides stands for nothing that the context knows."""
+    """Raise `Rejected` if a symbol that cancels between the sides is unknown in the context."""
     known = relation.left.free_symbols | relation.right.free_symbols
     if context.vectors is None or known <= relation.slack.free_symbols:
         return
@@ -102,7 +102,7 @@ def _require_whole_sides(relation: Relation, context: TermContext) -> None:
 
 
 def _is_same_quotient(one: Expr, other: Expr) -> bool:
-    """Return whether two expressions are one, or equal quotients of the same inner products and values."""
+    """Return whether two expressions are equal, or equal quotients of the same inner products and values."""
     if one == other:
         return True
     try:

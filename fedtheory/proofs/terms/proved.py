@@ -1,4 +1,4 @@
-"""Conclusion of a term: the order of an expression and zero."""
+"""The conclusion of a term: the comparison of an expression with zero."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Literal
 from fedtheory.kernel.expressions import Expr
 
 Comparison = Literal["==", ">=", ">"]
-"""The order of a proved expression and zero."""
+"""Comparison of a proved expression with zero."""
 
 
 @dataclass(frozen=True)
 class Proved:
-    """An expression with its order to zero, in the context of the term that proves it."""
+    """An expression compared with zero, in the context of the term that proves it."""
 
     expression: Expr
     comparison: Comparison = ">="

@@ -15,9 +15,10 @@ _HIGHEST_POWER = 12
 
 
 def sum_over_range(number: Quotient, index: sp.Symbol, first: Expr, end: Expr) -> Quotient:
-    """The sum of a number over an index from `first` up to, and without, `end`; no other symbol depends on the index.
+    """Return the sum of a number over an index from `first` up to, but without, `end`.
 
-    `Rejected` where the number is no polynomial in the index.
+    No other symbol depends on the index.
+    Raises `Rejected` if the number is no polynomial in the index.
     """
     if not number.expression.has(index):
         return number * quotient(end - first)
@@ -49,7 +50,7 @@ def _sum_up_to(number: Quotient, index: sp.Symbol, end: Expr) -> Quotient:
 
 
 def _sum_of_powers(power: int, steps: Quotient) -> Quotient:
-    """``0^p + 1^p + .. + (n-1)^p``, by the binomial theorem from the sums of lower powers."""
+    """Return ``0^p + 1^p + .. + (n-1)^p``, by the binomial theorem from the sums of lower powers."""
     if power > _HIGHEST_POWER:
         raise Rejected(f"expected powers of an index up to {_HIGHEST_POWER} under a sum, got {power}")
     whole = reduce(lambda one, other: one * other, [steps] * (power + 1))

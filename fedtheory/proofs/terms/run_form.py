@@ -1,7 +1,7 @@
 """Normal forms of expressions about a run: sums over rounds and steps of monomials of the kernel.
 
-A sum whose member is shifted by one step differs from the plain one by its ends: so sums
-that telescope cancel.  Sums of polynomials in an index are polynomials in their ends.
+A sum whose summand is shifted by one step differs from the original by its end terms, so that
+telescoping sums cancel.  Sums of polynomials in an index are polynomials in their ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.range_sums import sum_over_range
 
 _MOST_SHIFTED = 4
-"""Steps by which the members of a sum may be shifted."""
+"""Largest shift of summands, in steps."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RunForm:
     numbers: Numbers
 
     def check_zero(self, what: str, expression: Expr) -> Step:
-        """Check that an expression vanishes, once its quantities are what they measure."""
+        """Check that an expression is zero after replacing quantities by their definitions."""
         written = self.process.end_rounds(self.process.unfold(expression))
         left = remainder(self.form(written), self.numbers)
         text = LazyText(what, "; what is left over is a sum of multiples of ", ", ".join(map(str, left)))
@@ -62,7 +62,10 @@ class RunForm:
         return quotient(self.numbers.with_plain_means(self.numbers.replace_names(expression)))
 
     def _is_constant(self, expression: Expr) -> bool:
-        """Whether an expression is a number, the same at all rounds; polynomials in the step are summed as numbers."""
+        """Return whether an expression is a number that is the same at all rounds.
+
+        It may be a polynomial in the step index.
+        """
         if parts_of(expression, RangeSum, Inner, Value, Gradient, ClientSum):
             return False
         varying = (self.process.depends_on(symbol, ROUND) for symbol in expression.free_symbols - {ROUND, STEP})
@@ -72,7 +75,7 @@ class RunForm:
         return any(self.process.depends_on(symbol, STEP) for symbol in expression.free_symbols - {STEP})
 
     def _is_atom(self, expression: Expr) -> bool:
-        """Whether an expression is a quantity that changes with the round or step, or a sum of clients' numbers."""
+        """Whether an expression is a quantity that depends on the round or step, or a sum of clients' numbers."""
         if isinstance(expression, ClientSum) or (isinstance(expression, Average) and not indexed_in(expression)):
             return not parts_of(expression, Inner, Value, Gradient)
         return bool(expression.is_Symbol) and isinstance(self.process.quantity_of(expression), RunQuantity)
@@ -128,12 +131,12 @@ class RunForm:
             number = quotient(number.expression.xreplace({index: index - shift}))
             first, end = first + shift, end + shift
         whole = self.process.end_of(index)
-        # Where the coefficient has the index it stands inside the sum: nothing else of a run has one that is not bound.
+        # A coefficient with the index stays inside the sum, where the index is bound.
         plain = {RangeSum(monomial, index, sp.S.Zero, whole): number}
         return added([plain, *self._ends_of(monomial, number, index, (first, end))])
 
     def _ends_of(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> list[Form]:
-        """Return the members by which a sum differs from that over the whole range."""
+        """Return the terms by which a sum differs from that over the whole range."""
         first, whole = ends[0], self.process.end_of(index)
         more = sp.expand(ends[1] - whole)
         if not (first.is_Integer and more.is_Integer and 0 <= first <= _MOST_SHIFTED and abs(more) <= _MOST_SHIFTED):
@@ -151,7 +154,7 @@ class RunForm:
         ]
 
     def _shift(self, monomial: Expr, index: sp.Symbol) -> int:
-        """By how many steps the first vector of a monomial is later than the index."""
+        """Return by how many steps the first vector of a monomial is later than the index."""
         places = [one.round if index == ROUND else one.step for one in indexed_in(monomial).values()]
         shifts = [sp.expand(place - index) for place in places if place is not None and place.has(index)]
         return int(min(shifts)) if shifts and all(shift.is_Integer for shift in shifts) else 0

@@ -1,4 +1,7 @@
-"""The shapes of terms as data, derived from the types of their fields: each one reads, writes and describes a value."""
+"""Conversions of terms to data, derived from the types of their fields.
+
+Each shape reads, writes and describes values.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class Shape(ABC):
 
     @abstractmethod
     def read(self, data: Json, scope: Scope, where: str) -> Any:
-        """Return the value of a piece of JSON; `InputError` names the place and what was expected."""
+        """Return the value of JSON data; an `InputError` names the place and what was expected."""
 
     def write(self, value: Any, _scope: Scope) -> Json:
         """Return a value as JSON."""
@@ -93,7 +96,7 @@ class _NameOrFormula(_Formula):
 
 @dataclass(frozen=True)
 class _Plain(Shape):
-    """A text, a whole number that is not negative, or true or false."""
+    """A text, a non-negative whole number, or true or false."""
 
     kind: type
     name: str
@@ -158,11 +161,11 @@ class _Optional(Shape):
 
 @dataclass(frozen=True)
 class Record(Shape):
-    """A table with an entry for each field of a class; one that has its default is left out."""
+    """A table with an entry for each field of a class; fields with their default are omitted."""
 
     made: type
     rule: str | None = None
-    """The name of the rule, for a term."""
+    """The name of the rule, if the class is a term."""
 
     @cached_property
     def _fields(self) -> Mapping[str, Shape]:

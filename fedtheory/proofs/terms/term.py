@@ -1,4 +1,4 @@
-"""Proof terms: each one proves that an expression is zero, not negative, or positive, in a context."""
+"""Proof terms: each one proves that an expression is zero, non-negative, or positive, in a context."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Variable = Annotated[sp.Symbol, "variable"]
 
 
 class ProofTerm(ABC):
-    """One rule of inference with what it is applied to."""
+    """One rule of inference with its arguments."""
 
     rule: ClassVar[str]
     """The name of the rule in documents."""
 
     @abstractmethod
     def check(self, context: TermContext) -> Proved:
-        """Infer what the term proves in a context; raise `Rejected` if it proves nothing."""
+        """Infer the conclusion of the term in a context; raise `Rejected` if it proves nothing."""
 
     @abstractmethod
     def explain(self) -> str:
-        """Describe the step in words, without the terms that it is applied to."""
+        """Describe the step in words, without its parts."""
 
     def __str__(self) -> str:
         body = getattr(self, "body", None)
@@ -43,14 +43,14 @@ class ProofTerm(ABC):
 
 @dataclass(frozen=True)
 class Weighted:
-    """A multiple of what a term proves."""
+    """A multiple of the conclusion of a term."""
 
     coefficient: Formula
     term: ProofTerm
 
 
 def parts_of_term(term: ProofTerm) -> Iterator[ProofTerm]:
-    """List the terms that a rule is applied to, in the order of its fields."""
+    """List the parts of a rule, in the order of its fields."""
     for one in fields(term):  # type: ignore[arg-type]
         yield from _terms_in(getattr(term, one.name))
 
@@ -67,7 +67,7 @@ def _terms_in(value: object) -> Iterator[ProofTerm]:
 
 
 def every_rule(term: ProofTerm) -> Iterator[ProofTerm]:
-    """Yield a term and all that it is made of."""
+    """Yield a term and all its parts, recursively."""
     left = [term]
     while left:
         one = left.pop()

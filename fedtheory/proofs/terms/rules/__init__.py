@@ -1,4 +1,4 @@
-"""The rules by which proof terms infer what they prove: a file and a class for each."""
+"""The rules of proof terms: a file and a class for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An equation, of which neither side is larger."""
+"""Rule: two reverse inequalities prove an equation."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from fedtheory.proofs.terms.term import ProofTerm
 
 @dataclass(frozen=True)
 class Antisymmetry(ProofTerm):
-    """Two inequalities that are each other's reverse."""
+    """An equation from two reverse inequalities."""
 
     rule: ClassVar[str] = "antisymmetry"
     at_most: ProofTerm
     at_least: ProofTerm
 
     def check(self, context: TermContext) -> Proved:
-        """Check that both expressions add up to zero."""
+        """Check that the two expressions add up to zero."""
         one = self.at_most.check(context)
         context.require_proof(self.at_least, -one.expression, "at least")
         return Proved(one.expression, "==")
 
     def explain(self) -> str:
-        """Say that neither side is larger."""
+        """State that neither side is larger."""
         return "neither side is larger"

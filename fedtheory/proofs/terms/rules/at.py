@@ -1,4 +1,4 @@
-"""A relation about every round or step, at one of them."""
+"""Rule: a relation about every round or step holds at one of them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Value = Literal["first step", "last step", "after the last step", "first round",
 
 @dataclass(frozen=True)
 class At(ProofTerm):
-    """An instance at a value of an index."""
+    """An instance of a relation at a value of its index."""
 
     rule: ClassVar[str] = "at"
     value: Value
     body: ProofTerm
 
     def check(self, context: TermContext) -> Proved:
-        """Check the body for any value of the index in its range, and put the value there."""
+        """Check the body for any value of the index in its range, and substitute the value."""
         process = context.process
         if self.value == "first round":
             return self._at_first_round(context)
@@ -51,5 +51,5 @@ class At(ProofTerm):
         )
 
     def explain(self) -> str:
-        """Name the value."""
+        """State the value."""
         return f"at the {self.value}" if self.value != "after the last step" else self.value

@@ -1,4 +1,4 @@
-"""An instance of a named inequality, of an assumption of the claim, or of a fact about quantities of a run."""
+"""Rule: an instance of a named inequality, of an assumption of the claim, or of a fact about quantities of a run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm
 
 FACT = "fact"
-"""The kind of a fact about quantities of a run, which is named."""
+"""The kind of axiom that is a named fact about quantities of a run."""
 
 
 @dataclass(frozen=True)
 class Axiom(ProofTerm):
-    """An inequality by its name, with the vectors, objectives, numbers and names that it concerns."""
+    """An inequality by its name, with its arguments: vectors, objectives, numbers and names."""
 
     rule: ClassVar[str] = "axiom"
     kind: str
@@ -47,7 +47,7 @@ class Axiom(ProofTerm):
         return Proved(found.expression)
 
     def explain(self) -> str:
-        """Name the inequality, or the fact as people know it."""
+        """State the inequality, or the fact in words."""
         if self.kind == FACT and self.about and self.about[0] in FACTS:
             return FACTS[self.about[0]].name
         expected = [one.name for one in subjects(self.kind)] if self.kind in INEQUALITIES else []
@@ -71,7 +71,7 @@ _BEFORE = {
 
 
 def _require_subjects(axiom: Axiom) -> None:
-    """Raise `Rejected` if an inequality is about another number of things, or about things of another kind."""
+    """Raise `Rejected` if an inequality has a wrong number or kind of arguments."""
     expected = subjects(axiom.kind)
     is_open = any(one.kind is one.VAR_POSITIONAL for one in expected)
     if not is_open and len(expected) != len(axiom.about):

@@ -1,4 +1,4 @@
-"""A number of the local step that is not negative: at the first step, and at all later ones."""
+"""Rule: a number of the local step is non-negative by two cases, the first step and all later ones."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fedtheory.proofs.terms.term import ProofTerm
 
 @dataclass(frozen=True)
 class FirstAndLater(ProofTerm):
-    """Two proofs of one statement about a number: for no local step taken, and for at least one."""
+    """Two proofs that a number is non-negative: before the first local step, and after at least one."""
 
     rule: ClassVar[str] = "first and later"
     first: ProofTerm
     later: ProofTerm
 
     def check(self, context: TermContext) -> Proved:
-        """Check both, and that the first is the later one without a step."""
+        """Check both, and that both are about the same number."""
         if context.place not in ("step", "models", "loop"):
             raise Rejected("steps are distinguished where a relation is about each of them")
         first, later = self.first.check(context), self.later.check(_after_a_step(context))

@@ -1,4 +1,4 @@
-"""A stated expression as a sum of multiples of what is proved, by normal form."""
+"""Rule: a stated expression is a sum of multiples of proved ones, by normal form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.proofs.terms.term import Formula, ProofTerm, Weighted
 
 @dataclass(frozen=True)
 class Combine(ProofTerm):
-    """The only rule that states what it proves."""
+    """A goal as a sum of multiples of conclusions; no other rule states its conclusion."""
 
     rule: ClassVar[str] = "combine"
     goal: Formula
@@ -24,7 +24,7 @@ class Combine(ProofTerm):
     parts: tuple[Weighted, ...] = ()
 
     def check(self, context: TermContext) -> Proved:
-        """Check the sign of each coefficient, then that goal and sum have one normal form."""
+        """Check the sign of each coefficient, then that goal and sum have the same normal form."""
         if self.comparison == ">":
             raise Rejected("a sum shows that a number is zero or not negative, not that it is positive")
         context.require_expression(self.goal)
@@ -33,7 +33,7 @@ class Combine(ProofTerm):
         return Proved(self.goal, self.comparison)
 
     def _weigh(self, part: Weighted, context: TermContext) -> tuple[Expr, Expr]:
-        """Check a part and the sign of its coefficient, and return what is taken from the goal."""
+        """Check a part and the sign of its coefficient, and return the multiple that is subtracted from the goal."""
         proved = part.term.check(context)
         number = context.require_number(part.coefficient)
         step = Step(LazyText("(", number, ") may multiply: ", part.term), True)

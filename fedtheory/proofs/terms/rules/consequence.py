@@ -1,4 +1,4 @@
-"""A relation that follows from a proved claim by a law of the process that the kernel's table of derivations has."""
+"""Rule: a relation follows from a proved claim by a law of the process, from the kernel's table of derivations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAWS: Mapping[str, type[Derived]] = {law.kind: law for law in DERIVED if law is 
 
 @dataclass(frozen=True)
 class Consequence(ProofTerm):
-    """One relation of a proved claim, changed by a law."""
+    """One relation of a proved claim, transformed by a law."""
 
     rule: ClassVar[str] = "consequence"
     law: str
@@ -31,7 +31,7 @@ class Consequence(ProofTerm):
     link: int = 0
 
     def check(self, context: TermContext) -> Proved:
-        """Check that the claim is proved and the law holds, and return the slack that it makes."""
+        """Check that the claim is proved and the law applies, and return the transformed slack."""
         if self.law not in LAWS:
             raise Rejected(f"there is no law called {self.law!r}")
         if context.place != "run":

@@ -1,4 +1,4 @@
-"""The distance of the average of sampled participants from a point, by the average of all clients."""
+"""Rule: a bound on the participants' squared distance from a point, by that of the average of all clients."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm
 
 _POINTS = (q.optimum, q.comparator)
-"""Points that are the same in all rounds, whatever is drawn."""
+"""Points that are the same in all rounds and for all participants."""
 
 
 @dataclass(frozen=True)
 class Draw(ProofTerm):
-    """The next server model is farther from a point, in expectation, by at most what the draw of participants costs.
+    """The next server model has at most the client average's expected squared distance plus the sampling cost.
 
-    The weights of the participants have the client weights as expectation, add up to one, and are independent of the
+    The weights of the participants have the client weights as expectation, sum to one, and are independent of the
     local steps; the sampling variance is the cost per unit of squared client drift.
     """
 
@@ -43,7 +43,7 @@ class Draw(ProofTerm):
         return Proved(norm_sq(mean - self.point) + cost - norm_sq(server(ROUND + 1) - self.point))
 
     def explain(self) -> str:
-        """Say what is compared."""
+        """State the comparison."""
         return (
             f"the average of the participants is farther from {self.point} than that of all clients "
             "by at most the sampling variance times the drift"

@@ -1,4 +1,4 @@
-"""A hypothesis of the context, such as that of an induction, or a condition of the claim."""
+"""Rules: a hypothesis of the context, such as that of an induction, and a condition of the claim."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fedtheory.proofs.terms.term import Condition, ProofTerm
 
 @dataclass(frozen=True)
 class Hypothesis(ProofTerm):
-    """A hypothesis that a rule around this one has named."""
+    """A hypothesis that an enclosing rule has named."""
 
     rule: ClassVar[str] = "hypothesis"
     name: str
@@ -43,7 +43,7 @@ class Given(ProofTerm):
     condition: Condition
 
     def check(self, context: TermContext) -> Proved:
-        """Check that the condition follows from those that are known."""
+        """Check that the condition follows from the known ones."""
         require_admitted_condition(self.condition)
         if not follows(self.condition, context.claim, context.conditions):
             raise Rejected(f"{self.condition} does not follow from the conditions")

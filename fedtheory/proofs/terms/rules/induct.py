@@ -1,4 +1,4 @@
-"""A bound on what changes from local step to local step, by induction over the steps of a round."""
+"""Rule: a bound on the drift, by induction over the local steps of a round."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ HYPOTHESIS = "induction"
 
 @dataclass(frozen=True, kw_only=True)
 class Goals:
-    """The goals of an induction over steps, each at least zero."""
+    """The goals of an induction over steps, each a non-negative expression."""
 
     start: Expr
     first: Expr
-    """After the first step, from the start."""
+    """The goal after the first step, from the start."""
     now: Expr
     """The hypothesis."""
     later: Expr
-    """After one more step."""
+    """The goal after a further step."""
 
 
 class Induction(Protocol):
@@ -42,23 +42,23 @@ class Induction(Protocol):
 
     @property
     def base(self) -> ProofTerm:
-        """Shows the goal at the start."""
+        """The proof of the goal at the start."""
 
     @property
     def step(self) -> ProofTerm:
-        """Shows it after a step, from the hypothesis that it holds before."""
+        """The proof of the goal after a step, from the hypothesis before it."""
 
     @property
     def first(self) -> ProofTerm | None:
-        """Shows it after the first step, if the hypothesis is used from then on only."""
+        """The proof of the goal after the first step, if the hypothesis is used from then on only."""
 
 
 def check_induction(
     rule: Induction, begun: TermContext, stepping: TermContext, goals: Goals, leaving: TermContext | None = None
 ) -> None:
-    """Check the parts of an induction at the start, after the first step from it, and after later ones.
+    """Check the parts of an induction at the start, after the first step, and after later ones.
 
-    The first step may leave the start in another context than that of the start itself.
+    The first step may start from another context than that of the goal at the start.
     """
     begun.require_proof(rule.base, goals.start, "at the start")
     if rule.first is not None:
@@ -75,16 +75,16 @@ class InductDrift(ProofTerm):
     drift: Literal["largest", "mean"]
     """Whether the drift of each client is bounded, or the average over the clients."""
     bound: Formula
-    """The bound on the distance, by the number of steps taken."""
+    """The bound on the distance, as a function of the number of steps."""
     base: ProofTerm
-    """Shows it where all clients are at the server's model."""
+    """The proof where all clients have the server's model."""
     step: ProofTerm
-    """Shows it after a step, from the hypothesis that it holds before."""
+    """The proof after a step, from the hypothesis before it."""
     first: ProofTerm | None = None
-    """Shows it after the first step, if the hypothesis is used from then on only."""
+    """The proof after the first step, if the hypothesis is used from then on only."""
 
     def check(self, context: TermContext) -> Proved:
-        """Check base and step, and return the bound on the drift that they show."""
+        """Check base and step, and return the bound on the drift that they imply."""
         measure, claim, index = MEASURES[self.measure], context.claim, context.index
         places = ("loop",) if measure is LOOP_PAIR else ("step", "models")
         if context.place not in places or context.reading != "expectation":
@@ -102,13 +102,13 @@ class InductDrift(ProofTerm):
             later=self.bound.xreplace({index: index + 1}) - after,
         )
         stepping = _stepping(context, measure, 0 if self.first is None else 1)
-        # Clients of the loop are together before they observe their gradients elsewhere.
+        # Clients of the loop have a common start before they evaluate gradients at other points.
         begun = _starting(context, measure if measure.observes_together else PAIR)
         check_induction(self, begun, stepping, goals, _starting(context, measure))
         return Proved(self._conclude(context, measure))
 
     def _require_bound(self, context: TermContext) -> None:
-        """Raise `Rejected` if the bound is no number that all clients and rounds share."""
+        """Raise `Rejected` if the bound depends on the client or the round."""
         numbers = numbers_at_steps(context)
         number = numbers.plain(self.bound)
         context.require_expression(self.bound)
@@ -145,13 +145,13 @@ def _context_of(context: TermContext, measure: Measure, first: int) -> TermConte
 
 
 def _starting(context: TermContext, measure: Measure) -> TermContext:
-    """Return the context where all clients are at the server's model."""
+    """Return the context where all clients have the server's model."""
     here = _context_of(context, measure, 0)
     assert here.vectors is not None
     return replace(here, place="start", vectors=measure.together(context.claim, here.vectors))
 
 
 def _stepping(context: TermContext, measure: Measure, first: int) -> TermContext:
-    """Return the context of a step after a number of others."""
+    """Return the context of a step after at least `first` others."""
     here = _context_of(context, measure, first)
     return replace(here, conditions=(*here.conditions, context.index + 1 <= context.process.steps))

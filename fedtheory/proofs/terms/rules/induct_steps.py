@@ -1,4 +1,4 @@
-"""A bound on a squared distance after any number of local steps of a round, by induction over the steps."""
+"""Rule: a bound on a squared distance after any number of local steps of a round, by induction over the steps."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from fedtheory.proofs.terms.term import Formula, ProofTerm
 
 @dataclass(frozen=True)
 class InductSteps(ProofTerm):
-    """A bound on a distance of models of a step, or of those after it."""
+    """A bound on a distance of iterates at a step, or after it."""
 
     rule: ClassVar[str] = "induct on the steps"
     measured: Formula
     """The squared distance at the present step."""
     bound: Formula
-    """The bound, by the number of the step."""
+    """The bound, as a function of the step index."""
     right: Formula
-    """The bound as the conclusion has it."""
+    """The bound in the notation of the conclusion."""
     is_next: bool
-    """Whether the conclusion is about the models after the step."""
+    """Whether the conclusion is about the iterates after the step."""
     base: ProofTerm
-    """Shows it at the start of the round."""
+    """The proof at the start of the round."""
     step: ProofTerm
-    """Shows it after a step, from the hypothesis that it holds before."""
+    """The proof after a step, from the hypothesis before it."""
     first: ProofTerm | None = None
-    """Shows it after the first step, if the hypothesis is used from then on only."""
+    """The proof after the first step, if the hypothesis is used from then on only."""
     power_of: Formula | None = None
-    """A number from one on, whose power by the number of the step is in the bound."""
+    """A number of at least one, whose power with the step index as exponent occurs in the bound."""
 
     def check(self, context: TermContext) -> Proved:
-        """Check base and step, and that the conclusion is about what they bound."""
+        """Check base and step, and that the conclusion is about the bounded distance."""
         if context.vectors is None or context.place not in ("step", "path", "round"):
             raise Rejected("an induction over the steps of a round is about vectors at each of them")
         course = Course(context.claim, self.power_of)
@@ -83,7 +83,7 @@ class InductSteps(ProofTerm):
 
 
 def _starting(context: TermContext, course: Course) -> TermContext:
-    """Return the context where all clients are at the server's model."""
+    """Return the context where all clients have the server's model."""
     assert context.vectors is not None
     vectors = restrict_to_start(context.claim, context.vectors, course)
     return replace(
@@ -92,7 +92,7 @@ def _starting(context: TermContext, course: Course) -> TermContext:
 
 
 def _counting(context: TermContext, course: Course, start: int) -> TermContext:
-    """Return the context of a step after a number of others."""
+    """Return the context of a step after at least `start` others."""
     assert context.vectors is not None
     vectors: Context = count_from(course, context.vectors, start)
     conditions = (*context.conditions, *conditions_at_step(course, start))

@@ -1,4 +1,4 @@
-"""Inequalities between numbers that are shown first, by which signs are decided later."""
+"""Rule: inequalities between numbers are proved first, and are then used to decide signs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fedtheory.proofs.terms.term import ProofTerm
 
 @dataclass(frozen=True)
 class Know(ProofTerm):
-    """A proof with further conditions, each of which is shown."""
+    """A proof with further conditions, each of which is proved."""
 
     rule: ClassVar[str] = "know"
     inequalities: tuple[ProofTerm, ...]
     body: ProofTerm
 
     def check(self, context: TermContext) -> Proved:
-        """Check each inequality with those before it as conditions, then the body with all."""
+        """Check each inequality with the previous ones as conditions, then the body with all of them."""
         if context.place != "run":
             raise Rejected("inequalities between numbers are shown on the whole run")
         for one in self.inequalities:
@@ -31,12 +31,15 @@ class Know(ProofTerm):
         return self.body.check(context)
 
     def explain(self) -> str:
-        """Say what is shown first."""
+        """State that inequalities are proved first."""
         return "first the numbers by which signs are decided, then the rest"
 
 
 def _conditions_of(proved: Proved) -> tuple[Expr, ...]:
-    """A proved relation as conditions: with each symbol that stands alone on the larger side, or against zero."""
+    """Return a proved relation as conditions.
+
+    Each symbol that is a single term is compared with the other terms, or the expression with zero.
+    """
     shown = proved.expression
     if proved.is_equation:
         return (sp.Eq(shown, 0, evaluate=False),)

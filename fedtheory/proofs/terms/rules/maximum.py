@@ -1,4 +1,4 @@
-"""The largest value over clients, steps and rounds: a bound on each is one on it, and it is one on each."""
+"""Rules: the largest value over clients, steps and rounds is bounded by bounds on each, and bounds each of them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from fedtheory.proofs.terms.term import Formula, ProofTerm
 
 @dataclass(frozen=True)
 class BoundMaximum(ProofTerm):
-    """A bound on every value is one on the largest."""
+    """A common bound on every value bounds the largest one."""
 
     rule: ClassVar[str] = "bound the maximum"
     maximum: Formula
     """The symbol of the quantity."""
     bound: Formula
-    """A number, the same for all clients, steps and rounds."""
+    """The bound, a number that is the same for all clients, steps and rounds."""
     body: ProofTerm
-    """Shows it for each client after any number of steps."""
+    """The proof of the bound for each client after any number of steps."""
 
     def check(self, context: TermContext) -> Proved:
-        """Check that the body bounds each of the values by the one number."""
+        """Check that the body bounds each of the values by the number."""
         process = context.process
         inside = enter_models(context, "loop" if process.quantity_of(self.maximum) is LOOP_PAIR.largest else "models")
         number = context.numbers.plain(context.require_number(self.bound))
@@ -54,7 +54,7 @@ class BoundMaximum(ProofTerm):
 
 @dataclass(frozen=True)
 class BelowMaximum(ProofTerm):
-    """No value at a local step is larger than the largest."""
+    """A value at a local step is at most the largest one."""
 
     rule: ClassVar[str] = "below the maximum"
     maximum: Formula
@@ -68,12 +68,12 @@ class BelowMaximum(ProofTerm):
         return Proved(self.maximum - value)
 
     def explain(self) -> str:
-        """Name the maximum."""
+        """State the maximum."""
         return f"no value is larger than {self.maximum}, the largest"
 
 
 def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list[Expr]]:
-    """Return a quantity that is a maximum over clients, steps and rounds, and the values at a step that it compares."""
+    """Return the quantity of a maximum over clients, steps and rounds, and its values at a step."""
     quantity = process.quantity_of(maximum) if maximum.is_Symbol else None
     term = quantity.term if isinstance(quantity, RunQuantity) else None
     if term is None or not isinstance(quantity, RunQuantity) or not is_defined_by_term(quantity):
@@ -89,7 +89,7 @@ def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list
 
 
 def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
-    """Return the values of which a quantity is the largest, by round and step."""
+    """Return the values of which a quantity is the largest, indexed by round and step."""
     if process.quantity_of(maximum) is LOOP_PAIR.largest:
         return [norm_sq(vector_at("local") - average())]
     quantity, values = _term_of_maximum(process, maximum)

@@ -1,4 +1,4 @@
-"""Symbols for square roots of numbers that are shown not to be negative."""
+"""Rule: symbols for square roots of numbers that are proved non-negative."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ class NamedRoot:
     symbol: Variable
     square: Formula
     least: Formula
-    """A rational number that is not negative."""
+    """A non-negative rational lower bound of the number."""
     body: ProofTerm
-    """Shows on the whole run that the square is at least that number."""
+    """The proof, on the whole run, that the number is at least this bound."""
 
     @property
     def root(self) -> Root:
-        """The symbol with what it is the root of."""
+        """The symbol with its radicand."""
         return Root(self.symbol, self.square, (), self.least)
 
 
 @dataclass(frozen=True)
 class NameRoots(ProofTerm):
-    """A proof in which numbers may be square roots."""
+    """A proof in which symbols stand for square roots."""
 
     rule: ClassVar[str] = "name roots"
     roots: tuple[NamedRoot, ...]
     body: ProofTerm
 
     def check(self, context: TermContext) -> Proved:
-        """Check each number under a root, then the body with the symbols."""
+        """Check each radicand, then the body with the symbols."""
         roots = [named.root for named in self.roots]
         for named in self.roots:
             check_named(named, roots, context)
@@ -54,7 +54,7 @@ class NameRoots(ProofTerm):
 
 
 def check_named(named: NamedRoot, roots: Sequence[Root], context: TermContext) -> None:
-    """Check that the symbol of a root is its own, and that what is under the root is not negative."""
+    """Check that the symbol of a root has no other meaning, and that the radicand is non-negative."""
     require_own_symbols(context.claim, roots, context.numbers)
     context.numbers.plain(context.require_number(named.square))
     context.require(positive(named.root, context.numbers, context.conditions))
@@ -63,14 +63,14 @@ def check_named(named: NamedRoot, roots: Sequence[Root], context: TermContext) -
 
 
 def context_with_roots(context: TermContext, roots: Sequence[Root]) -> TermContext:
-    """Return a context in whose numbers and conditions symbols stand for roots."""
+    """Return a context whose numbers and conditions use the symbols for roots."""
     if not roots:
         return context
     numbers: Numbers = numbers_with(roots, context.numbers)
     sides = sides_of(context.claim)
     for root in roots:
         sides = [root.substitute(side) for side in sides]
-    # A root in what the claim divides by is not always one of its factors before it has a symbol.
+    # A root in a denominator of the claim may be a factor of it only after it has a symbol.
     numbers = replace(numbers, nonzero=numbers.nonzero | denominator_factors(sides))
     named = conditions_with(roots, context.conditions)
     if context.vectors is None:

@@ -1,4 +1,4 @@
-"""A multiple of a sum of numbers over the past local steps, as what it starts with and grows by."""
+"""Rule: the value of a multiple of a prefix sum of numbers, by its start and its increments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PastTotal(ProofTerm):
     total: Formula
 
     def check(self, context: TermContext) -> Proved:
-        """Check that the total is zero over no steps, and grows by the factor times the member."""
+        """Check that the total is zero without steps, and increases by the factor times the summand."""
         if context.place != "past" or context.vectors is not None:
             raise Rejected("a total over the past steps is an equation between numbers of a step")
         for one in (self.factor, self.member, self.total):

@@ -1,4 +1,4 @@
-"""Products of inequalities, whose sum is a relation between quotients times what it divides by."""
+"""Rule: a relation between quotients, times its denominators, is a sum of products of inequalities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.proofs.terms.term import Formula, ProofTerm, Variable
 
 @dataclass(frozen=True)
 class Scalar:
-    """A symbol for an inner product, a squared length, or a difference of values."""
+    """A symbol for an inner product, a squared norm, or a difference of values."""
 
     symbol: Variable
     meaning: Formula
@@ -25,12 +25,12 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Factor:
-    """A polynomial in such symbols that is not negative: linear in them, or by Cauchy-Schwarz."""
+    """A non-negative polynomial in such symbols: linear in them, or the one of Cauchy-Schwarz."""
 
     name: str
     polynomial: Formula
     body: ProofTerm | None
-    """Shows it; None for Cauchy-Schwarz."""
+    """The proof that it is non-negative; None for Cauchy-Schwarz."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ProductOfFactors:
 
 @dataclass(frozen=True)
 class Multiply(ProofTerm):
-    """A relation that is a sum of products of factors, over factors that it divides by."""
+    """A relation that is a sum of products of factors, divided by factors."""
 
     rule: ClassVar[str] = "multiply"
     goal: Formula
@@ -70,7 +70,7 @@ class Multiply(ProofTerm):
         return Proved(self.goal)
 
     def _meanings(self, context: TermContext) -> dict[sp.Symbol, Expr]:
-        """Return the meanings of the symbols; raise `Rejected` if one stands for something else, or has a sign."""
+        """Return the meanings of the symbols; raise `Rejected` if one has another meaning, or an assumed sign."""
         known = context.numbers.symbols | context.numbers.of_clients | context.numbers.definitions.keys()
         taken = set(known).union(*(one.meaning.free_symbols for one in self.scalars))
         for one in self.scalars:
@@ -83,20 +83,20 @@ class Multiply(ProofTerm):
         return {one.symbol: one.meaning for one in self.scalars}
 
     def _check_factor(self, factor: Factor, meanings: dict[sp.Symbol, Expr], context: TermContext) -> Expr:
-        """Return the polynomial of a factor, once it is shown not to be negative."""
+        """Return the polynomial of a factor, after checking that it is non-negative."""
         if factor.body is None:
             return _check_cauchy_schwarz(factor, meanings, context)
         context.require_proof(factor.body, sp.expand(factor.polynomial).xreplace(meanings), factor.name)
         return factor.polynomial
 
     def explain(self) -> str:
-        """State the goal and what it is divided by."""
+        """State the goal and its denominators."""
         below = f", times {', '.join(self.divided_by)}," if self.divided_by else ""
         return f"{self.goal} >= 0{below} as a sum of products"
 
 
 def divides_by(expression: Expr, divisor: Expr) -> bool:
-    """Whether the denominator of a number, in lowest terms, is a multiple of a polynomial that is no number."""
+    """Return whether the denominator of a number, in lowest terms, is a multiple of a non-constant polynomial."""
     below = sp.Mul(*quotient(expression).factored_denominator())
     return bool(divisor.free_symbols) and bool(quotient(below / divisor).denominator.is_constant())
 

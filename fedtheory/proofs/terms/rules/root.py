@@ -1,4 +1,4 @@
-"""Square roots of inequalities, and squares of inequalities between lengths."""
+"""Rules: square roots of inequalities, and squares of inequalities between norms."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fedtheory.proofs.terms.term import Formula, ProofTerm
 
 @dataclass(frozen=True)
 class Root(ProofTerm):
-    """A bound on a length, from one on its square."""
+    """A bound on a norm, from one on its square."""
 
     rule: ClassVar[str] = "root"
     bound: Formula
     vector: Formula
     body: ProofTerm
-    """Shows that the square of the bound is at least that of the length."""
+    """The proof that the square of the bound is at least the squared norm."""
 
     def check(self, context: TermContext) -> Proved:
-        """Check the squares, and that the bound is not negative."""
+        """Check the squares, and that the bound is non-negative."""
         number = context.require_nonnegative(self.bound)
         length = sp.sqrt(Inner(self.vector, self.vector))
         context.require_expression(length)
@@ -33,22 +33,22 @@ class Root(ProofTerm):
         return Proved(number - length)
 
     def explain(self) -> str:
-        """State the bound on the length."""
+        """State the bound on the norm."""
         return f"|{self.vector}| <= {self.bound}, for so are the squares"
 
 
 @dataclass(frozen=True)
 class Square(ProofTerm):
-    """A bound on the square of a length, from one on the length."""
+    """A bound on the square of a norm, from one on the norm."""
 
     rule: ClassVar[str] = "square"
     length: Formula
     bound: Formula
     body: ProofTerm
-    """Shows that the length is at most the bound."""
+    """The proof that the norm is at most the bound."""
 
     def check(self, context: TermContext) -> Proved:
-        """Check the inequality between the length and its bound."""
+        """Check the inequality between the norm and its bound."""
         if not is_length(self.length):
             raise Rejected(f"{self.length} is not a length, and might be negative")
         if context.vectors is None:
@@ -56,10 +56,10 @@ class Square(ProofTerm):
         context.require_proof(self.body, self.bound - self.length, "before it is squared")
         found = sp.expand(self.bound**2 - self.length**2)
         context.require_expression(found)
-        # Products of different lengths have no normal form, and are no statement of the kernel's language.
+        # Products of different norms have no normal form, and are outside the kernel's language.
         context.require_zero([(sp.S.One, found), (sp.S.NegativeOne, found)], "the difference of the squares")
         return Proved(found)
 
     def explain(self) -> str:
-        """State both squares."""
+        """State the inequality of the squares."""
         return f"the square of {self.length} is at most that of {self.bound}"

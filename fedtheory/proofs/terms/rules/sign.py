@@ -1,4 +1,4 @@
-"""A number that is not negative, or positive, under the conditions."""
+"""Rule: a number is non-negative, or positive, under the conditions."""
 
 from __future__ import annotations
 

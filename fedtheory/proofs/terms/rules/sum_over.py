@@ -1,4 +1,4 @@
-"""A relation about each client, local step or round, multiplied by weights and added up."""
+"""Rule: a relation about each client, local step or round is multiplied by weights and added up."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm
 
 Over = Literal["clients", "numbers of clients", "steps of a client", "steps", "path", "rounds"]
-"""Binder of a sum: clients, by their weights; clients, of numbers and without weights; the local steps of a client, in
+"""Index of a sum: clients, with their weights; clients, for numbers without weights; the local steps of a client, in
 a statement about a round; the steps of any round of a run, in expectation or on the only path; the rounds of a run."""
 
 
 @dataclass(frozen=True)
 class SumOver(ProofTerm):
-    """The sum over an index of a weight times what is proved for each of its values."""
+    """The sum over an index of a weight times the conclusion for each of its values."""
 
     rule: ClassVar[str] = "sum"
     over: Over
@@ -74,12 +74,12 @@ class SumOver(ProofTerm):
         return Proved(RangeSum(proved.expression, ROUND, sp.S.Zero, context.process.rounds), proved.comparison)
 
     def explain(self) -> str:
-        """Name the binder and the weight."""
+        """State the index and the weight."""
         return f"summed over {self.over}" + ("" if self.weight == 1 else f", with the weight {self.weight}")
 
 
 def _require_any_step(context: TermContext) -> None:
-    """Raise `Rejected` if something is known of the present step that other steps of a client need not have."""
+    """Raise `Rejected` if the context has facts on the present step that other steps of a client need not satisfy."""
     first = context.numbers.at_least.get(context.index, 0)
     if context.place in ("induction", "start") or context.hypotheses or first != 0:
         raise Rejected("the steps of a client are summed over where something is known of the present one alone")

@@ -1,4 +1,4 @@
-"""Quantities of updates as what they measure in vectors."""
+"""Rule: quantities of updates are replaced by their definitions in vectors."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class Unfold(ProofTerm):
     rule: ClassVar[str] = "unfold"
     smaller: Formula
     larger: Formula
-    """Both sides in quantities of the run, with those that cancel."""
+    """Both sides in quantities of the run, including terms that cancel."""
     body: ProofTerm
-    """Proves what their difference is in vectors."""
+    """The proof that their difference is non-negative, in vectors."""
 
     def check(self, context: TermContext) -> Proved:
-        """Check the body in the context of the vectors, and that it proves what the quantities measure."""
+        """Check the body in the context of the vectors, and that it proves the relation between the quantities."""
         if context.place != "run":
             raise Rejected("quantities of a run are unfolded on the whole run")
         relation = Relation(self.smaller, "<=", self.larger)
         for side in relation.sides:
             context.require_expression(side)
         others = (relation.left.free_symbols | relation.right.free_symbols) - context.claim.notation.keys()
-        # What the statement has exists where it says something; of other quantities the vectors need not exist.
+        # The quantities of the statement are defined where it applies; the vectors of other quantities need not be.
         found = {context.process.quantity_of(symbol) for symbol in others}
         needed = frozenset(one for one in found if one is not None)
         context.require([check_defined(context.claim, needed, "the quantities of the relation")])

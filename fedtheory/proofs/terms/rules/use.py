@@ -1,4 +1,4 @@
-"""A proved claim, instantiated in the context: its assumptions and conditions have to hold there."""
+"""Rule: a proved claim is instantiated in the context, where its assumptions and conditions must hold."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Use(ProofTerm):
     link: int = 0
 
     def check(self, context: TermContext) -> Proved:
-        """Check that the claim is proved, that it may be used here, and return its slack in the context's symbols."""
+        """Check that the claim is proved and may be used here, and return its slack in the context's symbols."""
         proof = context.prove(self.claim).rename_for(context.claim)
         premise = proof.statement
         relation = require_relation(proof, self.link)
@@ -44,12 +44,12 @@ class Use(ProofTerm):
         return Proved(found, "==" if relation.operator == "==" else ">=")
 
     def explain(self) -> str:
-        """Name the claim."""
+        """State the id of the claim."""
         return f"the claim {self.claim}" + (f", relation {self.link + 1}" if self.link else "")
 
 
 def require_relation(proof: Proof, link: int) -> Relation:
-    """One relation of a proved claim; raise `Rejected` if it has not so many."""
+    """Return one relation of a proved claim; raise `Rejected` if it has too few."""
     relations = proof.statement.relations
     if link >= len(relations):
         raise Rejected(f"{proof.statement.id} has no relation number {link + 1}")
@@ -65,11 +65,11 @@ _USABLE_AT: dict[str, tuple[str, ...]] = {
     "induction": ("step", "path", "round"),
     "start": ("step", "path", "round"),
 }
-"""Places of claims that may be used at a place of a context; what holds at a step is not known after the last one."""
+"""Places of claims that may be used at a place of a context; facts on a step are unknown after the last one."""
 
 
 def _require_place(premise: Claim, relation: Relation, context: TermContext) -> None:
-    """Raise `Rejected` if a claim is about another place, or is read in another way."""
+    """Raise `Rejected` if a claim is about another place, or has another interpretation of scalars."""
     known = _USABLE_AT.get(context.place, ())
     is_induction = context.place in ("induction", "start")
     if premise.place not in known or (is_induction and premise.place != context.claim.place):
@@ -87,7 +87,10 @@ def _require_place(premise: Claim, relation: Relation, context: TermContext) -> 
 
 
 def write_in_symbols(context: TermContext, premise: Claim, slack: Expr) -> Expr:
-    """Return a slack in the symbols of the context; raise `Rejected` for what neither it nor the vocabulary knows."""
+    """Return a slack in the symbols of the context.
+
+    Raises `Rejected` for quantities unknown there and in the vocabulary.
+    """
     theirs, change = symbols_of(premise), {}
     for symbol in slack.free_symbols:
         quantity = theirs.quantity(symbol)

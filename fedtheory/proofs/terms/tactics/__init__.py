@@ -1,4 +1,4 @@
-"""Certificates as proof terms: functions that write terms, of which nothing is believed until these are checked."""
+"""Tactics: translate certificates into proof terms, which are checked afterwards."""
 
 from __future__ import annotations
 

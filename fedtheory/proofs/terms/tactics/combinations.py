@@ -1,4 +1,4 @@
-"""Combinations of proved claims and facts about a run as proof terms."""
+"""Translates combinations of proved claims and facts about a run into proof terms."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def terms_of_combination(claim: Claim, certificate: Combination, _prove: Prover)
 
 
 def named_roots(roots: Sequence[Root]) -> tuple[NamedRoot, ...]:
-    """Write the roots of a certificate, each with the term that shows what is under it not to be negative."""
+    """Write the roots of a certificate, each with the proof that its radicand is non-negative."""
     return tuple(
         NamedRoot(root.letter, root.of, root.least, Combine(root.of - root.least, ">=", _weigh(root.parts)))
         for root in roots

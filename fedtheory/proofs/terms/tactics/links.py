@@ -1,4 +1,4 @@
-"""Certificates of relations between vectors as proof terms, link by link."""
+"""Translates certificates of relations between vectors into proof terms, link by link."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) 
 
 
 def total_of_past(claim: Claim, relation: Relation) -> PastTotal:
-    """Write an equation between a multiple of a sum of numbers over the past, and what that is."""
+    """Write an equation between a multiple of a prefix sum of numbers, and its value."""
     if not symbols_of(claim).has(q.local_step_index) or relation.operator != "==":
         raise Rejected("a total is an equation, and needs the symbol of the local step")
     sums = relation.left.atoms(PastSum)

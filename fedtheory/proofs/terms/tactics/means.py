@@ -1,4 +1,4 @@
-"""Means over the local steps of a round or of a run as proof terms."""
+"""Translates averages over the local steps of a round or of a run into proof terms."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ ONE = sp.S.One
 
 
 def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) -> TermProof:
-    """Write the mean over local steps of a claim about each of them.
+    """Write the average over local steps of a claim about each of them.
 
-    The sum of the steps telescopes by normal form.  The drift that is left after the last step of a round is a sum of
-    squares, of which the draw of participants costs a part.
+    The sum of the steps telescopes by normal form.  The drift after the last step of a round is a sum of
+    squares, of which the sampling of participants costs a part.
     """
     if len(claim.relations) != 1:
         raise Rejected("a mean over local steps proves one relation")

@@ -1,4 +1,4 @@
-"""Bounds on the drift, step by step, as proof terms."""
+"""Translates bounds on the drift, step by step, into proof terms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ONE, ZERO = sp.S.One, sp.S.Zero
 
 
 def terms_of_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> TermProof:
-    """Write a bound on the largest drift, or on a mean of the drift over the steps."""
+    """Write a bound on the largest drift, or on an average of the drift over the steps."""
     relation, process, index = claim.relations[0], Process(claim), index_of(claim)
     quantity = process.quantity_of(relation.left) if relation.left.is_Symbol else None
     if quantity is certificate.measure.largest and len(claim.relations) == 1:

@@ -1,4 +1,4 @@
-"""Sums of the kernel's terms, and links of certificates, as proof terms."""
+"""Translates sums of the kernel's terms, and links of certificates, into proof terms."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SumTactic:
         return Combine(goal, comparison, self.weigh(terms))
 
     def weigh(self, terms: Sequence[Term]) -> tuple[Weighted, ...]:
-        """Write the kernel's terms, each with its number or under the sums that it stands in."""
+        """Write the kernel's terms, each with its coefficient, or under its sums."""
         return tuple(self._weight(term) for term in terms)
 
     def _weight(self, term: Term) -> Weighted:
@@ -71,7 +71,7 @@ class SumTactic:
         return Axiom(kind, tuple(about))
 
     def _assumption(self, name: str) -> ProofTerm:
-        """Return an assumption of the claim, or the lemma that goes by its name."""
+        """Return an assumption of the claim, or the lemma of that name."""
         for lemma in self.lemmas:
             if name == lemma:
                 return self._drift(lemma)
