@@ -20,7 +20,7 @@ from report.figures.dependency_graph import DependencyGraph, Node, dependency_gr
 from report.mathml import displayed
 from report.pages import page_name, tightest
 from verify import cache
-from verify.content import digest_claim, digest_code
+from verify.content import digest_claim, digest_code, digest_paper
 from verify.verdict import ClaimVerdict
 
 _HERE = Path(__file__).parent
@@ -137,11 +137,22 @@ class SourceGroup:
 
     def graph(self) -> DependencyGraph | None:
         """Return the graph of the claims' dependencies; None if there are none."""
-        claims = [row.claim for row in self.rows]
-        place = {claim.id: n for n, claim in enumerate(claims)}
-        arrows = [(place[premise], place[result]) for premise, result in dependencies(claims)]
+        place = {row.claim.id: n for n, row in enumerate(self.rows)}
+        arrows = [(place[premise], place[result]) for premise, result in self._dependencies()]
         nodes = [Node(row.claim.id.partition(":")[2], row.title, row.verdict, row.file) for row in self.rows]
         return dependency_graph(nodes, arrows) if arrows else None
+
+    def _dependencies(self) -> list[tuple[str, str]]:
+        """Return pairs of a premise and a claim that rests on it; those of a paper are cached."""
+        claims = [row.claim for row in self.rows]
+        if self.source is None:
+            return dependencies(claims)
+        key = "dependencies", digest_code(_HERE), digest_paper(self.source.key), *(claim.id for claim in claims)
+        known: list[tuple[str, str]] | None = cache.kept(*key)
+        if known is None:
+            known = dependencies(claims)
+            cache.keep(known, *key)
+        return known
 
 
 def groups_of(rows: Sequence[ClaimRow]) -> list[SourceGroup]:

@@ -27,7 +27,6 @@ from fedtheory.language.paper_parts import files_of_vocabulary
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import resolve
-from fedtheory.proofs.recorded import recorded_for
 
 _SOURCES = Path(fedtheory.__path__[0]) / "sources"
 STATEMENTS, CERTIFICATES = "statements", "certificates"
@@ -108,9 +107,7 @@ def digest_trials(target: str) -> tuple[str, ...]:
 
 def digest_verdict(target: str) -> tuple[str, ...]:
     """Return the digests of all inputs of a verdict; a proof may use other claims of the same paper."""
-    claim = resolve(target)
-    others = "" if recorded_for(claim.id) is None else digest_paper(claim.source)
-    return *digest_trials(target), others
+    return *digest_trials(target), digest_paper(resolve(target).source)
 
 
 @cache
