@@ -29,12 +29,12 @@ STEP_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8))
 
 _TURNS = ((0, 2, 2, 2, 2, 3, 3), (1, 2, 2, 2, 2, 3, 3))
 """Parts of a family: of seven consecutive members, each belongs to one of these parts; the next seven have others."""
-_TURNS_OF_LADDERS = ((0, 1, 2, 2, 3, 3, 3),)
+_TURNS_OF_LADDERS = ((0, 1, 1, 1, 2, 3, 3), (0, 1, 1, 2, 2, 3, 3))
 """Parts of a family for rates: a rate takes several runs, and half as many members suffice."""
 PARTS = (0, 1, 2, 3)
 """Parts of a family on which a claim is checked until the result suffices.
 
-They are a fourteenth, a seventh, five sevenths, all; for a rate a seventh, two sevenths, four sevenths, all.
+They are a fourteenth, a seventh, five sevenths, all; for a rate a seventh, half, five sevenths, all.
 """
 
 
