@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -58,7 +57,7 @@ def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: Ex
     # Above the edge no claim covers the run, and computing its constants is slow.
     steps = [step for step in errors.grid if step < edge.value] + ([edge.value] if math.isfinite(edge.value) else [])
     tried = {best: value, **_values_at(steps, claim, errors)}
-    tried |= _values_at(() if errors.is_large else _refine_grid(tried), claim, errors)
+    tried |= _values_at(() if errors.is_large else _refine_grid(tried, errors), claim, errors)
     smallest = min(tried, key=lambda step: tried[step])
     return Measurements(tuple(changed), value, smallest, tried[smallest])
 
@@ -69,15 +68,17 @@ def compare_numbers(expected: Mapping[str, float], found: Mapping[str, float]) -
     return [name for name, value, other in both if abs(value - other) > NEAR_TIE * (abs(value) + abs(other))]
 
 
-def _refine_grid(values: Mapping[float, float]) -> list[float]:
-    """Return step sizes between the best one and its neighbours, at equal ratios."""
+def _refine_grid(values: Mapping[float, float], errors: ExactErrors) -> list[float]:
+    """Return step sizes of the fine grid between the neighbours of the best one: bounds share the runs there."""
     steps = sorted(values)
     best = min(range(len(steps)), key=lambda place: values[steps[place]])
-    sides = pairwise(steps[max(best - 1, 0) : best + 2])
-    return [low ** (1 - part) * high**part for low, high in sides if low < high for part in _WITHIN]
+    low, high = steps[max(best - 1, 0)], steps[min(best + 1, len(steps) - 1)]
+    fine = map(errors.step, _FINE)
+    return [step for step in fine if low < step < high and not any(math.isclose(step, known) for known in steps)]
 
 
-_WITHIN = (1 / 3, 2 / 3)
+_FINE = tuple(third / 3 for third in range(-36, 4))
+"""Exponents of the fine grid: three steps of it are one of the coarse grid."""
 
 
 def _values_at(steps: Sequence[float], claim: Claim, errors: ExactErrors) -> dict[float, float]:

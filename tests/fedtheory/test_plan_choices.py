@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,10 +127,13 @@ def test_the_claim_of_the_largest_step_sizes_covers_most() -> None:
 
 
 def test_step_sizes_are_tried_on_both_sides_of_the_best_one() -> None:
-    """At a third and two thirds of the way to its neighbours, on the scale of powers; at an end on one side."""
-    values = {1.0: 4.0, 2.0: 3.0, 4.0: 1.0, 8.0: 2.0, 16.0: 5.0}
-    assert _refine_grid(values) == pytest.approx([2 ** (4 / 3), 2 ** (5 / 3), 2 ** (7 / 3), 2 ** (8 / 3)])
-    assert _refine_grid({1.0: 1.0, 8.0: 2.0}) == pytest.approx([2.0, 4.0])
+    """At thirds of the powers of four between its neighbours, which need be none of these; at an end on one side."""
+    powers: Any = SimpleNamespace(step=lambda exponent: 4.0**exponent)
+    values = {0.25: 4.0, 1.0: 1.0, 4.0: 2.0, 16.0: 5.0}
+    around = [4 ** (third / 3) for third in (-2, -1, 1, 2)]
+    assert _refine_grid(values, powers) == pytest.approx(around)
+    assert _refine_grid({1.0: 4.0, 2.0: 1.0, 4.0: 3.0}, powers) == pytest.approx([4 ** (1 / 3), 4 ** (2 / 3)])
+    assert _refine_grid({1.0: 1.0, 4.0: 2.0}, powers) == pytest.approx([4 ** (1 / 3), 4 ** (2 / 3)])
 
 
 def test_a_round_map_of_radius_one_is_stable_up_to_rounding() -> None:

@@ -42,7 +42,7 @@ def test_a_run_with_the_constants_of_its_bound_is_not_searched(monkeypatch: pyte
     """Other step sizes are tried only where constants of the run differ from those of the bound."""
     run: Any = SimpleNamespace(values={"L": 2.0}, value=lambda: 5.0)
     known: Any = SimpleNamespace(at=lambda _: SimpleNamespace(values={"L": 2.0}))
-    errors: Any = SimpleNamespace(grid=[0.1, 0.2])
+    errors: Any = SimpleNamespace(grid=[0.1, 0.2], is_large=False)
     edge: Any = SimpleNamespace(value=0.3)
     tried: list[list[float]] = []
 
@@ -52,7 +52,7 @@ def test_a_run_with_the_constants_of_its_bound_is_not_searched(monkeypatch: pyte
 
     monkeypatch.setattr(measurements, "_bound_at", lambda *_: run)
     monkeypatch.setattr(measurements, "_values_at", values_at)
-    monkeypatch.setattr(measurements, "_refine_grid", lambda _: [])
+    monkeypatch.setattr(measurements, "_refine_grid", lambda *_: [])
     best: Any = SimpleNamespace(step_size=0.25)
     found = measurements.measurements(None, best, known, errors, edge)  # type: ignore[arg-type]
     assert (found, tried) == (measurements.Measurements((), 5.0, 0.25, 5.0), [])

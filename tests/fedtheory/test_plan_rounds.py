@@ -234,10 +234,10 @@ def test_the_planned_step_size_is_the_largest_of_the_clients() -> None:
     run: Any = SimpleNamespace(problem=None, algorithm=algorithm)
     assert ExactErrors(run).planned == 0.3
     problem = SimpleNamespace(is_quadratic=True, data=None)
-    floats = SimpleNamespace(client_smoothness=np.array([8.0, 1.0, 7.0]), algorithm=algorithm)
+    floats = SimpleNamespace(client_smoothness=np.array([18.0, 1.0, 17.0]), algorithm=algorithm)
     cause = explain_divergence(SimpleNamespace(problem=problem, as_floats=lambda: floats), 0.25)  # type: ignore[arg-type]
     assert cause is not None
-    assert (cause.client, cause.curvature, cause.step_size, cause.diverges_from) == ("2", 7.0, 0.3, 0.25)
+    assert (cause.client, cause.curvature, cause.step_size, cause.diverges_from) == ("2", 17.0, 0.3, 0.25)
 
 
 def _plan(bound: NumericBound | None, **given: Any) -> ClaimPlan:
