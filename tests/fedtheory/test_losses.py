@@ -219,6 +219,18 @@ def test_equal_clients_do_not_differ() -> None:
         assert loss_run(problem(same, [2.0], kind=kind, arithmetic=FLOAT)).dissimilarity_sq.value == 0
 
 
+@pytest.mark.parametrize("kind", ["huber", "hampel", "log-cosh"])
+def test_suprema_of_equal_functions_are_those_of_each_alone(kind: str) -> None:
+    """Four clients of two types: their gradients, and the differences from the average gradient."""
+    each = [[(0, "1/3", 1, "1/2"), (0, 1, -2, 1)], [(0, 2, "1/4", 1)]]
+    arithmetic = FLOAT if kind == "log-cosh" else RATIONAL
+    found = terms([(client, *term) for client in range(4) for term in each[client % 2]], kind, arithmetic)
+    identity, one = arithmetic.identity(4), arithmetic.identity(1)[0]
+    for mixing in (identity, identity - arithmetic.array([1] * 4) / 4, identity - identity):
+        alone = [line(found, 0, row[None]).supremum(one) for row in mixing]
+        assert line(found, 0, mixing).suprema_sq().tolist() == pytest.approx(alone, rel=1e-11, abs=0)
+
+
 def test_suprema_of_nothing() -> None:
     """A coordinate that no client's objective depends on adds nothing."""
     empty = line(terms([(0, 1, 1, 3, 1)]), 0, RATIONAL.identity(1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from operator import add
 
 import numpy as np
 
@@ -245,8 +246,8 @@ class LossRun(Run):
 
     def _suprema_sq(self, mixing: Array) -> Array:
         """Return sup_x |sum_i mixing_ri grad F_i(x)|^2, (R,), for mixing (R, M)."""
-        one = self.arithmetic.identity(1)[0]
-        return self.arithmetic.array([self._supremum_of_squares(row[None], one) for row in mixing])
+        along = [line(self.problem.terms, c, mixing).suprema_sq() for c in range(self.problem.dimension)]
+        return np.asarray(reduce(add, along))
 
     def _supremum_of_squares(self, mixing: Array, shares: Array) -> Number:
         """Return sup_x sum_r shares_r |sum_i mixing_ri grad F_i(x)|^2, coordinate by coordinate."""

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of, map_equal_rows
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.losses.kinds import LossFamily, SmoothKind
 from fedtheory.federation.losses.sigmoids import Sigmoids
@@ -55,6 +55,16 @@ class FunctionsOfCoordinate:
         if self._sigmoids is not None:
             return self._sigmoids.supremum(shares)
         return self._exact_supremum(shares) if self.kind.is_piecewise else self._enclose_supremum(shares)
+
+    def suprema_sq(self) -> Array:
+        """Return ``sup_x h_r(x)^2`` of each function, (R,); equal functions share one computation."""
+        one = self.arithmetic.identity(1)[0]
+        return self.arithmetic.array(map_equal_rows(lambda row: self._select(row).supremum(one), self.coefficients))
+
+    def _select(self, row: Array) -> FunctionsOfCoordinate:
+        """Return a single function, without the terms that it does not have."""
+        own = row != 0
+        return FunctionsOfCoordinate(self.kind, row[None, own], self.centres[own], self.widths[own])
 
     def steepest(self) -> Array:
         """Return ``sup_x |h_r'(x)|``, (R,), for non-negative coefficients.
