@@ -27,6 +27,8 @@ _PER_ROUND = 1e-4
 """Seconds of a simulated round in floats."""
 _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
+_SCHEDULED = 4e-4
+"""Seconds of a local step whose size a formula states, besides its multiplications."""
 _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
 """Seconds of the quantities that a claim uses at each local step, of a local step with stale models, and the
 additional seconds of such a step per client, in floats and for short rationals.
@@ -105,11 +107,12 @@ def simulation(run: Run) -> float:
     """Estimate the seconds of work for the moments of a run."""
     steps, rounds = max(run.algorithm.work.steps), run.algorithm.rounds
     of_a_step, has_coins = _multiplications(run), _has_coins(run)
+    of_sizes = 0.0 if run.algorithm.work.schedule is None else _SCHEDULED
     if run.arithmetic is RATIONAL:
         of_coins = _EXACT_WITH_COINS * rounds if has_coins else 0.0
-        return of_coins + _EXACT * steps * rounds * _grow_numbers(run) * of_a_step
+        return of_coins + steps * rounds * (of_sizes + _EXACT * _grow_numbers(run) * of_a_step)
     slower = 1 if run.arithmetic is FLOAT else _ENCLOSED
-    of_a_round = steps * (_PER_STEP + _IN_FLOATS * of_a_step)
+    of_a_round = steps * (_PER_STEP + of_sizes + _IN_FLOATS * of_a_step)
     each = _WITH_COINS if has_coins else _PER_ROUND
     return slower * (of_a_round if are_doubled(run) else rounds * (each + of_a_round))
 
@@ -133,4 +136,6 @@ def _multiplications(run: Run) -> int:
 def are_doubled(run: Run) -> bool:
     """Return whether equal rounds are computed by repeated squaring."""
     algorithm = run.algorithm
+    if algorithm.work.schedule is not None:
+        return False
     return algorithm.defined is None and algorithm.clock.is_synchronous and not algorithm.clock.is_random

@@ -74,6 +74,10 @@ class StepSchedule:
 
     def relative(self, n: int, k: int, arithmetic: Arithmetic) -> Number:
         """Return the step size at round n and local step k, divided by the first one."""
+        return _relative_to_first(self, n, k, arithmetic)
+
+    def divide_by_first(self, n: int, k: int, arithmetic: Arithmetic) -> Number:
+        """Compute `relative`, without its cache."""
         first, value = self.exactly(0, 0), self.exactly(n, k)
         if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
             raise InputError(
@@ -131,3 +135,9 @@ def _bits(number: Fraction) -> int:
 def _value_of(schedule: StepSchedule, n: int, k: int) -> Any:
     """Return the cached value of a formula, which every client, symbol and outcome of a round uses."""
     return schedule.value_at(n, k)
+
+
+@lru_cache(maxsize=2**14)
+def _relative_to_first(schedule: StepSchedule, n: int, k: int, arithmetic: Arithmetic) -> Number:
+    """Return the cached step size divided by the first one."""
+    return schedule.divide_by_first(n, k, arithmetic)

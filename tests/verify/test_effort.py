@@ -81,6 +81,17 @@ def test_longer_runs_count_more_only_where_they_take_longer() -> None:
 
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["floats", "rationals"])
+def test_step_sizes_of_a_formula_count_at_each_local_step(arithmetic: Arithmetic) -> None:
+    """Rounds with different step sizes are not computed by repeated squaring."""
+    work = {}
+    for rounds in (8, 16):
+        table = _table(rounds)
+        algorithm = table["algorithm"] | {"local_step_size": "1/(8 + n)"}
+        work[rounds] = simulation(parse_run({**table, "algorithm": algorithm}, arithmetic))
+    assert work[16] >= 1.99 * work[8] > 8 * simulation(parse_run(_table(8), arithmetic))
+
+
+@pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["floats", "rationals"])
 def test_vectors_at_each_local_step_count_by_their_size(arithmetic: Arithmetic) -> None:
     """Noises of all clients have covariances at each local step: four times the clients are 16 times the numbers."""
     claim = all_claims()["comparator:one-step"]

@@ -63,7 +63,7 @@ class RoundParameters:
             **self.algorithm.defined.values,
             **{coin: number(side, str(coin)) for coin, side in coins.items()},
             eta: self.step_sizes(n, k),
-            eta_sum: self._sums(n),
+            eta_sum: self._sum_sizes(n),
         }
 
     @cached_property
@@ -77,8 +77,18 @@ class RoundParameters:
             mean_tau: self.problem.weights @ steps,
         }
 
-    def _sums(self, n: int) -> Array:
+    @cached_property
+    def _sums(self) -> dict[int, Array]:
+        """The sums of the step sizes of the rounds so far."""
+        return {}
+
+    def _sum_sizes(self, n: int) -> Array:
         """Return h_i, the sum of the step sizes of round n."""
+        if n not in self._sums:
+            self._sums[n] = self._add_sizes(n)
+        return self._sums[n]
+
+    def _add_sizes(self, n: int) -> Array:
         work, counts = self.algorithm.work, self.steps
         if work.schedule is None:
             total: Array = self.step_sizes(n, 0) * self._fixed[tau]
