@@ -176,9 +176,7 @@ def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
             counts.append(_POINTS)
             plausible.append(remainder)
             continue
-        samples = draw_samples(
-            sorted(remainder.number.free_symbols, key=str), goal.signs.numbers, goal.signs.conditions, _POINTS
-        )
+        samples = draw_samples(tuple(remainder.number.free_symbols), goal.signs.numbers, goal.signs.conditions, _POINTS)
         point = find_negative(remainder.number, samples, goal.signs.numbers, goal.signs.conditions)
         counts.append(int(np.sum(samples.values(remainder.number) < 0)))
         if point is None:
