@@ -16,6 +16,7 @@ from fedtheory.search import known
 from fedtheory.search.outcome import NotFound
 
 eta, L = sp.symbols("eta L", positive=True)
+BELOW = Relation(eta, "<=", L)
 SCOPE = Scope({"eta": eta})
 
 
