@@ -14,6 +14,8 @@ from typing import TypeVar
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, product
+from fedtheory.engine.moments.local import Clients, oracle_of
+from fedtheory.engine.moments.round_maps import split_clients
 from fedtheory.engine.multiples import noise_smoothness
 from fedtheory.engine.region import may_be_largest, suprema_on_ball, supremum_on_ball
 from fedtheory.federation.problem import Problem
@@ -45,17 +47,25 @@ class GradientForms:
     def noise(self) -> Array:
         """E|g_i(x) - grad F_i(x)|^2."""
         problem = self.problem
-        identities = np.stack([problem.arithmetic.identity(problem.dimension)] * problem.clients)
         if not problem.oracle.depends_on_model:
             # Noise does not depend on the gradients, which are not linear maps for other losses.
-            size = problem.dimension + 1
+            size, identities = problem.dimension + 1, self._list_identities(problem.clients)
             return problem.oracle.pulled_back(identities, problem.arithmetic.zeros(problem.clients, size, size))
-        forms = problem.centred.oracle.pulled_back(identities, self.lengths)
-        if problem.arithmetic is not FLOAT:
+        blocks = [self._find_noise(clients) for clients in split_clients(problem)]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _find_noise(self, clients: Clients) -> Array:
+        """Return the noise of some clients as forms, (C, d+1, d+1)."""
+        lengths = self.lengths[clients]
+        forms = oracle_of(self.problem.centred, clients).pulled_back(self._list_identities(len(lengths)), lengths)
+        if self.problem.arithmetic is not FLOAT:
             return forms
         # If all samples give the same gradient, E|g_i|^2 minus its square is rounding error.
-        sizes = np.sqrt(np.maximum((self.lengths + forms).diagonal(axis1=1, axis2=2), 0))
+        sizes = np.sqrt(np.maximum((lengths + forms).diagonal(axis1=1, axis2=2), 0))
         return np.where(np.abs(forms) <= _LEFT_BY_ROUNDING * sizes[:, :, None] * sizes[:, None, :], 0.0, forms)
+
+    def _list_identities(self, count: int) -> Array:
+        return np.stack([self.problem.arithmetic.identity(self.problem.dimension)] * count)
 
     @cached_property
     def noise_smoothness(self) -> Number:

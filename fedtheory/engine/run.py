@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, map_equal_rows
+from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.constants import AssumedConstants, Bound
@@ -127,6 +127,8 @@ class Run(AssumedConstants, Shown):
 
     def as_floats(self) -> Run:
         """Return the run in double precision."""
+        if self.arithmetic is FLOAT:
+            return self
         return replace(self, problem=self.problem.as_floats(), algorithm=self.algorithm.as_floats())
 
     is_estimated = False

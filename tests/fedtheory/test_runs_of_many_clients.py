@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic import Array
+from fedtheory.engine.gradient_forms import GradientForms
 from fedtheory.engine.moments import round_maps, trajectory_of
 from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.virtual import virtual_moments
 from fedtheory.engine.run import Run
 from fedtheory.federation import Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
@@ -114,7 +116,10 @@ def test_sums_over_blocks_are_those_over_all_clients(
     def measure() -> list[Array]:
         found = trajectory_of(run.problem, run.algorithm)
         differences = found.mean_difference_sq(factors)
-        return [found.drift, differences, found.local_suboptimality, found.evaluate_at_virtual_iterates(forms)]
+        at_virtual = found.evaluate_at_virtual_iterates(forms)
+        moments = virtual_moments(found.recursion, found.moments[:-1])
+        noise = GradientForms(run.problem).noise
+        return [found.drift, differences, found.local_suboptimality, at_virtual, moments, noise]
 
     expected = measure()
     monkeypatch.setattr(round_maps, "_BLOCK", 5 * (run.problem.dimension + 1) ** 2)

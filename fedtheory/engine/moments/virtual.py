@@ -8,11 +8,15 @@ In rationals, the values of all products of two coordinates determine the values
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array
-from fedtheory.engine.moments.local import homogeneous, local_maps
+from fedtheory.engine.moments.local import Clients, homogeneous, local_maps
 from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.round_maps import split_clients
 from fedtheory.federation.problem.quadratic import weighted_sum
 
 
@@ -21,28 +25,47 @@ def virtual_moments(recursion: Recursion, moments: Array) -> Array:
 
     Shape (N, K+1, d+1, d+1), k = 0 .. K; all clients take K steps.
     """
-    squared = recursion.server_step_size * recursion.server_step_size
     noise = np.stack([np.stack([*recursion.noise_over_steps(base)]) for base in moments])
-    steps = local_maps(recursion.centred, recursion.work)
-    carried = np.stack([_without_noise(recursion, maps, moments) for maps in steps], axis=1)
-    found: Array = carried + squared * homogeneous(noise)
-    return found
+    blocks = (_add_displacements(recursion, clients, moments) for clients in split_clients(recursion.centred))
+    displacements, spreads = (reduce(add, parts) for parts in zip(*blocks, strict=True))
+    added = homogeneous(noise).swapaxes(0, 1)
+    steps = [
+        _carry_round(recursion, sums, spread + fresh, moments)
+        for sums, spread, fresh in zip(displacements, spreads, added, strict=True)
+    ]
+    return np.stack(steps, axis=1)
 
 
-def _without_noise(recursion: Recursion, maps: Array, moments: Array) -> Array:
-    """Return the moments (N, d+1, d+1) after local steps with these `maps` (M, d+1, d+1) and no noise of gradients."""
+def _add_displacements(recursion: Recursion, clients: Clients, moments: Array) -> tuple[Array, Array]:
+    """Return what a block of clients adds to rounds from models with `moments` (N, d+1, d+1), for k = 0 .. K.
+
+    Sums of displacements with the expected weights and with each direction of random ones, (K+1, 1 or more, d+1, d+1),
+    and second moments that random weights add client by client, (K+1, 1 or N, d+1, d+1).
+    """
+    weights = recursion.participation
+    vectors = [weights.mean, *(vector for _, vector in weights.directions)]
+    identity, sums, spreads = recursion.problem.arithmetic.identity(moments.shape[-1]), [], []
+    for maps in local_maps(recursion.centred, recursion.work, clients):
+        displacements = maps - identity
+        sums.append(np.stack([weighted_sum(vector[clients], displacements) for vector in vectors]))
+        if weights.is_fixed:
+            spreads.append((identity - identity)[None])
+        else:
+            own = weights.diagonal[clients]
+            spreads.append(np.stack([weighted_sum(own, _carry(displacements, base)) for base in moments]))
+    return np.stack(sums), np.stack(spreads)
+
+
+def _carry_round(recursion: Recursion, displacements: Array, added: Array, moments: Array) -> Array:
+    """Return moments (N, d+1, d+1) after local steps with these sums of displacements; `added` is per eta_g^2."""
     weights, step = recursion.participation, recursion.server_step_size
-    identity = recursion.problem.arithmetic.identity(maps.shape[-1])
-    displacements = maps - identity
-    mean = weighted_sum(weights.mean, displacements)
-    after = _carry(identity + step * mean, moments)
-    if weights.is_fixed:
-        return after
-    spread = np.stack([weighted_sum(weights.diagonal, _carry(displacements, base)) for base in moments])
-    together = [(scale, weighted_sum(vector, displacements)) for scale, vector in weights.directions]
-    for scale, direction in [(weights.pairing - 1, mean), *together]:
-        spread = spread + scale * _carry(direction, moments)
-    total: Array = after + step * step * spread
+    mean = displacements[0]
+    after = _carry(recursion.problem.arithmetic.identity(mean.shape[-1]) + step * mean, moments)
+    if not weights.is_fixed:
+        scales = [weights.pairing - 1, *(scale for scale, _ in weights.directions)]
+        for scale, direction in zip(scales, displacements, strict=True):
+            added = added + scale * _carry(direction, moments)
+    total: Array = after + step * step * added
     return total
 
 
