@@ -1,6 +1,6 @@
-"""The papers, a folder each with everything of it: statements, certificates, counterexamples, experiments, exhibits.
+"""The papers, one folder each: statements, certificates, counterexamples, experiments, exhibits.
 
-Adding a paper is adding one folder here; other chapters find what is in it, and import none by name.
+A new paper is a new folder here; the other chapters discover its contents, and import no paper by name.
 
 Uses `proofs`, `language`, `runfile`, `engine`, `federation`, `arithmetic`, `kernel`.
 """

@@ -1,10 +1,10 @@
-"""Bounds for any comparator: FedAvg against the point that suits a run best, noise and dissimilarity asked for there.
+"""Bounds for any comparator: FedAvg compared with an arbitrary point, with noise and dissimilarity at that point.
 
-The results are our own.  That noise and dissimilarity are needed at one point
-only is after A. Khaled, K. Mishchenko and P. Richtarik, *Tighter Theory for
-Local SGD on Identical and Heterogeneous Data* (2020), who have the optimum.
+The results are by this project. The idea to need noise and dissimilarity only at one point is from A. Khaled, K.
+Mishchenko and P. Richtarik, *Tighter Theory for Local SGD on Identical and Heterogeneous Data* (2020), who use the
+optimum.
 
-The statements load on first use: other claims are tried on the paper's instances.
+The statements load on first use: other claims may use the paper's instances alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi: federated optimisation with asynchronous clients (2022).
 
-Aggregation with stale models and unequal reporting.  The statements load on
-first use: any claim may use the paper's quantities.
+Aggregation with stale models and unequal reporting. The statements are imported on first use, since any claim may use
+the paper's quantities alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Parts of plain FedAvg beyond which alone the paper's quantities have a meaning.
+"""Settings beyond plain FedAvg that the paper's quantities imply.
 
-A claim that mentions staleness is about any clock, one of the weights of an update about any weights.
+A claim that mentions staleness concerns any clock; a claim that mentions weights of an update concerns any weights.
 """
 
 from __future__ import annotations

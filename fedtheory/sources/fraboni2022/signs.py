@@ -1,4 +1,4 @@
-"""Signs of the paper's quantities, and which of them exist on the same runs; as much trusted as the kernel is."""
+"""Signs of the paper's quantities, and quantities that exist on the same runs; trusted like the kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PER_SHARE: tuple[Quantity, ...] = (
         key=lambda one: one.name,
     ),
 )
-"""Quantities of updates that are known only where some client has a weight in each."""
+"""Quantities of updates that are known only if some client has a weight in each update."""
 _EXISTING = (
     Existing(
         "a minimiser of F",

@@ -1,4 +1,4 @@
-"""The paper as a source: its statements, the steps of its printed proofs, what is not proved, what is not encoded."""
+"""The paper as a source: statements, steps of published proofs, unproved claims, sentences that are not encoded."""
 
 from fedtheory.language.source import Source
 from fedtheory.sources.fraboni2022.statements import CLAIMS
@@ -85,7 +85,7 @@ UNPROVED = {
     ),
     "the time average of past moves has a symbol only within other averages": "eq-85",
 }
-"""Why claims that are supported are not proved."""
+"""Reasons why claims that are supported are not proved."""
 
 NOT_ENCODED = {
     "Below Theorem 1: $K\\tau$ quantifies the largest amount of SGD that $\\theta^n$ integrates.": (
@@ -110,7 +110,7 @@ NOT_ENCODED = {
         "expectations over the training are exact here; five seeds of the data split take their place."
     ),
 }
-"""Sentences without a claim, and why."""
+"""Sentences without a claim, with reasons."""
 
 _TITLE = "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates"
 _AUTHORS = "Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi"

@@ -1,7 +1,6 @@
-"""Landmarks: one statement for each algorithm that is given as a definition, with explicit constants.
+"""Landmarks: one statement with explicit constants for each algorithm that is given by a definition.
 
-They are stated in our own words, after the papers that are named; none is a
-paper's text.
+They follow the named papers, but do not quote them.
 """
 
 from fedtheory.language.source import Source
@@ -19,7 +18,7 @@ UNPROVED = {
     ),
     "no context contains the variance of the compression error": "compressed.price",
 }
-"""Why claims that are supported are not proved."""
+"""Reasons why claims that are supported are not proved."""
 
 _TITLE = "Landmarks: one statement for each algorithm"
 _AUTHORS = "stated here, after the papers that are named"

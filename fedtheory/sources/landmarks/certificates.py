@@ -1,4 +1,4 @@
-"""Certificates for the landmarks, which the kernel reads besides the definitions of the algorithms."""
+"""Certificates for the landmarks, which the kernel checks with the definitions of the algorithms."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from fedtheory.sources.landmarks.statements import (
 
 
 def _scaffnew(factor: Expr) -> Lyapunov:
-    """|x_i - x*|^2 shrinks by 1 - eta mu, and |h_i - grad F_i(x*)|^2 by 1 - p^2."""
+    """Return a certificate: |x_i - x*|^2 contracts by 1 - eta mu, and |h_i - grad F_i(x*)|^2 by 1 - p^2."""
     x_i, h_i = state(scaffnew.x), state(scaffnew.h)
     away, slope = x_i - OPTIMUM, Gradient(CLIENT_OBJECTIVE, OPTIMUM)
     wrong, apart = h_i - slope, Gradient(CLIENT_OBJECTIVE, x_i) - slope
@@ -66,7 +66,9 @@ def _scaffnew(factor: Expr) -> Lyapunov:
 
 
 def _dsgd() -> Lyapunov:
-    """A gradient step of F brings the clients no farther apart; what their gradients differ by, and mixing, remain."""
+    """Return a certificate: a gradient step of F does not increase client drift; gradient differences and mixing
+    remain.
+    """
     x_i = state(dsgd.x)
     mean, slope = Average(x_i), Gradient(OBJECTIVE, x_i)
     misfit, change = Gradient(CLIENT_OBJECTIVE, x_i) - slope, slope - Gradient(OBJECTIVE, mean)
@@ -96,7 +98,7 @@ def _dsgd() -> Lyapunov:
 
 
 def _fedavgm() -> Lyapunov:
-    """z = x + beta/(1 - beta) v takes steps of size eta/(1 - beta), and v is forgotten."""
+    """Return a certificate: z = x + beta/(1 - beta) v takes steps of size eta/(1 - beta), and v decays."""
     x, v = state(fedavgm.x), state(fedavgm.v)
     velocity, slope, scale = v / (1 - beta), Gradient(OBJECTIVE, x), 1 + beta**2
     away = x - OPTIMUM
@@ -124,7 +126,7 @@ def _fedavgm() -> Lyapunov:
 
 
 def _fedprox() -> Certificate:
-    """The proximal term shrinks distances, and so does the gradient."""
+    """Return a certificate: the proximal term and the gradient contract distances."""
     left, both_ways = 1 - eta * mu_prox, [(y, z), (z, y)]
     return Certificate(
         claim="landmarks:fedprox.local-step",

@@ -1,4 +1,6 @@
-"""A page for each algorithm: its definition, and its exact error next to FedAvg's on real data; one page for all."""
+"""A page for each algorithm: its definition, and its exact error compared with FedAvg's on real data; one page for
+all.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +38,19 @@ _RING = [[["0", "1/3"][abs(i - j) in (0, 1, CLIENTS - 1)] for j in range(CLIENTS
 _SHARES = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
 """Step sizes that are tried, in units of 1/L, up to those that are unstable."""
 _FEW_SHARES = (2.0,)
-"""Step sizes that are tried where a run takes long: the edge of stability."""
+"""Step sizes that are tried for slow runs: the edge of stability."""
 _SKIPPED = 0.2
-"""The probability with which Scaffnew communicates."""
+"""The communication probability of Scaffnew."""
 
 
 @dataclass(frozen=True)
 class ShownAlgorithm:
-    """An algorithm on the pages: its keys, and how much each of its clients sends in a round."""
+    """An algorithm on the pages: its keys, and the number of models that each client sends per round."""
 
     label: str
     keys: dict[str, Any]
     sent: float
-    """Models."""
+    """Number of models that a client sends per round."""
     shares: Sequence[float] = _SHARES
 
 
@@ -74,33 +76,33 @@ class Curve:
 
     shown: ShownAlgorithm
     share: float
-    """The step size, in units of 1/L."""
+    """The step size in units of 1/L."""
     errors: Array
     """E F(x^n) - F*, (rounds + 1,)."""
 
     @property
     def sent(self) -> Array:
-        """Models that a client has sent, in expectation."""
+        """Return the expected number of models that a client has sent."""
         return np.arange(len(self.errors)) * self.shown.sent
 
 
 @cache
 def _problem() -> Problem:
-    """Digits, by Dirichlet(0.1); `MissingExtra` without scikit-learn."""
+    """Return the digits, split by Dirichlet(0.1); raises `MissingExtra` without scikit-learn."""
     keys = {"name": "fedavg", "local_step_size": 1, "rounds": 1}
     return parse_run({"problem": DATA, "algorithm": keys}, FLOAT).problem
 
 
 @cache
 def curve(name: str) -> Curve:
-    """The step size with the smallest error at the end, of those that are tried."""
+    """Return the curve of the tried step size with the smallest final error."""
     shown = _list_algorithms()[name]
     found = [Curve(shown, share, errors_at(name, share)) for share in shown.shares]
     return min(found, key=lambda one: float(one.errors[-1]) if len(one.errors) > ROUNDS else np.inf)
 
 
 def errors_at(name: str, share: float) -> Array:
-    """E F(x^n) - F* at a step size in units of 1/L, as far as the run goes."""
+    """Return E F(x^n) - F* at a step size in units of 1/L, up to the end or overflow of the run."""
     smoothness = Run(_problem(), run_with(_problem(), _keys(name, 1.0)).algorithm).smoothness
     found: Array = run_with(_problem(), _keys(name, share / smoothness)).attempted_trajectory.server_suboptimality
     return found
@@ -141,7 +143,7 @@ def _table(curves: list[Curve]) -> Table:
 
 
 def typeset(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
-    """A definition as words, each with a formula."""
+    """Return a definition as pairs of a description and a formula."""
     starts = [*algorithm.server.items(), *algorithm.client.items()]
     ends = [*algorithm.client_update.items(), *algorithm.server_update.items()]
     lines = {
@@ -160,7 +162,7 @@ def _assign(pairs: list[tuple[Any, Any]]) -> str:
 
 
 def about(name: str) -> list[str]:
-    """Ids of the landmarks about an algorithm."""
+    """Return the ids of the landmarks about an algorithm."""
     return [claim.id for claim in CLAIMS if any(_concerns_algorithm(one, name) for one in claim.assumptions)]
 
 
@@ -178,7 +180,7 @@ _SUMS: dict[type[Any], str] = {
 
 
 def matrices(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
-    """The block matrices of a local step and of the end of a round, with words."""
+    """Return the block matrices of a local step and of the end of a round, with descriptions."""
     words = (
         r"A local step in the mean, on $F_i(x)=\frac12x^\top H_ix-b_i^\top x$:",
         "The end of a round, for clients that take part, in the mean over what compression leaves out:",
@@ -201,7 +203,7 @@ def _matrix(rows: list[list[Any]]) -> str:
 
 
 def _exact(algorithm: FederatedAlgorithm) -> str:
-    """Table of an algorithm's exact properties and their costs."""
+    """Return the table of an algorithm's exact properties and their costs."""
     counted = f"{len(algorithm.server)} of the server, {len(algorithm.client)} of each client"
     price = (
         "The clients keep nothing between rounds, so that a round costs the same for any number of them."
@@ -227,7 +229,7 @@ _TRIED = (
 
 
 def page(name: str) -> Page:
-    """The page of one algorithm next to FedAvg; `MissingExtra` without scikit-learn."""
+    """Return the page of one algorithm, compared with FedAvg; raises `MissingExtra` without scikit-learn."""
     algorithm, own = definition(name), curve(name)
     curves = [own, curve("fedavg")]
     return Page(
@@ -247,7 +249,7 @@ def page(name: str) -> Page:
 
 
 def compare_algorithms() -> Page:
-    """All algorithms on one problem; `MissingExtra` without scikit-learn."""
+    """Return the page of all algorithms on one problem; raises `MissingExtra` without scikit-learn."""
     curves = [curve(name) for name in _list_algorithms()]
     return Page(
         name="algorithms",

@@ -58,9 +58,9 @@ def proximal_step(point: sp.Symbol) -> Expr:
 
 
 SETTLES = (q.limiting_mean_distance_sq, "==", sp.S.Zero)
-"""The mean of the model settles at x*."""
+"""Relation: the expected model tends to x*."""
 RESTS = (q.optimum_displacement_sq, "==", sp.S.Zero)
-"""An algorithm that starts at the optimum stays there."""
+"""Relation: an algorithm that starts at the optimum stays there."""
 
 STEADY = (a.strongly_convex_clients, a.unbiased_bounded_variance, a.same_step_size)
 _PLAIN = (a.update_rule, a.full_participation, a.importance_weights, a.same_step_size, a.strongly_convex_clients)
@@ -71,7 +71,7 @@ averaged = (1 - eta * mu) ** 2
 grown = (1 + 1 / c) * (1 + 2 / c) ** 2
 """Upper bound on the part of its errors that the weights (n + c)(n + c + 1) of round n add."""
 kept = 1 - rho**2
-"""The share of the squared distance between clients that a round of mixing takes away, at least."""
+"""Lower bound on the fraction of the squared distance between clients that a round of mixing removes."""
 compressed = averaged + 2 * omega * eta**2 * L**2 / M
 
 CLAIMS = (

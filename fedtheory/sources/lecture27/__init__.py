@@ -4,7 +4,7 @@ Handwritten notes that follow S. Wang et al., "Adaptive Federated Learning in
 Resource Constrained Edge Computing Systems", IEEE JSAC 2019.  One module for
 each part, in the order of the pages.
 
-The statements load on first use: other claims are tried on the paper's instances.
+The statements are imported on first use, since other claims may use the paper's instances alone.
 """
 
 from __future__ import annotations

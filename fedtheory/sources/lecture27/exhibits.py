@@ -1,4 +1,4 @@
-"""The adaptive controller against every fixed number of local steps on real data, at one budget."""
+"""The adaptive controller compared with fixed numbers of local steps on real data, at one budget."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BudgetCase:
 
 @cache
 def budget_cases() -> tuple[BudgetCase, ...]:
-    """Each data set, split evenly and unevenly; `MissingExtra` without scikit-learn."""
+    """Return each data set, split evenly and unevenly; raises `MissingExtra` without scikit-learn."""
     return tuple(_case(name, split) for name in DATA for split in ("iid", "Dirichlet"))
 
 
@@ -53,7 +53,7 @@ def _case(name: str, split: str) -> BudgetCase:
 
 
 def budget_chart(cases: Sequence[BudgetCase]) -> Chart:
-    """Final loss over fixed tau, log-log; the adaptive run as a level, from its smallest to its largest tau."""
+    """Draw the final loss over fixed tau, log-log; the adaptive run is a line from its smallest to its largest tau."""
     costs = (
         f"$c={LOCAL_COST}$ for a local update, $b={AGGREGATION_COST}$ for an aggregation, budget $R={TOTAL}$, "
         f"{CLIENTS} clients, $\\eta={SHARE_OF_LIMIT}/\\beta$"
@@ -79,7 +79,7 @@ def _parts(case: BudgetCase, number: int) -> Iterator[Part]:
 
 
 def _describe(case: BudgetCase) -> str:
-    """Describe the loss of the adaptive schedule against that of the best fixed number of local steps."""
+    """Describe the loss of the adaptive schedule relative to that of the best fixed number of local steps."""
     comparison = case.comparison
     adaptive, best = comparison.adaptive, comparison.best_fixed
     ratio = plain_float(adaptive.final) / plain_float(comparison.fixed[best].final)

@@ -1,4 +1,4 @@
-"""The paper as a source: its statements, the steps of its printed proofs, what is not proved, what is not encoded."""
+"""The paper as a source: statements, steps of published proofs, unproved claims, sentences that are not encoded."""
 
 from fedtheory.language.source import Source
 from fedtheory.sources.lecture27.statements import CLAIMS
@@ -17,7 +17,7 @@ UNPROVED = {
     "contexts of intervals contain the last aggregated model, not the best one": "thm-2.explicit",
     "no kind of certificate proves that a problem satisfies an assumption": "inherit",
 }
-"""Why claims that are supported are not proved."""
+"""Reasons why claims that are supported are not proved."""
 
 NOT_ENCODED = {
     "Remark on the auxiliary sequences: $v_{[k]}(k\\tau)\\ne v_{[k+1]}(k\\tau)$.": (
@@ -25,7 +25,7 @@ NOT_ENCODED = {
         "note of aux-sequence gives a run on which they differ."
     ),
 }
-"""Sentences without a claim, and why."""
+"""Sentences without a claim, with reasons."""
 
 _TITLE = "Lecture 27: Introduction to Federated Learning (after S. Wang et al. 2019)"
 SOURCE = Source(

@@ -1,9 +1,8 @@
 """J. Liu, ECE 8101 *Nonconvex Optimization for Machine Learning*, Lecture Note 3-1, Spring 2022: federated learning.
 
-One module for each part of the slides, in the order of the pages; inside a
-module, claims stand in the order in which they are printed, each repair right
-behind the claim that it corrects.
-The statements load on first use, since any claim may use the slides' quantities.
+One module for each part of the slides, in the order of the pages; inside a module, claims have the order of the slides,
+and each correction follows the claim it corrects. The statements are imported on first use, since any claim may use the
+slides' quantities alone.
 """
 
 from __future__ import annotations

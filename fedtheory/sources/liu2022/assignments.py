@@ -1,4 +1,4 @@
-"""Linear speed-up: the step size, the limit on local steps, and what it costs in rounds."""
+"""Assignment on linear speed-up: the step size, the limit on local steps, and its cost in rounds."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
 
 
 def _largest(iterations: int, clients: int) -> int:
-    """The largest K with K^4 N^3 <= T."""
+    """Return the largest K with K^4 N^3 <= T."""
     found = 0
     while (found + 1) ** 4 * clients**3 <= iterations:
         found += 1

@@ -59,14 +59,16 @@ def _variance(coefficient: sp.Expr) -> Term:
 
 
 def _error_of_gradient(coefficient: sp.Expr) -> list[Term]:
-    """The mean gradient at the clients differs from the gradient at their average by the drift at most."""
+    """Bound the difference between the average gradient at the clients and the gradient at their average by the
+    drift.
+    """
     return [
         Term(coefficient, square(_DIFFERENCE - Average(_DIFFERENCE)), averaged=True),
         Term(coefficient, lipschitz_gradient(f_i, xbar, x_i), averaged=True),
     ]
 
 
-# Two clients: their stochastic gradients, each of second moment G^2 at most.
+# Two clients: their stochastic gradients have second moments of at most G^2.
 _G_I, _G_J = pair.SLOPE_I + pair.n_i, pair.SLOPE_J + pair.n_j
 
 
@@ -78,7 +80,7 @@ def _second_moments(coefficient: sp.Expr, name: str) -> list[Term]:
 
 
 def _lemma_1(claim: str, moment: sp.Symbol, name: str, measure: Measure = PAIR) -> Recursion:
-    """Two clients are apart by k steps of length 2 s G at most after k local steps."""
+    """Return the certificate that two clients are at most 2 s G k apart after k local steps."""
     return Recursion(
         claim=claim,
         measure=measure,
@@ -93,7 +95,7 @@ def _lemma_1(claim: str, moment: sp.Symbol, name: str, measure: Measure = PAIR) 
     )
 
 
-# All clients: gradients at their own iterates, as seen from the gradient of f at their average.
+# All clients: gradients at their own iterates, relative to the gradient of f at their average.
 _SLOPE = Gradient(f_i, x_i)
 _MISFIT = Gradient(f_i, xbar) - Gradient(f, xbar)
 _SEEN = _SLOPE - Gradient(f, xbar)
@@ -107,7 +109,7 @@ def _spread_offset(noise: sp.Symbol) -> sp.Expr:
 
 
 def _spread_step(noise: Sequence[Term]) -> list[Term]:
-    """One step of all clients; `noise` bounds the variance of their gradients."""
+    """Return one step of all clients; `noise` bounds the variance of their gradients."""
     return [
         Term(1 / K, square((x_i - xbar) + K * s * (_SLOPE - client_gradients)), averaged=True),
         Term((1 + K) * s**2, square(Average(_SEEN))),
@@ -137,7 +139,7 @@ _STEP = [
 ]
 _MEAN = [Part(_ONE, "liu2022:thm-1.mean"), Part(2 / (s * T), facts.DESCENT)]
 
-# s - sqrt(N)/(L sqrt(T)) = 0, in each of the three terms of the theorem's bound.
+# The equation s - sqrt(N)/(L sqrt(T)) = 0, used in each of the three terms of the theorem's bound.
 _ROOT = sp.sqrt(N * T)
 _TUNED = sp.sqrt(N) / sp.sqrt(T)
 _FROM_STEP = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUNED / L) - L * sigma**2 / N
@@ -158,18 +160,18 @@ _ELEVEN = _ELEVEN_TWELFTHS * L**2 * (K - 1) * (2 * (K + 1) * spread**2 + (1 - 1 
 
 
 def _from_plain_step(drift: sp.Expr) -> sp.Expr:
-    """Coefficient of s - sqrt(N/T) = 0 in 2 gap/(s T) + L s sigma^2/N + s^2 drift."""
+    """Return the coefficient of s - sqrt(N/T) = 0 in 2 gap/(s T) + L s sigma^2/N + s^2 drift."""
     return 2 * gap / (T * s * _TUNED) - L * sigma**2 / N - drift * (s + _TUNED)
 
 
 def _use_speedup_condition(factor: sp.Expr) -> list[Part]:
-    """Parts of factor/sqrt(N T) - factor K^2 N/T >= 0, by K^4 N^3 <= T."""
+    """Return the parts of factor/sqrt(N T) - factor K^2 N/T >= 0, by K^4 N^3 <= T."""
     return [Part(factor / (_ROOT * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS)]
 
 
 _FOURTH = (1 + 6 * L * s * K) * (1 + (6 * L * s * K) ** 2)
 
-# Lemma 1 as printed: sums of gradients over the steps since the last aggregation, and three times Jensen.
+# Lemma 1 as published: sums of gradients over the steps since the last aggregation, and Jensen three times.
 _SUM, _WORST = LocalSum(g_i), 2 * s**2 * T_0
 _MOMENT = assumption("bounded second moment")
 _PRINTED_LEMMA_1 = [

@@ -1,4 +1,6 @@
-"""The slides as a source: statements, the steps of printed proofs, what is not proved, and what is not encoded."""
+"""The slides as a source: statements, steps of published proofs, unproved claims, and sentences that are not
+encoded.
+"""
 
 from fedtheory.language.source import Source
 from fedtheory.sources.liu2022.statements import CLAIMS
@@ -18,7 +20,7 @@ NOT_ENCODED = {
         "error at these numbers of local steps, and cor-4.rounds.two-sided the algebra of the margin."
     ),
 }
-"""Sentences without a claim, and why."""
+"""Sentences without a claim, with reasons."""
 
 _TITLE = "Lecture Note 3-1: Federated Learning"
 SOURCE = Source(

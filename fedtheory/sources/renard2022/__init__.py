@@ -1,8 +1,7 @@
 """T. Renard, *Notes on Federated Optimization*, 26 May 2022: FedAvg on convex functions.
 
-One module for each part of the notes, in the order of the pages; inside a
-module, claims stand in the order in which they are printed, each repair right
-behind the claim that it corrects.
+One module for each part of the notes, in the order of the pages; inside a module, claims have the order of the notes,
+and each correction follows the claim it corrects.
 """
 
 from fedtheory.language.source import Source
@@ -24,7 +23,7 @@ PRINTED_PROOFS = {
 """Steps of each published proof, in order: the ids of their statements."""
 
 UNPROVED = {"no kind of certificate proves that a problem satisfies an assumption": "toy-problem.class"}
-"""Why a claim that is supported is not proved."""
+"""Reasons why a claim that is supported is not proved."""
 
 NOT_ENCODED = {
     "Strategy of the proof, item 1: the progress of a round is bounded by some term that decreases when t increases.": (
@@ -36,7 +35,7 @@ NOT_ENCODED = {
         "$O(1/\\tau)$ up to the noise and the drift, is the claim lemma-2.2.goal."
     ),
 }
-"""Sentences without a claim, and why."""
+"""Sentences without a claim, with reasons."""
 
 _TITLE = "Notes on Federated Optimization"
 SOURCE = Source(

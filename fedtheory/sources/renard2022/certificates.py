@@ -47,7 +47,7 @@ _GAPS = (
 )
 _STEP = (*_GAPS, Term(L / 2, square(_TO_CLIENT), averaged=True))
 
-# Two clients: how far they are apart, how F would pull them, and by how much their own gradients differ from F's.
+# Two clients: their distance, the gradients of F at both, and the deviation of their gradients from those of F.
 _APART = pair.x_i - pair.x_j
 _PULL = Gradient(pair.F, pair.x_i) - Gradient(pair.F, pair.x_j)
 _MISFIT_I, _MISFIT_J = pair.SLOPE_I - Gradient(pair.F, pair.x_i), pair.SLOPE_J - Gradient(pair.F, pair.x_j)
@@ -55,7 +55,7 @@ _WIDE_STEP, _HALF_STEP = eta <= 2 / L, eta <= 1 / (2 * L)
 
 
 def _gradient_step(factor: sp.Expr) -> list[Term]:
-    """A gradient step on F does not take two points further apart."""
+    """Return terms: a gradient step on F does not increase the distance of two points."""
     return [
         Term(2 * eta * factor, cocoercivity(pair.F, pair.x_i, pair.x_j)),
         Term(2 * eta * factor, cocoercivity(pair.F, pair.x_j, pair.x_i)),
@@ -64,7 +64,7 @@ def _gradient_step(factor: sp.Expr) -> list[Term]:
 
 
 def _misfits(coefficient: sp.Expr) -> list[Term]:
-    """The two gradients differ from those of F by zeta each."""
+    """Return terms: each of the two gradients differs from that of F by at most zeta."""
     return [
         Term(2 * coefficient, assumption("bounded dissimilarity of i")),
         Term(2 * coefficient, assumption("bounded dissimilarity of j")),
@@ -76,7 +76,7 @@ _NOISES = [Term(eta**2, assumption(f"bounded variance of {name}")) for name in "
 
 
 def _pair_step(weight: sp.Expr) -> list[Term]:
-    """One step of two clients without noise; Young's inequality with a weight."""
+    """Return one step of two clients without noise; Young's inequality with a weight."""
     return [
         Term(1 / weight, square(_APART - eta * _PULL + weight * eta * (_MISFIT_I - _MISFIT_J))),
         *_gradient_step(1 + 1 / weight),
@@ -95,7 +95,7 @@ _COUNTS, _SQUARES = k * (k - 1) / 2, k * (k - 1) * (2 * k - 1) / 6
 """Sums of j and of its square over j = 0 .. k-1."""
 _SUMMED = _COUNTS + _SQUARES / tau
 
-# All clients: where a gradient step on F takes them, as seen from where it takes their average.
+# All clients: their gradient steps on F, relative to that of their average.
 _F_PULL = Gradient(F, x_i) - Gradient(F, xbar)
 _MISFIT = Gradient(F_i, x_i) - Gradient(F, x_i)
 _PULLED = (x_i - xbar) - eta * _F_PULL
@@ -104,7 +104,7 @@ _SPREAD_OFFSET = (1 + tau) * eta**2 * zeta**2 + _SPREAD_NOISE
 
 
 def _spread_step(steps: sp.Expr) -> list[Term]:
-    """One step of all clients; Young's inequality with a weight for so many steps."""
+    """Return one step of all clients; the weight of Young's inequality depends on the number of steps."""
     return [
         Term(1 / steps, square(_PULLED + steps * eta * _MISFIT), averaged=True),
         Term(2 * eta * (1 + 1 / steps), cocoercivity(F, x_i, xbar), averaged=True),
@@ -116,7 +116,7 @@ def _spread_step(steps: sp.Expr) -> list[Term]:
 
 
 def _halve_step(point: sp.Symbol) -> list[Term]:
-    """One step, seen from x* or from any other point."""
+    """Return one step, relative to x* or to any other point."""
     return [
         Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
         Term(_ONE, convexity(F_i, point, x_i), averaged=True),

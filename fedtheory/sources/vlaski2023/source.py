@@ -1,4 +1,4 @@
-"""The paper as a source: its statements, the steps of its printed proofs, what is not proved, what is not encoded."""
+"""The paper as a source: statements, steps of published proofs, unproved claims, sentences that are not encoded."""
 
 from fedtheory.language.source import Source
 from fedtheory.sources.vlaski2023.statements import CLAIMS
@@ -20,7 +20,7 @@ UNPROVED = {
     """,
     "the kernel has no recursion from round to round of sampled clients": "thm-5.1.limit.explicit",
 }
-"""Why claims that are supported are not proved."""
+"""Reasons why claims that are supported are not proved."""
 
 _TITLE = "Federated Learning (draft chapter 5)"
 SOURCE = Source(

@@ -1,4 +1,4 @@
-"""Certificates for the bounds against any comparator: a module for each setting."""
+"""Certificates for the bounds against any comparator, one module per setting."""
 
 from fedtheory.sources.comparator.certificates import (
     full_rounds,

@@ -29,13 +29,13 @@ _MISFIT_AT_Y = _SLOPE_AT_Y - Gradient(F, y)
 
 _next_potential = potential.subs(k, k + 1)
 _slope_weight = L * eta**2 * left_to_pay / 4
-"""Coefficient of the clients' mean squared gradients, as far as they differ."""
+"""Coefficient of the squared gradients of the clients' deviations."""
 
 
 def _step(shares: Shares, spared: Sequence[Term] = ()) -> list[Term]:
-    """One local step; `spared` is what the shares of the noises say too much."""
+    """Return the terms of one local step; `spared` covers the excess in the shares of the noise."""
     noise_weight = shares.of_mean * eta * (1 + L * eta) / 2 + shares.of_spread * eta**2 * _next_potential
-    # How much of the gaps pays for noise and gradients at step k; at most what the condition says.
+    # Part of the gaps that pays for noise and gradients at step k; at most the part in the condition.
     spent, budget = 4 * ell * noise_weight + 4 * L * _slope_weight, shares.short_round.lhs
     more = shares.of_spread * L * eta**2 * (tau - 1 - k) * tau * k * sigma_y**2 / (4 * (k + 2))
     return [
@@ -43,13 +43,13 @@ def _step(shares: Shares, spared: Sequence[Term] = ()) -> list[Term]:
         Term(1 - budget, convexity(F_i, y, x_i), averaged=True),
         Term(sp.factor(budget - spent), convexity(F_i, y, x_i), averaged=True),
         Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
-        # The clients drift apart by Young's inequality, their gradients change no more than the gaps say.
+        # Client drift is bounded by Young's inequality, and changes of gradients by the gaps.
         Term(_next_potential / (k + 1), square((x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)), averaged=True),
         Term(_slope_weight, square(_OTHER_CHANGES - _MISFIT_AT_Y), averaged=True),
         Term(2 * _slope_weight, square(Average(_CHANGE))),
         Term(4 * L * _slope_weight, cocoercivity(F_i, y, x_i), averaged=True),
         Term(2 * _slope_weight, assumption(DISSIMILARITY_AT_Y)),
-        # And so do the noises of one draw.
+        # Differences of the noise of one draw are bounded in the same way.
         Term(noise_weight, square(n_i - 2 * noise_at_y), averaged=True),
         Term(2 * noise_weight, assumption(SMOOTH_NOISE), averaged=True),
         Term(2 * noise_weight, assumption(NOISE_AT_Y)),
@@ -62,13 +62,15 @@ _SPARED = [
     Term(eta * (1 + L * eta) * (p_max - p_i) / 2, square(n_i), averaged=True),
     Term(_next_potential * eta**2 * p_i, square(n_i), averaged=True),
 ]
-"""Clients of less than the largest importance, and what a client's noise has in common with the mean."""
+"""Excess for clients below the largest weight, and for the common part of a client's noise and the average."""
 
 _batch_weight = eta * (1 + L * eta) / (2 * M)
 
 
 def _step_with_drift(weight: int) -> list[Term]:
-    """One local step with the drift unchanged; the weight of Young's inequality for the noise at x_i and at y."""
+    """Return the terms of one local step with the given drift; Young's inequality with a weight bounds the noise at
+    x_i.
+    """
     for_gaps, at_y = 1 + weight, 1 + sp.Rational(1, weight)
     return [
         Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
@@ -80,7 +82,7 @@ def _step_with_drift(weight: int) -> list[Term]:
     ]
 
 
-# Strongly convex clients: as above with y = x*, twice the potential, and other weights for the noise.
+# Strongly convex clients: the same with y = x*, twice the potential, and other weights for the noise.
 _STRONG_MISFIT = Gradient(F_i, x_star)
 _STRONG_CHANGE = _SLOPE - _STRONG_MISFIT
 _strong_noise_weight = eta * (1 + L * eta) / (2 * M) + 2 * (1 - 1 / M) * eta**2 * _next_potential
@@ -106,7 +108,7 @@ _IN_UNITS_OF_F = [
     Term(_strong_noise_weight / 4, square(4 * n_i - 5 * noise_at_y), averaged=True),
     Term(5 * _strong_noise_weight, assumption(SMOOTH_NOISE), averaged=True),
     Term(5 * _strong_noise_weight / 4, assumption(NOISE_AT_Y)),
-    # The distances contract: the average's, and those from it.
+    # The distance of the average from y, and of the clients from the average, contract.
     Term((1 - 8 * eta * mu) * mu / 12, square(xbar - x_star)),
     Term((3 - 4 * _growth * eta * mu) * L / 6, square(x_i - xbar), averaged=True),
     Term(mu / 4, square(x_i - xbar), averaged=True),
@@ -119,7 +121,7 @@ _SHARE = 1 / (2 * eta * tau * T)
 
 
 def sum_distances(all_steps: str) -> list[Part]:
-    """From all local steps: the distance from y telescopes, and is not negative at the end."""
+    """Sum over all local steps: the distance from y telescopes, and is non-negative at the end."""
     return [
         Part(_ONE, all_steps),
         Part(-_SHARE, facts.TELESCOPED_FROM_COMPARATOR),

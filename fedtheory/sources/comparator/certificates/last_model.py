@@ -20,20 +20,20 @@ _SLOPE, _SLOPE_AT_MEAN = Gradient(F_i, x_i), Gradient(F_i, xbar)
 _CHANGE = _SLOPE - _SLOPE_AT_MEAN
 _APART = square(x_i - xbar)
 _still = factor * last.kept
-"""Part of the kept errors that remains after a step that contracts."""
+"""Part of the accumulated errors that remains after a contracting step."""
 _lost = (1 - factor) * k + (1 - last.whole) * factor * k
-"""Part of the kept errors that the step removes."""
+"""Part of the accumulated errors that the step removes."""
 
 
 def _descent() -> Iterator[Term]:
-    """A step adds no more to the error than noise and clients that are apart, for each error kept."""
+    """Yield terms: a step adds to each accumulated error at most the cost of noise and client drift."""
     yield Term(_still, smoothness(F, xbar_next, xbar))
     yield Term(_still * eta / 2, square(Gradient(F, xbar)))
     yield Term(_still * eta * (1 - L * eta) / 2, square(Average(_SLOPE)))
     yield Term(_still * eta / 2, square(_CHANGE - Average(_CHANGE)), averaged=True)
     yield Term(_still * eta / 2, lipschitz_gradient(F_i, x_i, xbar), averaged=True)
     yield Term(1 - (last.kept.subs(k, k + 1) - _still), convexity(F, xbar_next, x_star))
-    # What is charged too much: as if all errors of a round were kept at every step.
+    # Excess of the bound, which charges all errors of a round at every step.
     for left in (tau - 1 - k, sp.S.One, _lost):
         yield Term(left * L**2 * eta / 2, _APART, averaged=True)
     for left in (tau - 1 - k, _lost):

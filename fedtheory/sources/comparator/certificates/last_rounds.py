@@ -23,7 +23,7 @@ _APART = square(x_i - xbar)
 
 
 def in_units_of_f(costs: last.Costs) -> Iterator[Term]:
-    """Half of the gaps contracts, half pays."""
+    """Yield terms in units of F: half of the gaps contracts, the other half pays for the costs."""
     noise, slope, weight = costs.noise, costs.slope, last.growth * last.shifted
     next_potential = costs.potential.subs(k, k + 1)
     yield Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True)
@@ -32,18 +32,18 @@ def in_units_of_f(costs: last.Costs) -> Iterator[Term]:
     spared = sp.factor(costs.spent / 2 - 2 * (13 * ell * noise + 9 * L * slope))
     yield Term(spared, convexity(F_i, x_star, x_i), averaged=True)
     yield Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE))
-    # The clients drift apart by Young's inequality, their gradients change no more than the gaps say.
+    # Client drift is bounded by Young's inequality, and changes of gradients by the gaps.
     moved = (x_i - xbar) + weight * eta * (_SLOPE - _MEAN_SLOPE)
     yield Term(next_potential / weight, square(moved), averaged=True)
     yield Term(slope / 8, square(8 * (_CHANGE - Average(_CHANGE)) - _AT_OPTIMUM), averaged=True)
     yield Term(9 * slope, square(Average(_CHANGE)))
     yield Term(18 * L * slope, cocoercivity(F_i, x_star, x_i), averaged=True)
     yield Term(9 * slope / 8, assumption(DISSIMILARITY_AT_Y))
-    # And so do the noises of one draw.
+    # Differences of the noise of one draw are bounded in the same way.
     yield Term(noise / 12, square(12 * n_i - 13 * noise_at_y), averaged=True)
     yield Term(13 * noise, assumption(SMOOTH_NOISE), averaged=True)
     yield Term(13 * noise / 12, assumption(NOISE_AT_Y))
-    # What is charged too much at a step.
+    # Excess of the costs at a step.
     yield Term(costs.batch_share * (p_max - p_i) / p_max, square(n_i), averaged=True)
     yield Term(next_potential * eta**2 * p_i, square(n_i), averaged=True)
     yield Term(sp.factor(noise - costs.batch_share - next_potential * eta**2), square(n_i), averaged=True)

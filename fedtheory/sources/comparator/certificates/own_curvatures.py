@@ -28,12 +28,12 @@ _MEAN_SLOPE = Average(Gradient(F_i, x_i))
 _noise = p_max * eta * (1 + eta * own.L_bar) / 2
 _left_of_step = 1 - eta * own.L_bar
 _SPARED = Term(eta * (1 + eta * own.L_bar) * (p_max - p_i) / 2, square(n_i), averaged=True)
-"""Clients of less than the largest importance."""
+"""Excess for clients below the largest weight."""
 
 _STEP = [
     Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
     Term(1 - 4 * _noise * ell, convexity(F_i, y, x_i), averaged=True),
-    # The rest of the common move pays for what the differences add up to.
+    # The remaining part of the common step pays for the sum of the differences.
     Term(
         eta / (2 * _left_of_step),
         square(_left_of_step * _MEAN_SLOPE - Average(own.L_i * (x_i - xbar))),
@@ -49,20 +49,20 @@ _CHANGE = _SLOPE - _SLOPE_AT_Y
 _OTHER_CHANGES = _CHANGE - Average(_CHANGE)
 _MISFIT_AT_Y = _SLOPE_AT_Y - Gradient(F, y)
 _BEYOND_Y = y + _CHANGE / L
-"""A step from y along the change of the gradient: what F_i is there bounds how much that is."""
+"""A step from y along the change of the gradient; the value of F_i there bounds this change."""
 
 _next_potential = own.potential.subs(k, k + 1)
 _slope = own.growth * eta**2 * left_to_pay / 4
-"""Coefficient of the clients' squared gradients, each with L_i, as far as they differ."""
+"""Coefficient of the squared gradients of the clients' deviations, each times L_i."""
 _spread = eta**2 * _next_potential
-"""Coefficient of their squared noises, likewise."""
+"""Coefficient of the squared noise of the clients' deviations, each times L_i."""
 _largest_slope, _largest_spread = (own.growth * eta**2 * (tau - 1) * (tau + 2) / part for part in (4, 8))
 
 
 def _step_of_round() -> Iterator[Term]:
-    """One local step, with a bound on how far it drives the clients apart."""
+    """Yield the terms of one local step, with a bound on the client drift that it causes."""
     yield Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True)
-    # What the differences of the clients add up to is no more than they are.
+    # The sum of the clients' differences is bounded by the differences.
     yield Term(eta / (2 * _left_of_step), square(_left_of_step * _MEAN_SLOPE - Average(own.L_i * (x_i - xbar))))
     yield Term(eta / (2 * _left_of_step), weighted(own.L_i, _ONE, x_i - xbar))
     moved = (x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)
@@ -73,7 +73,7 @@ def _step_of_round() -> Iterator[Term]:
 
 
 def _gradients() -> Iterator[Term]:
-    """Their gradients change no more than the gaps say."""
+    """Yield the bound on changes of gradients by the gaps."""
     yield Term(_slope * own.L_i, square(_OTHER_CHANGES - _MISFIT_AT_Y), averaged=True)
     yield Term(2 * _slope, assumption(CURVED_DISSIMILARITY_AT_Y))
     yield Term(2 * _slope * (L - own.L_i), square(_OTHER_CHANGES), averaged=True)
@@ -84,7 +84,7 @@ def _gradients() -> Iterator[Term]:
 
 
 def _noises() -> Iterator[Term]:
-    """And so do the noises of one draw; a client's noise has something in common with their mean."""
+    """Yield the bound on differences of the noise of one draw; a client's noise and the average have a common part."""
     for share in (_noise, _spread * p_max * own.L_bar, _spread * own.L_i):
         yield Term(share, square(n_i - 2 * noise_at_y), averaged=True)
         yield Term(2 * share, assumption(SMOOTH_NOISE), averaged=True)

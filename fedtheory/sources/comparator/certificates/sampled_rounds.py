@@ -1,4 +1,4 @@
-"""Certificates where participants are drawn."""
+"""Certificates with client sampling."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ _STEP = [
     Term(sp.factor(4 * L * (drawn.largest_slope - _slope)), convexity(F_i, y, x_i), averaged=True),
     Term(sp.factor(4 * ell * (_most_noise - _noise)), convexity(F_i, y, x_i), averaged=True),
     Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
-    # The clients drift apart by Young's inequality, their gradients change no more than the gaps say.
+    # Client drift is bounded by Young's inequality, and changes of gradients by the gaps.
     Term(_charged / (tau + k), square((x_i - xbar) + (tau + k) * eta * (_SLOPE - _MEAN_SLOPE)), averaged=True),
     Term(_slope, square(_OTHER_CHANGES - _MISFIT_AT_Y), averaged=True),
     Term(2 * _slope, square(Average(_CHANGE))),
     Term(4 * L * _slope, cocoercivity(F_i, y, x_i), averaged=True),
     Term(2 * _slope, assumption(DISSIMILARITY_AT_Y)),
-    # And so do the noises of one draw.
+    # Differences of the noise of one draw are bounded in the same way.
     Term(_noise, square(n_i - 2 * noise_at_y), averaged=True),
     Term(2 * _noise, assumption(SMOOTH_NOISE), averaged=True),
     Term(2 * _noise, assumption(NOISE_AT_Y)),
-    # Clients of less than the largest importance, what a client's noise has in common with the mean, and rounding up.
+    # Excess for clients below the largest weight, for the common part of a client's noise and the average, and for
+    # rounding.
     Term(eta * (1 + L * eta) * (p_max - p_i) / 2, square(n_i), averaged=True),
     Term(_charged * eta**2 * p_i, square(n_i), averaged=True),
     Term(sp.factor(drawn.spread_noise - _charged * eta**2), square(n_i), averaged=True),

@@ -1,4 +1,4 @@
-"""Certificates for strongly convex clients of which some are drawn: the last model, and discounted means."""
+"""Certificates for strongly convex clients with client sampling: the last model, and discounted averages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _APART = square(x_i - xbar)
 
 
 def _common(charges: Charges, point: Expr) -> Iterator[Term]:
-    """Half of the gaps contracts, half pays; in units of F."""
+    """Yield terms in units of F: half of the gaps contracts, the other half pays for the costs."""
     noise, slope, next_potential = charges.noise, charges.slope, charges.potential.subs(k, k + 1)
     change = _SLOPE - Gradient(F_i, point)
     misfit = Gradient(F_i, point) - Gradient(F, point)
@@ -43,7 +43,7 @@ def _common(charges: Charges, point: Expr) -> Iterator[Term]:
     yield Term(5 * noise, assumption(SMOOTH_NOISE), averaged=True)
     yield Term(5 * noise / 4, assumption(NOISE_AT_Y))
     yield Term(mu / 4, _APART, averaged=True)
-    # What is charged too much at a step.
+    # Excess of the costs at a step.
     yield Term(eta * (1 + L * eta) * (p_max - p_i) / 2, square(n_i), averaged=True)
     yield Term(next_potential * eta**2 * p_i, square(n_i), averaged=True)
     yield Term(sp.factor(noise - batch_share - next_potential * eta**2), square(n_i), averaged=True)
@@ -52,7 +52,7 @@ def _common(charges: Charges, point: Expr) -> Iterator[Term]:
 
 
 def _last_step() -> list[Term]:
-    """With the squared distance of the average counted 1 + eta mu times."""
+    """Return the terms of the last step, with the squared distance of the average multiplied by 1 + eta mu."""
     next_potential = last.CHARGES.potential.subs(k, k + 1)
     in_units_of_f = [
         *_common(last.CHARGES, x_star),
@@ -66,7 +66,7 @@ def _last_step() -> list[Term]:
 
 
 def _mean_step(point: Expr) -> list[Term]:
-    """With the error of the next average next to its distance."""
+    """Return the terms with the error of the next average in addition to its distance."""
     next_potential = means.CHARGES.potential.subs(k, k + 1)
     in_units_of_f = [
         *_common(means.CHARGES, point),

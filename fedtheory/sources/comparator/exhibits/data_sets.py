@@ -1,4 +1,4 @@
-"""Three data sets, the exact error of mini-batch FedAvg on them, and what bounds promise there."""
+"""Exact error of mini-batch FedAvg on three data sets, and the bounds for it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ DATA: dict[str, dict[str, Any]] = {
     "breast cancer": {"data": "breast_cancer", "clients": 8, "split": "dirichlet", "concentration": 0.3},
     "diabetes": {"data": "diabetes", "clients": 5, "split": "iid"},
 }
-"""Data sets, and the split of their rows."""
+"""Data sets with their splits."""
 _LENGTHS = np.geomspace(0.05, 12.8, 17)
-"""Lengths of a round that are tried, eta L tau; runs that diverge are left out."""
+"""Lengths of a round that are tried, eta L tau; diverging runs are skipped."""
 _BLOWN_UP = 100
-"""Errors from so many initial gaps on are those of a run that diverges."""
+"""Number of initial gaps above which a run counts as diverging."""
 HORIZONS = (1, 3, 10, 30, ROUNDS)
 
 THEOREM, WITH_DRIFT = (
@@ -40,16 +40,16 @@ THEOREM, WITH_DRIFT = (
 
 @dataclass(frozen=True)
 class Point:
-    """One run: its exact error and what is promised for it."""
+    """One run: its exact error and the bounds for it."""
 
     step_size: float
     rounds: int
     error: float
     """(1/(tau T)) sum of E F(xbar^{t,k}) - F*."""
     bound: float | None
-    """Bound of the theorem; None where the step size is too large for it."""
+    """Bound of the theorem; None if the step size is too large."""
     with_drift: float | None
-    """Bound with the drift of the run in place of a bound on it."""
+    """Bound with the exact drift of the run."""
     first_terms: float
     """F(y) - F* + |x^0 - y|^2/(2 eta tau T)."""
 
@@ -70,11 +70,11 @@ class OnData:
 
     @cached_property
     def planned(self) -> Run:
-        """A run whose constants all others share."""
+        """Return a run whose constants all other runs share."""
         return self.run(0.001)
 
     def point(self, step_size: float, rounds: int = ROUNDS) -> Point:
-        """One run with its promises."""
+        """Return one run with its bounds."""
         run = self.planned.with_step_factor(step_size / 0.001).with_rounds(rounds)
         y = run.comparator
         first = y.suboptimality + y.distance_sq / (2 * step_size * self.local_steps * rounds)
@@ -85,7 +85,7 @@ class OnData:
 
     @cached_property
     def over_step_sizes(self) -> Sequence[Point]:
-        """Runs from short steps to ones that no theorem covers."""
+        """Return runs from short steps up to steps that no theorem covers."""
         scale = plain_float(self.planned.smoothness) * self.local_steps
         points = []
         for length in _LENGTHS:
@@ -95,7 +95,7 @@ class OnData:
 
     @cached_property
     def most_promised(self) -> Point:
-        """The point at which the theorem promises most; exact errors are computed there only."""
+        """Return the point with the smallest bound of the theorem; exact errors are computed only there."""
         scale = plain_float(self.planned.smoothness) * self.local_steps
         sizes = [float(length) / scale for length in _LENGTHS]
         found = {size: evaluate_bound(THEOREM, self.planned.with_step_factor(size / 0.001)) for size in sizes}
@@ -103,27 +103,27 @@ class OnData:
 
     @cached_property
     def best(self) -> Point:
-        """The point at which the theorem promises most."""
+        """Return the point with the smallest bound of the theorem."""
         return min(self.over_step_sizes, key=lambda point: np.inf if point.bound is None else point.bound)
 
     @cached_property
     def best_with_drift(self) -> Point:
-        """The point at which it promises most with the drift of the run."""
+        """Return the point with the smallest bound with the exact drift."""
         return min(self.over_step_sizes, key=lambda point: np.inf if point.with_drift is None else point.with_drift)
 
     @cached_property
     def best_run(self) -> Point:
-        """The point with the smallest exact error."""
+        """Return the point with the smallest exact error."""
         return min(self.over_step_sizes, key=lambda point: point.error)
 
     @cached_property
     def over_rounds(self) -> Sequence[Point]:
-        """Runs over rounds at that step size."""
+        """Return runs over rounds at that step size."""
         return [*(self.point(self.best.step_size, rounds) for rounds in HORIZONS[:-1]), self.best]
 
 
 def evaluate_bound(claim: Claim, run: Run) -> float | None:
-    """The right side of a bound on a run; None where a condition fails."""
+    """Return the right side of a bound on a run; None if a condition fails."""
     slacks, right = _compile(claim)
     if min(_number(slack(whole_run(run))) for slack in slacks) < 0:
         return None

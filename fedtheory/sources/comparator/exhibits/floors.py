@@ -1,4 +1,4 @@
-"""Page on stationary errors of strongly convex clients next to the floors of the bounds."""
+"""Page on stationary errors of strongly convex clients, compared with the floors of the bounds."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from fedtheory.sources.comparator.statements import last_model, last_rounds
 
 @dataclass(frozen=True)
 class Ending:
-    """A bound on the end of a run, as the number of rounds tends to infinity."""
+    """A bound on the last model, in the limit of infinitely many rounds."""
 
     claim: Claim
     floor: Expr
     settled: RunQuantity
-    """The exact error as the number of rounds tends to infinity."""
+    """The exact error in the limit of infinitely many rounds."""
 
     @cached_property
     def _value(self) -> Compiled:
         return compile_expression(self.floor, self.claim.notation)
 
     def divide_by_error(self, run: Run) -> float | None:
-        """The floor over the exact error; None where a condition of the bound fails."""
+        """Return the floor over the exact error; None if a condition of the bound fails."""
         if evaluate_bound(self.claim, run) is None:
             return None
         return float(plain_floats(self._value(whole_run(run))).ravel()[0] / plain_float(self.settled.on(run)))
@@ -71,18 +71,18 @@ PROBLEMS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Settling:
-    """FedAvg as the number of rounds tends to infinity."""
+    """FedAvg in the limit of infinitely many rounds."""
 
     problem: str
     length: float
-    """eta L tau, of a round."""
+    """Length of a round, eta L tau."""
     local_steps: int
     drawn: int | None = None
     """Number of participants in a round; None for all."""
 
     @property
     def run(self) -> Run:
-        """One round of it: limits do not depend on how many there are."""
+        """Return one round of it; the limits do not depend on the number of rounds."""
         algorithm: dict[str, Any] = {"local_step_size": 1e-3, "local_steps": self.local_steps, "rounds": 1}
         if self.drawn is not None:
             algorithm["participation"] = {"kind": "uniform", "clients": self.drawn}
@@ -93,7 +93,7 @@ class Settling:
 
 @cache
 def floor_over_error(settling: Settling, ending: Ending = LAST_MODEL) -> float | None:
-    """The bound as the number of rounds tends to infinity over the exact error there; None where a condition fails."""
+    """Return the limit of the bound over that of the exact error; None if a condition fails."""
     return ending.divide_by_error(settling.run)
 
 
@@ -103,10 +103,10 @@ SETTLING = {
     for name in PROBLEMS
     for words, steps, drawn in (("one local step", 1, None), ("five", 5, None), ("five, two clients drawn", 5, 2))
 }
-"""Contents of the table with short rounds."""
+"""Settings of the table with short rounds."""
 _IN_TABLE = (0.001, _LENGTH, 0.03, 0.1)
 _DRAWN = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2)
-"""Lengths of a round, eta L tau."""
+"""Lengths of a round, eta L tau, in the chart."""
 
 _INTRODUCTION = (
     r"With a constant step size a run does not end at the optimum: it settles at an error that noise, clients that "
@@ -124,7 +124,7 @@ for name, settling in SETTLING.items():
 
 
 def floors_page() -> Page:
-    """Compute the ratios on all problems; `MissingExtra` without scikit-learn."""
+    """Compute the ratios on all problems; raises `MissingExtra` without scikit-learn."""
     return Page(
         name="comparator-floors",
         title="Where strongly convex runs settle",

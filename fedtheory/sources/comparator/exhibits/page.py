@@ -26,7 +26,7 @@ for name in DATA:
 
 
 def data_page() -> Page:
-    """Compute the curves on all data sets; `MissingExtra` without scikit-learn."""
+    """Compute the curves on all data sets; raises `MissingExtra` without scikit-learn."""
     found = [OnData(name) for name in DATA]
     charts = [chart for one in found for chart in (_draw_over_step_sizes(one), _draw_over_rounds(one))]
     return Page(
@@ -81,7 +81,7 @@ def _slug(found: OnData) -> str:
 
 
 _OTHERS = ((1, 1), (1, 20), (32, 1), (32, 20))
-"""Other batches and local steps."""
+"""Further combinations of batch size and local steps."""
 
 
 def _make_ratio_column(batch: int, local_steps: int) -> tuple[str, Callable[[OnData], str]]:

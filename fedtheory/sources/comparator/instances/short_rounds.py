@@ -1,4 +1,6 @@
-"""Instances for bounds that ask little of noise and much of step sizes: rounds that are short, seen from 1/L."""
+"""Instances for bounds with weak assumptions on noise and strong ones on steps: rounds that are short relative to
+1/L.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,11 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.families import family, pick, random_problem
 
 _PARTS = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8), fmpq(1, 64))
-"""Step sizes as fractions of what a short round may have."""
+"""Step sizes as fractions of the largest one in a short round."""
 
 
 def _short(problem: Problem, part: fmpq, local_steps: int, rounds: int) -> Run:
-    """FedAvg with rounds of a length of at most 1/(2 L), and less where the noise is rough."""
+    """FedAvg with rounds of length at most 1/(2 L), or less if the noise is not smooth."""
     run = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1), local_steps=local_steps))
     steepest = 2 * run.smoothness * local_steps + 2 * run.noise_smoothness
     return run.with_step_factor(part / steepest if steepest > 0 else part)
@@ -38,7 +40,7 @@ def short_rounds(number: int) -> Run:
 
 @family("short rounds on data", 120, meant_for=a.smooth_noise)
 def short_rounds_on_data(number: int) -> Run:
-    """Least squares on a few small whole numbers, mini-batches of one or two, with a ridge or without, short rounds."""
+    """Least squares on a few small integers, mini-batches of one or two, with or without a ridge, short rounds."""
     generator = np.random.default_rng([32, number])
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))
     inputs = tuple(RATIONAL.array(generator.integers(-2, 3, (3, dimension))) for _ in range(clients))
@@ -52,7 +54,7 @@ def short_rounds_on_data(number: int) -> Run:
 
 @family("long short rounds", 80, in_floats=True, meant_for=a.smooth_noise)
 def long_short_rounds(number: int) -> Run:
-    """Up to five dimensions, ten clients, ten local steps and a hundred rounds, which are short."""
+    """Up to five dimensions, ten clients, ten local steps and a hundred rounds, each short relative to 1/L."""
     generator = np.random.default_rng([33, number])
     dimension, clients = 1 + int(generator.integers(5)), 1 + int(generator.integers(10))
     problem = random_problem(generator, clients, dimension, shared=number % 2 == 0)
@@ -62,7 +64,7 @@ def long_short_rounds(number: int) -> Run:
 
 @family("short rounds, unequal shares", 90, meant_for=a.smooth_noise)
 def run_with_unequal_weights(number: int) -> Run:
-    """Quadratics of two or three clients of unequal importance, and least squares on three rows each, short rounds."""
+    """Quadratics of two or three clients of unequal weight, and least squares on three rows each, short rounds."""
     generator = np.random.default_rng([34, number])
     dimension, clients = 1 + number % 2, 2 + int(generator.integers(2))
     if number % 3 == 0:

@@ -1,4 +1,4 @@
-"""The statements: a module for each setting."""
+"""The statements, one module per setting."""
 
 from fedtheory.sources.comparator.statements import (
     forgetting_means,

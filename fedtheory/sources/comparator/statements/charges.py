@@ -10,24 +10,24 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.sources.comparator.statements.notation import *
 
 batch_share = p_max * eta * (1 + L * eta) / 2
-"""Share of the squared noise that is left in the client average."""
+"""Fraction of the squared noise that remains in the client average."""
 
 
 @dataclass(frozen=True)
 class Charges:
-    """Half of the gaps pays for them."""
+    """Costs of a local step, which half of the gaps pays for."""
 
     draw: Expr
-    """Cost of the draw of participants, per squared gradient and eta^2."""
+    """Cost of client sampling, per squared gradient and eta^2."""
 
     @property
     def potential(self) -> Expr:
-        """Cost, in units of F, of a client's squared distance from the mean in a round after k steps."""
+        """Return the cost, in units of F, of a client's squared distance from the average after k steps of a round."""
         return (Rational(5, 18) * L * (tau - k) * (3 * tau + k - 1) + self.draw) / (tau + k)
 
     @property
     def drift_potential(self) -> Expr:
-        """The cost of a client's squared distance from the mean, in units of squared distances."""
+        """Return the cost of a client's squared distance from the average, in units of squared distances."""
         return 2 * eta * self.potential
 
     @property
@@ -42,7 +42,7 @@ class Charges:
 
     @property
     def spent(self) -> Expr:
-        """Return the share of the gaps: twice the cost of noise and gradients."""
+        """Return the fraction of the gaps that is twice the cost of noise and gradients."""
         return 20 * ell * self.noise + 8 * L * self.slope
 
     def floor(self, sigma: Expr, zeta: Expr) -> Expr:

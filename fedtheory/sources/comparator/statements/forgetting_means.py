@@ -1,8 +1,7 @@
-"""Strongly convex clients: a discounted mean over all local steps, with a linear rate up to a floor.
+"""Strongly convex clients: a discounted average over all local steps, with a linear rate up to a floor.
 
-In the distance of the last model noise counts as much as in the flattest
-direction it could, over mu.  In this mean error it counts with no curvature at
-all, whatever the direction; the step is that of any point y.
+In the distance of the last model, noise has the factor 1/mu of the flattest direction. In this average error, noise has
+no such factor. The statement about a step holds for any point y.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 
 @dataclass(frozen=True)
 class Target:
-    """A point to compare with: its noise and dissimilarity, how far it is from the start, its error."""
+    """A reference point: its noise and dissimilarity, its distance from the start, its error."""
 
     point: Expr
     noise: Expr
@@ -51,7 +50,7 @@ class Target:
 
     @property
     def step(self) -> tuple[Expr, Expr]:
-        """The sides of the statement about one local step."""
+        """Return both sides of the statement about one local step."""
         gap = Value(F, xbar_next) - Value(F, self.point)
         before, after = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
         smaller = Expectation(2 * eta * gap + norm_sq(xbar_next - self.point))

@@ -1,8 +1,7 @@
-"""Full participation, with the same steps: the mean error over all local steps, against any point y.
+"""Full participation with equal steps: the average error over all local steps, relative to any point y.
 
-One local step gains on y what convexity gives; what it loses to noise, and to
-clients that are apart, is paid by the same gaps, up to what noise and
-dissimilarity are at y itself.
+A local step decreases the distance from y by convexity. The same gaps pay for its losses by noise and client drift, up
+to noise and dissimilarity at y itself.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from fedtheory.sources.comparator.statements.notation import *
 potential = L * (tau - k) * (tau + k + 1) / (4 * (k + 1))
 """Return the cost of a client's squared distance from the average after k steps of a round."""
 left_to_pay = (tau - 1 - k) * (tau + k + 2)
-"""Cost of the squared gradients of step k in the steps of the round that follow."""
+"""Cost of the squared gradients of step k in the following steps of the round."""
 
 step_dissimilarity = L * eta**2 * left_to_pay * zeta_y**2 / 2
 dissimilarity = L * eta**2 * (tau**2 - 1) * zeta_y**2 / 3
@@ -27,14 +26,14 @@ SHORT_STEP = eta <= 1 / L
 
 @dataclass(frozen=True)
 class Shares:
-    """Parts of the clients' noise: in their average, and in their drift."""
+    """Fractions of the clients' noise: in their average, and in their drift."""
 
     of_mean: Expr
     of_spread: Expr
 
     @property
     def batch_noise(self) -> Expr:
-        """Return the cost of a step's noise in the step."""
+        """Return the cost of a step's noise in the step itself."""
         return self.of_mean * eta * (1 + L * eta) * sigma_y**2
 
     @property
@@ -44,12 +43,12 @@ class Shares:
 
     @property
     def noise(self) -> Expr:
-        """The mean of that over the steps of a round."""
+        """Return the average of that cost over the steps of a round."""
         return self.batch_noise + self.of_spread * L * eta**2 * (tau - 1) * (tau + 2) * sigma_y**2 / 8
 
     @property
     def paid_noise(self) -> Expr:
-        """Return the share of the gaps that pays for noise, if rounds have no cost."""
+        """Return the fraction of the gaps that pays for noise, if rounds have no cost."""
         return 2 * self.of_mean * ell * eta * (1 + L * eta)
 
     @property
@@ -62,11 +61,11 @@ class Shares:
 EQUAL, UNEQUAL = Shares(1 / M, 1 - 1 / M), Shares(p_max, sp.S.One)
 CONDITIONS = [SHORT_STEP, EQUAL.short_round]
 PAID_NOISE = EQUAL.paid_noise <= 1
-"""Condition that the gaps pay for the noise; the length of a round is free."""
+"""Condition that the gaps pay for the noise; the length of a round is not restricted."""
 
 QUIET_NOISE = 5 * eta * (1 + L * eta) * sigma_y**2 / (8 * M)
 PAID_QUIET_NOISE = 5 * ell * eta * (1 + L * eta) / M <= 1
-"""Less noise at y, for more that the gaps have to pay: Young's inequality with another weight."""
+"""Condition with less noise at y and a larger cost for the gaps, by Young's inequality with another weight."""
 
 _ONE_STEP_SO_FAR = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
 _ONE_STEP = (

@@ -1,8 +1,7 @@
-"""Strongly convex clients: the last model of a long run, with a linear rate up to a floor that has no mu in it.
+"""Strongly convex clients: the last model of a long run, with a linear rate up to a floor without mu.
 
-As for the last round; a step keeps the error, ever more of it over a round, as
-a short step of smooth clients loses no more of it than clients that are apart
-and noise cost.
+The proof extends that for the last round: errors accumulate over the steps of a round, because a short step of smooth
+clients increases the error at most by the costs of drift and noise.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from fedtheory.sources.comparator.statements.notation import *
 
 stretch = 1 + L * eta * tau
 COSTS = Costs(p_max * eta * stretch / 2, stretch)
-"""For one local step and no draw the same as for the last round."""
+"""Costs as for the last round, for one local step without sampling."""
 whole = 1 - eta * mu * (tau - 1) / 2
-"""Part of the errors of a round's steps that is kept: they contract as well."""
+"""Part of the errors of a round's steps that accumulates; these errors contract as well."""
 floor = 25 * COSTS.floor / (24 * whole)
 kept = k * whole
-"""Number of errors that are kept after k steps of a round."""
+"""Number of errors accumulated after k steps of a round."""
 
 
 def potential(average: Expr, local: Expr, steps: Expr) -> Expr:

@@ -1,8 +1,8 @@
-"""Strongly convex clients: the last round of a long run, with a linear rate up to a floor that has no mu in it.
+"""Strongly convex clients: the last round of a long run, with a linear rate up to a floor without mu.
 
-How far a model is from the optimum is decided by directions in which F is flat;
-its error is not.  A mean over many rounds sees the error, and the last round of
-a run is like that of a run which began later: the two converge to each other.
+The distance from the optimum depends on directions in which F is flat; the error does not. An average over many rounds
+bounds the error, and the last round of a run is close to that of a run that started later, since both converge to each
+other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fedtheory.sources.comparator.statements.notation import *
 
 factor, gain = 1 - eta * mu / 2, 2 * eta
 shifted = tau / 2 + k
-"""The weight of Young's inequality, but for a tenth."""
+"""The weight of Young's inequality, reduced by a tenth."""
 growth = Rational(11, 10)
 
 
@@ -27,22 +27,22 @@ growth = Rational(11, 10)
 class Costs:
     """Costs of a local step for noise, client drift and sampling, in units of F.
 
-    The gaps pay half of it, up to what noise and gradients are at the optimum.
+    The gaps pay half of the costs, up to noise and gradients at the optimum.
     """
 
     batch_share: Expr
-    """Share of the squared noise that is left in the client average."""
+    """Fraction of the squared noise that remains in the client average."""
     stretch: Expr = S.One
-    """Number of times that clients which are apart are charged."""
+    """Number of times that client drift is charged."""
 
     @property
     def bend(self) -> Expr:
-        """The charge for each client's squared distance from the mean, twice."""
+        """Return twice the cost of each client's squared distance from the average."""
         return L * self.stretch
 
     @property
     def draw(self) -> Expr:
-        """The charge for it at the end of a round, where the draw counts, over eta / 2."""
+        """Return the cost of drift at the end of a round, where sampling counts, over eta / 2."""
         return rho * self.stretch
 
     @property
@@ -69,7 +69,7 @@ class Costs:
 
     @property
     def spent(self) -> Expr:
-        """Return the share of the gaps: twice the largest cost of noise and gradients."""
+        """Return the fraction of the gaps that is twice the largest cost of noise and gradients."""
         return 4 * (13 * ell * self.noise + 9 * L * self.slope).subs(k, 0)
 
     @property
@@ -79,7 +79,7 @@ class Costs:
 
     @property
     def floor(self) -> Expr:
-        """The mean of that over the steps of a round."""
+        """Return the average of that loss over the steps of a round."""
         drawn = self.draw * (2 * tau + 1) / (2 * eta * (tau + 2))
         noise = self.batch_share + eta**2 * (9 * self.bend * (tau - 1) / 16 + drawn)
         apart = 3 * self.bend * (tau - 1) * (7 * tau - 2) / 64
@@ -88,12 +88,12 @@ class Costs:
 
     @property
     def start(self) -> Expr:
-        """Return the remainder of the start after all steps before the present round."""
+        """Return the remaining influence of the start after all steps before the present round."""
         return 25 * L * (1 - eta * mu) ** K * (D**2 + 2 * self.floor * (2 / mu + eta * tau))
 
     @property
     def conditions(self) -> list[sp.Rel]:
-        """Under which a step is charged no more than it gains."""
+        """Return the conditions that the costs of a step are at most its gain."""
         return [TOGETHER, self.spent <= 1, SLOW]
 
 

@@ -1,4 +1,4 @@
-"""The symbols of the bounds for any comparator, and what they stand for."""
+"""The symbols of the bounds for any comparator, with their meanings."""
 
 from __future__ import annotations
 

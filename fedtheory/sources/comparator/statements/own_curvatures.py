@@ -1,8 +1,7 @@
-"""Clients of unequal curvatures: each counts with its own smoothness L_i, and no longer with the largest of all.
+"""Clients of unequal curvatures: each contributes with its own smoothness L_i instead of the largest one.
 
-What the common move costs is the mean of the L_i; what clients that are apart
-cost is their distances, each with its own L_i, and what these differences add
-up to: where all curvatures are equal that is nothing.
+The cost of the common step has the average of the L_i. The cost of drift has the clients' distances, each with its own
+L_i, and their weighted sum, which is zero for equal curvatures.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ _OWN = {
 claim_of_own = Statements("comparator", ANY_POINT | _OWN)
 
 SHORT_STEP = sp.Lt(eta * L_bar, 1)
-"""Condition that the mean curvature is not too large for the step."""
+"""Condition that the average curvature is small enough for the step."""
 batch_noise = p_max * eta * (1 + eta * L_bar) * sigma_y**2
 PAID_NOISE = 2 * p_max * ell * eta * (1 + eta * L_bar) <= 1
-"""Condition that the gaps pay for the noise; the length of a round is free."""
+"""Condition that the gaps pay for the noise; the length of a round is not restricted."""
 CONDITIONS = [SHORT_STEP, PAID_NOISE]
 
 
@@ -49,9 +48,9 @@ _GAINED = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
 _ERROR = Expectation(Value(F, xbar_next) - Value(F, y))
 
 growth = 1 / (1 - eta * L_bar)
-"""Factor by which the clients' differences grow because the common move depends on them."""
+"""Factor by which the clients' differences grow because the common step depends on them."""
 potential = growth * (tau - k) * (tau + k + 1) / (4 * (k + 1))
-"""Times L_i, what a client's squared distance from the mean costs a round in which k steps are done."""
+"""Cost of a client's squared distance from the average after k steps of a round, divided by L_i."""
 SHORT_ROUND = (
     growth * eta**2 * (tau - 1) * (tau + 2) * (L**2 + ell * (L + p_max * L_bar) / 2)
     + 2 * p_max * ell * eta * (1 + eta * L_bar)
@@ -61,7 +60,7 @@ SHORT_ROUND = (
 ROUND_CONDITIONS = [SHORT_STEP, NO_LONGER_THAN_ANY, SHORT_ROUND]
 
 spread_noise = sigma_curved**2 + p_max * L_bar * sigma_y**2
-"""The clients' noises as far as they drive them apart, with their curvatures."""
+"""Squared noise of the clients' deviations, weighted by their curvatures."""
 step_cost = growth * eta**2 * ((tau - 1 - k) * (tau + 2) * spread_noise / 4 + left_to_pay * zeta_curved**2 / 2)
 mean_spread_noise = growth * eta**2 * (tau - 1) * (tau + 2) * spread_noise / 8
 mean_cost = mean_spread_noise + growth * eta**2 * (tau**2 - 1) * zeta_curved**2 / 3

@@ -1,8 +1,7 @@
-"""Participants are drawn for every round: the mean error over all local steps, against any point y.
+"""Client sampling: the average error over all local steps, relative to any point y.
 
-All clients could do the local steps of a round, and the average of those that
-are drawn is in expectation the average of all.  It is farther from y by how far
-the clients are apart, times the variance of the draw.
+The proof lets all clients do the local steps of a round. The average of the participants has the average of all clients
+as its expectation. Its squared distance from y is larger by the client drift times the variance of the sampling.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP, star
 from fedtheory.sources.comparator.statements.notation import *
 
 drawn = rho * tau / eta
-"""Cost of the draw of participants, per squared gradient and eta^2."""
+"""Cost of client sampling, per squared gradient and eta^2."""
 potential = (L * (tau - k) * (3 * tau + k - 1) / 4 + drawn) / (tau + k)
-"""Cost of a client's squared distance from the mean for a round with k steps left and the draw after it."""
+"""Cost of a client's squared distance from the average, with k steps and the sampling left in the round."""
 
 spread_slope = eta**2 * (L * (tau - 1 - k) * (3 * tau + k) / 4 + drawn)
-"""Coefficient of the squared gradients of step k, in the rest of the round and at its end."""
+"""Coefficient of the squared gradients of step k, in the following steps and at the end of the round."""
 spread_noise = eta**2 * (3 * L * (tau - 1 - k) / 4 + drawn / (tau + 1))
-"""Coefficient of the squared noise of step k; a client's noise is new at every step, so that it adds up more slowly."""
+"""Coefficient of the squared noise of step k; noise is independent between steps, so it accumulates more slowly."""
 
 largest_slope = eta**2 * (3 * L * tau * (tau - 1) / 4 + drawn)
 largest_noise = eta**2 * (3 * L * (tau - 1) / 4 + drawn / (tau + 1))

@@ -1,7 +1,7 @@
-"""Strongly convex clients of which some are drawn for every round: the last model is near the optimum.
+"""Strongly convex clients with client sampling: the last model is near the optimum.
 
-As for full participation; the rest of the distance of the clients at the end of a round pays for the draw, and
-contracts with the rest.
+The proof extends that for full participation: the remaining client drift at the end of a round pays for the sampling,
+and contracts with the other terms.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fedtheory.sources.comparator.statements.notation import *
 from fedtheory.sources.comparator.statements.strong_convexity import contracted, factor
 
 CHARGES = Charges(Rational(11, 10) * rho * tau / eta)
-"""Coefficient 11/10 of the draw: no less than the weight 1 + eta mu."""
+"""Coefficient 11/10 of the sampling, which is at least the weight 1 + eta mu."""
 floor = CHARGES.floor(sigma_star, zeta_star)
 
 STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)

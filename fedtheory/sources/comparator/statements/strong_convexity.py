@@ -32,8 +32,9 @@ CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 
 
 def contracted(drift_potential: Expr, floor: Expr) -> tuple[Expr, str, Expr]:
-    """One step: the distances from the optimum and, by the potential, from the mean shrink by the factor, but for
-    the floor."""
+    """Return one step: the distances from the optimum and, by the potential, from the average contract up to the
+    floor.
+    """
     before, after = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
     apart, then_apart = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
     reached = Expectation(weight * after) + Expectation(drift_potential.subs(k, k + 1) * then_apart)

@@ -1,4 +1,4 @@
-"""The weights of FedFix and of asynchronous FedAvg, from the condition that every client counts as it should."""
+"""The weights of FedFix and of asynchronous FedAvg, from the condition that every client has its weight."""
 
 from __future__ import annotations
 

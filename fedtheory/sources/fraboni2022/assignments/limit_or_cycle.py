@@ -1,4 +1,4 @@
-"""Examples 1 and 2 of Fraboni et al.: does the model converge, or go round in a cycle?"""
+"""Examples 1 and 2 of Fraboni et al.: does the model converge, or does it approach a cycle?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assumptions on clocks: times of the clients, whole cycles, intervals of half the update time."""
+"""Assumptions on clocks: client times, whole cycles, intervals of half a client time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _require_whole_cycles(run: Run) -> None:
-    """Check that all clients have reported in proportion to their speeds when the run ends."""
+    """Require that all clients have reported in proportion to their speeds when the run ends."""
     schedule, policy = run.algorithm.schedule, run.algorithm.clock.policy
     times = run.algorithm.clock.times
     if isinstance(policy, FedFix):
@@ -19,12 +19,12 @@ def _require_whole_cycles(run: Run) -> None:
 
 
 def _require_integer_times(run: Run) -> None:
-    """Require update times that are integers."""
+    """Require client times that are integers."""
     expect(all(time.q == 1 for time in run.algorithm.clock.times), "the update times are not whole numbers")
 
 
 def _require_equal_times(run: Run) -> None:
-    """Require one update time for all clients."""
+    """Require one client time for all clients."""
     expect(len(set(run.algorithm.clock.times)) <= 1, "the clients' update times differ")
 
 

@@ -1,4 +1,4 @@
-"""Assumptions on participation: draws with replacement, one report in an update, at least one."""
+"""Assumptions on participation: sampling with replacement, exactly one report in an update, at least one."""
 
 from __future__ import annotations
 

@@ -7,7 +7,9 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _in_turn(run: Run, clients: int) -> None:
-    """Plain steps on unit curvatures by clients of equal importance, the same reports in every other update."""
+    """Require plain steps on unit curvatures by clients of equal weight, with the same reports in every second
+    update.
+    """
     reason = run.algorithm.clock.policy.changes_weights
     expect(not reason, reason)
     identity = run.arithmetic.identity(run.problem.dimension)

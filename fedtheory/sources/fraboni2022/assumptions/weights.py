@@ -40,7 +40,7 @@ def _unbiased_updates(run: Run) -> None:
 
 
 def _require_fair_types(run: Run) -> None:
-    """Require the client weights of each type, in total, as normalised weights in every update."""
+    """Require that the normalised weights of each type sum to its client weights in every update."""
     surrogate = run.surrogate
     apart = abs(surrogate.sum_by_type(surrogate.update_shares) - surrogate.sum_by_type(run.problem.weights))
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12

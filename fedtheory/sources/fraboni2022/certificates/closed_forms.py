@@ -29,7 +29,7 @@ BY_THEIR_SIGNS = (
     "fraboni2022:eq-42.ordering.synchronous",
     "fraboni2022:sampling.biased.window",
 )
-"""Multiplied out, no term of their slack is negative."""
+"""Claims whose expanded slack has no negative term."""
 _CLAIMS = {claim.id: claim for chapter in (asynchronous, corollary_2, fedfix, sampling) for claim in chapter.CLAIMS}
 
 
@@ -39,7 +39,7 @@ def _prove_by_signs(claim: Claim) -> Combination:
 
 
 def _bound_powers() -> Combination:
-    """Each power of N in the bound is at most the largest one."""
+    """Bound each power of N in the bound by the largest one."""
     powers = sp.symbols("u v x y", positive=True)
     in_place = dict(zip(powers, (corollary_2.u, corollary_2.v, corollary_2.x, corollary_2.y), strict=True))
     terms = sp.Poly(sp.expand(corollary_2.power_bound(*powers)), *powers).terms()
@@ -69,7 +69,7 @@ def _not_vanishing() -> Combination:
 
 
 def _delayed() -> Combination:
-    """sqrt(tau/N) is at least 1/sqrt(tau N), and tau/sqrt(N) at least 1/N: there are delays and updates."""
+    """Prove the claim by sqrt(tau/N) >= 1/sqrt(tau N) and tau/sqrt(N) >= 1/N, since tau and N are at least one."""
     t, r = sp.symbols(r"\sqrt{\tau} \sqrt{N}", positive=True)
     parts = [
         Part(theta0_distance**2 * tau / r, ONE_FACT),
@@ -81,7 +81,7 @@ def _delayed() -> Combination:
 
 
 def _combine_denominators(name: str) -> Combination:
-    """The slack over one denominator: no term of it is negative."""
+    """Write the slack over a common denominator, without negative terms."""
     claim = _CLAIMS[name]
     return Combination(claim=name, links=[[Part(sp.together(r.slack), ONE_FACT)] for r in claim.relations])
 

@@ -1,4 +1,4 @@
-"""Certificates for Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi (2022): what holds at a local step."""
+"""Certificates for Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi (2022): relations at a local step."""
 
 from __future__ import annotations
 
@@ -71,27 +71,27 @@ ONE = sp.S.One
 
 
 def _average_over_clients(coefficient: Expr, reason: InequalityRef) -> Term:
-    """A term that is averaged over clients with their shares."""
+    """Return a term averaged over clients with their normalised weights."""
     return Term(coefficient, reason, averaged=True)
 
 
 def _average(terms: Sequence[Term]) -> list[Term]:
-    """Terms that are averaged over clients."""
+    """Return terms averaged over clients."""
     return [replace(term, averaged=True) for term in terms]
 
 
 def _multiply(factor: Expr, terms: Sequence[Term]) -> list[Term]:
-    """A multiple of terms."""
+    """Return a multiple of terms."""
     return [replace(term, coefficient=factor * term.coefficient) for term in terms]
 
 
 def _sum_over_steps(factor: Expr, terms: Sequence[Term]) -> list[Term]:
-    """The sum over the local steps of a multiple of terms."""
+    """Return the sum over the local steps of a multiple of terms."""
     return [replace(term, summed=True) for term in _multiply(factor, terms)]
 
 
 def _three_parts(u: Expr, v: Expr, w: Expr) -> list[Term]:
-    """3 |u|^2 + 3 |v|^2 + 3 |w|^2 - |u + v + w|^2."""
+    """Return the terms of 3 |u|^2 + 3 |v|^2 + 3 |w|^2 - |u + v + w|^2."""
     return [Term(ONE, square(one - other)) for one, other in ((u, v), (v, w), (u, w))]
 
 

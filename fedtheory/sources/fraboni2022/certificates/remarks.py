@@ -31,13 +31,13 @@ _STEP = sp.Le(eta_l, 1 / (48 * K * L) / (3 * rho**2 * eta_g * (tau + 1)))
 
 
 def _mitigated() -> Combination:
-    """Every term decreases at least like 1/s."""
+    """Prove that every term decreases at least like 1/s."""
     claim = _CLAIMS["fraboni2022:thm-2.mitigated"]
     return Combination(claim=claim.id, links=[[Part(sp.expand(claim.relations[0].slack), ONE_FACT)]])
 
 
 def _updates(factor: Expr) -> list[Part]:
-    """A factor times N - M T/tau_M."""
+    """Return the parts of a multiple of N - M T/tau_M."""
     return [
         Part(factor, facts.ASYNC_CYCLES, over=1 / tau_i),
         Part(-factor, facts.ONE_EACH),
@@ -55,11 +55,11 @@ _GIVEN = [
 ]
 """Lemma 1, and eta~^2 times beta q mean |g_i|^2 - sum_i gamma_i |g_i|^2."""
 _FEWER = tau_M / (M * T * N)
-"""A multiple of N - M T/tau_M with this factor is what tau_M/(M T) exceeds 1/N by."""
+"""Factor with which N - M T/tau_M gives tau_M/(M T) - 1/N."""
 
 
 def _order() -> Combination:
-    """tau_M/tau_0 is at least one, and one at least 1/M; the other terms of (38) are not negative."""
+    """Prove the order by tau_M/tau_0 >= 1 >= 1/M; the other terms of (38) are non-negative."""
     claim = _CLAIMS["fraboni2022:eq-38.ordering"]
     scale = Sigma_star / sp.sqrt(K * N)
     scaled = [Part(scale / tau_0, facts.SPEEDS), Part(scale * (1 - 1 / M), ONE_FACT)]

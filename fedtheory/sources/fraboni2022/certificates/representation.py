@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022): what fair types and sampled weights make of the terms of the theorems."""
+"""Certificates for Fraboni et al. (2022): the terms of the theorems for fair types and sampled weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONE = sp.S.One
 
 
 def _zero(fact: Fact, factor: sp.Expr = ONE) -> list[Part]:
-    """Minus a multiple of what is zero, for an equation that has it on the left."""
+    """Return minus a multiple of zero, for an equation that has it on the left."""
     return [Part(-factor, fact)]
 
 

@@ -39,7 +39,7 @@ def _from(claim: str, link: int = 0) -> list[Part]:
 
 
 def _updates(factor: Expr) -> list[Part]:
-    """A factor times T sum_j 1/tau_j - N."""
+    """Return the parts of a multiple of T sum_j 1/tau_j - N."""
     return [
         Part(-factor, facts.ASYNC_CYCLES, over=1 / tau_i),
         Part(factor, facts.ONE_EACH),
@@ -48,7 +48,7 @@ def _updates(factor: Expr) -> list[Part]:
 
 
 def _weights(factor: Expr) -> list[Part]:
-    """A factor times q_i sum_j tau_i/tau_j - d_i."""
+    """Return the parts of a multiple of q_i sum_j tau_i/tau_j - d_i."""
     return [
         Part(factor * rate * tau_i / N, facts.ASYNC_WEIGHTS),
         Part(factor * d_i * rate / N, facts.ASYNC_CYCLES),
@@ -57,7 +57,7 @@ def _weights(factor: Expr) -> list[Part]:
 
 
 def _per_period(factor: Expr) -> list[Part]:
-    """A factor times W - nu sum_j 1/tau_j."""
+    """Return the parts of a multiple of W - nu sum_j 1/tau_j."""
     return [Part(factor, facts.ASYNC_WINDOW), Part(factor, facts.IN_A_PERIOD)]
 
 
@@ -70,7 +70,7 @@ _AT_MOST_FASTEST = [
 ]
 """M nu/tau_0 - W."""
 _OF_EQUALS = [*_per_period(-ONE), Part(-ONE, facts.PERIOD_OF_EQUALS, over=1 / tau_i), Part(nu_period, facts.RATE)]
-"""M - W for identical update times."""
+"""M - W for equal client times."""
 _LARGEST = [Part(tau_M / (M * tau_0), facts.NOT_FASTER, over=1 / tau_i), Part(tau_M / M, facts.RATE)]
 """tau_M/tau_0 - (tau_M/M) sum_j 1/tau_j."""
 _SHARE = N / (rate * T)
@@ -79,7 +79,7 @@ _EXCESSES = ((facts.ASYNC_WEIGHTS, ONE), (TIME_BASED, count_i), (facts.ASYNC_CYC
 
 
 def _gaps(factor: Expr, optimum: AnyPremise) -> Part:
-    """Weights times the clients' gaps at the optimum, taken from those at the surrogate's."""
+    """Return the weighted gaps of the clients at the optimum, minus those at the surrogate's optimum."""
     return Part(-ONE, optimum, over=factor)
 
 
@@ -234,7 +234,7 @@ _MEAN_GAP = [
     Part(ONE, "fraboni2022:eq-40", over=gap_i),
     Part(ONE, facts.MEAN_OF_GAPS),
 ]
-"""By how much the clients miss more at the optimum than the residual says."""
+"""Excess of the clients' gaps at the optimum over the residual."""
 _TIME = [_one(facts.FEDFIX_TIME, -1 / Delta_t), _one(facts.FEDFIX_DURATION, -ONE)]
 _STALENESS, _WINDOW = _one(facts.FEDFIX_STALE_ATTAINED, -ONE), _one(facts.FEDFIX_WINDOW, -ONE)
 _COUNT = _one(facts.FEDFIX_CYCLES, -ONE)

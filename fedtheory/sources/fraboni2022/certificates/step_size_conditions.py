@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022), Appendix A.5: which step sizes are small enough."""
+"""Certificates for Fraboni et al. (2022), Appendix A.5: conditions on the step size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEP, _DELAY = 6 * rho * tilde_eta * L, 24 * rho**2 * delay * L**2
 
 
 def _combine_conditions(numbers: tuple[int, int, int], premises: Sequence[object]) -> list[Part]:
-    """Combine fractions of the three conditions (97) with these denominators; zero leaves one out."""
+    """Combine the three conditions (97), divided by these numbers; zero omits a condition."""
     pairs = zip(numbers, premises, strict=True)
     return [Part(sp.Rational(1, number), premise) for number, premise in pairs if number]
 
@@ -31,7 +31,7 @@ def _with(factor: Expr, parts: Sequence[Part]) -> list[Part]:
 
 
 def _mix(premises: Sequence[object], of_alpha: Sequence[Part], of_beta: Sequence[Part]) -> list[list[Part]]:
-    """The conditions of A.5 but the first: 1 - alpha and rho - beta are at least zero by the parts given."""
+    """Return the conditions of A.5 except the first, given parts that prove 1 - alpha >= 0 and rho - beta >= 0."""
     bracket = tilde_eta + 16 * rho * L * delay
     both = [*of_alpha, *of_beta, Part(rho - 1, ONE_FACT)]
     twice = [*_with(sp.Integer(2), of_alpha), *of_beta, Part(2 * (rho - 1), ONE_FACT)]

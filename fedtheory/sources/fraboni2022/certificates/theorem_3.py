@@ -36,7 +36,7 @@ JENSEN = square(at_local - Average(at_local))
 
 
 def _change(towards: Expr, away: Expr, slope: Expr, bounded: str) -> list[Term]:
-    """Return eta~ rho B^2 minus L_i(towards) + L_i(away), with the gradient at the first one or its opposite."""
+    """Return eta~ rho B^2 - L_i(towards) + L_i(away), with the gradient at the first point or its negative."""
     half = tilde_eta * q_n / 2
     return [
         Term(ONE, convexity(client_objective, away, towards)),

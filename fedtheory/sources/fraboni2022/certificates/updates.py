@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022): from what holds at a local step to updates, and to the bound of Theorem 1."""
+"""Certificates for Fraboni et al. (2022): from local steps to updates, and to the bound of Theorem 1."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ LEFT = 1 - 2 * D_xi
 
 
 MARGIN = MARGIN_FIXED.lhs
-"""Rest of twice the gap; at least one."""
+"""Remaining factor of twice the gap, which is at least one."""
 _FIRST, _SECOND = (fixed_noise.diff(noise) for noise in (Sigma_1, Sigma_2))
 _NOISES = ((_FIRST, MEAN_OPTIMUM_NOISE), (_SECOND, MEAN_MIXED_NOISE))
 BOUND = ((start, ONE_FACT), (2 - MARGIN, RESIDUAL), *_NOISES)
-"""The parts of the bound, none of which is negative."""
+"""The parts of the bound, all non-negative."""
 ANY_BOUND = ((substitute_comparator(start), ONE_FACT), (2 - MARGIN, COMPARATOR_RESIDUAL), *_NOISES)
 """The parts of the bound against any point."""
 
 
 def _with_rho(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
-    """Return the excess of rho^2 (alpha + count beta) over alpha q(n)^2 + count beta q(n), with a factor."""
+    """Return a multiple of the excess of rho^2 (alpha + count beta) over alpha q(n)^2 + count beta q(n)."""
     return [
         Part(factor * alpha * (rho**2 - q_n**2), fact),
         Part(factor * count * beta * rho * (rho - 1), fact),
@@ -82,7 +82,7 @@ def _with_rho(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
 
 
 def _align(spread: str) -> list[Part]:
-    """The alignment, with a bound on the spread of the clients."""
+    """Return the alignment, with a bound on the clients' drift."""
     return [
         Part(ONE, spread),
         Part((L_xi - L) * q_n, SPREAD),
@@ -91,7 +91,7 @@ def _align(spread: str) -> list[Part]:
 
 
 def _update(progress: str, alignment: str) -> list[Part]:
-    """The progress of an update towards a point, with all bounds inserted."""
+    """Return the progress of an update towards a point, with all bounds inserted."""
     return [
         Part(1 / tilde_eta, progress),
         Part(ONE, alignment),
@@ -111,7 +111,7 @@ def _update(progress: str, alignment: str) -> list[Part]:
 
 
 def _bound(sums: str, gaps: Fact, bound: Sequence[tuple[Expr, Fact]]) -> list[Part]:
-    """The sum of all updates, solved for the gap."""
+    """Return the sum over all updates, solved for the gap."""
     return [
         Part(1 / MARGIN, sums),
         Part((MARGIN - 2) / MARGIN, gaps),

@@ -1,9 +1,9 @@
-"""Context of proofs about updates with stale models: meanings of quantities, and facts on them.
+"""Context of proofs about updates with stale models: definitions of quantities, and facts about them.
 
-`fedtheory.proofs` gathers these modules, which are as much trusted as the kernel is.
+`fedtheory.proofs` imports these modules; they are trusted like the kernel.
 """
 
 import importlib
 
-# Proofs are complete only with these modules, which use those of `proofs`: they are loaded first.
+# `proofs` is imported first, because its modules and these use each other.
 importlib.import_module("fedtheory.proofs")

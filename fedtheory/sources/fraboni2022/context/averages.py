@@ -1,7 +1,7 @@
-"""From every client, local step or update to the mean over them: sums of proved relations.
+"""Average proved relations over clients, local steps or updates.
 
-Which quantity is the mean of which follows from their terms; what does not is
-written down here, and is as much trusted as the kernel is.
+The averages of most quantities follow from their terms. The remaining ones are listed here; they are trusted like the
+kernel.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _OF_AN_UPDATE = (
     q.past_step_lengths_sq,
     q.misrepresentation,
 )
-"""Quantities that are the same for all clients and local steps of an update."""
+"""Quantities that are equal for all clients and local steps of an update."""
 
 
 @dataclass(frozen=True)
 class OverClients(Averaged):
-    """A bound on how far the model is that each client has received, averaged with the clients' shares."""
+    """A bound for each client, averaged over clients with their normalised weights."""
 
     kind = "over clients"
     label = "a proved claim, averaged over the clients with their shares"
@@ -39,14 +39,14 @@ class OverClients(Averaged):
     same = _OF_AN_UPDATE
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
-        """Return the vectors with a known average, with it."""
+        """Return the quantities with a known average, with their averages."""
         own = symbol(q.received_distance_sq)
         return {own: ClientSum(symbol(q.weight_share) * own)}
 
 
 @dataclass(frozen=True)
 class OverSteps(Averaged):
-    """A relation at every local step of an update, averaged over them."""
+    """A relation at every local step of an update, averaged over the steps."""
 
     kind = "over steps"
     label = "a proved claim, averaged over the local steps"
@@ -54,11 +54,11 @@ class OverSteps(Averaged):
     same = _OF_AN_UPDATE
 
     def list_weighted_symbols(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
-        """The number of a step, with which the sum over the steps before it counts."""
+        """Return the index of a step, which is the number of steps before it."""
         return {symbol(q.past_mean_square_gradient): symbol(q.local_step_index)}
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
-        """Return the vectors with a known average, with it."""
+        """Return the quantities with a known average, with their averages."""
         own, step = symbol(q.weight_share), symbol(q.local_step_index)
         received = ClientSum(own * symbol(q.received_distance_sq))
         past = step * symbol(q.past_mean_square_gradient)
@@ -72,9 +72,9 @@ class OverSteps(Averaged):
 
 @dataclass(frozen=True)
 class OverUpdates(Averaged):
-    """A relation about every update, averaged over them.
+    """A relation about every update, averaged over the updates.
 
-    A sum over the last tau updates is, in expectation, at most tau times the mean.
+    The average of a sum over the last tau updates is at most tau times the average.
     """
 
     kind = "over updates"
@@ -87,7 +87,7 @@ class OverUpdates(Averaged):
         return {symbol(q.misrepresentation): symbol(q.chi_sq)}
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
-        """Return the vectors with a known average, with it; for the last moves an upper bound."""
+        """Return the quantities with a known average, with their averages; for the last moves an upper bound."""
         every = means_of_rounds()
         means: dict[Expr, Expr] = {symbol(one): symbol(every[one]) for one in dict.fromkeys((*_LEADING, *every))}
         past = {symbol(q.past_step_lengths_sq): symbol(q.largest_staleness) * symbol(q.mean_step_length_sq)}
@@ -101,10 +101,10 @@ class OverUpdates(Averaged):
 
 
 _LEADING = (q.step_length_sq, q.round_gap, q.surrogate_gap, q.comparator_gap)
-"""Members that stand first in sums over updates, as in the papers' bounds."""
+"""Terms that come first in sums over updates, as in the papers' bounds."""
 
 
 def _of_the_run(symbol: SymbolTable) -> Mapping[Expr, Expr]:
-    """Sums over clients of what is the same in all updates, which are their own means."""
+    """Return sums over clients of values that are equal in all updates, which are their own averages."""
     misfit = ClientSum(symbol(q.mean_weight_share) * symbol(q.client_gap_at_surrogate_optimum))
     return {misfit: misfit}

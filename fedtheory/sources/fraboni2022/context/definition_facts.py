@@ -1,4 +1,4 @@
-"""Facts that are definitions: two names for one quantity, or one written out; as much trusted as the kernel is."""
+"""Facts that are definitions: two names for one quantity, or a quantity written out; trusted like the kernel."""
 
 from __future__ import annotations
 

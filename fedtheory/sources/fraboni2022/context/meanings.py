@@ -1,7 +1,6 @@
-"""Definitions of quantities of updates by their vectors; trusted as the kernel is.
+"""Definitions of quantities of updates by their vectors; trusted like the kernel.
 
-A claim about a run whose sides are such quantities is proved for any update,
-any of its local steps and any client.
+A claim with such quantities is proved for every update, local step and client.
 """
 
 from __future__ import annotations
@@ -48,14 +47,14 @@ Meanings = dict[Quantity, Expr]
 
 
 def build_update_context(claim: Claim, relation: Relation) -> Context:
-    """The context in which one relation between quantities of updates is to be proved."""
+    """Return the context in which one relation between quantities of updates is proved."""
     context, named = _reading(claim, relation).context(claim), write_in_vectors(claim, relation).free_symbols
-    # A run has the minimisers that what is measured mentions; others need not exist.
+    # A run has the minimisers that its measured quantities use; other minimisers need not exist.
     return replace(context, minimisers={f: at for f, at in context.minimisers.items() if at in named})
 
 
 def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
-    """A relation between quantities of updates as one between inner products and objective values."""
+    """Write a relation between quantities of updates in inner products and objective values."""
     if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
         raise Rejected("client averages use the client weights, which a context of updates does not have")
     symbol, reading = symbols_of(claim), _reading(claim, relation)
@@ -70,24 +69,24 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
 
 @dataclass(frozen=True)
 class QuantityReading:
-    """A way to read quantities."""
+    """A way to translate quantities."""
 
     terms: tuple[q.RunQuantity, ...]
-    """Quantities whose terms are their meanings."""
+    """Quantities whose definitions are their terms."""
     others: Callable[[SymbolTable], Meanings]
-    """Meanings of quantities without a term in these vectors."""
+    """Definitions of quantities without a term in these vectors."""
     context: Callable[[Claim], Context]
-    """In which context."""
+    """Function that returns the context."""
     weights: Mapping[Quantity, Expr]
-    """The weights of sums over clients, as multiples of the weights of the context's means."""
+    """The weights of sums over clients, as multiples of the weights of the context's averages."""
 
     @cached_property
     def quantities(self) -> frozenset[Quantity]:
-        """Quantities with a meaning in the context."""
+        """Return the quantities with a definition in the context."""
         return frozenset((*self.terms, *self.others(SymbolTable({}))))
 
     def meanings(self, symbol: SymbolTable, used: Collection[Quantity]) -> Meanings:
-        """Return the meanings of some quantities."""
+        """Return the definitions of the used quantities."""
         others = {quantity: meaning for quantity, meaning in self.others(symbol).items() if quantity in used}
         return others | {quantity: meaning_of(quantity, symbol) for quantity in self.terms if quantity in used}
 
@@ -110,13 +109,13 @@ def _list_used(claim: Claim, relation: Relation) -> frozenset[Quantity]:
 
 
 def _weights(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
-    """The weights of an update by their sum and the clients' shares in it."""
+    """Return the weights of an update as their sum times the clients' normalised weights."""
     weight = symbol(q.weight_sum) * symbol(q.weight_share)
     return {symbol(q.expected_weight): weight, symbol(q.expected_square_weight): weight * square_of_weight}
 
 
 def _convert_to_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
-    """An expression whose sums over clients are means: every member has one of the weights as a factor."""
+    """Write sums over clients as averages; every summand has one of the weights as a factor."""
 
     def member(content: Expr) -> Expr:
         powers = content.as_powers_dict()
@@ -133,9 +132,9 @@ def _convert_to_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Ex
 
 
 def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
-    """Raise `Rejected` where clients need shares in an update in which perhaps none reports.
+    """Raise `Rejected` if clients need normalised weights in an update that may have no report.
 
-    What only has the weights, which then vanish, is known for whatever shares.
+    Quantities with unnormalised weights only, which then vanish, are known in any case.
     """
     symbol = symbols_of(claim)
     total = symbol(q.weight_sum)

@@ -1,7 +1,7 @@
-"""Facts of schedules and of weights: what a clock, a law of sampling and a surrogate problem are, by definition.
+"""Facts about schedules and weights, by the definitions of clocks, sampling and surrogate problems.
 
-Each is what a schedule of fixed update times, or the problem of an update, is made to be, or one line of counting
-from it, which stands next to it.  They are as much trusted as the kernel is.
+Each fact is part of a definition, or follows from one by a line of counting that is given as a comment. The facts are
+trusted like the kernel.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FEDFIX, ASYNC = (a.fixed_intervals,), (a.asynchronous,)
 CYCLES = (a.whole_cycles,)
 ALONE = (*ASYNC, a.one_at_a_time)
 
-# Update times.
+# Client times.
 NOT_FASTER = least("no client is faster than the fastest", n.update_time - n.fastest_time)
 NOT_SLOWER = least("no client is slower than the slowest", n.slowest_time - n.update_time)
 SPEEDS = least("the fastest is not slower than the slowest", n.slowest_time - n.fastest_time)
@@ -57,7 +57,7 @@ FULL_DURATION = zero("the server waits for the last client", n.round_duration - 
 FEDFIX_TIME = zero("N intervals have passed", n.interval * n.rounds - n.clock_time, *FEDFIX)
 FULL_TIME = zero("N times of the slowest client have passed", n.slowest_time * n.rounds - n.clock_time, a.full_rounds)
 
-# Staleness: what a client works on ages by one with each update, and is new after its report.
+# Staleness: the model of a client becomes one update older with each update, and is new after its report.
 STALE = least("a model is not newer than the newest", n.largest_staleness)
 SYNC_STALE = zero("everybody starts from the newest model", n.largest_staleness, a.synchronous)
 FEDFIX_STALE = least(
@@ -81,7 +81,7 @@ ASYNC_STALE_AT_END = least(
     *CYCLES,
 )
 
-# Windows: the weights of a client add up to the same in each, so that it reports equally often, where it counts.
+# Windows: the weights of a client have the same sum in each window, in which it reports equally often.
 WINDOW = least("a window has an update", n.window - 1)
 SYNC_WINDOW = zero("all updates have the same expected weights", n.window - 1, a.synchronous)
 FEDFIX_WINDOW = zero(
@@ -164,7 +164,7 @@ MULTINOMIAL_EXCESS = zero(
     a.several_clients,
 )
 
-# The problems of the updates: the least value of a sum is at least the sum of the least values.
+# Problems of the updates: the least value of a sum is at least the sum of the least values.
 _MISSED = ClientSum(n.expected_weight * n.client_gap_at_surrogate_optimum) - n.round_optimum_gap
 _MISSED_IN_THE_MEAN = ClientSum(n.mean_weight * n.client_gap_at_surrogate_optimum) - n.residual
 GAP = least("nobody misses more at the common optimum than at its own", _MISSED)

@@ -1,4 +1,4 @@
-"""Contexts of the surrogate problem: what a local step changes of its losses, and its gradient at virtual iterates."""
+"""Contexts of the surrogate problem: changes of its losses in a local step, and its gradient at virtual iterates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOUNDED_AFTER = "bounded gradients, at the next virtual iterate"
 
 
 def build_loss_changes_context(claim: Claim) -> Context:
-    """The context of weights that are given, with gradients that are bounded at the points of the run."""
+    """Return the context with fixed weights, and gradients that are bounded at the points of the run."""
     symbol = symbols_of(claim)
     if a.given_weights not in claim.assumptions:
         raise Rejected("what a local step changes is known for weights that are given")
@@ -44,7 +44,9 @@ def build_loss_changes_context(claim: Claim) -> Context:
 
 
 def build_surrogate_context(claim: Claim) -> Context:
-    """The context of the federated problem at the virtual iterate, with shares over all updates: no type is missing."""
+    """Return the context of the federated problem at the virtual iterate, with weights over all updates: no type is
+    missing.
+    """
     symbol = symbols_of(claim)
     if sp.Gt(symbol(q.mean_weight), 0, evaluate=False) not in claim.conditions:
         raise Rejected("a type may be missing in all updates, where the claim does not say that every client reports")

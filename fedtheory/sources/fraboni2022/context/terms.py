@@ -1,4 +1,4 @@
-"""Meanings of quantities of updates in proofs, from the terms that define their values on runs."""
+"""Definitions of quantities of updates in proofs, from the terms that define their values on runs."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ _VECTORS: Mapping[Quantity, Expr] = {
     q.surrogate_comparator: updates.comparator,
     q.stochastic_gradient: updates.at_local,
 }
-"""Vectors of the context that a term's quantities stand for."""
+"""Vectors of the context for the quantities in a term."""
 _POINTS: Mapping[Quantity, Expr] = {
     one: _VECTORS[one]
     for one in (q.optimum, q.client_optimum, q.round_optimum, q.surrogate_optimum, q.surrogate_comparator)
 }
-"""Those that no local step changes."""
+"""Points that no local step changes."""
 _SAMPLES: Mapping[Expr, Expr] = {
     updates.local: updates.at_local,
     updates.virtual: updates.at_virtual,
     updates.round_optimum: updates.at_optimum,
 }
-"""Gradients of the present draw at points."""
+"""Stochastic gradients of the present sample at points."""
 
 
 def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
-    """Return a quantity's term in the vectors of a context of updates, means over clients with their shares.
+    """Return a quantity's term in the vectors of an update, with averages over clients by normalised weights.
 
-    Inner products and values are expectations there: a term has them inside an `Expectation`, linearly.
+    Inner products and values in a context are expectations; a term has them linearly inside an `Expectation`.
     """
     term = quantity.term
     assert term is not None, f"{quantity.name} has no term"
@@ -77,14 +77,14 @@ def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
 
 
 def _sample(_objective: Expr, point: Expr) -> Expr:
-    """The gradient of the present draw at a point."""
+    """Return the gradient of the present sample at a point."""
     if point not in _SAMPLES:
         raise Rejected("no vector of the context is the gradient of the present draw at that point")
     return _SAMPLES[point]
 
 
 def _at_any_step(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
-    """Return the points at which a step is as good as another: draws of all steps have one law."""
+    """Return the points at which all steps are equivalent, since the samples of all steps have one distribution."""
     return _POINTS
 
 
@@ -94,7 +94,7 @@ def _at_a_step(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
 
 
 def _at_earlier_steps(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
-    """Return the vectors of the local steps before the present one: gradients, of which nothing is known."""
+    """Return the vectors of earlier local steps: gradients without further properties."""
     return {q.stochastic_gradient: updates.sample}
 
 
@@ -118,13 +118,13 @@ _VECTORS_OF: Mapping[tuple[Over, ...], Callable[[SymbolTable], Mapping[Quantity,
     (SUM_BEFORE_STEP,): _at_earlier_steps,
     (LAST_STEP,): _models_around_steps,
 }
-"""The vectors of the context that stand for those of a term, by the local steps that it is made of."""
+"""Functions that return the vectors of a term, by the local steps that it uses."""
 
 
 def _weigh_by_shares(content: Expr, symbol: SymbolTable) -> Expr:
-    """A sum over clients with their expected or mean weights as a multiple of one with their shares in these.
+    """Write a sum over clients with expected or average weights as a multiple of one with normalised weights.
 
-    `Rejected` unless every member has the weight as a factor, once: a square of it would leave another sum behind.
+    Raises `Rejected` unless every summand has the weight exactly once as a factor.
     """
     for weight, share, total in (
         (symbol(q.expected_weight), symbol(q.weight_share), symbol(q.weight_sum)),

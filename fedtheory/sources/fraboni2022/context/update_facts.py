@@ -1,4 +1,4 @@
-"""Facts of updates of scheme (6): what their quantities are, whatever the context; as much trusted as the kernel is."""
+"""Facts about updates of scheme (6), by the definitions of their quantities; trusted like the kernel."""
 
 from __future__ import annotations
 

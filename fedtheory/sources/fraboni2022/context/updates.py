@@ -1,9 +1,9 @@
-"""The context of one update of scheme (6): what clients hold at a local step, what they sample, who counts how much.
+"""The context of one update of scheme (6): iterates of clients at a local step, samples, and weights.
 
-Means over clients are those with their shares in the update.  What weighs more than its mean is its own vector, the
-deviation of the weights: the server applies ``sum_i w_i g_i = q mean(g_i) + mean(d_i)`` with ``d_i = q (w_i/q_i - 1)
-g_i``. The weights are independent of what the clients hold, and of all samples, but not of the virtual iterate, which
-the server has moved with them.
+Averages over clients have their normalised weights in the update. The deviation of the random weights is a separate
+vector: the server applies ``sum_i w_i g_i = q mean(g_i) + mean(d_i)`` with ``d_i = q (w_i/q_i - 1) g_i``. The weights
+are independent of the clients' iterates and of all samples, but not of the virtual iterate, which depends on the
+earlier weights.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ round_optimum, client_optimum = sp.symbols(r"\bar\theta^n \theta_i^*", real=True
 noise, virtual_noise, optimum_noise = sp.symbols("n_i m_i e_i", real=True, cls=sp.Dummy)
 """Noise of the same sample at the local iterate, at the virtual iterate and at the optimum of the update."""
 sample = sp.Dummy("g_i", real=True)
-"""A client's stochastic gradient, where nothing is known of it."""
+"""A client's stochastic gradient without further properties."""
 deviation, move = sp.Dummy("d_i", real=True), sp.Dummy(r"[\theta^{s+1}-\theta^s]", real=True)
 objective, client_objective = sp.symbols(r"\tilde{\mathcal{L}}^n \mathcal{L}_i", real=True, cls=sp.Dummy)
 age, square_of_weight = sp.Dummy("a_i", nonnegative=True, integer=True), sp.Dummy("u_i", nonnegative=True)
-"""Age of the model that a client received, in updates, and E[w_i^2]/q_i."""
+"""Staleness of the model that a client received, in updates, and E[w_i^2]/q_i."""
 excess = sp.Dummy(r"\kappa'", nonnegative=True)
 """max(0, eta_g rho (alpha eta_g rho - 2))."""
 present, absent = (sp.Dummy(name, nonnegative=True) for name in ("a_i'", "b_i'"))
 pull = sp.Dummy("h_i", real=True)
-"""For a common weight w_i: w_i a_i' is the share, w_i b_i' the importance of a client whose type
-is missing, and h_i is r_j/s~_j - 1 for the type of the client."""
+"""Symbols for a common weight w_i: w_i a_i' is the normalised weight, w_i b_i' the client weight if the type of the
+client is missing, and h_i is r_j/s~_j - 1 for the type of the client.
+"""
 
 STALE_SAMPLES = "smooth samples, at the local and the virtual iterate"
 OPTIMUM_SAMPLES = "smooth convex samples, at the virtual iterate and the optimum"
@@ -55,19 +56,19 @@ at_optimum = Gradient(client_objective, round_optimum) + optimum_noise
 
 
 def applied(symbol: SymbolTable, gradient: Expr) -> Expr:
-    """sum_i w_i(n) g_i."""
+    """Return sum_i w_i(n) g_i."""
     found: Expr = symbol(q.weight_sum) * Average(gradient) + Average(deviation)
     return found
 
 
 def next_virtual(symbol: SymbolTable) -> Expr:
-    """theta^{n,k+1}."""
+    """Return theta^{n,k+1}."""
     found: Expr = virtual - symbol(q.local_step_size) * symbol(q.server_step_size) * applied(symbol, at_local)
     return found
 
 
 def build_steps_context(claim: Claim) -> Context:
-    """The context of the K local steps of an update, with samples at three points."""
+    """Return the context of the K local steps of an update, with samples at three points."""
     symbol = symbols_of(claim)
     noises = frozenset({noise, virtual_noise, optimum_noise})
     is_unbiased = a.unbiased_gradients in claim.assumptions
@@ -108,7 +109,7 @@ def _samples(symbol: SymbolTable) -> dict[str, Expr]:
 
 
 def build_weights_context(claim: Claim) -> Context:
-    """The context of updates with random weights, without samples at points that depend on them."""
+    """Return the context of updates with random weights, without samples at points that depend on them."""
     symbol, known = symbols_of(claim), build_steps_context(claim)
     unknown = frozenset({virtual_noise, optimum_noise})
     given = {deviation: sp.S.Zero} if a.given_weights in claim.assumptions else {}
@@ -127,8 +128,8 @@ def build_weights_context(claim: Claim) -> Context:
 def _move(symbol: SymbolTable) -> dict[str, Expr]:
     """Return the dependence of the virtual iterate on the weights of earlier steps.
 
-    In the mean, 2 <d, theta^{n,k}> is -2 eta_g eta_l <d, sum of the earlier d>, and nothing else: summed over the
-    steps it is what |sum d|^2 has more than the sum of |d|^2.
+    In expectation, 2 <d, theta^{n,k}> is -2 eta_g eta_l <d, sum of the earlier d>. Summed over the steps, this is the
+    excess of |sum d|^2 over the sum of |d|^2.
     """
     beyond = Average(deviation)
     together = norm_sq(LocalSum(beyond)) - LocalSum(norm_sq(beyond))
@@ -138,7 +139,7 @@ def _move(symbol: SymbolTable) -> dict[str, Expr]:
 
 
 def build_past_steps_context(claim: Claim) -> Context:
-    """The context of the local steps before the present one, at which gradients are what they are."""
+    """Return the context of the local steps before the present one, at which gradients have no further properties."""
     symbol = symbols_of(claim)
     if not symbol.has(q.local_step_index):
         raise Rejected("sums over earlier steps need the symbol of the local step")
@@ -158,7 +159,7 @@ def build_past_steps_context(claim: Claim) -> Context:
 
 
 def build_staleness_context(claim: Claim) -> Context:
-    """The context of the updates since a client received its model, as if they were its local steps."""
+    """Return the context of the updates since a client received its model, treated like local steps."""
     symbol, numbers = symbols_of(claim), numbers_of_update(claim)
     return Context(
         numbers=replace(numbers, of_clients=numbers.of_clients | {age}),
@@ -172,7 +173,7 @@ def build_staleness_context(claim: Claim) -> Context:
 
 
 def build_types_context(claim: Claim) -> Context:
-    """The context of the federated problem at the virtual iterate: of types with a weight, and of those without."""
+    """Return the context of the federated problem at the virtual iterate: types with a weight, and types without."""
     own, chi_sq = frozenset({present, absent, pull}), symbols_of(claim)(q.chi_sq)
     context = Context(
         numbers=with_further(numbers_of(claim), own, {chi_sq: Average(present * pull**2)}),
@@ -185,7 +186,9 @@ def build_types_context(claim: Claim) -> Context:
 
 
 def _covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> dict[str, Expr]:
-    """E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and the rest of E[w_i^2] for one (Assumption 5)."""
+    """Return E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and the rest of E[w_i^2] for one (Assumption
+    5).
+    """
     if a.weight_covariance not in claim.assumptions:
         return {}
     total, pairing, share = symbol(q.weight_sum), symbol(q.weight_pairing), symbol(q.weight_share)
@@ -196,7 +199,7 @@ def _covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> dict[str,
 
 
 def numbers_of_update(claim: Claim) -> Numbers:
-    """The numbers of a claim, with those of each client in an update."""
+    """Return the numbers of a claim, with those of each client in an update."""
     symbol = symbols_of(claim)
     own = frozenset({symbol(q.weight_share), square_of_weight})
     shared = frozenset({symbol(q.weight_sum), symbol(q.past_step_lengths_sq), excess})
@@ -209,7 +212,7 @@ def with_further(
     definitions: Mapping[Symbol, Expr],
     shared: frozenset[Symbol] = frozenset(),
 ) -> Numbers:
-    """Numbers and further ones, of each client and such as all share, any of which may vanish."""
+    """Add numbers, of each client and common ones, any of which may vanish."""
     return replace(
         numbers,
         symbols=numbers.symbols | shared,
@@ -226,7 +229,7 @@ def _spread_factor(symbol: SymbolTable) -> Expr:
 
 
 def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """Return the facts on numbers of an update by their quantities: sums of weights, curvatures of samples."""
+    """Return the facts about numbers of an update: sums of weights, curvatures of samples."""
     return symbols_of(claim).at_most(
         (q.smoothness, q.sample_smoothness),
         (q.weight_sum, q.largest_weight_sum),
@@ -236,13 +239,13 @@ def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
 
 
 def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """Return further facts on the weights of an update."""
+    """Return further facts about the weights of an update."""
     symbol = symbols_of(claim)
     if not symbol.has(q.weight_share):
         return ()
     share, total, pairing = symbol(q.weight_share), symbol(q.weight_sum), symbol(q.weight_pairing)
     root = symbol(q.server_step_size) * symbol(q.largest_weight_sum)
-    # Symbols that a claim does not have would only be in the way of numbers at random.
+    # Symbols that the claim does not have would only disturb the evaluation at random numbers.
     missing = (Average(absent) <= 1,) if symbol.has(q.unrepresented_importance) else ()
     return (
         *shared_conditions(claim),

@@ -1,6 +1,7 @@
-"""Windows of updates over which every client counts with its mean weight: losses of one update for those of another.
+"""Windows of updates over which every client has its average weight: losses at one update are replaced by those at
+another.
 
-Which sums are which is written down here, and is as much trusted as the kernel is.
+The equalities of sums are listed here; they are trusted like the kernel.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 class OverWindow(Derived):
     """From -c <= change <= c of a client's loss at every local step to its losses over a window of W updates.
 
-    In sum_n (q_i - q_i(n)) l_n = (1/W) sum_{n,m} q_i(m) (l_n - l_m) at the k-th steps n and m are at most W - 1
-    updates of K steps apart, so that l_n - l_m <= (W - 1) K c.
+    In sum_n (q_i - q_i(n)) l_n = (1/W) sum_{n,m} q_i(m) (l_n - l_m), the k-th steps of updates n and m are at most W -
+    1 updates of K steps apart, so that l_n - l_m <= (W - 1) K c.
     """
 
     kind = "over a window"
@@ -48,9 +49,9 @@ class OverWindow(Derived):
 
 @dataclass(frozen=True)
 class OverWindows(Derived):
-    """From the losses of each client over a window to the mean over all clients, windows and local steps.
+    """From the losses of each client over a window to the average over all clients, windows and local steps.
 
-    The sums of the losses above the least value of the surrogate problem: sum_i q_i L_i(thetabar) is the mean of
+    The result is the loss above the least value of the surrogate problem: sum_i q_i L_i(thetabar) is the average of
     L^n(thetabar) over the updates.
     """
 

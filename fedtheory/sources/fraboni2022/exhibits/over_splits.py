@@ -34,7 +34,7 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.search import FINE
 from fedtheory.sources.fraboni2022.experiments.over_splits.stored import FEWER_SEEDS, SEEDS, stored
 
 _TWENTY = 20
-"""Clients of the charts."""
+"""Number of clients in the charts."""
 _COLOURS = {"synchronous": BLUE, "FedFix-0.5": GREEN, "asynchronous": RED}
 
 

@@ -8,7 +8,7 @@ from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared
 
 _COLOURS = {"synchronous": BLUE, "FedFix-0.5": GREEN, "asynchronous": RED}
 _HEADROOM = 4
-"""Height of the axis of a diverging run above its start."""
+"""Factor by which the axis of a diverging run extends above its start."""
 
 
 def chart_4(compared: SchemesCompared, setting: str) -> Chart:
@@ -39,7 +39,7 @@ def chart_5_to_7(compared: SchemesCompared, setting: str) -> Chart:
         stable = [curve for curve in tuned.curves if not curve.diverges]
         sizes, losses = [c.step_size for c in stable], [c.final_loss - compared.minimum for c in stable]
         parts.append(Line(sizes, losses, scheme, _COLOURS[scheme], number, marker="o", size=4))
-        # One above the other, as schemes may diverge at the same step size.
+        # The crosses have different heights, because several schemes may diverge at the same step size.
         height = 1.5**number
         diverging = tuned.curves[len(stable) :]
         parts += [Mark(c.step_size, height, colour=_COLOURS[scheme], marker="x", size=8) for c in diverging]

@@ -1,4 +1,4 @@
-"""The experiments of Section 5 on the pages of their figures: charts, and which of the printed findings reproduce.
+"""The experiments of Section 5 on the pages of their figures: charts, and whether the published findings reproduce.
 
 All results are exact expectations; each is computed once for all pages.
 """
@@ -20,7 +20,7 @@ from fedtheory.sources.fraboni2022.experiments.findings import findings_2, findi
 
 TEN, TWENTY, FIFTY = "10 clients", "20 clients", "50 clients"
 _FIFTY_HORIZON, _FIFTY_STEPS = 10, tuple(2.0**-power for power in range(11, -1, -2))
-"""A shorter run and a coarser search, as the cost grows with the square of the number of clients."""
+"""Time budget and step sizes of the search with 50 clients, reduced because the cost is quadratic in their number."""
 
 
 @cache
@@ -61,7 +61,7 @@ def _figure_4(setting: str, results: Sequence[SplitCompared]) -> Display:
 
 
 def _figures_5_to_7(setting: str, results: Sequence[SplitCompared]) -> Display:
-    """With heterogeneous hardware only, as printed."""
+    """Return the exhibit with heterogeneous hardware only, as published."""
     charts = [chart_5_to_7(result.by_hardware[-1], setting) for result in results]
     return _display(setting, charts, findings_5_to_7(results))
 

@@ -18,11 +18,11 @@ from fedtheory.language.exhibits import Axis, Chart, Display, Level, Line
 _PRINTED_LIMIT = 1 / 3
 """(q_1 theta_1* + q_2 theta_2*) / (q_1 + q_2) of `clients_in_turn`."""
 _SMALLEST = 1e-12
-"""Shorter distances are drawn as this one."""
+"""Lower limit of the distances in the chart."""
 
 
 def _in_turn(optima: list[int], phi: str, policy: Policy, weights: list[str], rounds: int) -> Run:
-    """Clients with the losses (theta - optimum)^2/2 that take turns, one local step of size phi, from 2."""
+    """Return clients with the losses (theta - optimum)^2/2 that take turns, with one local step of size phi, from 2."""
     array, clients = RATIONAL.array, len(optima)
     problem = quadratic(array([[[1]]] * clients), array([[optimum] for optimum in optima]), array([2]))
     clock = Clock(policy, (fmpq(1),) * clients)
@@ -32,20 +32,20 @@ def _in_turn(optima: list[int], phi: str, policy: Policy, weights: list[str], ro
 
 @cache
 def pairs_in_turn() -> dict[str, Run]:
-    """Two pairs of clients, one of each of two types, for several step sizes phi."""
+    """Return runs of two pairs of clients, one of each of two types, for several step sizes phi."""
     policy, weights = FedBuff(2, "one-by-one"), ["1/2"] * 4
     return {phi: _in_turn([0, 1, 0, 1], phi, policy, weights, 40) for phi in ("1/4", "3/4", "9/8")}
 
 
 @cache
 def clients_in_turn() -> dict[str, Run]:
-    """Two clients with optima 0 and 1 and weights 1/2 and 1/4, for several step sizes phi."""
+    """Return runs of two clients with optima 0 and 1 and weights 1/2 and 1/4, for several step sizes phi."""
     policy = Asynchronous("one-by-one")
     return {phi: _in_turn([0, 1], phi, policy, ["1/2", "1/4"], 40) for phi in ("1/8", "1/2", "1")}
 
 
 def distances(_claim: Claim) -> Display:
-    """|theta^n - theta*| over n for several phi: the roots of r^2 - r + phi decide."""
+    """Draw |theta^n - theta*| over n for several phi; the roots of r^2 - r + phi determine its decay."""
     lines = []
     for number, (phi, run) in enumerate(pairs_in_turn().items()):
         values = np.maximum(np.sqrt(run.trajectory.server_distance_sq), _SMALLEST)
@@ -65,7 +65,7 @@ def distances(_claim: Claim) -> Display:
 
 
 def cycles(_claim: Claim) -> Display:
-    """theta^n over n for several phi, with the printed limit: the iterates settle in a cycle of two points."""
+    """Draw theta^n over n for several phi, with the published limit; the iterates approach a cycle of two points."""
     runs = clients_in_turn()
     lines = []
     for number, (phi, run) in enumerate(runs.items()):

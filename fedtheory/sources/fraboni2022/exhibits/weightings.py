@@ -1,4 +1,4 @@
-"""The charts of Figures 2 and 3: identical weights against time-based ones, over clock time and over local steps."""
+"""The charts of Figures 2 and 3: identical and time-based weights, over clock time and over local steps."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ Measure = Callable[[WeightsCompared, Curve], Array]
 
 
 def charts_2(results: Sequence[WeightsCompared]) -> list[Chart]:
-    """Figure 2 (a) to (d): losses and their spread over the clients, of problem (2) and of the surrogate problem."""
+    """Return Figure 2 (a) to (d): losses and their spread over the clients, of problem (2) and of the surrogate
+    problem.
+    """
     return [_draw_loss(results), _draw_spread(results), _surrogate_loss(results), _surrogate_spread(results)]
 
 
 def _draw_loss(results: Sequence[WeightsCompared]) -> Chart:
-    """The loss of problem (2), and where identical weights lead."""
+    """Draw the loss of problem (2), and the limit for identical weights."""
     limits = [result.identical_limit - result.minimum for result in results]
     named = ", ".join(f"{limit:.3g} ({result.split})" for limit, result in zip(limits, results, strict=True))
     return Chart(
@@ -49,7 +51,7 @@ def _draw_loss(results: Sequence[WeightsCompared]) -> Chart:
 
 
 def _draw_spread(results: Sequence[WeightsCompared]) -> Chart:
-    """The standard deviation over the clients of their expected losses."""
+    """Draw the standard deviation over the clients of their expected losses."""
     return Chart(
         name="federated-spread",
         x=CLOCK_TIME,
@@ -60,7 +62,7 @@ def _draw_spread(results: Sequence[WeightsCompared]) -> Chart:
 
 
 def _surrogate_loss(results: Sequence[WeightsCompared]) -> Chart:
-    """The loss of the surrogate problem (10) of identical weights."""
+    """Draw the loss of the surrogate problem (10) of identical weights."""
     return Chart(
         name="surrogate-loss",
         x=CLOCK_TIME,
@@ -74,7 +76,7 @@ def _surrogate_loss(results: Sequence[WeightsCompared]) -> Chart:
 
 
 def _surrogate_spread(results: Sequence[WeightsCompared]) -> Chart:
-    """The weighted standard deviation over the clients of their expected losses."""
+    """Draw the weighted standard deviation over the clients of their expected losses."""
     return Chart(
         name="surrogate-spread",
         x=CLOCK_TIME,
@@ -88,7 +90,7 @@ def _surrogate_spread(results: Sequence[WeightsCompared]) -> Chart:
 
 
 def _both_weightings(results: Sequence[WeightsCompared], measure: Measure) -> Iterator[Line]:
-    """Colours tell the weightings apart, dashes the splits."""
+    """Yield lines whose colours distinguish the weightings, and whose dashes distinguish the splits."""
     for dash, result in zip((DASHED, SOLID), results, strict=True):
         both = ((BLUE, "Identical", result.identical), (ORANGE, "Time-based", result.time_based))
         for colour, name, curve in both:

@@ -1,4 +1,4 @@
-"""Exact expected losses of one scenario over clock time, and the step size that suits it best."""
+"""Exact expected losses of one scenario over clock time, and the best step size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Weighting = Literal["Identical", "Time-based"]
 """``d_i = 1``, or the closed forms of fraboni2022, Section 4."""
 
 LAST = 0.05
-"""The part of the server's updates that a final value is taken over."""
+"""Fraction of the server's updates over which a final value is averaged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Curve:
 
     step_size: float
     times: Array
-    """t^0 .. t^N, or up to where a diverging run leaves double precision."""
+    """Times t^0 .. t^N, or up to the last model of a diverging run in double precision."""
     loss: Array
     """E L(theta^n), (N+1,)."""
     client_losses: Array
@@ -44,38 +44,42 @@ class Curve:
 
     @property
     def final_loss(self) -> float:
-        """Mean of E L(theta^n) over the last 5% of the updates; infinite where the run diverges."""
+        """Return the average of E L(theta^n) over the last 5% of the updates; infinite if the run diverges."""
         return float("inf") if self.diverges else float(last(self.loss).mean())
 
     @property
     def fluctuation(self) -> float:
-        """Standard deviation of E L(theta^n) over the last 5% of the updates; infinite where the run diverges."""
+        """Return the standard deviation of E L(theta^n) over the last 5% of the updates; infinite if the run
+        diverges.
+        """
         return float("inf") if self.diverges else float(last(self.loss).std())
 
     @property
     def final_model_variance(self) -> float:
-        """Mean of E|theta^n - E theta^n|^2 over the last 5% of the updates; infinite where the run diverges."""
+        """Return the average of E|theta^n - E theta^n|^2 over the last 5% of the updates; infinite if the run
+        diverges.
+        """
         return float("inf") if self.diverges else float(last(self.model_variance).mean())
 
     def weighted_loss(self, shares: Array) -> Array:
-        """``sum_i shares[i] E L_i(theta^n)``, (N+1,)."""
+        """Return ``sum_i shares[i] E L_i(theta^n)``, (N+1,)."""
         losses: Array = self.client_losses @ shares
         return losses
 
     def spread(self, shares: Array) -> Array:
-        """Standard deviation over the clients, with weights `shares`, of their expected losses, (N+1,)."""
+        """Return the standard deviation over the clients, with weights `shares`, of their expected losses, (N+1,)."""
         apart = self.client_losses - self.weighted_loss(shares)[:, None]
         deviations: Array = np.sqrt((apart * apart) @ shares)
         return deviations
 
     def first_below(self, level: float) -> float:
-        """The time of the first model with a smaller loss; infinite where there is none."""
+        """Return the time of the first model with a smaller loss; infinite if there is none."""
         below = np.flatnonzero(self.loss < level)
         return float(self.times[below[0]]) if below.size else float("inf")
 
 
 def last(values: Array) -> Array:
-    """The last 5% of the values, at least one."""
+    """Return the last 5% of the values, at least one."""
     return values[-max(1, round(LAST * len(values))) :]
 
 
@@ -84,27 +88,27 @@ class Tuned:
     """One scenario at several step sizes."""
 
     curves: tuple[Curve, ...]
-    """In ascending order of step sizes; of those that diverge the smallest only."""
+    """Curves in ascending order of step sizes; of diverging ones only the first."""
 
     @cached_property
     def best(self) -> Curve:
-        """The curve with the smallest final loss."""
+        """Return the curve with the smallest final loss."""
         return min(self.curves, key=lambda curve: curve.final_loss)
 
     @property
     def by_step_size(self) -> dict[float, Curve]:
-        """The curves by their step sizes."""
+        """Return the curves by their step sizes."""
         return {curve.step_size: curve for curve in self.curves}
 
     @property
     def largest_stable(self) -> float:
-        """The largest of the step sizes at which the run does not diverge; zero where there is none."""
+        """Return the largest step size at which the run does not diverge; zero if there is none."""
         return max((curve.step_size for curve in self.curves if not curve.diverges), default=0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """Everything of a run but its step size."""
+    """All settings of a run except its step size."""
 
     problem: Problem
     clock: Clock
@@ -115,7 +119,7 @@ class Scenario:
     server_step_size: float = 1
 
     def algorithm(self, step_size: float) -> Algorithm:
-        """The run's algorithm at a local step size."""
+        """Return the run's algorithm at a local step size."""
         return fedavg(
             self.problem,
             rounds=self.rounds,
@@ -127,7 +131,7 @@ class Scenario:
         )
 
     def curve(self, step_size: float) -> Curve:
-        """Expected losses at a local step size."""
+        """Return the expected losses at a local step size."""
         trajectory = self.trajectory(step_size)
         times = [0.0, *(plain_float(time) for time in trajectory.algorithm.times(self.problem.weights))]
         return Curve(
@@ -140,13 +144,13 @@ class Scenario:
         )
 
     def trajectory(self, step_size: float) -> Trajectory:
-        """Moments of the models at a local step size."""
+        """Return the moments of the models at a local step size."""
         algorithm = self.algorithm(step_size)
         noise_maps = _noise_maps(self.problem, self.local_steps, step_size)
         return trajectory_of(self.problem, algorithm, Recursion(self.problem, algorithm, noise_maps=noise_maps))
 
     def tuned(self, step_sizes: Sequence[float]) -> Tuned:
-        """The curves for ascending step sizes, up to the first that diverges."""
+        """Return the curves for ascending step sizes, up to the first that diverges."""
         curves: list[Curve] = []
         for step_size in step_sizes:
             curves.append(self.curve(step_size))
@@ -157,7 +161,7 @@ class Scenario:
 
 @lru_cache(maxsize=12)
 def _noise_maps(problem: Problem, local_steps: int, step_size: float) -> NoiseMaps:
-    """The noise of local steps: the same for all policies, hardware and weights."""
+    """Return the noise of local steps, which does not depend on policy, hardware and weights."""
     work = LocalWork((local_steps,) * problem.clients, repeat_for_clients(step_size, problem.weights))
     return NoiseMaps.of(problem.centred, work)
 
@@ -165,7 +169,7 @@ def _noise_maps(problem: Problem, local_steps: int, step_size: float) -> NoiseMa
 def scenario(
     problem: Problem, policy: Policy, slower: int, weighting: Weighting, *, local_steps: int, horizon: int
 ) -> Scenario:
-    """Runs up to the time `horizon` with the hardware F`slower`, in which the slowest client needs one unit of time."""
+    """Return runs up to the time `horizon` with the hardware F`slower`, whose slowest client needs one unit of time."""
     clock = Clock(policy, spread_times(problem.clients, slower))
     weights = FLOAT.array([1] * problem.clients)
     if weighting == "Time-based":
@@ -174,7 +178,7 @@ def scenario(
 
 
 def client_losses(trajectory: Trajectory) -> Array:
-    """E L_i(theta^n), (N+1, M), from the second moments of the server's model."""
+    """Return E L_i(theta^n), (N+1, M), from the second moments of the server's model."""
     centred = trajectory.problem.centred
     size = centred.dimension + 1
     forms = FLOAT.zeros(centred.clients, size, size)

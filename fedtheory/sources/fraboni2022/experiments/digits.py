@@ -1,4 +1,4 @@
-"""Handwritten digits over clients: which ones are odd, by least squares.
+"""Handwritten digits distributed over clients: the parity of digits, by least squares.
 
 scikit-learn's 1797 images of 8 x 8 pixels are averaged over blocks of 2 x 2, so
 that a model has 16 weights and a constant.  The columns are standardised and
@@ -20,16 +20,19 @@ from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
 
 Split = Literal["IID", "Dirichlet"]
-"""Digits at random, or for each digit shares of the clients that are drawn from a Dirichlet law."""
+"""Kind of split: digits at random, or normalised client weights of each digit from a Dirichlet distribution."""
 SPLITS: tuple[Split, ...] = ("IID", "Dirichlet")
 
 BATCH = 64
-"""Samples of a gradient, drawn with replacement, so that it fits clients with fewer samples too."""
+"""Size of mini-batches, sampled with replacement, so that clients may have fewer samples."""
 CONCENTRATION = 0.1
 
 
 def digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:
-    """The problem with p_i = 1/M, from the zero model; `seed` deals the rows. `MissingExtra` without scikit-learn."""
+    """Return the problem with p_i = 1/M, from the zero model; `seed` determines the split.
+
+    Raises `MissingExtra` without scikit-learn.
+    """
     inputs, outputs, labels = _digits()
     if split == "IID":
         rows = iid_split(len(labels), clients, seed)
@@ -45,7 +48,7 @@ def digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:
 
 @cache
 def _digits() -> tuple[Array, Array, Array]:
-    """Inputs (1797, 17), outputs (1797,), digits (1797,)."""
+    """Return inputs (1797, 17), outputs (1797,) and digits (1797,)."""
     try:
         from sklearn.datasets import load_digits
     except ImportError:

@@ -1,4 +1,4 @@
-"""Figure 2: what asynchronous FedAvg minimises with identical weights, and with time-based ones."""
+"""Figure 2: the limits of asynchronous FedAvg with identical weights, and with time-based ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEP_SIZES = tuple(2.0**-power for power in range(8, 2, -1))
 
 @dataclass(frozen=True, eq=False)
 class WeightsCompared:
-    """Identical and time-based weights on one split, at the step size that is best for identical ones."""
+    """Identical and time-based weights on one split, at the best step size for identical weights."""
 
     split: Split
     identical: Curve
@@ -33,18 +33,18 @@ class WeightsCompared:
     surrogate_minimum: float
     """The smallest loss of (10)."""
     identical_limit: float
-    """The loss of (2) at the minimiser of what identical weights minimise, which is (10)."""
+    """The loss of (2) at the minimiser of (10), which identical weights minimise."""
     time_based_limit: float
-    """The loss of (2) at the minimiser for time-based weights, which differs by the last cycle, if cut off."""
+    """The loss of (2) at the minimiser for time-based weights, which differs if the last cycle is incomplete."""
 
     @property
     def step_size(self) -> float:
-        """The local step size of both."""
+        """Return the local step size of both."""
         return self.identical.step_size
 
     @property
     def gap(self) -> float:
-        """By how much the final loss of (2) is larger with identical weights."""
+        """Return the excess of the final loss of (2) with identical weights."""
         return self.identical.final_loss - self.time_based.final_loss
 
 
@@ -56,7 +56,7 @@ def figure_2(
     horizon: int = HORIZON,
     step_sizes: Sequence[float] = STEP_SIZES,
 ) -> WeightsCompared:
-    """Both weightings on one split of the digits: hardware F80, one local step, ties one by one."""
+    """Return both weightings on one split of the digits: hardware F80, one local step, ties one by one."""
     problem = digits_problem(clients, split, seed)
     policy = Asynchronous("one-by-one")
     identical = scenario(problem, policy, SLOWER, "Identical", local_steps=LOCAL_STEPS, horizon=horizon)

@@ -21,7 +21,7 @@ class LocalWorkCompared:
 
     step_size: float
     identical: dict[int, Curve]
-    """By K, ascending; of the numbers of local steps at which the run diverges the smallest only."""
+    """Curves by K, ascending; of diverging ones only the first."""
     time_based: dict[int, Curve]
     weights: Array
     """d_i of the time-based weights, (M,), from the fastest client to the slowest."""
@@ -37,7 +37,7 @@ def figure_3(
     horizon: int = HORIZON,
     local_steps: Sequence[int] = LOCAL_STEPS,
 ) -> LocalWorkCompared:
-    """Both weightings for ascending numbers of local steps: hardware F80, Dirichlet split.
+    """Return both weightings for ascending numbers of local steps: hardware F80, Dirichlet split.
 
     `step_size` is the best one for identical weights and one local step.
     """
@@ -57,7 +57,7 @@ def figure_3(
 
 
 def _run_until_divergence(scenarios: Sequence[Scenario], step_size: float) -> dict[int, Curve]:
-    """Run scenarios with more and more local steps up to the first one that diverges."""
+    """Run scenarios with increasing local steps up to the first one that diverges."""
     curves: dict[int, Curve] = {}
     for each in scenarios:
         curves[each.local_steps] = each.curve(step_size)

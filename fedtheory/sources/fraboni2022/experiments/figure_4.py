@@ -21,7 +21,7 @@ POLICIES = {
 }
 CLIENTS, LOCAL_STEPS, HORIZON = 20, 10, 20
 SCENARIOS = (0, 80)
-"""Hardware F0, all clients alike, and F80, the fastest reports five times as often as the slowest."""
+"""Hardware F0, with equal clients, and F80, where the fastest client reports five times as often as the slowest."""
 STEP_SIZES = tuple(2.0**-power for power in range(11, -1, -1))
 
 
@@ -38,12 +38,12 @@ class SchemesCompared:
 
     @property
     def hardware(self) -> str:
-        """FX."""
+        """Return the name FX of the hardware."""
         return f"F{self.slower}"
 
     @property
     def best_losses(self) -> dict[str, float]:
-        """The final loss of each scheme at its best step size."""
+        """Return the final loss of each scheme at its best step size."""
         return {name: tuned.best.final_loss for name, tuned in self.schemes.items()}
 
 
@@ -53,7 +53,9 @@ class SplitCompared:
 
     by_hardware: tuple[SchemesCompared, ...]
     f0_gap: float
-    """Sum of squared differences of second moments, FedFix-0.5 under F0 and synchronous FedAvg with eta_g = 2."""
+    """Sum of squared differences of second moments between FedFix-0.5 under F0 and synchronous FedAvg with eta_g =
+    2.
+    """
 
 
 def figure_4(
@@ -65,9 +67,9 @@ def figure_4(
     local_steps: int = LOCAL_STEPS,
     step_sizes: Sequence[float] = STEP_SIZES,
 ) -> SplitCompared:
-    """All schemes on one split of the digits, with time-based weights and ``eta_g = 1``."""
+    """Return all schemes on one split of the digits, with time-based weights and ``eta_g = 1``."""
     problem = digits_problem(clients, split, seed)
-    # All scenarios have the same slowest client, so the synchronous rounds are the same in all of them.
+    # All scenarios have the same slowest client, so they share the synchronous rounds.
     shared = scheme_scenario(problem, "synchronous", 0, local_steps, horizon).tuned(step_sizes)
     compared = []
     for slower in SCENARIOS:
@@ -82,6 +84,6 @@ def figure_4(
 
 
 def scheme_scenario(problem: Problem, scheme: str, slower: int, local_steps: int, horizon: int) -> Scenario:
-    """Runs of a scheme with time-based weights and the hardware F`slower`."""
+    """Return runs of a scheme with time-based weights and the hardware F`slower`."""
     policy = POLICIES[scheme]
     return scenario(problem, policy, slower, "Time-based", local_steps=local_steps, horizon=horizon)

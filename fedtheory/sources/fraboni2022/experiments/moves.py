@@ -1,4 +1,4 @@
-"""Expected squared distance between two consecutive models of the server, update by update."""
+"""Expected squared distance between two consecutive models of the server, for each update."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fedtheory.engine.moments.local import step_maps
 
 
 def squared_moves(trajectory: Trajectory) -> Array:
-    """E|theta^{n+1} - theta^n|^2, (N,), of an asynchronous run whose clients do the same local work."""
+    """Return E|theta^{n+1} - theta^n|^2, (N,), of an asynchronous run with equal local work."""
     recursion, algorithm = trajectory.recursion, trajectory.algorithm
     identity = np.eye(trajectory.problem.dimension + 1)
     (local_steps,) = set(algorithm.work.steps)

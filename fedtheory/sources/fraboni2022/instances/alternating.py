@@ -1,4 +1,4 @@
-"""Instances in which types of clients are represented fairly, and the two examples (fraboni2022, Section 3)."""
+"""Instances with fairly represented types of clients, and the two examples (fraboni2022, Section 3)."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _POLICIES: tuple[Policy, ...] = (
 _WEIGHTS: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(2))
 _FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2))
 _PAIRS = [0, 1, 0, 1]
-"""Types of four clients, of which the first two and the last two report together."""
+"""Types of four clients; the first two and the last two report together."""
 
 
 def _run(generator: np.random.Generator, problem: Problem, **algorithm: Any) -> Run:
-    """A run with an admissible step size."""
+    """Return a run with an admissible step size."""
     plain = Run(problem, fedavg(problem, local_step_size=fmpq(1), **algorithm))
     return plain.with_work(plain.algorithm.work.steps, pick(generator, _FRACTIONS) * admissible_step(plain))
 
 
 def _types(generator: np.random.Generator, kinds: list[int]) -> Problem:
-    """Clients of the given types, in one dimension."""
+    """Return clients of the given types, in one dimension."""
     spectra = [[pick(generator, CURVATURES)] for _ in kinds]
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
     drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=spread, noise=noise)
@@ -52,7 +52,7 @@ def _unequal(generator: np.random.Generator, clients: int) -> Array:
 
 
 def _late_client() -> Run:
-    """The second of two clients has not reported when the run ends."""
+    """Return a run that ends before the second of two clients has reported."""
     problem = _unit_curvature(RATIONAL.zeros(2, 1), RATIONAL.identity(1)[0])
     clock = Clock(Asynchronous(), (fmpq(1), fmpq(4)))
     return Run(problem, fedavg(problem, rounds=3, local_step_size=fmpq(1, 1296), clock=clock))
@@ -79,7 +79,7 @@ def clients_of_one_type(number: int) -> Run:
 
 
 def _slow_run() -> Run:
-    """One client that counts for little: after very many updates it has hardly moved."""
+    """Return a run with one client of small weight that hardly moves in very many updates."""
     one = RATIONAL.identity(1)
     problem = quadratic(one[None], one * 0, one[0])
     keys: dict[str, Any] = {"rounds": 320, "aggregation": RATIONAL.array([fmpq(1, 4096)])}
@@ -110,7 +110,7 @@ def _draw_unbiased_run(generator: np.random.Generator) -> Run:
 
 @family("fair types", 210, meant_for=a.fair_types)
 def fair_clients(number: int) -> Run:
-    """Every type of clients has its share in every update: pairs that take turns, or unbiased sampling."""
+    """Types of clients that have their weight in every update: pairs that take turns, or unbiased sampling."""
     if number == 0:
         return _slow_run()
     generator = np.random.default_rng([19, number])
@@ -158,14 +158,14 @@ def _in_turn(problem: Problem, chosen: list[fmpq], step_size: fmpq, rounds: int,
 
 
 def _build_shifted_objectives() -> Run:
-    """Two objectives that differ by a constant, from their common minimiser."""
+    """Return two objectives that differ by a constant, from their common minimiser."""
     zeros = RATIONAL.zeros(2, 1)
     problem = quadratic(zeros[..., None] + 1, zeros, zeros[0], constants=RATIONAL.array([0, 1]))
     return _in_turn(problem, [fmpq(1, 2)] * 2, fmpq(1, 2), 4)
 
 
 def _heavy_weights() -> Run:
-    """Two clients with weights far above one, and steps that are small all the same."""
+    """Return two clients with weights far above one and small steps."""
     problem = _unit_curvature(RATIONAL.array([[1], [-1]]), RATIONAL.array([3]))
     return _in_turn(problem, [fmpq(64)] * 2, fmpq(1, 4096), 4)
 

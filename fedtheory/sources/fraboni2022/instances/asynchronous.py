@@ -34,7 +34,7 @@ _SHARES: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(1), fmpq(2), fmpq(4))
 
 
 def clients_of_types(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
-    """Quadratics of which some are of the same type, with unequal client weights now and then."""
+    """Return quadratics of which some are of the same type, sometimes with unequal client weights."""
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     shared = bool(generator.integers(2))
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
@@ -49,19 +49,19 @@ def clients_of_types(generator: np.random.Generator, clients: int, dimension: in
 
 
 def _data(generator: np.random.Generator, clients: int) -> Problem:
-    """Two samples in one dimension for each client, mini-batches of one."""
+    """Return two samples in one dimension for each client, with mini-batches of one."""
     inputs = tuple(RATIONAL.array(generator.choice([-2, -1, 1, 2], (2, 1))) for _ in range(clients))
     outputs = tuple(RATIONAL.array(generator.integers(-1, 2, 2)) for _ in range(clients))
     return least_squares(ClientData(inputs, outputs), RATIONAL.array(generator.integers(-1, 2, 1)), batch=1)
 
 
 def draw_integer_times(generator: np.random.Generator, clients: int, slowest: int) -> tuple[fmpq, ...]:
-    """Draw an integer update time for each client."""
+    """Sample an integer client time for each client."""
     return tuple(fmpq(int(time)) for time in generator.integers(1, slowest + 1, clients))
 
 
 def _weights(generator: np.random.Generator, clock: Clock, problem: Problem) -> Array | None:
-    """Importances, the closed forms, the same for all, or unequal ones."""
+    """Return client weights, closed forms, equal weights, or unequal ones."""
     kind = int(generator.integers(4))
     if kind == 0:
         return None
@@ -73,7 +73,7 @@ def _weights(generator: np.random.Generator, clock: Clock, problem: Problem) -> 
 
 
 def admissible_step(run: Run) -> fmpq:
-    """The largest local step size of fraboni2022, Theorem 1."""
+    """Return the largest local step size of fraboni2022, Theorem 1."""
     updates, work = run.surrogate, run.algorithm.work
     total = max(fmpq(1), updates.totals.max())
     delay = run.algorithm.schedule.largest_staleness
@@ -88,7 +88,7 @@ def _with_steps(run: Run, fraction: fmpq) -> Run:
 
 
 _FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(6), fmpq(36))
-"""Step sizes as multiples of the largest admissible one; proof steps hold for some that are larger."""
+"""Step sizes as multiples of the largest admissible one; steps of proofs hold for some larger ones."""
 
 
 def at_admissible_step(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run:
@@ -97,13 +97,15 @@ def at_admissible_step(problem: Problem, fraction: fmpq, rounds: int, **algorith
 
 
 def _build_equal_clients(clients: int, importances: Array | None = None) -> Problem:
-    """Clients with the objective x^2/2, from 1, no noise."""
+    """Return clients with the objective x^2/2, from 1, without noise."""
     array = RATIONAL.array
     return quadratic(array([[[1]]] * clients), array([[0]] * clients), array([1]), weights=importances)
 
 
 def _overtaken() -> Run:
-    """One client takes the server to the optimum, another reports from the start, with a weight of 1/16."""
+    """Return a run in which one client moves the server to the optimum, and another reports from the start with weight
+    1/16.
+    """
     clock, weights = Clock(Asynchronous(), (fmpq(2), fmpq(3))), RATIONAL.array(["1", "1/16"])
     return Run(
         _build_equal_clients(2),
@@ -112,7 +114,7 @@ def _overtaken() -> Run:
 
 
 def _overshooting() -> Run:
-    """One client, two local steps, a server step of 20."""
+    """Return a run with one client, two local steps, and a server step of 20."""
     algorithm = fedavg(
         _build_equal_clients(1), rounds=1, local_step_size=fmpq(1, 4), local_steps=2, server_step_size=fmpq(20)
     )
@@ -120,13 +122,13 @@ def _overshooting() -> Run:
 
 
 def _build_sampled_run() -> Run:
-    """One of 16 clients in a round, with very unequal client weights, at the step size of the theorem."""
+    """Return a run with one of 16 clients per round, very unequal client weights, at the step size of the theorem."""
     problem = _build_equal_clients(16, RATIONAL.array(["15/16", *["1/240"] * 15]))
     return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 144), participation=Uniform(1)))
 
 
 def one_of_two(local_steps: int, rounds: int, step_size: fmpq, server_step: int) -> Run:
-    """Two clients that pull a model at the optimum to either side, one of them in each round."""
+    """Return a run of two clients with opposite gradients at the optimum, one of which participates in each round."""
     array = RATIONAL.array
     problem = quadratic(array([[[1]]] * 2), array([[1], [-1]]), array([0]))
     keys: dict[str, Any] = {"rounds": rounds, "local_steps": local_steps, "server_step_size": fmpq(server_step)}
@@ -134,7 +136,9 @@ def one_of_two(local_steps: int, rounds: int, step_size: fmpq, server_step: int)
 
 
 def rare_sample(samples: int, rounds: int) -> Run:
-    """One client, of whose samples only one has any curvature, mini-batches of one, from 1 to the optimum 0."""
+    """Return a run with one client of which only one sample has any curvature, mini-batches of one, from 1 to the
+    optimum 0.
+    """
     inputs, outputs = RATIONAL.array([[1], *[[0]] * (samples - 1)]), RATIONAL.array([0] * samples)
     problem = least_squares(ClientData((inputs,), (outputs,)), RATIONAL.array([1]), batch=1)
     return at_admissible_step(problem, fmpq(1), rounds)

@@ -1,4 +1,4 @@
-"""Instances of FedFix whose interval is half the update time that all clients share (fraboni2022, Section 5.2.3)."""
+"""Instances of FedFix whose interval is half the common client time (fraboni2022, Section 5.2.3)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEP_SIZES = (fmpq(1, 8), fmpq(1, 64), fmpq(1, 2))
 
 @family("half intervals", 220, meant_for=a.half_of_one_time)
 def half_intervals(number: int) -> Run:
-    """One to four clients that all need one unit of time, an interval of 1/2, one to three reports of each."""
+    """One to four clients with client time one, an interval of 1/2, one to three reports of each."""
     generator = np.random.default_rng([18, number])
     clients, dimension = 1 + number % 4, 1 + number % 9 // 8
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]

@@ -1,4 +1,4 @@
-"""Instances for single policies: one client, full rounds, clients drawn with replacement, long horizons."""
+"""Instances for single policies: one client, full rounds, sampling with replacement, long horizons."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def one_client(number: int) -> Run:
 
 @family("full rounds", 210, meant_for=a.full_rounds)
 def full_rounds(number: int) -> Run:
-    """One to four clients, all of them in every round, which takes as long as the slowest needs."""
+    """One to four clients, all of them in every round, which lasts as long as the slowest one."""
     generator = np.random.default_rng([19, number])
     clients = 1 + int(generator.integers(4))
     problem = clients_of_types(generator, clients, 1)
@@ -46,7 +46,7 @@ def full_rounds(number: int) -> Run:
 
 @family("drawn with replacement", 210, meant_for=a.multinomial_sampling)
 def drawn_with_replacement(number: int) -> Run:
-    """One to four clients, one to three draws, with the client weights as chances."""
+    """One to four clients, one to three draws with replacement, with the client weights as probabilities."""
     generator = np.random.default_rng([20, number])
     clients = 1 + int(generator.integers(4))
     problem = clients_of_types(generator, clients, 1)
@@ -68,12 +68,12 @@ def a_rare_sample(_number: int) -> Run:
 
 @family("much local work", 1, meant_for=a.unbiased_updates)
 def much_local_work(_number: int) -> Run:
-    """One of two clients, with 64 local steps to its side, in one round."""
+    """Two clients of which one participates, with 64 local steps in one round."""
     return one_of_two(64, 1, fmpq(1, 4096), 64)
 
 
 def _steady(number: int, seed: int, policy: Policy) -> Run:
-    """Strongly convex quadratics of up to three clients with times up to 3 and the weights of the closed form."""
+    """Return strongly convex quadratics of up to three clients with times up to 3 and the closed-form weights."""
     generator = np.random.default_rng([seed, number])
     clients = 1 + int(generator.integers(3))
     spectra = [[pick(generator, (fmpq(1, 2), fmpq(1), fmpq(2)))] for _ in range(clients)]
@@ -91,17 +91,17 @@ def _steady(number: int, seed: int, policy: Policy) -> Run:
 
 @family("steady full rounds", 204, in_floats=True, meant_for=a.full_rounds, for_rates=True)
 def steady_full_rounds(number: int) -> Run:
-    """Strongly convex quadratics, rounds that wait for all clients, for ladders of ever more updates."""
+    """Strongly convex quadratics, rounds that wait for all clients, for ladders of growing numbers of updates."""
     return _steady(number, 21, Synchronous())
 
 
 @family("steady asynchronous", 204, in_floats=True, meant_for=a.asynchronous, for_rates=True)
 def steady_asynchronous(number: int) -> Run:
-    """Strongly convex quadratics, an update for every contribution, for ladders of ever more updates."""
+    """Strongly convex quadratics, an update for every contribution, for ladders of growing numbers of updates."""
     return _steady(number, 22, Asynchronous("one-by-one" if number % 2 else "together"))
 
 
 @family("steady intervals", 204, in_floats=True, meant_for=a.fixed_intervals, for_rates=True)
 def steady_intervals(number: int) -> Run:
-    """Strongly convex quadratics, an update at fixed intervals of 1 or 2, for ladders of ever more updates."""
+    """Strongly convex quadratics, an update at fixed intervals of 1 or 2, for ladders of growing numbers of updates."""
     return _steady(number, 23, FedFix(fmpq(1 + number % 2)))

@@ -1,4 +1,4 @@
-"""Instances for statements about clients that all differ, and about servers that wait for the slowest client."""
+"""Instances with clients that all differ, and with servers that wait for the slowest client."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPS: Choices = (fmpq(1, 64), fmpq(1, 8), fmpq(1, 4))
 
 
 def _distinct(generator: np.random.Generator, clients: int) -> Problem:
-    """One-dimensional clients h_i/2 (x - i)^2 with different minimisers i, from a start of at most 2."""
+    """Return one-dimensional clients h_i/2 (x - i)^2 with different minimisers i, from a start of at most 2."""
     curvatures = [pick(generator, _CURVATURES) for _ in range(clients)]
     hessians = RATIONAL.array([[[h]] for h in curvatures])
     linear = RATIONAL.array([[h * place] for place, h in enumerate(curvatures)])
@@ -29,7 +29,7 @@ def _distinct(generator: np.random.Generator, clients: int) -> Problem:
 
 
 def _waiting(generator: np.random.Generator, clients: int) -> Run:
-    """FedFix with the weights (40) and an interval that no client exceeds."""
+    """Return FedFix with the weights (40) and an interval that no client exceeds."""
     problem, times = _distinct(generator, clients), draw_integer_times(generator, clients, 3)
     clock = Clock(FedFix(max(times) * pick(generator, (fmpq(1), fmpq(3, 2)))), times)
     return Run(
@@ -82,7 +82,7 @@ def unlike_clients_one_at_a_time(number: int) -> Run:
 
 @family("some of unlike clients", 140, meant_for=a.strongly_convex_clients)
 def some_of_unlike_clients(number: int) -> Run:
-    """One of two, or one or two of three clients with different minimisers, with steps that are far from large."""
+    """One of two, or one or two of three clients with different minimisers, with moderate steps."""
     generator = np.random.default_rng([28, number])
     problem = _distinct(generator, 2 + number % 2)
     law = Uniform(1 + int(generator.integers(problem.clients - 1)))
@@ -94,7 +94,7 @@ def some_of_unlike_clients(number: int) -> Run:
 
 @family("a few rows", 210, meant_for=a.least_squares_loss)
 def a_few_rows(number: int) -> Run:
-    """Two clients with two or three rows of small whole numbers, full gradients or mini-batches of one."""
+    """Two clients with two or three rows of small integers, full gradients or mini-batches of one."""
     generator = np.random.default_rng([29, number])
     shape = (2 + int(generator.integers(2)), 1 + number % 2)
     inputs = tuple(RATIONAL.array(generator.integers(-2, 3, shape)) for _ in range(2))

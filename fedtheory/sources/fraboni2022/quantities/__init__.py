@@ -2,5 +2,5 @@
 
 import importlib
 
-# The vocabulary is complete only with these chapters, which use those of the language: it is loaded first.
+# The language is imported first, because its chapters and these modules use each other.
 importlib.import_module("fedtheory.language.quantities")

@@ -1,4 +1,4 @@
-"""Clock times: of the clients' updates, of rounds, of intervals, and the rest of them."""
+"""Clock times: of the clients' work, of rounds, of intervals, and remaining times."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ interval = constant(
 
 
 def _measure_update_times(run: Run) -> list[Any]:
-    """t^0 .. t^N."""
+    """Return t^0 .. t^N."""
     times = run.algorithm.times(run.problem.weights)
     return [times[0] - times[0], *times]
 
@@ -77,7 +77,7 @@ expected_clock_time = RunQuantity(
 
 
 def _compute_expected_round_time(run: Run) -> Any:
-    """E[max of T_i over the participants], over all outcomes of a round."""
+    """Return E[max of T_i over the participants], over all outcomes of a round."""
     expect_no_cycle(run)
     run.require_single_clients("outcomes of a round are those of single clients")
     if run.algorithm.aggregation.participation.possibilities(run.problem.clients) > MOST_OUTCOMES:
@@ -114,7 +114,7 @@ round_start = per_round(
 
 
 def _remaining(run: Run) -> Array:
-    """T_i^n = T_i - (t^n - t^{rho_i(n)}), (N, M), exact."""
+    """Return T_i^n = T_i - (t^n - t^{rho_i(n)}), (N, M), exact."""
     schedule = run.algorithm.schedule
     times = np.array(schedule.times, dtype=object)
     elapsed: Array = times[:-1, None] - times[schedule.received]
@@ -168,7 +168,7 @@ speed_ratio_above = constant(
 
 
 def _report_chances(run: Run) -> Array:
-    """1 - exp(-Delta t / tau_i), (M,): a float, or a rigorous enclosure where the run is exact."""
+    """Return 1 - exp(-Delta t / tau_i), (M,): a float, or a rigorous enclosure if the run is exact."""
     length = interval_of(run)
     exponents = [-length / time for time in run.algorithm.clock.times]
     if run.arithmetic is FLOAT:

@@ -1,7 +1,6 @@
-"""A point y to compare updates with stale models with, in the place of the optimum of the surrogate problem.
+"""The comparator y of updates with stale models, in place of the optimum of the surrogate problem.
 
-It is the minimiser of Lbar(y) + |theta^0 - y|^2 / (eta_g eta_l K N), which every
-run has, whether its objectives have minimisers or not.
+It minimises Lbar(y) + |theta^0 - y|^2 / (eta_g eta_l K N); the minimiser exists for every run.
 """
 
 from __future__ import annotations

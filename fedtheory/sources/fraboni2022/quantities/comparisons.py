@@ -1,7 +1,7 @@
-"""A run next to another one: twice the server step size, other policies.
+"""Comparisons of a run with another one: twice the server step size, other policies.
 
-FedFix whose interval is half the clients' common update time has no client report
-in every other update, so that the models of whole units of time are theta^{2n}.
+In FedFix with an interval of half the common client time, every second update has no report, so the models at whole
+units of time are theta^{2n}.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, mean_over_rounds, on_other_run
 
 _INTERVALS = 2
-"""Updates of FedFix-0.5 in a unit of time, and the factor by which the twin's server step size is larger."""
+"""Number of updates of FedFix-0.5 per unit of time, and factor of the other run's server step size."""
 
 
 _SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
@@ -50,12 +50,14 @@ def _replace_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> R
 
 
 def _twin(run: Run, policy: Policy) -> Run:
-    """Another policy with 2 eta_g and half the updates."""
+    """Return the run of another policy with 2 eta_g and half the updates."""
     return _replace_policy(run, policy, run.algorithm.rounds // _INTERVALS, _INTERVALS)
 
 
 def _moment_gap(run: Run) -> Any:
-    """Sum over n and all entries of the squared differences of second moments of theta^{2n} and the twin's theta^n."""
+    """Return the sum over n and all entries of squared differences of second moments of theta^{2n} and the other run's
+    theta^n.
+    """
     apart = run.trajectory.moments[::_INTERVALS] - _twin(run, _SYNCHRONOUS).trajectory.moments
     return (apart * apart).sum()
 

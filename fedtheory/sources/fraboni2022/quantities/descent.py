@@ -1,4 +1,4 @@
-"""Progress of updates with stale models, and its alignment with the way to an optimum."""
+"""Progress of updates with stale models, and alignment of gradients with the direction to an optimum."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ step_length_sq = define(
 
 
 def _past_lengths_sq(run: Run) -> Array:
-    """sum_{s=1..tau} Q(n-s), (N,), with nothing before the start."""
+    """Return sum_{s=1..tau} Q(n-s), (N,), with zero before the start."""
     lengths, reach = step_length_sq.on(run)[:, 0, 0], run.algorithm.schedule.largest_staleness
     return np.stack([lengths[max(n - reach, 0) : n].sum() + lengths[0] * 0 for n in range(len(lengths))])
 
@@ -71,7 +71,9 @@ mean_progress = mean_over_rounds(progress, r"\bar\Delta(N)")
 
 
 def alignment_with(point: Expr) -> Term:
-    """Define the inner product of the average gradient and the way from a point, as a time average over the steps."""
+    """Define the inner product of the average gradient and the displacement from a point, as a time average over
+    steps.
+    """
     return define_step_average(product(weighted_sum(AT_LOCAL), VIRTUAL - point))
 
 

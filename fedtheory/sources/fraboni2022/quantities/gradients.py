@@ -1,7 +1,6 @@
-"""Squared stochastic gradients in updates with stale models, and what bounds the gradients along a run.
+"""Squared stochastic gradients in updates with stale models, and bounds on the gradients along a run.
 
-No gradient of a quadratic is bounded on all of space: the bounds are those of
-the points that the run itself visits.
+Gradients of a quadratic are unbounded, so the bounds hold at the points that the run visits.
 """
 
 from __future__ import annotations
@@ -102,7 +101,9 @@ sum_without_last = define(
 
 @singledispatch
 def _gradient_squares(run: Run) -> tuple[Number, Number]:
-    """The largest E|grad L_i|^2 at the theta^{n,k} and at the clients' iterates, and the largest E|g_i|^2 at these."""
+    """Return the largest E|grad L_i|^2 at theta^{n,k} and at the clients' iterates, and the largest E|g_i|^2 at
+    these.
+    """
     common_steps(run)
     lengths = run.gradient_forms.lengths
     trajectory = run.trajectory
@@ -121,7 +122,7 @@ def _of_losses(run: LossRun) -> tuple[Number, Number]:
 
 
 _AT_NEXT, _LARGEST_OF_ALL = square(Gradient(OBJECTIVE, NEXT_VIRTUAL)), (LARGEST_CLIENT, LARGEST_STEP, LARGEST_ROUND)
-"""Every theta^{n,k} is theta^0, where all clients' iterates start, or the next iterate of a step."""
+"""Every theta^{n,k} is theta^0, at which all clients' iterates start, or the next iterate of a step."""
 full_gradient_bound = supremum(
     "full_gradient_bound",
     "B",

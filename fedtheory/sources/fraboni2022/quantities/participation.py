@@ -1,4 +1,4 @@
-"""Second moments of the random weights of an update, and laws that always take the fastest clients."""
+"""Second moments of the random weights of an update, and participation laws that always select the fastest clients."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fedtheory.sources.fraboni2022.quantities import weights
 
 
 def _pairing(run: Run) -> Any:
-    """alpha: that of the participation law; 0 where no update has two reports, else 1."""
+    """Return alpha of the participation law; 0 if no update has two reports, else 1."""
     if run.algorithm.clock.is_synchronous:
         return paired_moments(run).pairing
     together = (run.algorithm.schedule.participates.sum(axis=1) > 1).any()
@@ -67,7 +67,7 @@ reporting_excess = define_in_numbers(
 
 
 def _weight_squares(run: Run) -> Array:
-    """E[w_i(n)^2], (N, M), or (1, M) for all updates: a sum over all outcomes of the law, or the square of a number."""
+    """Return E[w_i(n)^2], (N, M) or (1, M): a sum over all outcomes of the law, or the square of a number."""
     run.require_single_clients("outcomes of a round are those of single clients")
     aggregation = run.algorithm.aggregation
     if not run.algorithm.clock.is_synchronous:
@@ -100,7 +100,7 @@ spread_factor = define_in_numbers(
 
 
 def _fastest(run: Run) -> Fixed:
-    """The law that always takes the m fastest clients, m as many as the run's law takes."""
+    """Return the law that always selects the m fastest clients, with m as in the run's law."""
     run.require_single_clients("the fastest are single clients")
     times = run.algorithm.clock.times
     count = min(run.algorithm.aggregation.participation.count(run.problem.clients), run.problem.clients)
@@ -121,7 +121,7 @@ fastest_pairing = constant(
 
 
 def _fastest_excess(run: Run) -> Any:
-    """max of d_i - alpha q_i over the selected clients, with d_i = E[w_i^2] / q_i."""
+    """Return max of d_i - alpha q_i over the selected clients, with d_i = E[w_i^2] / q_i."""
     moments, selected = _fastest_moments(run), list(_fastest(run).selected)
     weights = moments.squares[selected] / moments.mean[selected]
     return (weights - moments.pairing * moments.mean[selected]).max()
@@ -137,14 +137,14 @@ fastest_excess = constant(
 
 
 def _fastest_gap(run: Run) -> Any:
-    """L(thetabar) - L*, thetabar the minimiser of the selected clients' mean."""
+    """Return L(thetabar) - L* for the minimiser thetabar of the selected clients' average."""
     centred, weights = run.problem.about_optimum, _fastest_moments(run).mean
     hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
     try:
         limit: Array = run.arithmetic.solve(hessian, linear)
     except InputError:
         raise unanswered(run.arithmetic, "the mean of the selected clients' objectives has no minimiser") from None
-    # In centred coordinates the federated optimum is 0 and L - L* is x'Hx/2.
+    # In centred coordinates the federated optimum is 0, and L - L* is x'Hx/2.
     return limit @ run.problem.hessian @ limit / 2
 
 

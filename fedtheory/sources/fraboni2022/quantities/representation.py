@@ -1,4 +1,4 @@
-"""Types of clients, and how fairly the weights represent them."""
+"""Types of clients, and the fairness of their weights."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
 
 
 def _is_zero(number: Expr) -> Expr:
-    """1 where a number is zero, else 0."""
+    """Return 1 for zero, else 0."""
     return sp.Piecewise((1, sp.Eq(number, 0)), (0, True))
 
 
 def _of_types(name: str, latex: str, meaning: str, of: RunQuantity) -> RunQuantity:
-    """The sums of a number of the clients over each type, which runs with single clients have."""
+    """Define the sums of a number over the clients of each type, for runs without merged clients."""
     return replace(reduce_entries(name, latex, meaning, of, EACH_TYPE), of_types=True)
 
 
@@ -98,7 +98,7 @@ unrepresented_importance = define_in_numbers(
 
 
 def _pearson(share: RunQuantity) -> Expr:
-    """(r_j - s_j)^2 / s_j of a type with a share, zero of another."""
+    """Return (r_j - s_j)^2 / s_j of a type with positive weight, zero of others."""
     lacks = _is_zero(share.symbol)
     found: Expr = (1 - lacks) * (_each_importance.symbol - share.symbol) ** 2 / (share.symbol + lacks)
     return found
@@ -146,7 +146,7 @@ absences = define_in_numbers(
 
 
 def _misrepresentation(run: Run) -> Array:
-    """sum over represented types of s_j/q [F_j(thetabar^n) - F_j*], (N,): types are sums over their clients."""
+    """Return the sum over represented types of s_j/q [F_j(thetabar^n) - F_j*], (N,)."""
     surrogate = run.surrogate
     gaps = surrogate.client_values(surrogate.update_optima) - surrogate.least_client_values
     return np.broadcast_to((surrogate.update_shares * gaps).sum(axis=1), run.algorithm.rounds)

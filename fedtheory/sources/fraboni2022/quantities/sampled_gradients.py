@@ -100,7 +100,7 @@ second_moment_at_surrogate_optimum = RunQuantity(
 
 
 def _measure_change_between_optima(run: Run) -> Array:
-    """E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2, (N, M), or (1, M) where all updates are alike."""
+    """Return E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2, (N, M), or (1, M) for equal updates."""
     clients = range(run.problem.clients)
     points, fixed = (
         np.repeat(at[..., None, :], len(clients), axis=-2)

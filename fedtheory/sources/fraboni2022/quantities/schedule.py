@@ -55,7 +55,7 @@ report_count = reduce_entries(
 
 
 def _buffer(run: Run) -> Any:
-    """Contributions that the server waits for."""
+    """Return the number of contributions that the server waits for."""
     policy = run.algorithm.clock.policy
     if isinstance(policy, FedFix):
         raise NotApplicable("the server waits for a time, not for a number of contributions")
@@ -74,7 +74,7 @@ buffer = constant(
 
 
 def _integer_times(run: Run) -> list[int]:
-    """The clients' update times, once they are known to be whole numbers."""
+    """Return the client times as integers; raises an error if they are not."""
     run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
     if any(time.q != 1 for time in times):
@@ -83,7 +83,7 @@ def _integer_times(run: Run) -> list[int]:
 
 
 def _measure_on_times(measure: Callable[[list[int]], int | list[int]]) -> Callable[[Run], Any]:
-    """Turn a function of integer update times into a measure of a run."""
+    """Convert a function of integer client times to a measure of a run."""
 
     def measured(run: Run) -> Any:
         found = measure(_integer_times(run))
@@ -109,7 +109,7 @@ reports_in_a_period = constant(
 
 
 def _report_intervals(run: Run) -> list[int]:
-    """N_i' = ceil(T_i / Delta t), updates of FedFix from one report of a client to its next."""
+    """Return N_i' = ceil(T_i / Delta t), the number of FedFix updates between two reports of a client."""
     length = interval_of(run)
     return [int((time / length).ceil()) for time in run.algorithm.clock.times]
 
@@ -138,7 +138,7 @@ longest_report_interval = reduce_entries(
 
 
 def _bound_other_reports(run: Run) -> Any:
-    """max_i sum_{j != i} ceil(tau_i / tau_j)."""
+    """Return max_i sum_{j != i} ceil(tau_i / tau_j)."""
     run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
     sums = [sum(int((time / other).ceil()) for other in times) - 1 for time in times]

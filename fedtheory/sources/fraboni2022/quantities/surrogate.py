@@ -48,12 +48,12 @@ Point = Callable[[Run], Array]
 
 
 def surrogate_optimum_of(run: Run) -> Array:
-    """thetabar, (d,)."""
+    """Return thetabar, (d,)."""
     return run.surrogate.optimum
 
 
 def _define_once(expression: Expr) -> Term:
-    """Define a number that is the same at all local steps of all updates."""
+    """Define a number that is equal at all local steps of all updates."""
     return define_at_each_step(expression, FIRST_STEP, FIRST_ROUND)
 
 
@@ -78,7 +78,7 @@ round_optimum_noise = per_round(
 
 
 def _mix_noise_at_round_optima(run: Run) -> Array:
-    """sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of each L^n, (N,)."""
+    """Return sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of each L^n, (N,)."""
     surrogate = run.surrogate
     return _mix_second_moments(run, surrogate.update_shares * run.of_one_client(surrogate.update_shares))
 
@@ -106,12 +106,12 @@ def _mean(values: Array) -> Any:
 
 
 def residual_at(point: Point) -> Callable[[Run], Any]:
-    """(1/N) sum_n L^n(y) - L^n(thetabar^n) for a point y."""
+    """Return a measure of (1/N) sum_n L^n(y) - L^n(thetabar^n) for a point y."""
     return lambda run: _mean(run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values)
 
 
 def start_distance_sq_from(point: Point) -> Callable[[Run], Any]:
-    """|theta^0 - y|^2 for a point y."""
+    """Return a measure of |theta^0 - y|^2 for a point y."""
 
     def measure(run: Run) -> Any:
         away = run.problem.centred.start - point(run)
@@ -162,14 +162,14 @@ client_gap_at_surrogate_optimum = RunQuantity(
 
 
 def _one_objective(run: Run, weights: Array) -> QuadraticObjectives:
-    """sum_i weights_i L_i with the weighted coefficients."""
+    """Return sum_i weights_i L_i with the weighted coefficients."""
     centred = run.problem.centred
     hessian, linear = (mix_parts(weights, part)[None] for part in (centred.hessians, centred.linear))
     return QuadraticObjectives(hessian, linear, weights @ centred.constants)
 
 
 def _average_round_objectives(run: Run) -> QuadraticObjectives:
-    """The mean of the coefficients of L^0, ..., L^{N-1}."""
+    """Return the average of the coefficients of L^0, ..., L^{N-1}."""
     rounds = [_one_objective(run, weights) for weights in run.surrogate.update_weights]
     hessians, linear, constants = zip(*((one.hessians, one.linear, one.constants) for one in rounds), strict=True)
     return QuadraticObjectives(*(sum(parts[1:], parts[0]) / len(rounds) for parts in (hessians, linear, constants)))
@@ -190,7 +190,7 @@ mean_round_objective = ObjectiveQuantity(
 
 
 def _value_at_start(run: Run, weights: Array) -> Any:
-    """sum_i weights_i L_i as one objective, at theta^0."""
+    """Return sum_i weights_i L_i as one objective, at theta^0."""
     return run.surrogate.mixed_value(weights, run.problem.centred.start)
 
 
@@ -212,13 +212,13 @@ surrogate_at_start = RunQuantity(
 
 
 def _gradient_sq(run: Run, weights: Array, point: Array) -> Any:
-    """|grad|^2 of sum_i weights_i L_i as one objective, at a point."""
+    """Return |grad|^2 of sum_i weights_i L_i as one objective, at a point."""
     slope = run.surrogate.mixed_slope(weights, point)
     return slope @ slope
 
 
 def _measure_round_gradients(run: Run) -> Array:
-    """|grad|^2 of each update's objective at its minimiser, (N, 1, 1)."""
+    """Return |grad|^2 of each update's objective at its minimiser, (N, 1, 1)."""
     pairs = zip(run.surrogate.update_weights, run.surrogate.update_optima, strict=True)
     return _place_updates(run, [_gradient_sq(run, weights, point) for weights, point in pairs])
 

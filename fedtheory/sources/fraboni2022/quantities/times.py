@@ -11,17 +11,17 @@ from fedtheory.federation.clock import FedFix
 
 
 def clock_numbers(run: Run, values: Any) -> Array:
-    """Clock times or counts as numbers of the run's arithmetic."""
+    """Return clock times or counts as numbers of the run's arithmetic."""
     return run.arithmetic.array(values)
 
 
 def clock_number(run: Run, value: Any) -> Any:
-    """A clock time or a count as a number of the run's arithmetic."""
+    """Return a clock time or a count as a number of the run's arithmetic."""
     return run.arithmetic.number(value, "time")
 
 
 def interval_of(run: Run) -> Any:
-    """Delta t of FedFix, exact; `NotApplicable` for other policies."""
+    """Return Delta t of FedFix, exact; raises `NotApplicable` for other policies."""
     policy = run.algorithm.clock.policy
     if not isinstance(policy, FedFix):
         raise NotApplicable("the server does not update at fixed intervals")

@@ -36,7 +36,7 @@ _phi = define_in_numbers(
 
 
 def _expect_model(updates: int, latex: str) -> VectorQuantity:
-    """E theta^{n-u}, so many updates before the present one; before the start it is theta^0."""
+    """Define E theta^{n-u}, u updates before the present one; before the start it is theta^0."""
 
     def build(frame: Frame) -> Vector:
         means = frame.run.trajectory.server_mean - frame.run.problem.centre
@@ -47,7 +47,9 @@ def _expect_model(updates: int, latex: str) -> VectorQuantity:
 
 
 def _cycle_point(name: str, latex: str, meaning: str, point: Callable[[Frame], Array]) -> VectorQuantity:
-    """A point of the limit cycle; `point` returns it, (1, d) or (places, 1, d), from the optimum of the surrogate."""
+    """Define a point of the limit cycle; `point` returns it relative to the surrogate's optimum, (1, d) or (places, 1,
+    d).
+    """
     return VectorQuantity(
         name, latex, meaning, lambda frame: frame.constant(frame.run.surrogate.optimum[None] + point(frame))
     )
@@ -59,7 +61,7 @@ _odd = _cycle_point("odd_cycle_point", "b", "the cycle's point at odd updates", 
 
 
 def _at_next_update(frame: Frame) -> Array:
-    """The cycle's point at the end of the present update."""
+    """Return the cycle's point at the end of the present update."""
     rounds = np.arange(frame.run.algorithm.rounds)
     return frame.of_round(_cycle(frame.run)[(rounds + 1) % 2][:, None])
 
@@ -112,10 +114,10 @@ last_energy = define(
 
 
 def _cycle(run: Run) -> Array:
-    """The points a, b of the limit cycle at even and odd updates, (2, d), measured from the surrogate's optimum.
+    """Return the points a, b of the limit cycle at even and odd updates, (2, d), relative to the surrogate's optimum.
 
-    b = a + q_1 phi (theta_1* - b) and a = b + q_2 phi (theta_2* - a): each client
-    starts from what it returned last, one update ago.
+    b = a + q_1 phi (theta_1* - b) and a = b + q_2 phi (theta_2* - a): each client starts from the model that its last
+    report produced.
     """
     if run.clients != 2:
         raise NotApplicable("expected two clients that take turns")
@@ -137,7 +139,7 @@ cycle_residual = define(
     r"\sum_n\|E_{n+4}-\operatorname{tr}E_{n+2}+\det E_n\|^2",
     "by how much the errors E_n from the limit cycle fail the recursion over two updates",
     _define(
-        # Cayley-Hamilton for two updates.
+        # Cayley-Hamilton for the map of two updates.
         square(
             (Expectation(NEXT_VIRTUAL) - NEXT)
             - (1 - _KEPT - _LOST) * (EARLIER - NEXT)
@@ -173,7 +175,7 @@ def _require_client(run: Run, client: int) -> None:
 
 
 def _measure_optima_distance(run: Run) -> Any:
-    """Squared distance between the minimisers of the first two clients."""
+    """Return the squared distance between the minimisers of the first two clients."""
     _require_client(run, 1)
     optima = run.problem.client_optima
     apart = optima[0] - optima[1]

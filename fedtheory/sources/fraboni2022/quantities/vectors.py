@@ -1,4 +1,4 @@
-"""Points that updates are compared with, and the symbols of the terms that define quantities of updates."""
+"""Reference points of updates, and the symbols of the terms that define quantities of updates."""
 
 from __future__ import annotations
 
@@ -65,48 +65,48 @@ AT_LOCAL, AT_VIRTUAL = Gradient(OBJECTIVE, LOCAL), Gradient(OBJECTIVE, VIRTUAL)
 SAMPLE_AT_LOCAL, SAMPLE_AT_VIRTUAL = SampledGradient(OBJECTIVE, LOCAL), SampledGradient(OBJECTIVE, VIRTUAL)
 SAMPLE_AT_ROUND_OPTIMUM = SampledGradient(OBJECTIVE, ROUND_OPTIMUM)
 SAMPLE_AT_SURROGATE_OPTIMUM = SampledGradient(OBJECTIVE, SURROGATE_OPTIMUM)
-"""Gradients of a client at points, with its present draw."""
+"""Stochastic gradients of a client at points, with its present sample."""
 
 
 def define_at_each_step(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:
-    """Define a value at each local step, and what becomes of the values; `also` are further quantities."""
+    """Define a value at each local step; `also` are further quantities derived from the values."""
     return term_at_steps(expression, *_VOCABULARY, *also, over=over)
 
 
 def define_step_average(expression: Expr) -> Term:
-    """Define a mean over the K local steps of each update."""
+    """Define an average over the K local steps of each update."""
     return define_at_each_step(expression, MEAN_OVER_STEPS)
 
 
 def square(vector: Expr) -> Expr:
-    """E|v|^2."""
+    """Return E|v|^2."""
     found: Expr = Expectation(norm_sq(vector))
     return found
 
 
 def product(vector: Expr, other: Expr) -> Expr:
-    """E<u, v>."""
+    """Return E<u, v>."""
     found: Expr = Expectation(inner(vector, other))
     return found
 
 
 def weigh_by_shares(content: Expr) -> Expr:
-    """sum_i q~_i(n) of numbers or vectors of clients."""
+    """Return sum_i q~_i(n) of numbers or vectors of clients."""
     found: Expr = ClientSum(SHARE * content)
     return found
 
 
 def weighted_sum(content: Expr) -> Expr:
-    """sum_i q_i(n) of numbers or vectors of clients."""
+    """Return sum_i q_i(n) of numbers or vectors of clients."""
     found: Expr = ClientSum(WEIGHT * content)
     return found
 
 
 def gap(point: Expr) -> Expr:
-    """E L^n(theta^{n,k}) - L^n at a point."""
+    """Return E L^n(theta^{n,k}) - L^n at a point."""
     return gap_between(VIRTUAL, point)
 
 
 def gap_between(point: Expr, other: Expr) -> Expr:
-    """E L^n at a point, less that at another one."""
+    """Return E L^n at a point, minus that at another one."""
     return weighted_sum(Expectation(Value(OBJECTIVE, point) - Value(OBJECTIVE, other)))

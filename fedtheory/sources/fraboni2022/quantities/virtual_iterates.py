@@ -44,13 +44,13 @@ _ABOVE_SURROGATE_OPTIMUM = ClientSum(
 
 
 def _client_values(run: Run) -> Array:
-    """E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
+    """Return E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
     values: Array = run.virtual_values(run.arithmetic.identity(run.problem.clients))[:, : common_steps(run)]
     return values
 
 
 def _weight(run: Run, weights: Array) -> Array:
-    """sum_i c_i(n) E L_i(theta^{n,k}), (N, K), for the weights c(n) of each round, (N, M), or of all, (1, M)."""
+    """Return sum_i c_i(n) E L_i(theta^{n,k}), (N, K), for weights c(n) of each round, (N, M), or of all, (1, M)."""
     first, kinds = group_equal_rows(weights)
     if len(first) >= run.problem.clients:
         weighted: Array = (run.compute_once(_client_values) * weights[:, None, :]).sum(axis=-1)
@@ -61,7 +61,9 @@ def _weight(run: Run, weights: Array) -> Array:
 
 
 def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
-    """Means over the local steps, (N, 1, 1), of numbers (N, K) made of E L_i(theta^{n,k})."""
+    """Return a measure of averages over the local steps, (N, 1, 1), of numbers (N, K) computed from E
+    L_i(theta^{n,k}).
+    """
 
     def measure(run: Run) -> Array:
         return place_on_rounds(value(run).sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
@@ -70,7 +72,7 @@ def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
 
 
 def _of_round(run: Run) -> Array:
-    """E L^n(theta^{n,k}), (N, K)."""
+    """Return E L^n(theta^{n,k}), (N, K)."""
     return _weight(run, run.surrogate.update_weights)
 
 
@@ -88,7 +90,7 @@ round_gap = per_round(
 
 
 def measure_gap_above(point: Callable[[Run], Array]) -> Callable[[Run], Array]:
-    """Mean over k of E L^n(theta^{n,k}) less L^n at a point, (N, 1, 1)."""
+    """Return a measure of the average over k of E L^n(theta^{n,k}) - L^n at a point, (N, 1, 1)."""
     return _average_values(lambda run: run.compute_once(_of_round) - run.surrogate.values_at(point(run))[:, None])
 
 
@@ -102,7 +104,7 @@ surrogate_gap = per_round(
 
 
 def _virtual_gradient_sq(run: Run) -> Array:
-    """Mean over k of E|grad F(theta^{n,k})|^2, (N, 1, 1)."""
+    """Return the average over k of E|grad F(theta^{n,k})|^2, (N, 1, 1)."""
     values = run.virtual_gradient_sq[:, : common_steps(run)]
     return place_on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
 
@@ -145,7 +147,7 @@ surrogate_suboptimality = per_round(
 
 
 def _unrepresented(run: Run) -> Array:
-    """sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
+    """Return the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
     surrogate = run.surrogate
     missing = surrogate.sum_by_type(surrogate.update_weights)[:, surrogate.types] == 0
     shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
@@ -220,7 +222,7 @@ virtual_loss_change = define(
 
 
 def _round_objectives_at_virtual(run: Run) -> Array:
-    """E L^n(theta^{n,k}), (N, K, 1), with the coefficients of the one quadratic L^n."""
+    """Return E L^n(theta^{n,k}), (N, K, 1), with the coefficients of L^n as one quadratic."""
     return run.compute_once(_of_round)[..., None]
 
 

@@ -1,4 +1,4 @@
-"""Aggregation weights of a run, their sums, shares and means."""
+"""Aggregation weights of a run, their sums, normalised weights and averages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fedtheory.sources.fraboni2022.quantities import clocks
 
 
 def _measure_reported_weights(run: Run) -> Array:
-    """d_i(n), (M,): the value of w_i(n) where it is not zero, by E[w_i^2] = d_i q_i for sampled clients."""
+    """Return d_i(n), (M,): the non-zero value of w_i(n), with E[w_i^2] = d_i q_i for sampled clients."""
     if reason := run.algorithm.clock.policy.changes_weights:
         raise NotApplicable(f"clients have no weights of their own: {reason}")
     if not run.algorithm.clock.is_synchronous:
@@ -123,7 +123,7 @@ _CHANCE = aggregation_weight.symbol * clocks.report_chance.symbol
 
 
 def _measure_exponential_weights(run: Run) -> Array:
-    """Normalised weights of clients with exponential update times, (M,)."""
+    """Return normalised weights of clients with exponential client times, (M,)."""
     with precise_enclosures():
         weights = aggregation_weight.measure(run)[0, 0] * clocks.report_chance.measure(run)[0, 0]
         shares: Array = weights / weights.sum()

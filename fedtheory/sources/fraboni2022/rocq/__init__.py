@@ -1,1 +1,1 @@
-"""Words for the paper's quantities, assumptions and facts in the library of Rocq theories."""
+"""Names of the paper's quantities, assumptions and facts in the library of Rocq theories."""

@@ -76,4 +76,4 @@ UPDATE_LEMMAS: Mapping[str, Sequence[str]] = {
         "gradient_below A L L_positive convex_A smooth_A own minimiser_own bar minimiser_bar everybody n k",
     ),
 }
-"""Lemmas on updates with draws, for each relation of a claim."""
+"""Lemmas on updates with client sampling, for each relation of a claim."""

@@ -86,7 +86,7 @@ SCHEDULE_FACTS: Mapping[str, str] = {
     KNOWN["fedfix_pairing"].name: f"pairing_of_cycles {_CYCLES} several_clients_A",
     KNOWN["fedfix_excess"].name: f"excess_of_cycles {_CYCLES} several_clients_A",
 }
-"""Lemmas of the library, from which the facts follow by linear arithmetic."""
+"""Lemmas of the library that imply the facts by linear arithmetic."""
 
 
 CYCLE_FACTS: Mapping[str, str] = {
@@ -99,7 +99,7 @@ CYCLE_FACTS: Mapping[str, str] = {
     KNOWN["period_of_slowest"].name: "a_period_of_slowest A nu least_period_nu",
     KNOWN["period_at_most"].name: "period_at_most A nu i whole_times_A least_period_nu Hi",
 }
-"""Those on asynchronous servers, with their own file."""
+"""Lemmas on asynchronous servers, with their own file."""
 
 
 TIE_FACTS: Mapping[str, str] = {
@@ -109,4 +109,4 @@ TIE_FACTS: Mapping[str, str] = {
     KNOWN["async_stale"].name: "stale_by_others A asynchronous_A",
     KNOWN["async_stale_at_end"].name: "stale_at_end A asynchronous_A one_at_a_time_A whole_cycles_A",
 }
-"""Those on how stale models get there."""
+"""Lemmas on the staleness of models."""

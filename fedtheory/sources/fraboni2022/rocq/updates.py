@@ -45,7 +45,7 @@ COMPARATORS: Mapping[Quantity, str] = {
     q.mean_comparator_gap: "mean_surrogate_gap A y",
     q.comparator_residual: "residual A y bar_n",
 }
-"""The words for the optimum of the surrogate problem, of which the library asks nothing, for any point."""
+"""Names for an arbitrary point: those of the surrogate optimum, on which the library has no hypothesis."""
 
 
 TYPES: Mapping[Quantity, str] = {
@@ -59,7 +59,7 @@ TYPES: Mapping[Quantity, str] = {
     q.mean_virtual_gradient_sq: "mean_virtual_gradient_sq A",
     q.mean_virtual_suboptimality: "mean_virtual_suboptimality A star",
 }
-"""Those of `library/Types.v`."""
+"""Names of `library/Types.v`."""
 
 
 WINDOWS: Mapping[Quantity, str] = {
@@ -76,7 +76,7 @@ WINDOWS: Mapping[Quantity, str] = {
     q.surrogate_suboptimality: "surrogate_suboptimality A bar n",
     q.mean_surrogate_suboptimality: "mean_surrogate_suboptimality A bar",
 }
-"""Those of `library/Windows.v`."""
+"""Names of `library/Windows.v`."""
 
 
 _EACH = "minimiser_bar_n n Hn"
@@ -100,7 +100,7 @@ _SAMPLE_FACTS: Mapping[str, Sequence[str]] = {
     KNOWN["final_surrogate_comparator_distance"].name: ("server_distance_nonneg A y (updates A)",),
     KNOWN["mean_weights"].name: ("mean_sum_below A",),
 }
-"""Lemmas of the library, one of which shows the fact."""
+"""Lemmas of the library; one of them proves the fact."""
 
 
 _START = "(model A O)"
@@ -236,4 +236,4 @@ UPDATE_FACTS: Mapping[str, Sequence[str]] = {
     "a share in an update is a weight over the sum of its weights": ("share_of_weight A n i somebody_reports Hn",),
     **_SAMPLE_FACTS,
 }
-"""Lemmas of the library, one of which shows the fact."""
+"""Lemmas of the library; one of them proves the fact."""

@@ -1,7 +1,6 @@
-"""Theorem 1 against any point y in the place of the optimum of the surrogate problem.
+"""Theorem 1 relative to any point y in place of the optimum of the surrogate problem.
 
-Only the distances and the gaps of the proof are about that optimum, and nothing
-of them needs that it is one: what clients drift, and what the noise costs, is
+Only the distances and the gaps of the proof involve that optimum, without its optimality: client drift and noise are
 measured from the optima of the updates.
 """
 
@@ -37,7 +36,7 @@ claim = Statements("fraboni2022", {**theorem_1_proof.where, **_POINT})
 
 
 def substitute_comparator(expression: Expr) -> Expr:
-    """An expression about the optimum of the surrogate problem, about y."""
+    """Replace the optimum of the surrogate problem in an expression by y."""
     places = {Xi: Xi_y, Xi_bar: Xi_bar_y, R_L: R_y, theta0_distance: distance}
     moved: Expr = sp.sympify(expression).xreplace(places)
     return moved

@@ -1,4 +1,4 @@
-"""Assumptions of Theorem 1 besides Assumptions 1 to 5, and those that it needs to be true."""
+"""Assumptions of Theorem 1 in addition to Assumptions 1 to 5, and those that it needs to be true."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ distinct_minimisers = Assumption(
 )
 
 THEOREM = (*ASSUMPTIONS, a.theorem_step_size)
-"""The assumptions of Theorem 1, its step size among them."""
+"""The assumptions of Theorem 1, including its step size."""
 WITHOUT_CHANCE = (a.given_weights, model_free_noise)
-"""Assumptions that the proof of Theorem 1 uses silently."""
+"""Assumptions that the proof of Theorem 1 uses without stating them."""

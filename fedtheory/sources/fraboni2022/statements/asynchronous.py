@@ -67,7 +67,7 @@ sync_substituted = substitute_learning_rates(theorem_3(alpha=1, beta=0, tau=0, w
 async_substituted = substitute_learning_rates(
     theorem_3(alpha=0, beta=ratio, tau=M * ratio, window=W, residual=R_L, largest=1)
 )
-"""Theorem 3 with the columns of Table 2."""
+"""Theorem 3 with the constants of Table 2."""
 sync_epsilon = theta0_distance**2 / root + (K - 1) / N * Sigma_star + Sigma_star / (M * root)
 """(33) with all constants one."""
 async_start = theta0_distance**2 / root + (K - 1) / N * Sigma_star
@@ -80,7 +80,7 @@ plain_iid = theorem_3(alpha=0, beta=1, tau=tau, window=1, residual=0, largest=1)
 """Theorem 3 with one local step and identical data, beta = 1."""
 slow_step = plain_iid.subs({eta_g: 1, eta_l: 1 / (tau * sp.sqrt(N))})
 stale, grown = 1 + sp.Symbol("r", nonnegative=True), 1 + sp.Symbol("s", nonnegative=True)
-"""Roots of the staleness and of the number of updates per unit of it: all numbers with 1 <= tau <= N."""
+"""Square roots of the staleness and of the updates per unit of staleness: all numbers with 1 <= tau <= N."""
 delayed = theorem_3(alpha=1, beta=ratio, tau=stale**2, window=1 + stale**2, residual=R_L, largest=1).subs(
     {K: 1, eta_g: 1, eta_l: 1 / (stale**2 * grown), N: stale**2 * grown**2}
 )

@@ -1,4 +1,4 @@
-"""Section 3.3: Corollary 1, the federated problem where every type counts with its importance."""
+"""Section 3.3: Corollary 1, the federated problem if every type has its client weight."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explic
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_94, fixed_94
 
 BOUND = fixed_94.subs(R_L, 0)
-"""The repaired (94) where all updates have the same optimum."""
+"""The corrected (94) if all updates have the same optimum."""
 
 CLAIMS = [
     *claim.refuted.bound("cor-1", "Corollary 1", "Corollary 1, (20)")(

@@ -1,4 +1,4 @@
-"""Section 3.4: Corollary 2, and what it says about a window as long as the run."""
+"""Section 3.4: Corollary 2, and the case of a window as long as the run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ size, delay, width = sp.symbols("s t w", positive=True)
 EXCESSES = sp.symbols("z z_u z_v z_x z_y", nonnegative=True)
 largest = 1 / (1 + EXCESSES[0])
 u, v, x, y = (largest / (1 + over) for over in EXCESSES[1:])
-"""N^-(1-c), N^-c, N^-(c-b) and N^-(c-a): any numbers that are positive and at most m <= 1."""
+"""N^-(1-c), N^-c, N^-(c-b) and N^-(c-a): any positive numbers that are at most m <= 1."""
 
 
 def power_bound(u: Expr, v: Expr, x: Expr, y: Expr) -> Expr:
-    """Theorem 3's bound in the powers of N: a polynomial in them without a constant term."""
+    """Return Theorem 3's bound in the powers of N: a polynomial in them without constant term."""
     return bound_with(size * v, 1 / (u * v), delay * x / v, 1 + width * y / v)
 
 

@@ -52,7 +52,7 @@ EXAMPLES: dict[sp.Symbol, q.Quantity] = {
 }
 
 step = 1 - (1 - eta_l) ** K
-"""phi, what K local steps make of the distance to a client's optimum."""
+"""phi, the relative change of the distance to a client's optimum in K local steps."""
 BETWEEN = (step > 0, step < 1)
 STABLE = (q_1 * q_2 * step**2 < 1, (1 - q_1 * step) * (1 - q_2 * step) > -1)
 """The map of two updates has trace 1 - (q_1 + q_2) phi and determinant q_1 q_2 phi^2: the conditions of Jury."""
@@ -64,7 +64,7 @@ def _energy_bound() -> Expr:
 
 
 def odd_offset() -> Expr:
-    """|b - thetabar| / |theta_1* - theta_2*| for the cycle's point b at odd updates."""
+    """Return |b - thetabar| / |theta_1* - theta_2*| for the cycle's point b at odd updates."""
     return q_1 * q_2**2 * step / ((q_1 + q_2) * (q_1 + q_2 + q_1 * q_2 * step))
 
 

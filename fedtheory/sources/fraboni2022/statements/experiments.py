@@ -1,4 +1,4 @@
-"""Section 5: the experiments, what their figures show, and FedFix under identical hardware."""
+"""Section 5: the experiments, the findings of their figures, and FedFix under identical hardware."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 3.3: Theorem 2, what the federated problem has of Theorem 1."""
+"""Section 3.3: Theorem 2, the consequence of Theorem 1 for the federated problem."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ client_gap = sp.Symbol(r"[\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\thet
 mu = sp.Symbol("mu", nonnegative=True)
 mean_optimum, own_optimum = map(sp.Symbol, (r"\bar\theta^n", r"\theta_i^*"))
 UNFAIR = (misfit > 0, sp.Eq(q_n, 1), q_i > 0, N >= 2)
-"""Some type is misrepresented, although the weights of each update add up to one and every client reports."""
+"""Condition that some type is misrepresented, although all weights sum to one and every client reports."""
 
 CLAIMS = [
     *claim.refuted.bound("thm-2", "Theorem 2", "Theorem 2, (17)-(19)")(

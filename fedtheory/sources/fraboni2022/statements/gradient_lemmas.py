@@ -1,4 +1,4 @@
-"""Appendix A.3, Lemmas 5 and 6: the mean stochastic gradient, and how far the server moves."""
+"""Appendix A.3, Lemmas 5 and 6: the average stochastic gradient, and the movement of the server."""
 
 from __future__ import annotations
 

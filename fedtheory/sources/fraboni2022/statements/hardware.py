@@ -1,4 +1,4 @@
-"""Section 4.1: update times, learning rates, and the symbols of Section 4 and Table 2."""
+"""Section 4.1: client times, learning rates, and the symbols of Section 4 and Table 2."""
 
 from __future__ import annotations
 
@@ -54,28 +54,28 @@ HARDWARE = WHERE | {
 
 claim = Statements("fraboni2022", HARDWARE)
 FREE = {K: (1, 16), N: (64,)}
-"""Local steps and updates for statements about numbers, with rational roots."""
+"""Local steps and updates with rational roots, for statements about numbers."""
 numbers_claim = Statements("fraboni2022", {s: n for s, n in HARDWARE.items() if s not in FREE}, for_all=FREE)
-"""A statement about the constants of a run, at any numbers of local steps and updates."""
+"""Function that states a claim about the constants of a run, at any numbers of local steps and updates."""
 
 
 ANY_TIES = (a.asynchronous,)
-"""Asynchronous FedAvg, whether clients that tie report together or one by one."""
+"""Asynchronous FedAvg in which clients with equal report times report together or one by one."""
 ASYNC = (*ANY_TIES, a.one_at_a_time)
 """Asynchronous FedAvg of Section 4.3: a new model for each contribution, so that ties are served one by one."""
 CYCLES = (*ASYNC, a.whole_cycles)
-"""Asynchronous FedAvg over whole cycles of the clients' update times."""
+"""Asynchronous FedAvg over whole cycles of the client times."""
 FEDFIX = (a.fixed_intervals,)
 FEDFIX_CYCLES = (*FEDFIX, a.whole_cycles)
 COUNTED = (*SCHEME, a.positive_weights)
-"""The window is one of weights: a client that never counts has none."""
+"""Setting in which every client has a positive weight, since the window is one of weights."""
 SYNC = (a.full_rounds,)
 
 ONE_AT_A_TIME = (
     "The server makes a new model for each contribution (Section 4.3), so that clients that finish together report one "
     "after the other."
 )
-"""Reading of the closed forms of asynchronous FedAvg."""
+"""Note on the interpretation of the closed forms of asynchronous FedAvg."""
 
 TIME_BASED = sp.Eq(d_i, rate * tau_i * p_i)
 """The weights of (36)."""
@@ -86,7 +86,9 @@ mean_gap = Average(gap_i)
 
 
 def theorem_3(*, alpha: Expr, beta: Expr, tau: Expr, window: Expr, residual: Expr, largest: Expr) -> Expr:
-    """The sum of the terms of Theorem 3 for the constants of a scheme, each hidden constant one; `largest` is max q."""
+    """Return the sum of the terms of Theorem 3 for the constants of a scheme, with hidden constants one; `largest` is
+    max q.
+    """
     noise, step = Sigma_star, eta_g * eta_l
     spread = step + step**2 * K**2 * tau**2
     start = theta0_distance**2 / (step * K * N) + eta_l**2 * (K - 1) ** 2 * (residual + noise)
@@ -95,7 +97,7 @@ def theorem_3(*, alpha: Expr, beta: Expr, tau: Expr, window: Expr, residual: Exp
 
 
 def substitute_learning_rates(expression: Expr) -> Expr:
-    """An expression with the learning rates of Section 4, eta_g = 1 and eta_l = 1/sqrt(K N)."""
+    """Return an expression with the learning rates of Section 4, eta_g = 1 and eta_l = 1/sqrt(K N)."""
     return expression.subs({eta_g: 1, eta_l: 1 / sp.sqrt(K * N)})
 
 

@@ -65,7 +65,7 @@ ANY_POINT: dict[sp.Symbol, q.Quantity] = {
     Xi_y: q.comparator_gap,
     D_y: q.comparator_alignment,
 }
-"""Quantities of Lemmas 2 and 4 for any point y in the place of x."""
+"""Quantities of Lemmas 2 and 4 for any point y in place of x."""
 ANY_POINT_NOTE = (
     "For any point x, which is called y: a run is compared with the minimiser of $\\bar{\\mathcal L}(y)+"
     "\\|\\theta^0-y\\|^2/(\\tilde\\eta KN)$, of which the proof uses nothing."

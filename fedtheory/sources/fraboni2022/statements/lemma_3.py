@@ -1,4 +1,4 @@
-"""Appendix A.3, Lemma 3: how far the clients are from the virtual iterate, and how large their gradients are."""
+"""Appendix A.3, Lemma 3: the clients' distances from the virtual iterate, and the norms of their gradients."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ kappa = sp.Symbol(r"\kappa", positive=True)
 KAPPA = (
     "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)), which is 1 for beta = 0 and eta_g rho <= 2"
 )
-"""The constant in words, for the notes of claims."""
+"""Description of the constant, for the notes of claims."""
 
 OF_SAMPLES: dict[sp.Symbol, q.Quantity] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
-"""Further symbols of the repairs for smooth samples and any server step."""
+"""Further symbols of the corrections for smooth samples and any server step."""
 where = notation.where | OF_SAMPLES
 claim = Statements("fraboni2022", where)
 
 work = eta_l**2 * (K - 1) ** 2
 SMALL_D = sp.Le(D, sp.Rational(1, 2))
 D_xi = 6 * work * kappa * L_xi**2
-"""The D of the repaired lemmas."""
+"""The D of the corrected lemmas."""
 SMALL_D_XI = sp.Le(D_xi, sp.Rational(1, 2))
 
 
 def substitute_sample_smoothness(expression: Expr) -> Expr:
-    """The expression with the smoothness of the sampled objectives."""
+    """Return the expression with the smoothness of the sampled objectives."""
     return expression.subs(L, L_xi)
 
 

@@ -1,4 +1,4 @@
-"""Appendix A.3, the proof of Lemma 3: staleness and local work apart, and a gradient in three parts."""
+"""Appendix A.3, the proof of Lemma 3: staleness and local work separately, and a gradient in three parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Appendix A.3, Lemma 4: the alignment of stale gradients with the way to a model."""
+"""Appendix A.3, Lemma 4: the alignment of stale gradients with the direction to a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source's notation: what each symbol stands for."""
+"""The source's notation, with the meaning of each symbol."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ WHERE = {
 }
 
 MEANS = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
-"""As it is printed."""
+"""LaTeX of the average over updates and local steps, as published."""
 
 SMALL_STEP = sp.Le(eta_l, 1 / (48 * K * L) * sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))))
 """The step size of Theorem 1, eq. (98)."""

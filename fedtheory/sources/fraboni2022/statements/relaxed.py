@@ -79,14 +79,14 @@ RELAXED: dict[sp.Symbol, q.Quantity] = {
 }
 
 WINDOWED = tilde_eta * K * (W - 1) * B_g**2
-"""eps_W as (25) and (28) have it, for weights that sum to one."""
+"""eps_W as in (25) and (28), for weights that sum to one."""
 EPSILON_W = rho**2 * WINDOWED
 BOUND = EPSILON_F + explicit_terms() + EPSILON_W
 """Theorem 3's bound on the loss, with explicit constants."""
 
 
 def bound_with(step_size: Expr, updates: Expr, delay: Expr, width: Expr) -> Expr:
-    """Theorem 3's bound with other parameters, the constants of the run unchanged."""
+    """Return Theorem 3's bound with other parameters and the constants of the run."""
     return BOUND.subs({eta_l: step_size, N: updates, tau: delay, W: width}, simultaneous=True)
 
 

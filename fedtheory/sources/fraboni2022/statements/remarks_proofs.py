@@ -1,4 +1,4 @@
-"""Sentences and displays of the appendices that are steps of their own: Table 3, (52)-(54), (60), (85), (100)-(102)."""
+"""Sentences and displays of the appendices that are separate steps: Table 3, (52)-(54), (60), (85), (100)-(102)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ m = sp.Symbol("m", positive=True)
 REMARKS = NOTATION | {start: q.initial_distance, m: q.buffer}
 claim = Statements("fraboni2022", REMARKS)
 numbers_claim = Statements("fraboni2022", {s: n for s, n in REMARKS.items() if s not in FREE}, for_all=FREE)
-"""A statement about the constants of a run, at any numbers of local steps and updates."""
+"""Function that states a claim about the constants of a run, at any numbers of local steps and updates."""
 _ANY_INTERVAL = {s: n for s, n in REMARKS.items() if s is not Delta_t}
 
 _CONSTANT = (
@@ -35,7 +35,7 @@ _CONSTANT = (
     r"also depend of the clients hardware capabilities and amount of participating clients }M"
 )
 FEWER = M / tau_M
-"""N/T of the asynchronous updates is at least this: M times that of synchronous FedAvg."""
+"""Lower bound on N/T of asynchronous updates: M times that of synchronous FedAvg."""
 
 HARDWARE = [
     claim.proved.identity(

@@ -1,4 +1,4 @@
-"""Sentences of Section 2: what scheme (6) generalises, and what the guarantees are proportional to."""
+"""Sentences of Section 2: special cases of scheme (6), and proportionalities of the guarantees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.sources.fraboni2022.statements.setting import (
 )
 
 FACTOR = 64
-"""Stands for the hidden constant of a proportionality; the witness violates any other constant as well."""
+"""Value for the hidden constant of a proportionality; the witness violates every other constant as well."""
 
 CLAIMS = [
     claim.supported.identity("eq-6.generalises", "Scheme (6) generalises FedAvg", "below (6)")(

@@ -1,4 +1,4 @@
-"""Sentences of Sections 3.2 to 3.4: which terms a step size reduces, and whom the weights have to represent."""
+"""Sentences of Sections 3.2 to 3.4: terms that a step size reduces, and clients that the weights must represent."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TERMS = EPSILON_F + explicit_terms()
 
 
 def terms_with(step_size: sp.Expr, updates: sp.Expr) -> sp.Expr:
-    """The terms at a local step size and a number of updates."""
+    """Return the terms at a local step size and a number of updates."""
     return TERMS.subs({eta_l: step_size, N: updates}, simultaneous=True)
 
 
 def _delayed(delay: sp.Expr) -> sp.Expr:
-    """The terms that a delay adds."""
+    """Return the terms that a delay adds."""
     return TERMS.subs({tau: delay}) - TERMS.subs({tau: 0})
 
 

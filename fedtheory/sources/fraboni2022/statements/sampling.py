@@ -58,12 +58,12 @@ UNIFORM = (a.synchronous, a.uniform_sampling)
 
 
 def admissible(excess: Expr = beta) -> tuple[Expr, Expr]:
-    """D <= 1/2 and (92), without staleness; they imply the other conditions of A.5 for rho = 1."""
+    """Return D <= 1/2 and (92), without staleness; they imply the other conditions of A.5 for rho = 1."""
     return sp.Le(D, sp.Rational(1, 2)), sp.Ge(2 - 4 * D - 12 * (2 * alpha + excess) * tilde_eta * L, 1)
 
 
 def unbiased_bound(excess: Expr = beta) -> Expr:
-    """(107) with the constants of (93)."""
+    """Return (107) with the constants of (93)."""
     return (
         start**2 / (tilde_eta * K * N)
         + 6 * alpha * tilde_eta * q_max * Sigma_star

@@ -84,7 +84,7 @@ SETTING: dict[sp.Symbol, q.Quantity] = {
     theta_bar: q.surrogate_optimum,
 }
 _PATH = "Checked on sampled paths with fixed reports, for every k: after k + 1 local steps in place of K."
-"""Not for sampled clients, whose weights are random."""
+"""Note for claims on paths with fixed reports; the weights of sampled clients are random."""
 
 CLAIMS = [
     claim.definition("setting", "The federated problem", "Section 2.1, (1)-(2)")(

@@ -1,4 +1,4 @@
-"""Appendix A.5: what the proof of Theorem 1 asks of the step size."""
+"""Appendix A.5: the step-size conditions of the proof of Theorem 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ bracket = tilde_eta + nu * delay
 
 
 def small_mix(weight: Expr = beta, smoothness: Expr = L) -> Expr:
-    """3 rho [alpha + beta] eta~ L <= 1."""
+    """Return 3 rho [alpha + beta] eta~ L <= 1."""
     return sp.Le(3 * rho * (alpha + weight) * tilde_eta * smoothness, 1)
 
 
@@ -25,7 +25,7 @@ margin = 2 - 4 * D - 12 * rho * (2 * alpha + beta) * bracket * L
 SMALL_DELAY = sp.Le(48 * rho**3 * delay * L**2, 1)
 SMALL_SERVER_STEP = sp.Le(3 * rho**2 * tilde_eta * L, 1)
 LISTED = (SMALL_D, SMALL_MOVES, small_mix(), sp.Ge(margin, 1), SMALL_SERVER_STEP, SMALL_DELAY)
-"""The conditions that A.5 collects."""
+"""The conditions collected in A.5."""
 SUFFICIENT = (
     sp.Le(48 * eta_l**2 * (K - 1) ** 2 * L**2, 1),
     sp.Le(144 * rho**2 * tilde_eta * L, 1),
@@ -43,7 +43,7 @@ _97 = r"48\eta_l^2(K-1)^2L^2\le1,\quad144\rho^2\tilde\eta L\le1,\quad2304\rho^3\
 
 
 def relations(conditions: tuple[Expr, ...]) -> tuple[Relation, ...]:
-    """Conditions as what is claimed."""
+    """Return conditions as relations of a claim."""
     return tuple(Relation(condition.lhs, condition.rel_op, condition.rhs) for condition in conditions)
 
 

@@ -1,4 +1,4 @@
-"""Sections 2.4 to 2.6: virtual iterates, what a run minimises, types of clients."""
+"""Sections 2.4 to 2.6: virtual iterates, the problem that a run minimises, types of clients."""
 
 from __future__ import annotations
 

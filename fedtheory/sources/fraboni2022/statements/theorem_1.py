@@ -1,4 +1,4 @@
-"""Section 3.2: Theorem 1, and what is said of its terms."""
+"""Section 3.2: Theorem 1, and remarks on its terms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EPSILON_F = theta0_distance**2 / (tilde_eta * K * N)
 
 
 def explicit_terms(excess: Expr = beta) -> Expr:
-    """The right side of (93) behind eps_F."""
+    """Return the right side of (93) after eps_F."""
     steps = 4 * D * R_L + 6 * rho * eta_l**2 * (K - 1) ** 2 * L * Sigma_1
     residual = 12 * rho * (2 * alpha + excess) * BRACKET * L * R_L
     noise_terms = 3 * rho**2 * (alpha * D + 2 * excess) * BRACKET * Sigma_1 + 6 * rho**2 * alpha * BRACKET * Sigma_2
@@ -37,7 +37,7 @@ def explicit_terms(excess: Expr = beta) -> Expr:
 
 
 def _order_terms() -> Expr:
-    """eps_K + eps_alpha + eps_beta with the constants of (93), and with (96) for the noise."""
+    """Return eps_K + eps_alpha + eps_beta with the constants of (93), and of (96) for the noise."""
     mixed = 4 * L * R_L + 2 * Sigma
     steps = 4 * D * R_L + 6 * rho * eta_l**2 * (K - 1) ** 2 * L * Sigma_1
     with_alpha = alpha * BRACKET * (24 * rho * L * R_L + 6 * rho**2 * largest_q * mixed)

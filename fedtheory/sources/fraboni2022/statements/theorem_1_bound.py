@@ -55,7 +55,7 @@ eq_94 = (
 )
 fixed_94 = start + 4 * D_xi * R_L + 12 * rho * mixing * L_xi * R_L + fixed_noise
 CONDITIONS_94 = (*FIXED, SMALL_MOVES_XI, MARGIN_FIXED)
-"""Conditions of the repaired (94) on the step sizes."""
+"""Conditions of the corrected (94) on the step sizes."""
 BRACKET_IN_ORDERS = r"[\tilde\eta+\tilde\eta^2K^2\tau^2]"
 
 CLAIMS = [

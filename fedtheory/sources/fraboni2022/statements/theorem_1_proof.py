@@ -63,7 +63,7 @@ eq_90 = start + 4 * D * Z_bar + 12 * rho * (2 * alpha + beta) * bracket * L * Z_
 
 nu_xi = 16 * rho * L_xi
 mixing = (2 * alpha + K * beta) * tilde_eta + (2 * alpha + beta) * nu_xi * delay
-"""The repaired [2 alpha + beta] [eta~ + nu eta~^2 K^2 tau^2]: beta counts K times where the weights are random."""
+"""The corrected [2 alpha + beta] [eta~ + nu eta~^2 K^2 tau^2]: beta has the factor K if the weights are random."""
 noisy = (alpha * D_xi + 2 * K * beta) * tilde_eta + (alpha * D_xi + 2 * beta) * nu_xi * delay
 fixed_86 = -2 * D_x + rho**2 * alpha * tilde_eta * R + rho * K * beta * tilde_eta * S
 fixed_87 = (

@@ -1,4 +1,4 @@
-"""Assignments about lecture 27: how far models drift apart, and the number of local steps under a budget."""
+"""Assignments about lecture 27: client drift, and the number of local steps under a budget."""
 
 from fedtheory.sources.lecture27.assignments import drift_function, tau_under_a_budget
 

@@ -14,12 +14,12 @@ tau, c, b, R = sp.symbols("tau c b R", positive=True)
 
 
 def drift(steps: int, size: float, smoothness: float, divergence: float) -> float:
-    """h(tau) in floats."""
+    """Return h(tau) in floats."""
     return divergence / smoothness * ((size * smoothness + 1) ** steps - 1) - size * divergence * steps
 
 
 def best_steps(costs: tuple[int, int, int], constants: tuple[float, float, float, float, float]) -> int:
-    """The whole tau up to 40 with the smallest bound, for costs (c, b, R) and (eta, beta, delta, rho, phi)."""
+    """Return the integer tau up to 40 with the smallest bound, for costs (c, b, R) and (eta, beta, delta, rho, phi)."""
     step_cost, round_cost, budget = costs
     size, smoothness, divergence, lipschitz, progress = constants
 

@@ -1,4 +1,4 @@
-"""Distributed gradient descent under a resource budget: fixed local steps, and local steps chosen as the run goes.
+"""Distributed gradient descent under a resource budget: fixed local steps, and adaptive local steps.
 
 S. Wang et al., "Adaptive Federated Learning in Resource Constrained Edge Computing Systems", IEEE JSAC 2019;
 lecture27.

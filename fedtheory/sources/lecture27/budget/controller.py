@@ -1,8 +1,7 @@
-"""The choice of the number of local steps between aggregations, from what the run has shown of the problem.
+"""Choose the number of local steps between aggregations from estimates along the run.
 
-Symbols as in lecture27 and Wang et al. 2019: rho, beta and delta are means over
-clients, with weights D_i / D, of what the clients see of their Lipschitz
-constant, smoothness and gradient divergence.
+Symbols as in lecture27 and Wang et al. 2019: rho, beta and delta are averages over clients, with weights D_i / D, of
+their estimates of Lipschitz constant, smoothness and gradient divergence.
 """
 
 from __future__ import annotations
@@ -16,19 +15,18 @@ from fedtheory.errors import InputError
 from fedtheory.sources.lecture27.budget.cost import Budget
 
 GROWTH = 10
-"""gamma: an interval has at most this many times the local steps of the one before (Wang et al. 2019)."""
+"""gamma: the largest ratio of the local steps of an interval to those of the previous one (Wang et al. 2019)."""
 
 REACH = 20
-"""The minimiser is taken to be this many times as far from the start as the run has come.
+"""Assumed ratio of |w(0) - w*|, which a run does not know, to the distance that the run has moved.
 
-The analysis needs |w(0) - w*|, which no run knows.  The distance itself is far
-too short in the first intervals, and the bound is then so sure of its descent
-that it allows no local steps.  Compared on digits, breast_cancer and diabetes
-with fixed numbers of local steps, 10 to 30 did about equally well, 1 badly.
+With the ratio 1 the estimate is far too small in the first intervals, and the bound then allows no local steps.
+Compared on digits, breast_cancer and diabetes with fixed numbers of local steps, ratios from 10 to 30 were about
+equally good, and 1 was bad.
 """
 
 _NOTHING = 1e-12
-"""Relative distance below which a client's model is the average, up to rounding."""
+"""Relative distance below which a client's model equals the average up to rounding."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +34,13 @@ class Estimates:
     """Estimates of the problem's constants after one interval, in floats."""
 
     lipschitz: float
-    """rho, mean of |F_i(w_i) - F_i(w)| / |w_i - w|."""
+    """rho, the average of |F_i(w_i) - F_i(w)| / |w_i - w|."""
     smoothness: float
-    """beta, mean of |grad F_i(w_i) - grad F_i(w)| / |w_i - w|."""
+    """beta, the average of |grad F_i(w_i) - grad F_i(w)| / |w_i - w|."""
     divergence: float
-    """delta, mean of |grad F_i(w) - grad F(w)|."""
+    """delta, the average of |grad F_i(w) - grad F(w)|."""
     distance_sq: float
-    """|w - w(0)|^2, how far the run has come."""
+    """|w - w(0)|^2, the squared distance from the start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +63,10 @@ class Interval:
     """w(0), (d,)."""
 
     def estimates(self) -> Estimates:
-        """rho, beta and delta of Wang et al. 2019, Algorithm 2.
+        """Return rho, beta and delta of Wang et al. 2019, Algorithm 2.
 
-        A client whose model is the average says nothing about rho and beta (0/0)
-        and is left out of their means; they are zero where no client says anything.
+        A client whose model equals the average gives no estimate of rho and beta (0/0) and is left out of their
+        averages; they are zero without any estimate.
         """
         lengths = np.linalg.norm(self.changes, axis=1)
         telling = lengths > _NOTHING * np.linalg.norm(self.model)
@@ -84,7 +82,8 @@ class Interval:
 
 
 def drift_bounds(longest: int, step_size: float, smoothness: float, divergence: float) -> Array:
-    """h(x) for x = 0 .. longest, (longest + 1,): how far averaged local steps leave gradient descent on F.
+    """Return h(x) for x = 0 .. longest, (longest + 1,): the distance of averaged local steps from gradient descent on
+    F.
 
     ``h(x) = delta/beta ((eta beta + 1)^x - 1) - eta delta x`` (lecture27:h), here as the sum of lecture27:thm-1.sum,
     ``h(x) = eta delta sum_{y < x} ((eta beta + 1)^y - 1)``, so that h(0) = h(1) = 0 exactly and beta may be zero.
@@ -99,15 +98,15 @@ def drift_bounds(longest: int, step_size: float, smoothness: float, divergence: 
 
 @dataclass(frozen=True)
 class Controller:
-    """Chooses tau: the integer that minimises the explicit bound on F(w^f) - F* (lecture27:tau-choice)."""
+    """Choose tau: the integer that minimises the explicit bound on F(w^f) - F* (lecture27:tau-choice)."""
 
     step_size: float
     """eta."""
     budget: Budget
     longest: int = 100
-    """Largest tau, whatever the bound says."""
+    """Largest allowed tau."""
     control: float | None = None
-    """phi, as Wang et al. 2019 fix it; by default it is estimated, see `inverse_control`."""
+    """phi, a constant in Wang et al. 2019; by default it is estimated, see `inverse_control`."""
 
     def __post_init__(self) -> None:
         if self.longest < 1:
@@ -116,7 +115,7 @@ class Controller:
             raise InputError("control", f"expected a positive number, got {self.control}")
 
     def inverse_control(self, estimates: Estimates) -> float:
-        """1/phi: as given, or ``(REACH |w - w(0)|)^2 / (1 - eta beta / 2)``.
+        """Return 1/phi: as given, or ``(REACH |w - w(0)|)^2 / (1 - eta beta / 2)``.
 
         phi = omega (1 - eta beta / 2) with 1/omega the largest squared distance to w* at the start of an interval
         (lecture27:lemma-4).  The theory wants eta beta <= 1; a larger estimate counts as 1.
@@ -127,13 +126,13 @@ class Controller:
         return REACH**2 * estimates.distance_sq / shrinkage
 
     def bounds(self, estimates: Estimates, longest: int) -> Array:
-        """The explicit bound for tau = 1 .. longest, (longest,), when the whole budget is used.
+        """Return the explicit bound for tau = 1 .. longest, (longest,), with the whole budget used.
 
         ``1/(2 eta phi T) + sqrt(1/(4 eta^2 phi^2 T^2) + rho h(tau)/(eta phi tau)) + rho h(tau)`` with
         ``1/T = (c tau + b)/(R tau)`` (lecture27:thm-2.explicit, lecture27:tau-choice).
         """
         steps = np.arange(1, longest + 1)
-        # Two terms, so that without a cost of aggregation 1/T is the same for all tau, not only up to rounding.
+        # With two terms, 1/T is exactly equal for all tau without an aggregation cost, not only up to rounding.
         per_step = plain_float(self.budget.local_cost / self.budget.total)
         inverse_updates = per_step + plain_float(self.budget.aggregation_cost / self.budget.total) / steps
         scale = self.inverse_control(estimates) / self.step_size
@@ -145,6 +144,6 @@ class Controller:
         return bounds
 
     def local_steps(self, estimates: Estimates, before: int) -> int:
-        """tau of the next interval after one of `before` local steps; the smallest minimiser."""
+        """Return tau of the next interval after one of `before` local steps; the smallest minimiser."""
         longest = min(self.longest, GROWTH * before)
         return int(np.argmin(self.bounds(estimates, longest))) + 1

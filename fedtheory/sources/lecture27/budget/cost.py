@@ -14,7 +14,7 @@ _MOST_INTERVALS = 100_000
 
 @dataclass(frozen=True)
 class Budget:
-    """c for each local update, b for each aggregation, R in all (lecture27:resource).
+    """Costs c of a local update and b of an aggregation, and the total budget R (lecture27:resource).
 
     Numbers as `RATIONAL.number` reads them: rationals, integers, floats by their
     shortest decimal, or strings such as ``"1/20"``.  Raises `InputError` where a
@@ -23,11 +23,11 @@ class Budget:
     """
 
     local_cost: Number
-    """c, of one local update at all clients; not negative."""
+    """Cost c of one local update at all clients; not negative."""
     aggregation_cost: Number
-    """b, of one aggregation; not negative."""
+    """Cost b of one aggregation; not negative."""
     total: Number
-    """R."""
+    """The total budget R."""
 
     def __post_init__(self) -> None:
         keys = {"local_cost": "local_cost", "aggregation_cost": "aggregation_cost", "total": "budget"}
@@ -52,12 +52,14 @@ class Budget:
             raise InputError("budget", f"{most}, got more")
 
     def cost(self, local_steps: int) -> fmpq:
-        """c tau + b, of an interval of tau local updates and the aggregation that ends it."""
+        """Return c tau + b, the cost of an interval of tau local updates and its aggregation."""
         cost: fmpq = self.local_cost * local_steps + self.aggregation_cost
         return cost
 
     def affordable(self, wanted: int, spent: fmpq) -> int:
-        """The largest number of local updates up to `wanted` whose interval the rest of the budget pays; 0 if none."""
+        """Return the largest number of local updates, up to `wanted`, whose interval the rest of the budget pays; 0 if
+        none.
+        """
         left = self.total - spent - self.aggregation_cost
         if left < 0:
             return 0

@@ -24,7 +24,7 @@ from fedtheory.sources.lecture27.budget.controller import Controller, Estimates,
 from fedtheory.sources.lecture27.budget.cost import Budget
 
 FIXED_STEPS = (1, 2, 3, 5, 10, 20, 50, 100)
-"""Numbers of local steps that the adaptive run is compared with."""
+"""Numbers of local steps with which the adaptive run is compared."""
 
 _OVERFLOW = 1e290
 
@@ -33,40 +33,40 @@ _OVERFLOW = 1e290
 class BudgetedRun:
     """Distributed gradient descent until the budget is used, K intervals.
 
-    Where the models leave double precision the run ends, with an infinite loss.
+    If the models leave double precision, the run ends with an infinite loss.
     """
 
     budget: Budget
     local_steps: tuple[int, ...]
-    """tau of each interval, (K,); the last one is what the rest of the budget pays for."""
+    """tau of each interval, (K,); the last one is limited by the rest of the budget."""
     spent: tuple[fmpq, ...]
-    """Spent after each aggregation, exact, (K,)."""
+    """Total cost after each aggregation, exact, (K,)."""
     suboptimality: Array
     """F(w) - F* after each aggregation, (K,)."""
     optimal_value: Number
     """F*."""
     estimates: tuple[Estimates, ...] = ()
-    """Estimates of each interval, (K,), where local steps are chosen as the run goes."""
+    """Estimates of each interval, (K,), if local steps are adaptive."""
 
     @property
     def values(self) -> Array:
-        """F(w) after each aggregation, (K,)."""
+        """Return F(w) after each aggregation, (K,)."""
         values: Array = self.suboptimality + self.optimal_value
         return values
 
     @property
     def final(self) -> Number:
-        """F(w(T)) - F* of the last aggregated model."""
+        """Return F(w(T)) - F* of the last aggregated model."""
         return self.suboptimality[-1]
 
     @property
     def best(self) -> Number:
-        """F(w^f) - F*, w^f the best of the aggregated models."""
+        """Return F(w^f) - F* for the best aggregated model w^f."""
         return min(self.suboptimality)
 
     @property
     def diverges(self) -> bool:
-        """Whether the models leave double precision."""
+        """Return whether the models leave double precision."""
         return not np.isfinite(plain_float(self.final))
 
 
@@ -75,32 +75,32 @@ class BudgetComparison:
     """Runs with the same problem, step size and budget."""
 
     fixed: dict[int, BudgetedRun]
-    """By their number of local steps."""
+    """Runs by their fixed number of local steps."""
     adaptive: BudgetedRun
 
     @property
     def best_fixed(self) -> int:
-        """The fixed number of local steps with the smallest final loss."""
+        """Return the fixed number of local steps with the smallest final loss."""
         return min(self.fixed, key=lambda local_steps: plain_float(self.fixed[local_steps].final))
 
 
 class _Schedule(Protocol):
-    """Says how many local steps the next interval has."""
+    """Interface that determines the number of local steps of the next interval."""
 
     @property
     def local_steps(self) -> int:
-        """tau of the next interval, as far as the budget pays for it."""
+        """Return tau of the next interval, before the limit by the budget."""
 
     @property
     def estimates(self) -> tuple[Estimates, ...]:
-        """Estimates after each interval."""
+        """Return the estimates after each interval."""
 
     def learn(self, local: Array, model: Array) -> None:
-        """Take note of an interval that ended with the clients' models (M, d) and their average (d,)."""
+        """Record an interval that ended with the clients' models (M, d) and their average (d,)."""
 
 
 class _Constant:
-    """A controller with the same number of local steps in every interval."""
+    """A schedule with the same number of local steps in every interval."""
 
     estimates: tuple[Estimates, ...] = ()
 
@@ -110,11 +110,11 @@ class _Constant:
         self.local_steps = local_steps
 
     def learn(self, local: Array, model: Array) -> None:
-        """Nothing to learn."""
+        """Record nothing."""
 
 
 class _Chosen:
-    """The controller's choice; the first intervals have one local step, until the server knows something."""
+    """The schedule of the controller; the first intervals have one local step, until there are estimates."""
 
     def __init__(self, descent: _Descent, controller: Controller) -> None:
         self._descent, self._controller = descent, controller
@@ -123,18 +123,18 @@ class _Chosen:
 
     @property
     def estimates(self) -> tuple[Estimates, ...]:
-        """Estimates after each interval."""
+        """Return the estimates after each interval."""
         return tuple(self._shown)
 
     def learn(self, local: Array, model: Array) -> None:
-        """Clients evaluate the new average at once, and send what they find with their next models."""
+        """Record estimates; clients evaluate the new average, and send the values with their next models."""
         if self._shown:
             self.local_steps = self._controller.local_steps(self._shown[-1], self.local_steps)
         self._shown.append(self._descent.interval(local, model).estimates())
 
 
 class _Descent:
-    """The algorithm on a problem, in coordinates centred at the optimum; remembers the maps of its intervals."""
+    """The algorithm on a problem, in coordinates centred at the optimum; the maps of intervals are cached."""
 
     def __init__(self, problem: Problem, step_size: Number) -> None:
         self.problem = problem
@@ -145,10 +145,10 @@ class _Descent:
         self._maps: dict[int, Array] = {}
 
     def run(self, budget: Budget, schedule: _Schedule) -> BudgetedRun:
-        """Interval after interval while the budget pays for one more."""
+        """Run intervals while the budget pays for one more."""
         model, taken, spent = self._centred.start, list[int](), [fmpq(0)]
         gaps: list[Number] = []
-        # Overflow is looked for and reported as divergence, not as a warning for each operation.
+        # Overflow is detected and reported as divergence, without a warning for each operation.
         with np.errstate(over="ignore", invalid="ignore"):
             while steps := budget.affordable(schedule.local_steps, spent[-1]):
                 local = self._local_models(model, steps)
@@ -166,7 +166,7 @@ class _Descent:
         )
 
     def _local_models(self, model: Array, steps: int) -> Array:
-        """w_i after so many local steps from a model (d,), (M, d)."""
+        """Return w_i after `steps` local steps from a model (d,), (M, d)."""
         if steps not in self._maps:
             self._maps[steps] = _power(self._one_step, steps)
         point = np.concatenate([self.problem.arithmetic.identity(1)[0], model])
@@ -185,7 +185,7 @@ class _Descent:
 
 
 def _power(maps: Array, exponent: int) -> Array:
-    """Powers of matrices (M, n, n) of either arithmetic, by squaring; the exponent is positive."""
+    """Return powers of matrices (M, n, n) of either arithmetic, by squaring; the exponent is positive."""
     power, square = None, maps
     while True:
         if exponent & 1:
@@ -199,12 +199,12 @@ def _power(maps: Array, exponent: int) -> Array:
 def _overflows(local: Array, gap: Number) -> bool:
     if local.dtype == object:
         return False
-    # NaN is below nothing.
+    # Comparisons with NaN are false.
     return not (np.abs(local).max() < _OVERFLOW**0.5 and gap < _OVERFLOW)
 
 
 def descend_fixed(problem: Problem, step_size: Number, budget: Budget, local_steps: int) -> BudgetedRun:
-    """Distributed gradient descent with the same number of local steps in every interval but the last.
+    """Run distributed gradient descent with equal numbers of local steps in every interval except the last.
 
     Raises `InputError` where the problem's gradients are not full ones.
     """
@@ -214,11 +214,10 @@ def descend_fixed(problem: Problem, step_size: Number, budget: Budget, local_ste
 def descend_adaptively(
     problem: Problem, step_size: Number, budget: Budget, *, longest: int = 100, control: float | None = None
 ) -> BudgetedRun:
-    """Distributed gradient descent with local steps chosen as the run goes (Wang et al. 2019, Algorithm 2).
+    """Run distributed gradient descent with adaptive local steps (Wang et al. 2019, Algorithm 2).
 
-    `longest` limits the local steps of an interval; `control` is phi, estimated
-    from the run by default (see `Controller`).  What the paper spends on
-    evaluating the loss of the final model is not charged (lecture27:resource).
+    `longest` limits the local steps of an interval; `control` is phi, estimated from the run by default (see
+    `Controller`). The paper's cost of evaluating the loss of the final model is not charged (lecture27:resource).
     Raises `InputError` where the problem's gradients are not full ones.
     """
     descent = _Descent(problem, step_size)
@@ -229,7 +228,7 @@ def descend_adaptively(
 def compare(
     problem: Problem, step_size: Number, budget: Budget, fixed: Sequence[int] = FIXED_STEPS
 ) -> BudgetComparison:
-    """The adaptive run next to runs with fixed numbers of local steps, all with the same budget."""
+    """Compare the adaptive run with runs with fixed numbers of local steps, all with the same budget."""
     descent = _Descent(problem, step_size)
     runs = {local_steps: descent.run(budget, _Constant(local_steps)) for local_steps in fixed}
     controller = Controller(plain_float(descent.step_size), budget)

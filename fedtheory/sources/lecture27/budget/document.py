@@ -1,4 +1,4 @@
-"""Comparisons of budgeted runs as JSON documents, and the step size that a run file gives them."""
+"""Comparisons of budgeted runs as JSON documents, and their step size from a run file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedtheory.sources.lecture27.budget.descent import BudgetComparison, Budgete
 
 
 def step_size(given: Run) -> Any:
-    """eta of a run file; `InputError` where its algorithm is no distributed gradient descent."""
+    """Return eta of a run file; raises `InputError` if its algorithm is not distributed gradient descent."""
     aggregation = given.algorithm.aggregation
     descent = distributed_gd(
         given.problem,
@@ -29,13 +29,13 @@ def step_size(given: Run) -> Any:
 
 
 def document(comparison: BudgetComparison, budget: Budget) -> dict[str, Any]:
-    """The JSON document of a comparison.
+    """Return the JSON document of a comparison.
 
     ``{local_cost, aggregation_cost, budget, optimal_value, fixed: [{local_steps, ...}], adaptive: {...}, best_fixed}``.
-    A run has ``{intervals, local_updates, spent, final, best, schedule}``: counts, what was spent in all, F - F* of the
-    last and of the best aggregated model, and for each interval ``{local_steps, spent, suboptimality, value}``, of the
-    adaptive run also ``{lipschitz, smoothness, divergence}``: rho, beta and delta as estimated after it.
-    Costs are exact strings; losses are null where the run diverges.  `best_fixed` has the smallest final loss.
+    A run has ``{intervals, local_updates, spent, final, best, schedule}``: counts, the total cost, F - F* of the last
+    and of the best aggregated model, and for each interval ``{local_steps, spent, suboptimality, value}``, of the
+    adaptive run also ``{lipschitz, smoothness, divergence}``: rho, beta and delta as estimated after it. Costs are
+    exact strings; losses are null where the run diverges. `best_fixed` has the smallest final loss.
     """
     return {
         "local_cost": str(budget.local_cost),

@@ -1,4 +1,4 @@
-"""Certificates for Lecture 27, *Introduction to Federated Learning*: why its proved statements hold."""
+"""Certificates for Lecture 27, *Introduction to Federated Learning*."""
 
 from fedtheory.sources.lecture27.certificates import printed, sharper
 

@@ -1,4 +1,4 @@
-"""Certificates of the printed statements, and of what they need."""
+"""Certificates of the published statements, and of their lemmas."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ from fedtheory.sources.lecture27.statements.theorem_2 import loss, rate
 _ONE = sp.S.One
 DIVERGENCE = "divergence at the centralised model"
 
-# A client and centralised gradient descent: how far they are apart, and by how much their gradients differ because of
-# that, and because of the client's own objective.  Young's inequality with a weight that makes it an equation.
+# A client compared with centralised gradient descent: their distance, the difference of their gradients due to this
+# distance, and the divergence of the client's objective. Young's inequality has the weight of equality.
 _BASE = 1 + eta * beta
 APART, PULL = w_i - v, Gradient(F_i, w_i) - Gradient(F_i, v)
 OWN = Gradient(F_i, v) - Gradient(F, v)
 _WEIGHT = eta * beta / (_BASE * (POWER - 1))
 
 
-# At most (delta_i / beta)^2 ((1 + eta beta)^k - 1)^2 after k steps.
+# The squared distance is at most (delta_i / beta)^2 ((1 + eta beta)^k - 1)^2 after k steps.
 _AWAY = Induction(
     measured=norm_sq(APART),
     factor=(1 + _WEIGHT) * _BASE**2,
@@ -79,14 +79,14 @@ _AWAY = Induction(
 )
 
 
-# The mean of the clients and centralised gradient descent: their distance grows by no more than the clients' gradients
-# are pulled apart.
+# The average of the clients compared with centralised gradient descent: their distance grows at most by the differences
+# of the clients' gradients.
 _CLIENT, _MEAN = "lecture27:thm-1.g", "lecture27:thm-1"
 _TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(PULL))), Term(eta, length_of_mean(PULL))]
 
 
 def contract_distance(distance: sp.Expr, lemma: str = _CLIENT) -> list[Term]:
-    """One step of the mean, where by a lemma each client is no farther away than this."""
+    """Return one step of the average, with a lemma that bounds each client's distance."""
     return [
         *_TRIANGLE,
         Term(eta, lipschitz_gradient_length(F_i, w_i, v), averaged=True),
@@ -104,7 +104,7 @@ _MEAN_AWAY = Induction(
     base=_BASE,
 )
 
-# Lemma 4: within an interval the optimum is no farther than at its start, and what a step gains is a share of the
+# Lemma 4: within an interval the optimum is no farther than at its start. The decrease of a step is a multiple of the
 # squared gradient, which by convexity and Cauchy-Schwarz is at least theta^2 over the squared distance.
 _NOT_AWAY = [
     Term(2 * eta, cocoercivity(F, w_star, v)),
@@ -145,7 +145,7 @@ _DECREASE = [
     Product(_SHARE * omega, ["convexity", "convexity"]),
     Product(2 * _SHARE * omega, ["convexity", "theta(t)"]),
 ]
-"""The decrease of the loss in a step, less the share of theta^2 / R that it is at least."""
+"""The decrease of the loss in a step, minus its lower bound as a multiple of theta^2 / R."""
 _DECREASING = Products(
     scalars={**_SCALARS, _change: Value(F, v_next) - Value(F, v)},
     facts={**_SLOPE_FACTS, "descent": Nonnegative(-_change - _SHARE * _slope_sq, _DESCENDED)},
@@ -153,7 +153,7 @@ _DECREASING = Products(
     parts=_DECREASE,
 )
 _PROGRESS = [Term(2 * eta, cocoercivity(F, w_star, v)), Term(2 * eta, optimality(F, v))]
-"""2 eta <gradient, v - w*> less eta/beta times the squared gradient."""
+"""2 eta <gradient, v - w*> minus eta/beta times the squared gradient."""
 _TOWARDS = Products(
     scalars={_theta: theta, _slope_sq: norm_sq(gradient), _product: inner(gradient, v - w_star)},
     facts={
@@ -194,8 +194,8 @@ _RECIPROCAL = Products(
 )
 
 
-# Theorem 2: the reciprocals of the gaps telescope over the steps of an interval and over the intervals, and what an
-# aggregation takes from them is what the drift costs in the loss.
+# Theorem 2: the reciprocals of the gaps telescope over the steps of an interval and over the intervals; an aggregation
+# reduces them by the cost of drift in the loss.
 _DESCENT, _EACH, _GAPS, _JUMP, _LOSS = (
     f"lecture27:{name}" for name in ("lemma-4.descent", "thm-2.each-interval", "thm-2.gaps", "thm-2.jump", "thm-1.loss")
 )

@@ -1,4 +1,4 @@
-"""Certificates of what is sharper than printed: gradient steps of convex clients take no two points apart."""
+"""Certificates of tightened statements: gradient steps of convex clients do not increase distances."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _STEP, _STEPS, _DRIFT = (f"lecture27:thm-2.any-point.{name}" for name in ("step"
 
 
 def _bound_divergence(model: sp.Expr, steps: sp.Expr) -> list[Term]:
-    """A client's distance from another model after a gradient step of both, but for the divergence there.
+    """Bound a client's distance from another model after a gradient step of both, up to the divergence there.
 
-    Young's inequality has the number of steps so far as its weight, so that the distance grows by the same in each.
+    Young's inequality has the number of previous steps as its weight, so that the distance grows by an equal amount in
+    each step.
     """
     pull = Gradient(F_i, w_i) - Gradient(F_i, model)
     own = Gradient(F_i, model) - Gradient(F, model)
@@ -58,7 +59,7 @@ _MEAN_AWAY = Induction(
     bound=eta**2 * beta * delta * x * (x - 1) / 2,
 )
 
-# The clients around their mean, and the mean of their gradients, with which it moves.
+# The clients' distances from their average, which moves with the average of their gradients.
 _MOVED = w_i - w_t - eta * (Gradient(F_i, w_i) - Gradient(F, w_t))
 _MEAN_DIVERGENCE = assumption("bounded mean dissimilarity")
 _SHARE = 1 / (2 * eta * tau * K)

@@ -1,9 +1,9 @@
-"""Proof rules about the gaps at the ends of intervals; as much trusted as the kernel is.
+"""Proof rules about the gaps at the ends of intervals; trusted like the kernel.
 
-`fedtheory.proofs` gathers them.
+`fedtheory.proofs` imports them.
 """
 
 import importlib
 
-# Proofs are complete only with these modules, which use those of `proofs`: they are loaded first.
+# `proofs` is imported first, because its modules and these use each other.
 importlib.import_module("fedtheory.proofs")

@@ -1,9 +1,8 @@
-"""From the local steps of a round to its ends, and from every round to the whole run: gaps of the objective.
+"""Derive relations about gaps at the ends of rounds from local steps, and about the whole run from rounds.
 
-A round starts from the server's model, on which gradient descent on F makes as
-many steps as the clients, and the next round starts from the aggregated model.
-Which quantities are the gaps of these models is written down here; it is as
-much trusted as the kernel is.
+A round starts from the server's model, from which gradient descent on F makes as many steps as the clients, and the
+next round starts from the aggregated model. The quantities that are gaps of these models are listed here; the list is
+trusted like the kernel.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Telescoped(Derived):
 
 @dataclass(frozen=True)
 class AtEnd(Derived):
-    """A relation at every local step, at the last one of a round; its vectors are those of that step."""
+    """A relation at every local step, applied to the last step of a round; its vectors are those of that step."""
 
     kind = "at the last step"
     label = "a proved claim, at the last step of a round"
@@ -75,7 +74,7 @@ class AtEnd(Derived):
 
 @dataclass(frozen=True)
 class Summed(Derived):
-    """A relation about each round, summed over all of them: the aggregated model is where the next one starts."""
+    """A relation about each round, summed over all rounds; the next round starts from the aggregated model."""
 
     kind = "summed over rounds"
     label = "a proved claim, summed over all rounds"
@@ -98,7 +97,7 @@ class Summed(Derived):
 
 @dataclass(frozen=True)
 class AtNextStart(Derived):
-    """A relation about the start of each round, for the aggregated model: it has to hold for the last one as well."""
+    """A relation about the start of each round, for the aggregated model; it must hold for the last one as well."""
 
     kind = "at the next start"
     label = "a proved claim, for the next round or the end of the run"
@@ -110,13 +109,13 @@ class AtNextStart(Derived):
         return _move(symbol, slack, q.next_interval_start_gap)
 
     def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
-        """Require that it holds for the last one."""
+        """Return the requirement that the relation holds for the last model."""
         return (_move(symbol, slack, q.final_suboptimality),)
 
 
 @dataclass(frozen=True)
 class AtFirstStart(Derived):
-    """A relation about the start of each round, for the first one."""
+    """A relation about the start of each round, applied to the first one."""
 
     kind = "at the first start"
     label = "a proved claim, for the first round"
@@ -131,7 +130,7 @@ _ENDS = (q.interval_start_gap, q.interval_end_gap, q.next_interval_start_gap)
 
 
 def _with_gaps(symbol: SymbolTable, slack: Expr, gaps: Mapping[q.VectorQuantity, Expr]) -> Expr:
-    """A slack with objective values as the minimum and gaps above it."""
+    """Return a slack in which objective values are written as the minimum plus gaps."""
     objective = symbol(q.objective)
     least = Value(objective, symbol(q.optimum))
     found: Expr = slack.xreplace({Value(objective, symbol(model)): gap + least for model, gap in gaps.items()})
@@ -139,7 +138,9 @@ def _with_gaps(symbol: SymbolTable, slack: Expr, gaps: Mapping[q.VectorQuantity,
 
 
 def _require_of_ends(symbol: SymbolTable, slack: Expr) -> None:
-    """Raise `Rejected` where a relation names what differs from round to round, other than the gaps at its ends."""
+    """Raise `Rejected` if a relation contains quantities that vary between rounds, except for the gaps at their
+    ends.
+    """
     for each in sorted(slack.free_symbols, key=str):
         quantity = symbol.quantity(each)
         if isinstance(quantity, q.RunQuantity) and quantity.per_round and quantity not in _ENDS:

@@ -37,7 +37,7 @@ def full_gradients(number: int) -> Run:
 
 @family("nearly the same clients", 172, meant_for=a.lipschitz_losses)
 def nearly_the_same_clients(number: int) -> Run:
-    """Quadratics without noise that hardly differ between clients, so that drift is small against the gaps."""
+    """Quadratics without noise that hardly differ between clients, so that drift is small relative to the gaps."""
     generator = np.random.default_rng([27, number])
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))
     shares = RATIONAL.array(generator.integers(1, 4, clients))

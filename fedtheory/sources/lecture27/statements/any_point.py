@@ -1,4 +1,4 @@
-"""Theorem 2 against any point y in the place of w^*: no nearest start, no smallest gap, no Lipschitz losses."""
+"""Theorem 2 relative to any point y in place of w^*: no nearest start, no smallest gap, no Lipschitz losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page 2: the three assumptions, what follows from smoothness, the gradient divergence."""
+"""Page 2: the three assumptions, consequences of smoothness, the gradient divergence."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ apart_sq = norm_sq(w - w_other)
 
 
 def gap_above_tangent(objective: Expr) -> Expr:
-    """f(w) - f(w') - <grad f(w'), w - w'>."""
+    """Return f(w) - f(w') - <grad f(w'), w - w'>."""
     difference = Value(objective, w) - Value(objective, w_other)
     return difference - inner(Gradient(objective, w_other), w - w_other)
 
 
 def change_sq(objective: Expr) -> Expr:
-    """(f(w) - f(w'))^2."""
+    """Return (f(w) - f(w'))^2."""
     return (Value(objective, w) - Value(objective, w_other)) ** 2
 
 
 def gradient_change_sq(objective: Expr) -> Expr:
-    """|grad f(w) - grad f(w')|^2."""
+    """Return |grad f(w) - grad f(w')|^2."""
     return norm_sq(Gradient(objective, w) - Gradient(objective, w_other))
 
 
 def gap_below_tangent(objective: Expr) -> Relation:
-    """Smoothness of a convex f, as property (1) has it."""
+    """Return smoothness of a convex f, as in property (1)."""
     left = Value(objective, w) - Value(objective, w_other)
     right = inner(Gradient(objective, w), w - w_other) - gradient_change_sq(objective) / (2 * beta)
     return Relation(left, "<=", right)

@@ -1,7 +1,7 @@
-"""The symbols of Lecture 27, and what they stand for.
+"""The symbols of Lecture 27, with their meanings.
 
-A local step (t, k) of a run is x = t - (k-1) tau of the print: at the present
-iterates x runs from 0 to tau - 1, at the next ones from 1 to tau.
+The step index x = t - (k-1) tau of the notes runs from 0 to tau - 1 for the present iterates, and from 1 to tau for the
+next ones.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ NOTATION: dict[sp.Symbol, Quantity] = {
 }
 
 DISTRIBUTED_GD = (a.full_gradients, a.same_local_work, a.unit_server_step, a.full_participation)
-"""The algorithm of page 1: full gradients, and w the mean of all w_i with weights D_i / D."""
+"""The algorithm of page 1: full gradients, and w is the average of all w_i with weights D_i / D."""
 CONVEX_GD = (*DISTRIBUTED_GD, a.convex_and_smooth)
 """Assumptions 1 and 2."""
 ASSUMPTIONS = (*CONVEX_GD, a.lipschitz_losses)
@@ -95,32 +95,32 @@ SMALL_STEP, LONG_STEP = eta <= 1 / beta, eta <= 2 / beta
 
 
 def growth(steps: Expr) -> Expr:
-    """g_i without its factor delta_i."""
+    """Return g_i without its factor delta_i."""
     return ((eta * beta + 1) ** steps - 1) / beta
 
 
 def per_divergence(steps: Expr) -> Expr:
-    """h without its factor delta; a rational number, so that h is exactly zero where it has to be."""
+    """Return h without its factor delta; a rational number, so that h is exactly zero where it must be."""
     return growth(steps) - eta * steps
 
 
 def g(steps: Expr) -> Expr:
-    """g_i of the proof of Theorem 1."""
+    """Return g_i of the proof of Theorem 1."""
     return delta_i * growth(steps)
 
 
 def h(steps: Expr) -> Expr:
-    """h of Theorem 1."""
+    """Return h of Theorem 1."""
     return delta * per_divergence(steps)
 
 
 def norm(vector: Expr) -> Expr:
-    """Length of a vector."""
+    """Return the norm of a vector."""
     return sp.sqrt(norm_sq(vector))
 
 
 def at_start(value: Expr) -> Expr:
-    """The value at the first local step of an interval, zero at the others: 0^0 = 1."""
+    """Return the value at the first local step of an interval, and zero at the others, by 0^0 = 1."""
     return sp.Integer(0) ** x * value
 
 

@@ -12,7 +12,7 @@ from fedtheory.sources.lecture27.statements.notation import *
 grown = (eta * beta + 1) ** x - 1
 client_apart, client_apart_next = w_i - v, w_i_next - v_next
 d = sp.Symbol("d", nonnegative=True)
-"""Any divergence."""
+"""An arbitrary divergence."""
 
 _APART = r"\|w(t)-v_{[k]}(t)\|"
 _APART_BEFORE = r"\|w(t-1)-v_{[k]}(t-1)\|"

@@ -1,4 +1,4 @@
-"""Theorem 2: convergence of distributed gradient descent, its proof, and the choice of tau that it suggests."""
+"""Theorem 2: convergence of distributed gradient descent, its proof, and the suggested choice of tau."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Facts on the slides' quantities, which `fedtheory.proofs` gathers; as much trusted as the kernel is."""
+"""Facts about the slides' quantities, which `fedtheory.proofs` imports; trusted like the kernel."""
 
 import importlib
 
-# Proofs are complete only with these facts, which use those of `proofs`: they are loaded first.
+# `proofs` is imported first, because its modules and these use each other.
 importlib.import_module("fedtheory.proofs")

@@ -1,4 +1,4 @@
-"""Facts that are definitions: quantities that are written out, and step sizes; as much trusted as the kernel is."""
+"""Facts that are definitions: quantities that are written out, and step sizes; trusted like the kernel."""
 
 from __future__ import annotations
 

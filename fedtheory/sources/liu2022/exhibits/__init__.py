@@ -1,4 +1,4 @@
-"""Linear speed-up, measured: exact errors against the number of clients, next to the corollaries."""
+"""Measured linear speed-up: exact errors over the number of clients, compared with the corollaries."""
 
 from fedtheory.language.exhibits import Exhibit
 from fedtheory.sources.liu2022.exhibits.corollary_2 import (

@@ -1,4 +1,4 @@
-"""Federations whose objective is the same for every number of clients."""
+"""Federations whose objective does not depend on the number of clients."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _PAIR = (
     ([["1", "0"], ["0", "1/2"]], ["1", "0"]),
     ([["1/2", "0"], ["0", "1"]], ["0", "-1"]),
 )
-"""Hessian and linear term of the only client, and of every other one; the averages of a pair are those of the only."""
+"""Hessian and linear term of a single client, and of every second one; a pair has the averages of the single client."""
 
 
 def federation(clients: int) -> Problem:
-    """One client, or an even number of them of two kinds; gradient noise of variance one in each client."""
+    """Return one client, or an even number of clients of two kinds, each with gradient noise of variance one."""
     array = RATIONAL.array
     kinds = [_ALONE] if clients == 1 else [_PAIR[client % 2] for client in range(clients)]
     return quadratic(

@@ -1,4 +1,4 @@
-"""Linear speed-up, measured: exact error against the number of clients at the step size of Corollary 2."""
+"""Measured linear speed-up: exact error over the number of clients at the step size of Corollary 2."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SpeedUp:
 
     @property
     def limit(self) -> float:
-        """The largest N for which K keeps to the corollary's limit."""
+        """Return the largest N for which K satisfies the corollary's limit."""
         return float((ITERATIONS / self.local_steps**4) ** (1 / 3))
 
     @property
@@ -44,7 +44,9 @@ class SpeedUp:
         return sum(clients <= self.limit for clients in self.clients)
 
     def slope(self, first: int, last: int | None) -> tuple[float, float] | None:
-        """Slope of log(error) over log(N) on a part of the values, and half its 95 % interval; None for few points."""
+        """Return the slope of log(error) over log(N) on some of the values, and half its 95 % interval; None for few
+        points.
+        """
         from scipy.stats import linregress, t
 
         chosen = slice(first, last)
@@ -56,7 +58,7 @@ class SpeedUp:
 
 
 def _problem(clients: int, *, alike: bool) -> Problem:
-    """Noisy clients in two dimensions: all alike, or of two kinds that pull and curve differently."""
+    """Return noisy clients in two dimensions: all equal, or of two kinds with different linear terms and curvatures."""
     array = RATIONAL.array
     kinds = [([["1", "0"], ["0", "1/4"]], ["1", "0"]), ([["1/4", "0"], ["0", "1"]], ["-1", "1"])]
     chosen = [kinds[0 if alike else client % 2] for client in range(clients)]
@@ -70,7 +72,7 @@ def _problem(clients: int, *, alike: bool) -> Problem:
 
 @cache
 def speed_ups(*, alike: bool) -> tuple[SpeedUp, ...]:
-    """The measured errors for each number of local steps."""
+    """Return the measured errors for each number of local steps."""
     # Two kinds of clients need two clients.
     counts = CLIENTS if alike else CLIENTS[1:]
     return tuple(
@@ -86,9 +88,9 @@ def _error(problem: Problem, local_steps: int) -> float:
 
 
 def speed_up_chart(*, alike: bool) -> Chart:
-    """Exact error over N, log-log: filled marks where K keeps to its limit, hollow ones beyond it."""
+    """Draw the exact error over N, log-log: filled marks if K satisfies its limit, hollow ones beyond it."""
     measured = speed_ups(alike=alike)
-    # Few local steps last, so that their filled marks stay visible where curves coincide.
+    # Curves with few local steps are drawn last, so that their filled marks stay visible where curves coincide.
     curves = [line for number, curve in reversed(list(enumerate(measured))) for line in _lines(curve, number)]
     first = measured[0]
     ideal = [first.errors[0] * (first.clients[0] / clients) ** 0.5 for clients in first.clients]
@@ -106,7 +108,7 @@ def speed_up_chart(*, alike: bool) -> Chart:
 
 
 def _lines(curve: SpeedUp, number: int) -> Iterator[Line]:
-    """The curve, then its marks beyond the limit and within it."""
+    """Yield the curve, then its marks beyond the limit and within it."""
     clients, errors, inside = curve.clients, curve.errors, curve.inside
     yield Line(clients, errors, f"$K={curve.local_steps}$, limit $N={curve.limit:.3g}$", number, number)
     for chosen, hollow in ((slice(inside, None), True), (slice(inside), False)):
@@ -114,7 +116,7 @@ def _lines(curve: SpeedUp, number: int) -> Iterator[Line]:
 
 
 def _describe(curve: SpeedUp) -> str:
-    """The fitted slopes of a curve, within the limit and beyond it."""
+    """Describe the fitted slopes of a curve, within the limit and beyond it."""
     inside, beyond = curve.slope(0, curve.inside), curve.slope(curve.inside, None)
     parts = [
         f"{fit[0]:.3f} ± {fit[1]:.3f} {where}"

@@ -1,4 +1,4 @@
-"""Corollary 4, measured: exact error against the number of clients, next to its explicit bound and its order."""
+"""Corollary 4, measured: exact error over the number of clients, compared with its explicit bound and its order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fedtheory.language.registry import find
 from fedtheory.sources.liu2022.exhibits.clients import federation
 
 ITERATIONS = 4**9
-"""T; with it ``K^4 N^3 <= T`` allows one local step for 64 clients."""
+"""T, the number of iterations; ``K^4 N^3 <= T`` then allows one local step for 64 clients."""
 CLIENTS = (1, 4, 16, 64)
 MOST_LOCAL_STEPS = (16, 8, 2, 1)
 """The largest power of two with ``K^4 N^3 <= T``, for each N."""
@@ -37,18 +37,18 @@ class Measurement:
     error: float
     """(1/T) sum_t E|grad f(xbar^t)|^2."""
     bound: float
-    """The right side of the sharpened explicit corollary."""
+    """The right side of the tightened explicit corollary."""
 
 
 @cache
 def measurements(*, most_local_steps: bool) -> tuple[Measurement, ...]:
-    """The measurements for each N, at K = 1 or at the largest K that the corollary allows."""
+    """Return the measurements for each N, at K = 1 or at the largest K that the corollary allows."""
     steps = MOST_LOCAL_STEPS if most_local_steps else (1,) * len(CLIENTS)
     return tuple(_measure(clients, count) for clients, count in zip(CLIENTS, steps, strict=True))
 
 
 def _measure(clients: int, local_steps: int) -> Measurement:
-    """Measure the exact error of a number of clients and of local steps, and its bound."""
+    """Measure the exact error for given numbers of clients and local steps, and its bound."""
     problem = federation(clients)
     size = FLOAT.number((clients / ITERATIONS) ** 0.5, "step size")
     rounds = ITERATIONS // local_steps
@@ -59,7 +59,7 @@ def _measure(clients: int, local_steps: int) -> Measurement:
 
 
 def _value(expression: Expr, claim: Claim, run: Run) -> float:
-    """An expression in quantities of a run."""
+    """Return the value of an expression in quantities of a run."""
     values = {}
     for symbol in expression.free_symbols:
         quantity = claim.notation[symbol]
@@ -76,7 +76,7 @@ def fit_slope(measured: Sequence[Measurement]) -> float:
 
 
 def speed_up_chart() -> Chart:
-    """Errors at K = 1 and at the largest K, the bound, and the order 1/sqrt(N)."""
+    """Draw the errors at K = 1 and at the largest K, the bound, and the order 1/sqrt(N)."""
     one, most = (measurements(most_local_steps=flag) for flag in (False, True))
     errors, bounds = [found.error for found in one], [found.bound for found in most]
     order = [errors[0] / clients**0.5 for clients in CLIENTS]
@@ -107,5 +107,5 @@ def concerns_corollary_4(claim: Claim) -> bool:
 
 
 def show_corollary_4(_claim: Claim) -> Display:
-    """The chart, among the figures of the page."""
+    """Return the chart as a figure of the page."""
     return Display([speed_up_chart()])

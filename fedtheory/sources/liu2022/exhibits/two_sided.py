@@ -1,4 +1,4 @@
-"""Generalised FedAvg, measured: exact error against the number of clients, where K = O(T/N) and beyond."""
+"""Generalised FedAvg, measured: exact error over the number of clients, for K = O(T/N) and beyond."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUNDS = 1024
 CLIENTS = tuple(2**power for power in range(9))
 LOCAL_STEPS = (1, 4, 16, 64)
 _REACH = 4
-"""Up to this multiple of R/N local steps are measured; far beyond it runs diverge."""
+"""Largest multiple of R/N for local steps; far beyond it runs diverge."""
 _ON_THE_PAGES_OF = ("two-sided", "cor-4.rounds", "cor-4.rounds.two-sided")
 
 
@@ -32,19 +32,19 @@ class Curve:
 
     @property
     def inside(self) -> int:
-        """Number of values of N with K <= R/N."""
+        """Return the number of values of N with K <= R/N."""
         return sum(self.local_steps * clients <= ROUNDS for clients in self.clients)
 
     @property
     def constants(self) -> tuple[float, ...]:
-        """The errors times sqrt(N K R)."""
+        """Return the errors times sqrt(N K R)."""
         factors = ((clients * self.local_steps * ROUNDS) ** 0.5 for clients in self.clients)
         return tuple(error * factor for error, factor in zip(self.errors, factors, strict=True))
 
 
 @cache
 def curves() -> tuple[Curve, ...]:
-    """The measured errors for each number of local steps."""
+    """Return the measured errors for each number of local steps."""
     return tuple(_curve(steps) for steps in LOCAL_STEPS)
 
 
@@ -54,7 +54,7 @@ def _curve(steps: int) -> Curve:
 
 
 def _error(clients: int, steps: int) -> float:
-    # L = 1; one client of the federation has 3/4, and takes the same steps.
+    # L = 1 for the pairs; the single client has 3/4, and takes the same steps.
     problem = federation(clients)
     algorithm = two_sided_fedavg(
         problem,
@@ -67,7 +67,7 @@ def _error(clients: int, steps: int) -> float:
 
 
 def two_sided_chart() -> Chart:
-    """Error over N, log-log: filled marks for K <= R/N, hollow ones beyond."""
+    """Draw the error over N, log-log: filled marks for K <= R/N, hollow ones beyond."""
     parts = []
     for number, curve in enumerate(curves()):
         clients, errors, inside = curve.clients, curve.errors, curve.inside
@@ -99,5 +99,5 @@ def concerns_two_sided_steps(claim: Claim) -> bool:
 
 
 def show_two_sided(_claim: Claim) -> Display:
-    """The chart, among the figures of the page."""
+    """Return the chart as a figure of the page."""
     return Display([two_sided_chart()])

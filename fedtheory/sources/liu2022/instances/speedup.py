@@ -1,4 +1,6 @@
-"""Instances for bounds with second moments and for linear speed-up (liu2022): bolder steps, steps tied to sqrt(N/T)."""
+"""Instances for bounds with second moments and for linear speed-up (liu2022): large steps, and steps tied to
+sqrt(N/T).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _BY_HAND = [(fmpq(h), fmpq(1, division)) for h in (1, 2) for division in (1, 16,
 
 
 def _curved_and_flat(curvature: fmpq, fraction: fmpq) -> Run:
-    """Two clients in one dimension, one curved and one flat, from 1 to the optimum 0 in two local steps."""
+    """Return two clients in one dimension, one curved and one flat, from 1 to the optimum 0 in two local steps."""
     array = RATIONAL.array
     problem = quadratic(array([[[curvature]], [[0]]]), array([[0], [0]]), array([1]))
     return with_fedavg(problem, 4 * fraction, 2, 1)
@@ -43,7 +45,7 @@ def bold_steps(number: int) -> Run:
     if number < len(_BY_HAND):
         return _curved_and_flat(*_BY_HAND[number])
     generator = np.random.default_rng([6, number])
-    # Many in one dimension, where noise has two outcomes and a whole round can be enumerated.
+    # Many instances are one-dimensional, where noise has two outcomes and a round can be enumerated.
     dimension, clients = 1 + number % 5 // 4, 1 + int(generator.integers(4))
     problem = random_problem(generator, clients, dimension, shared=number % 4 < 2)
     if number % 6 == 1:
@@ -55,7 +57,7 @@ def bold_steps(number: int) -> Run:
 
 
 def _speedup_shape(generator: np.random.Generator, number: int) -> tuple[int, int, int]:
-    """sqrt(N), sqrt(T) and K with N <= T and K dividing T; in two of three K^4 N^3 <= T as well."""
+    """Return sqrt(N), sqrt(T) and K with N <= T and K dividing T; in two of three cases also K^4 N^3 <= T."""
     root_clients, root_iterations, local_steps = (
         [(1, 1, 1), (1, 4, 2), (1, 6, 2), (2, 8, 1), (1, 8, 2), (1, 3, 1), (1, 2, 1), (1, 5, 1)]
         if number % 3
@@ -65,7 +67,7 @@ def _speedup_shape(generator: np.random.Generator, number: int) -> tuple[int, in
 
 
 def _with_speedup_step(problem: Problem, scale: fmpq, root_iterations: int, local_steps: int) -> Run:
-    """FedAvg for T iterations with s = scale sqrt(N) / sqrt(T)."""
+    """Return FedAvg for T iterations with s = scale sqrt(N) / sqrt(T)."""
     size = scale * fmpq(math.isqrt(problem.clients), root_iterations)
     rounds = root_iterations**2 // local_steps
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
@@ -82,7 +84,7 @@ def corollary_steps(number: int) -> Run:
 
 
 _GENTLE: Choices = (*[fmpq(1, 16)] * 5, fmpq(1, 12), fmpq(1, 8), fmpq(1))
-"""Curvatures small enough for most steps sqrt(N/T), and one that is not."""
+"""Curvatures small enough for most steps sqrt(N/T), and one that is too large."""
 
 
 @family("steps sqrt(N/T)", 372, meant_for=a.plain_speedup_step)

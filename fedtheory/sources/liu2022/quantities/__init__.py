@@ -1,6 +1,6 @@
-"""Quantities of the loops that the slides print."""
+"""Quantities of the loops in the slides."""
 
 import importlib
 
-# The vocabulary is complete only with these chapters, which use those of the language: it is loaded first.
+# The language is imported first, because its chapters and these modules use each other.
 importlib.import_module("fedtheory.language.quantities")

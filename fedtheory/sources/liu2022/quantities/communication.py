@@ -28,7 +28,7 @@ model_size = constant(
 def _messages(
     count: Callable[[Iterator[Message]], Fraction], listed: Callable[[int, Fraction], Iterator[Message]]
 ) -> Callable[[Run], Any]:
-    """A count over all messages of one aggregation of a run, whose models are d numbers."""
+    """Return a measure that counts all messages of one aggregation of a run, whose models have d numbers."""
 
     def measure(run: Run) -> Any:
         counted = count(listed(run.clients, Fraction(run.problem.features)))

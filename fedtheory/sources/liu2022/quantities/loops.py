@@ -1,4 +1,4 @@
-"""Loops over iterations that the slides print, next to the run that they are meant to be."""
+"""Loops over iterations as published in the slides, compared with FedAvg."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Parallel restarted SGD: FedAvg written as one loop over iterations t = 1 .. T (liu2022; Yu et al., AAAI 2019).
 
-The loop restarts all clients from their average whenever ``t mod K = 0``.  As
-printed, the gradient of that iteration is observed before the restart, at the
-client's own iterate, and the first restart comes after K - 1 steps.
+The loop restarts all clients from their average whenever ``t mod K = 0``. As published, the gradient of that iteration
+is computed before the restart, at the client's own iterate, and the first restart comes after K - 1 steps.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.problem.quadratic import weighted_sum
 
 Observe = Callable[[Array], Array]
-"""One stochastic gradient of each client at its point, (M, d) from (M, d)."""
+"""Function that returns one stochastic gradient of each client at its point, (M, d) from (M, d)."""
 
 
 def simulate_as_published(run: Run, seed: int = 0) -> Iterator[Array]:
-    """Clients' iterates (M, d), centred, for t = 1 .. T: observe, then restart where t mod K = 0, then step."""
+    """Yield clients' iterates (M, d), centred, for t = 1 .. T: gradient, then restart if t mod K = 0, then step."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         gradients = observe(iterates)
@@ -36,7 +35,7 @@ def simulate_as_published(run: Run, seed: int = 0) -> Iterator[Array]:
 
 
 def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
-    """Clients' iterates of the loop that, where (t - 1) mod K = 0, restarts first and observes at the average."""
+    """Yield clients' iterates of the loop that, if (t - 1) mod K = 0, restarts before the gradient is computed."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         restarted = _average(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
@@ -55,10 +54,9 @@ def _loop(run: Run, seed: int, step: Callable[[int, Array, Observe], Array]) -> 
 
 
 def largest_deviation_sq(run: Run, loop: Callable[[Run, int], Iterator[Array]], seed: int = 0) -> Number:
-    """Largest squared distance, over t and clients, of a loop's iterates from FedAvg's with the same draws.
+    """Return the largest squared distance, over t and clients, of a loop's iterates from FedAvg's with common samples.
 
-    Raises `NotApplicable` where the server does more than average all clients,
-    which the loops do.
+    Raises `NotApplicable` unless the server averages all clients, as the loops do.
     """
     everyone = run.algorithm.aggregation.moments(run.problem.weights)
     plain = everyone.is_fixed and (everyone.mean == run.problem.weights).all()
@@ -83,7 +81,7 @@ def _average(run: Run, iterates: Array) -> Array:
 
 
 def _observe(run: Run, iterates: Array, generator: np.random.Generator) -> Array:
-    """One stochastic gradient of each client at its point, (M, d)."""
+    """Return one stochastic gradient of each client at its point, (M, d)."""
     centred = run.problem.centred
     noise = np.stack([centred.oracle.outcome(client, x, generator) for client, x in enumerate(iterates)])
     gradients: Array = centred.gradients(iterates) + noise
@@ -92,7 +90,7 @@ def _observe(run: Run, iterates: Array, generator: np.random.Generator) -> Array
 
 @dataclass(frozen=True, eq=False)
 class LoopMoments:
-    """Exact expectations along the loop as printed, with all clients in every average.
+    """Exact expectations along the published loop, with full participation.
 
     The joint second moment of (1, x_1, ..., x_M) obeys a linear recursion: the
     gradient noise of an iteration is independent of all iterates before it and
@@ -110,9 +108,9 @@ class LoopMoments:
 
 
 def loop_moments(run: Run) -> LoopMoments:
-    """The expectations of the printed loop for the problem, the local steps and the step sizes of a run.
+    """Return the expectations of the published loop for the problem, local steps and step sizes of a run.
 
-    Raises `Diverging` where they leave double precision.
+    Raises `Diverging` if they leave double precision.
     """
     run.require_single_clients("the loop keeps the iterates of all clients")
     steps, clients = common_steps(run), run.problem.clients
@@ -134,13 +132,15 @@ def loop_moments(run: Run) -> LoopMoments:
 
 
 def _blocks(run: Run) -> Iterator[slice]:
-    """Places of the clients' iterates in (1, x_1, ..., x_M)."""
+    """Yield the slices of the clients' iterates in (1, x_1, ..., x_M)."""
     size = run.problem.dimension
     return (slice(1 + size * client, 1 + size * (client + 1)) for client in range(run.problem.clients))
 
 
 def _joint_map(run: Run, restarts: bool) -> Array:
-    """One iteration in expectation, as a map of (1, x_1, ..., x_M): a step of each client, from the average or not."""
+    """Return one iteration in expectation, as a map of (1, x_1, ..., x_M); with `restarts` it starts from the
+    average.
+    """
     problem, arithmetic = run.problem, run.arithmetic
     blocks, identity = [*_blocks(run)], arithmetic.identity(problem.dimension)
     found = arithmetic.identity(1 + problem.clients * problem.dimension)
@@ -155,13 +155,13 @@ def _joint_map(run: Run, restarts: bool) -> Array:
 
 
 def _client_moments(run: Run, joint: Array) -> Array:
-    """Second moments of (1, x_i), (M, d+1, d+1)."""
+    """Return the second moments of (1, x_i), (M, d+1, d+1)."""
     chosen = ([0, *range(block.start, block.stop)] for block in _blocks(run))
     return np.stack([joint[np.ix_(rows, rows)] for rows in chosen])
 
 
 def _noise(run: Run, joint: Array) -> Array:
-    """Contribution of an iteration's gradient noise to the joint second moment."""
+    """Return the contribution of an iteration's gradient noise to the joint second moment."""
     moments, maps = _client_moments(run, joint), run.gradient_forms.maps
     gradients = product(product(maps, moments), maps.swapaxes(1, 2))
     covariances = run.problem.centred.oracle.covariances(moments, gradients)
@@ -172,7 +172,9 @@ def _noise(run: Run, joint: Array) -> Array:
 
 
 def _compute_at_iterates(run: Run, joint: Array) -> tuple[Number, Array, Array]:
-    """E|grad F(xbar)|^2, and for each client E|G_i|^2 and E|G_i - grad F_i|^2, at the iterates of a joint moment."""
+    """Return E|grad F(xbar)|^2, and for each client E|G_i|^2 and E|G_i - grad F_i|^2, from a joint moment of the
+    iterates.
+    """
     moments, forms = _client_moments(run, joint), run.gradient_forms
     slope = product(run.problem.hessian, _average_map(run))
     slope[:, 0] = run.problem.gradient_map[:, 0]
@@ -181,13 +183,13 @@ def _compute_at_iterates(run: Run, joint: Array) -> tuple[Number, Array, Array]:
 
 
 def _expected(forms: Array, moments: Array) -> Array:
-    """Expectation of the form of each client, (M,)."""
+    """Return the expectation of the quadratic form of each client, (M,)."""
     values: Array = (forms * moments).sum(axis=(1, 2))
     return values
 
 
 def _average_map(run: Run) -> Array:
-    """xbar as a map of (1, x_1, ..., x_M), (d, 1 + M d)."""
+    """Return xbar as a map of (1, x_1, ..., x_M), (d, 1 + M d)."""
     problem = run.problem
     found = run.arithmetic.zeros(problem.dimension, 1 + problem.clients * problem.dimension)
     for block, weight in zip(_blocks(run), problem.weights, strict=True):
@@ -196,7 +198,7 @@ def _average_map(run: Run) -> Array:
 
 
 def _measure_consensus_error(run: Run, joint: Array) -> list[Number]:
-    """E|x_i - xbar|^2 of each client."""
+    """Return E|x_i - xbar|^2 of each client."""
     average, found = _average_map(run), []
     for block in _blocks(run):
         away = -average

@@ -1,4 +1,4 @@
-"""The statements in the order of the pages: a module for each part, each repair right behind what it corrects."""
+"""The statements in the order of the pages, one module per part; each correction follows the statement it corrects."""
 
 from fedtheory.sources.liu2022.statements import (
     algorithms,

@@ -9,7 +9,7 @@ from fedtheory.sources.liu2022.statements.notation import *
 
 TWO_SIDED = (a.two_sided_steps, a.uniform_sampling, a.uniform_shares)
 increment = -s * LocalSum(g_i)
-"""A client's change, with the local rate s_L inside."""
+"""A client's change, with the local rate s_L included."""
 
 CLAIMS = [
     claim.algorithm("sgd", "Mini-batch SGD as workers that average", "p. 3")(

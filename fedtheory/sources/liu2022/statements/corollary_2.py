@@ -1,4 +1,4 @@
-"""Corollary 2: the step size for linear speed-up, the limit on K, and what it means for the number of iterations."""
+"""Corollary 2: the step size for linear speed-up, the limit on K, and the resulting number of iterations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ start_term = 2 * L * gap / sp.sqrt(N * T)
 noise_term = sigma**2 / sp.sqrt(N * T)
 step_bound = start_term + 4 * N / T * K**2 * G**2 + noise_term
 constant = 2 * L * gap + 4 * G**2 + sigma**2
-"""C' of the margin: the bound is C' / sqrt(N T)."""
+"""C' in the margin of the slides: the bound is C' / sqrt(N T)."""
 speedup_bound = start_term + 4 * G**2 / sp.sqrt(N * T) + noise_term
 _ACCURACIES = (sp.Rational(1, 2), sp.Rational(1, 4))
 

@@ -1,4 +1,4 @@
-"""Lemma 1, which bounds the drift of the clients, with its handwritten proof and sharper forms."""
+"""Lemma 1, which bounds the drift of the clients, with its handwritten proof and tightened forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Theorem 1, Lemma 1 and Corollary 2 for the loop over t as the slides print it.
+"""Theorem 1, Lemma 1 and Corollary 2 for the loop over t as in the slides.
 
 The slides call the loop equivalent to FedAvg.  It is not, but these statements
 hold for its iterates as well: (2) holds in every iteration, and a client has
@@ -11,7 +11,7 @@ from fedtheory.sources.liu2022.statements.corollary_2 import TUNED, speedup_boun
 from fedtheory.sources.liu2022.statements.notation import *
 
 ALONG_THE_LOOP = {G: G_loop, sigma: sigma_loop}
-"""The constants of the print, at the iterates of the loop alone."""
+"""The published constants, for the iterates of the loop."""
 _CONSTANTS = (
     "G and sigma are those at the iterates of the loop, the smallest for which the proof works: on every region that "
     "contains these iterates the printed constants are at least as large."

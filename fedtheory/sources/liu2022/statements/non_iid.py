@@ -11,7 +11,7 @@ from fedtheory.sources.liu2022.statements.notation import *
 
 NON_IID = (*ASSUMPTIONS, a.bounded_mean_dissimilarity)
 HETEROGENEOUS = (*ALGORITHM, a.smooth, a.unbiased_bounded_variance, a.bounded_mean_dissimilarity)
-"""Without a bound on second moments."""
+"""Assumptions without a bound on second moments."""
 TUNED_NON_IID = (*NON_IID, a.plain_speedup_step)
 TUNED_HETEROGENEOUS = (*HETEROGENEOUS, a.plain_speedup_step)
 FEW_STEPS = 1 / (6 * L * s) >= K
@@ -21,27 +21,27 @@ sharp_drift = sp.Rational(11, 12) * (K - 1) * s**2 * (2 * (K + 1) * spread**2 + 
 TUNED = sp.sqrt(N) / sp.sqrt(T)
 MOST_LOCAL_STEPS = T ** sp.Rational(1, 4) / N ** sp.Rational(3, 4)
 r = sp.Symbol("r", positive=True)
-"""A root of the number R of communication rounds."""
+"""Square root of the number R of communication rounds."""
 c = sp.Symbol("c", positive=True)
-"""With (1 + c)^2 N K rounds."""
+"""Parameter c of a run with (1 + c)^2 N K rounds."""
 
 _ERROR = r"\frac1T\sum_{t=0}^{T-1}\mathbb E[\|\nabla f(\bar x^t)\|^2]"
 _WITH_STEP = (a.same_local_work, a.plain_speedup_step)
 
 WITHIN_FEW_STEPS = s <= 1 / (6 * L * K)
-"""K <= 1/(6 L s), which implies s <= 1/L."""
+"""Condition K <= 1/(6 L s), which implies s <= 1/L."""
 _CONDITION = (
     "At this step size $s\\le1/(6LK)$ is $T\\ge36L^2K^2N$: for K = 1 the condition of the corollary, and for "
     "$K^4N^3\\le T$ it follows from $NT\\ge(6L)^4$ (`liu2022:cor-4.K.implied`)."
 )
 speedup_constant = 2 * gap + L * sigma**2
-"""Coefficient of 1/sqrt(N T) in Corollary 4 before the drift is counted."""
+"""Coefficient of 1/sqrt(N T) in Corollary 4 without the drift."""
 
 _SECOND_PART = (
     r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N:\quad "
     rf"{_ERROR}=O\left(\frac1{{\sqrt{{NT}}}}\right)"
 )
-"""Second part of Corollary 4, as printed."""
+"""Second part of Corollary 4, as published."""
 
 CLAIMS = [
     claim.definition("noniid.bgd", "Bounded gradient dissimilarity", "non-i.i.d. data")(

@@ -1,4 +1,4 @@
-"""The symbols of J. Liu, ECE 8101 *Lecture Note 3-1: Federated Learning* (2022), and what they stand for."""
+"""The symbols of J. Liu, ECE 8101 *Lecture Note 3-1: Federated Learning* (2022), with their meanings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ f, f_i = sp.symbols("f f_i", real=True)
 
 error = sp.Symbol(r"\frac1T\sum_{t=0}^{T-1}\mathbb E\|\nabla f(\bar x^t)\|^2", nonnegative=True)
 mean_drift = sp.Symbol(r"\frac1T\sum_{t=0}^{T-1}\frac1N\sum_{i=1}^N\mathbb E\|x_i^t-\bar x^t\|^2", nonnegative=True)
-"""With T local steps in the whole run."""
+"""Average drift over the T local steps of the run."""
 gap = sp.Symbol(r"(f(\bar{x}^0)-f^*)", nonnegative=True)
 descent = sp.Symbol(r"(f(\bar{x}^0)-\mathbb{E}f(\bar{x}^T))", real=True)
 Gamma = q.optimal_value_gap.symbol
@@ -96,7 +96,7 @@ SMALL_STEP = s <= 1 / L
 FEW_LOCAL_STEPS = K**4 * N**3 <= T
 """K <= T^(1/4) / N^(3/4), without roots."""
 T_0 = k + 1
-"""t - t_0, the local steps of the round up to and including the present one."""
+"""t - t_0, the number of local steps of the round up to the present one."""
 
 client_gradients = Average(Gradient(f_i, x_i))
 """(1/N) sum_i grad f_i(x_i^{t-1})."""

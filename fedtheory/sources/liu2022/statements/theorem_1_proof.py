@@ -1,4 +1,4 @@
-"""The handwritten proof of Theorem 1 from (8) on: the drift bounded, one step, and the mean over all."""
+"""The handwritten proof of Theorem 1 from (8) on: bounds on the drift, one step, and the average over all steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A printed proof with errors: which line is the first that fails, and what has to stand there?"""
+"""Assignment: find the first line of a published proof that fails, and correct it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ move, way = sp.symbols("move way", positive=True)
 
 
 def printed_lines(draw: ex.Draw) -> list[Claim]:
-    """Some lines of the printed proof in their order, of which at least one is refuted."""
+    """Return some lines of the published proof in order, of which at least one is refuted."""
     lines = [find(step) for step in list_printed_steps(_PROOF)]
     false = draw.choice("false", [line for line in lines if line.verdict == "refuted"])
     others = draw.shuffled("others", [line for line in lines if line is not false])[: _LINES - 1]

@@ -1,4 +1,4 @@
-"""The polarization identity: its proof, the slip of the print, and its use in a progress step."""
+"""Assignment: the polarization identity, its proof, its misprint in the notes, and its use in a progress step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The symbols that copies use in place of those of the notes."""
+"""Symbols for the copies of an assignment that differ from those of the notes."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ _ROUNDS = Axis("rounds $n$")
 
 
 def draw_loss(runs: Sequence[ToyRun]) -> Chart:
-    """Exact expected loss over rounds, with the Monte-Carlo interval on top."""
+    """Draw the exact expected loss over rounds, with the Monte-Carlo interval."""
     sampled = runs[0].sampled_loss
     return Chart(
         name="toy-loss",
@@ -35,7 +35,7 @@ def _losses(toy: ToyRun, colour: int) -> Iterator[Part]:
 
 
 def sampling_error(runs: Sequence[ToyRun]) -> Chart:
-    """The Monte-Carlo interval relative to the exact loss: how the band lies around the line."""
+    """Draw the Monte-Carlo interval relative to the exact loss."""
     return Chart(
         name="toy-sampling-error",
         x=_ROUNDS,
@@ -51,7 +51,7 @@ def _relative(toy: ToyRun, colour: int) -> Band:
 
 
 def draw_accuracy(runs: Sequence[ToyRun]) -> Chart:
-    """Expected train and test accuracy with their intervals."""
+    """Draw expected train and test accuracy with their intervals."""
     estimate = runs[0].train_accuracy
     return Chart(
         name="toy-accuracy",

@@ -1,4 +1,4 @@
-"""The page of the toy problem: its curves, its numbers, and the runs that the theorem may cover."""
+"""The page of the toy problem: its curves, its numbers, and whether the theorem covers its runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ rounds = {ROUNDS}
 
 
 def toy_page() -> Page:
-    """Run the toy problem and describe it; `MissingExtra` without scikit-learn."""
+    """Run the toy problem and describe it; raises `MissingExtra` without scikit-learn."""
     runs = toy_runs()
     return Page(
         name="toy-problem",

@@ -39,7 +39,7 @@ class ToyRun:
 
     @property
     def with_equal_shares(self) -> Run:
-        """Return the run with equal shares, as the convergence theorem requires."""
+        """Return the run with equal client weights, as the convergence theorem requires."""
         problem = self.run.problem
         assert problem.data is not None
         equal = least_squares(problem.data, problem.start, batch=BATCH)
@@ -47,7 +47,7 @@ class ToyRun:
 
     @property
     def noise_at_optimum(self) -> float:
-        """Largest mini-batch variance of a client at the minimiser of the loss."""
+        """Return the largest mini-batch variance of a client at the minimiser of the loss."""
         centred = self.run.problem.centred
         at_optimum = np.zeros((centred.clients, centred.dimension + 1, centred.dimension + 1))
         at_optimum[:, 0, 0] = 1
@@ -63,7 +63,7 @@ class ToyRun:
 
 
 def toy_runs() -> list[ToyRun]:
-    """The two splits, IID and Dirichlet, with the same data, objective and algorithm."""
+    """Return the two splits, IID and Dirichlet, with the same data, objective and algorithm."""
     data = load(DATA)
     train, test = _train_and_test(len(data.outputs))
     labels = data.outputs[train]
@@ -86,7 +86,7 @@ def _toy_run(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyRu
         split_data(data, parts, FLOAT),
         np.zeros(data.inputs.shape[1]),
         batch=BATCH,
-        # Shares in proportion to the data make F the loss L_D of the whole training set, for any split.
+        # With client weights in proportion to the data, F is the loss L_D of the whole training set for any split.
         weights=np.array(sizes) / sum(sizes),
         description=f"least squares on {data.name}, {name}",
     )
@@ -102,7 +102,7 @@ def _toy_run(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyRu
 
 
 def accuracy(data: DataSet, rows: Array) -> sampling.Measure:
-    """Share of rows whose sign a linear model predicts, for models (replicas, d)."""
+    """Return a measure of the fraction of rows whose sign a linear model predicts, for models (replicas, d)."""
     inputs, are_positive = data.inputs[rows], data.outputs[rows] > 0
 
     def measure(models: Array) -> Array:

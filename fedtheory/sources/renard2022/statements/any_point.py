@@ -1,4 +1,4 @@
-"""Theorem 2.1 against any point v in the place of x*: most of the way to a far optimum lowers F by next to nothing."""
+"""Theorem 2.1 relative to any point v in place of x*, as a distant optimum may hardly lower F."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 2.2, the proof of Lemma 2.2 from its heart on: stochastic gradients, squares that telescope, and noise."""
+"""Section 2.2, second half of the proof of Lemma 2.2: stochastic gradients, telescoping squares, and noise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ smoothness_terms = L * move_sq + L * Average(client_distance_sq)
 _way = inner(xbar_next - x_star, one)
 _misprinted_deviation = Value(F_i, x_i) - inner(g_i, one)
 _misprinted_noise = Average(_misprinted_deviation * _way)
-"""The deviation as published, F_i(x) - g_i(x): a number only in one dimension."""
+"""The deviation as published, F_i(x) - g_i(x), which is meaningful only in one dimension."""
 
 _NOISE = r"\frac1M\sum_{i=1}^M\langle\nabla F_i(x)-g_i(x),\ \bar x^{(t,k+1)}-x^*\rangle"
 _SPREAD = r"\frac{L}{M}\mathbb E\left[\sum_{i=1}^M\|\bar x^{(t,k)}-x_i^{(t,k)}\|^2\right]"

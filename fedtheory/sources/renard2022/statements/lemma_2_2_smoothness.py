@@ -1,4 +1,4 @@
-"""Section 2.2, the proof of Lemma 2.2 up to its heart: what smoothness says of the gap after a local step."""
+"""Section 2.2, first half of the proof of Lemma 2.2: bounds on the gap after a local step by smoothness."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ client_distance_sq = norm_sq(xbar - x_i)
 
 GAP = r"F(\bar x^{(t,k+1)})-F(x^*)"
 MOVE = r"\|\bar x^{(t,k+1)}-\bar x^{(t,k)}\|^2"
-"""`gap` and `move_sq` as printed."""
+"""`gap` and `move_sq` as published."""
 
 CLAIMS = [
     claim.proved.identity("eq-8", "The gap, client by client", "(8)")(

@@ -1,4 +1,4 @@
-"""The symbols of T. Renard, *Notes on Federated Optimization* (2022), and what they stand for."""
+"""The symbols of T. Renard, *Notes on Federated Optimization* (2022), with their meanings."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ SETTING = (a.same_local_work, a.unit_server_step, a.uniform_shares, a.full_parti
 ALL_ASSUMPTIONS = (*SETTING, a.unbiased_bounded_variance, a.bounded_dissimilarity)
 """Assumptions 1-7."""
 NOISE_ASSUMPTIONS = (*SETTING, a.unbiased_bounded_variance)
-"""Assumptions 1-6, for statements in which the dissimilarity does not occur."""
+"""Assumptions 1-6, for statements without the dissimilarity."""
 
 SMALL_STEP = eta <= 1 / (4 * L)
 

@@ -12,7 +12,7 @@ between = lam * x + (1 - lam) * y
 
 
 def tangent(at: Expr, to: Expr) -> Expr:
-    """F_i's tangent at one point, evaluated at another."""
+    """Return F_i's tangent at one point, evaluated at another."""
     return Value(F_i, at) + inner(Gradient(F_i, at), to - at)
 
 

@@ -1,4 +1,4 @@
-"""Theorem 2.1 and its lemmas, sharpened once more: weights that grow over the round, and a step that loses less."""
+"""Theorem 2.1 and its lemmas, tightened further: weights that grow over the round, and a step with a smaller loss."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ WIDE_STEP = eta <= 1 / (2 * L)
 
 TUNED_STEP = 1 / (4 * L * sp.sqrt(T))
 tuned_constant = theorem_bound.subs(eta, TUNED_STEP).subs(T, 1)
-"""The bound at the tuned step size is at most this over sqrt(T)."""
+"""Constant such that the bound at the tuned step size is at most this constant over sqrt(T)."""
 
 _AVERAGE = r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]"
 _TOTAL = r"\frac{D^2}{2\eta\tau T}+\frac{\eta\sigma^2}{M}+4\tau\eta^2L\sigma^2+18\tau^2\eta^2L\zeta^2"

@@ -1,4 +1,4 @@
-"""Problem 5.1 of the chapter: what federated averaging without normalisation minimises."""
+"""Problem 5.1 of the chapter: the limit point of federated averaging without normalisation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ E_1, E_2, h_1, h_2, w_1, w_2, step = sp.symbols("E_1 E_2 h_1 h_2 w_1 w_2 step", 
 
 
 def limiting_point(steps: list[int], curvatures: list[int], optima: list[int]) -> Fraction:
-    """The minimiser of sum_k E_k h_k (w - w_k)^2 / 2."""
+    """Return the minimiser of sum_k E_k h_k (w - w_k)^2 / 2."""
     weights = [e * h for e, h in zip(steps, curvatures, strict=True)]
     return Fraction(sum(a * w for a, w in zip(weights, optima, strict=True)), sum(weights))
 

@@ -14,7 +14,7 @@ everyone, drawn, spread, noise = sp.symbols("everyone drawn spread noise", posit
 
 
 def sampled_variance(values: list[int], size: int) -> Fraction:
-    """E|mean of a uniform subset - mean of all|^2, by enumeration."""
+    """Return E|mean of a uniform subset - mean of all|^2, by enumeration."""
     middle = Fraction(sum(values), len(values))
     subsets = list(combinations(values, size))
     return sum(((Fraction(sum(s), size) - middle) ** 2 for s in subsets), Fraction(0)) / len(subsets)

@@ -1,4 +1,4 @@
-"""Certificates for S. Vlaski and A. H. Sayed, chapter 5: lemmas, what other step sizes cost, and Theorem 5.1."""
+"""Certificates for S. Vlaski and A. H. Sayed, chapter 5: lemmas, costs of other step sizes, and Theorem 5.1."""
 
 from fedtheory.sources.vlaski2023.certificates import lemmas, step_sizes, theorem
 

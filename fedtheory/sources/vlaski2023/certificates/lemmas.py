@@ -36,7 +36,7 @@ _BATCHES = Term(1 / (L * E_k**2), _AT_SERVER, averaged=True, summed=True)
 
 
 def _dissimilarity(at: Expr) -> list[Term]:
-    """The gradients of J and J_k differ by what smoothness allows them at the distances from their minimisers."""
+    """Bound the difference of the gradients of J and J_k by smoothness and the distances from their minimisers."""
     apart = Gradient(J, at) - Gradient(J, w_o) - (Gradient(J_k, w_o_k) - Gradient(J_k, at))
     return [
         Term(SAMPLING, square(apart), averaged=True),
@@ -46,7 +46,7 @@ def _dissimilarity(at: Expr) -> list[Term]:
 
 
 def _split_at_minimisers(at: Expr) -> list[Term]:
-    """The distance from a client's own minimiser is split at the common one."""
+    """Split the distance from a client's minimiser at the common one."""
     share = beta_k**2 / (E_k * L) + 2 * SAMPLING * delta_k**2
     return [
         Term(share, square((w_o_k - w_o) - (w_o - at)), averaged=True),
@@ -66,7 +66,7 @@ _SETTLING_DOWN = Induction(
 
 
 def _length(factor: Expr, left: Expr) -> list[Term]:
-    """The mean square of a gradient by the distance from the agent's minimiser, with so many steps left."""
+    """Bound the mean square of a gradient by the distance from the agent's minimiser, with so many steps left."""
     return [
         Term(factor, lipschitz_gradient(J_k, phi, w_o_k)),
         Term(factor, assumption("variance at a local iterate")),
@@ -115,7 +115,7 @@ _IDENTITIES = {
     "problem-5.1": 2,
     "problem-5.2": 6,
 }
-"""Claims whose links the kernel finds to be identities, and how many links they have."""
+"""Claims whose links the kernel proves as identities, with their numbers of links."""
 
 CERTIFICATES = [
     *(Certificate(claim=f"vlaski2023:{name}", links=[[]] * count) for name, count in _IDENTITIES.items()),

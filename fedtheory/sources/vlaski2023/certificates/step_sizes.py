@@ -1,4 +1,7 @@
-"""Certificates for what other step sizes than (5.26) cost: S. Vlaski and A. H. Sayed, *Federated Learning* (2023)."""
+"""Certificates for the costs of step sizes other than (5.26): S.
+
+Vlaski and A. H. Sayed, *Federated Learning* (2023).
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ from fedtheory.sources.vlaski2023.statements.recursions import bias, weighted_gr
 _ONE = sp.S.One
 
 
-# How strongly weighted agents pull at a point, by its distance from the one where their pulls balance.
+# Norm of the weighted gradients at a point, by its distance from their common zero.
 def _bound_along_pull(weight: Expr, pull: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
-    """The least: the pull is along the way to the other point."""
+    """Lower bound: the inner product of the weighted gradient with the displacement."""
     least = Average(weight * nu_k)
     return [
         Term(_ONE, square(pull - least * (at - balance))),
@@ -36,7 +39,7 @@ def _bound_along_pull(weight: Expr, pull: Expr, at: sp.Symbol, balance: sp.Symbo
 
 
 def _bound_by_norms(weight: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
-    """The most, by the lengths of the agents' pulls."""
+    """Upper bound by the norms of the agents' gradients."""
     return [
         Term(_ONE, length_of_mean(weight * (Gradient(J_k, at) - Gradient(J_k, balance)))),
         Term(weight, lipschitz_gradient_length(J_k, at, balance), averaged=True),

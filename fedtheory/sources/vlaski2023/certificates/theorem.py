@@ -34,7 +34,7 @@ _ROUND = [
 
 
 def _multiply(factor: Expr, terms: list[Term]) -> list[Term]:
-    """Multiply each term of a list with a factor."""
+    """Multiply each term of a list by a factor."""
     return [Term(factor * t.coefficient, t.reason, t.averaged, t.summed) for t in terms]
 
 
@@ -43,11 +43,11 @@ _TOWARDS, _PERTURBATION = (vector.xreplace({mu_k: mu / E_k}) for vector in (towa
 
 
 def _young(weight: Expr) -> Term:
-    """The square of the error after a round, split with a weight between zero and one."""
+    """Return the square of the error after a round, split by Young's inequality with a weight between zero and one."""
     return Term(1 / (weight * (1 - weight)), square((1 - weight) * _TOWARDS - weight * _PERTURBATION))
 
 
-# The root of lambda, which is (1 - mu nu)^2 and what curvatures and noise add to it.
+# The square root of lambda, which is (1 - mu nu)^2 plus contributions of curvatures and noise.
 _r, _r_positive = sp.Symbol(r"\sqrt\lambda", nonnegative=True), sp.Symbol(r"\sqrt\lambda", positive=True)
 
 
@@ -71,7 +71,7 @@ _AMPLIFIED = (1 + z) * stable / (2 * nu * z)
 
 _SMALL = 1 / (2 * nu * (1 + s))
 
-# The error after a round, by the round without the perturbation and the energy of the perturbation.
+# The error after a round, from the round without the perturbation and the energy of the perturbation.
 _SHARP_ID = "vlaski2023:eq-5.54.sharp"
 _SHARP = [Term(_ONE, assumption(f"{_SHARP_ID}, relation {number}")) for number in (1, 2)]
 _POSITIVE = Root(_r_positive, rate, [Part(_ONE, rate > 0)])

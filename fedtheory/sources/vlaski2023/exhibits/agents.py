@@ -13,12 +13,12 @@ from fedtheory.federation import Uniform, fedavg
 from fedtheory.federation.problem import quadratic
 
 LOCAL_STEPS = (1, 2, 4)
-"""E_k."""
+"""Numbers E_k of local steps."""
 
 
 @cache
 def sampled(sizes: tuple[fmpq, ...]) -> Run:
-    """Two of the three agents in each round, in rationals, with local steps of the given sizes."""
+    """Return two of the three agents in each round, in rationals, with local steps of the given sizes."""
     array = RATIONAL.array
     hessians = [[["1", "0"], ["0", "1/2"]], [["1/2", "1/4"], ["1/4", "1"]], [["1", "0"], ["0", "1"]]]
     minimisers = [["0", "0"], ["2", "0"], ["1", "2"]]

@@ -17,12 +17,14 @@ _DIVISIONS = tuple(2**power for power in range(7))
 
 
 def has_limits(claim: Claim) -> bool:
-    """Return whether a claim says how far the mean is from the minimiser that it tends to."""
+    """Return whether a claim states the distance of the limit of the expected model from the minimiser."""
     return claim.rate is not None and q.distance_to_small_step_limit in claim.notation.values()
 
 
 def limits(_claim: Claim) -> Display:
-    """Draw in the plane the agents' minimisers, w^o, the minimiser of sum E_k J_k, and the limits of the mean."""
+    """Draw in the plane the agents' minimisers, w^o, the minimiser of sum E_k J_k, and the limits of the
+    expectation.
+    """
     exactly = sampled((fmpq(1, 2),) * len(LOCAL_STEPS))
     run, size = exactly.as_floats(), exactly.algorithm.work.common_step_size
     optimum = plain_floats(run.problem.optimum)

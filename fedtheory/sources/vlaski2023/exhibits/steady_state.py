@@ -23,12 +23,12 @@ _TERMS = 3
 
 
 def has_steady_state(claim: Claim) -> bool:
-    """Return whether a claim says by how much the steady state differs from something."""
+    """Return whether a claim states the difference of the stationary error from some term."""
     return _compare_with(claim) is not None
 
 
 def _compare_with(claim: Claim) -> Expr | None:
-    """Return the term x of a rate on ``steady state - x``."""
+    """Return the term x of a rate on the stationary error minus x."""
     if claim.rate is None:
         return None
     for difference in claim.rate.measured.atoms(sp.Add):
@@ -39,7 +39,7 @@ def _compare_with(claim: Claim) -> Expr | None:
 
 
 def steady_state(claim: Claim) -> ex.Display:
-    """Exact steady state, its expansion to one and three terms, and the term of the claim; log-log."""
+    """Draw the exact stationary error, its expansion to one and three terms, and the term of the claim; log-log."""
     run = sampled(tuple(fmpq(1, 4 * count) for count in LOCAL_STEPS))
     unit = q.effective_step_size.measure(run)
     sizes = np.array([plain_float(unit) / division for division in _DIVISIONS])
@@ -77,7 +77,7 @@ def _claimed(claim: Claim, ladder: list[Run]) -> list[float]:
 
 
 def _coefficient(value: Number) -> str:
-    """LaTeX of a rational, as a decimal where it is long."""
+    """Return LaTeX of a rational, as a decimal if it is long."""
     text = exact(value)
     numerator, _, denominator = text.partition("/")
     if not denominator:

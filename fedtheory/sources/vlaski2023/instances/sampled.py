@@ -24,14 +24,14 @@ from fedtheory.language.families import (
 
 
 def _sampled(problem: Problem, selected: int, steps: tuple[int, ...], effective: fmpq, rounds: int) -> Run:
-    """Uniform sampling of some clients, with step sizes that undo their unequal numbers of local steps."""
+    """Return uniform sampling of some clients, with step sizes that compensate their unequal numbers of local steps."""
     sizes = RATIONAL.array([effective / count for count in steps])
     law = Uniform(selected)
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=sizes, local_steps=steps, participation=law))
 
 
 def _draw_few_steps(generator: np.random.Generator, clients: int, most: int) -> tuple[int, ...]:
-    """Local steps of each client, one to three, at most so many in total (and one each)."""
+    """Sample the local steps of each client, one to three, with a bounded total."""
     steps = [1] * clients
     for client in generator.permutation(clients):
         steps[client] += int(generator.integers(min(2, max(most - sum(steps), 0)) + 1))
@@ -61,7 +61,7 @@ def sampled_clients(number: int) -> Run:
 
 
 def _sample_data(generator: np.random.Generator, clients: int) -> Problem:
-    """Two samples in one dimension for each client, mini-batches of one."""
+    """Return two samples in one dimension for each client, with mini-batches of one."""
     inputs = tuple(RATIONAL.array(generator.choice([-2, -1, 1, 2], (2, 1))) for _ in range(clients))
     outputs = tuple(RATIONAL.array(generator.integers(-1, 2, 2)) for _ in range(clients))
     return least_squares(ClientData(inputs, outputs), RATIONAL.array(generator.integers(-1, 2, 1)), batch=1)
@@ -69,7 +69,7 @@ def _sample_data(generator: np.random.Generator, clients: int) -> Problem:
 
 @family("steady sampled clients", 210, in_floats=True, meant_for=a.uniform_sampling, for_rates=True)
 def steady_sampled_clients(number: int) -> Run:
-    """Strongly convex quadratics or data, up to two dimensions, sampled clients, for ladders of ever smaller steps."""
+    """Strongly convex quadratics or data, up to two dimensions, sampled clients, for ladders of decreasing steps."""
     generator = np.random.default_rng([9, number])
     dimension, clients = 1 + number % 2, 2 + int(generator.integers(2))
     if number % 4 == 3:
@@ -85,7 +85,7 @@ def steady_sampled_clients(number: int) -> Run:
 
 @family("sampled clients, bold and timid steps", 120, meant_for=a.strongly_convex_clients)
 def sampled_clients_bold_and_timid(number: int) -> Run:
-    """Two clients of which one or both are sampled; every other time with local steps of up to 3/delta, else tiny."""
+    """Two clients of which one or both are sampled, with local steps of up to 3/delta, or very small ones."""
     generator = np.random.default_rng([12, number])
     spectra = [[pick(generator, CURVATURES[:3])] for _ in range(2)]
     noise, spread = pick(generator, NOISES[:3]), pick(generator, SPREADS)
@@ -98,14 +98,14 @@ def sampled_clients_bold_and_timid(number: int) -> Run:
 
 
 def _unequal_steps(generator: np.random.Generator, clients: int) -> tuple[int, ...]:
-    """Local steps of each client, one to three, not the same for all."""
+    """Return local steps of each client, one to three, which are not all equal."""
     steps = [1] * (clients - 1) + [2 + int(generator.integers(2))]
     steps[0] += int(generator.integers(2)) if clients > 2 else 0
     return tuple(int(count) for count in generator.permutation(steps))
 
 
 def _build_balanced_clients(generator: np.random.Generator) -> tuple[Problem, tuple[int, ...]]:
-    """Three clients: two with equal work and opposite pulls, and one between them that works more."""
+    """Return three clients: two with equal work and opposite gradients, and one between them with more work."""
     curvature, middle, reach = (fmpq(int(generator.integers(1, 4))) for _ in range(3))
     minimisers = RATIONAL.array([middle - reach, middle + reach, middle])
     hessians = RATIONAL.array([[[curvature]]] * 3)
@@ -114,7 +114,7 @@ def _build_balanced_clients(generator: np.random.Generator) -> tuple[Problem, tu
 
 
 def _sampled_with_common_step(generator: np.random.Generator, number: int, dimension: int, fraction: fmpq) -> Run:
-    """Sampled clients that differ and take unequal numbers of steps, all of one size."""
+    """Return different sampled clients with unequal numbers of steps, all of one size."""
     clients = 2 + int(generator.integers(2))
     if number % 10 == 9:
         problem, steps = _build_balanced_clients(generator)
@@ -138,6 +138,6 @@ def sampled_clients_common_step(number: int) -> Run:
 
 @family("steady sampled clients, common step", 210, in_floats=True, meant_for=a.same_step_size, for_rates=True)
 def steady_sampled_clients_common_step(number: int) -> Run:
-    """Sampled clients with one step size and unequal numbers of steps, for ladders of ever smaller steps."""
+    """Sampled clients with one step size and unequal numbers of steps, for ladders of decreasing steps."""
     generator = np.random.default_rng([11, number])
     return _sampled_with_common_step(generator, number, 1 + number % 2, fmpq(1, 4))

@@ -1,4 +1,4 @@
-"""Fourth moments of a client's samples, and what the curvatures of its draws make of a change."""
+"""Fourth moments of a client's samples, and the product of a sampled curvature with a change of the iterate."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ regressor_fourth_moment = constant(
 
 
 def _square_sample_curvatures(run: Run) -> Array:
-    """E[A'A] of each client, A the average of h h' over the samples h of one draw, (M, d, d).
+    """Return E[A'A] of each client, A the average of h h' over the samples h of one mini-batch, (M, d, d).
 
-    A draw has a part of the variance of one sample, and none where it is all samples.
+    A mini-batch has a fraction of the variance of one sample, and none if it contains all samples.
     """
     data, oracle = run.problem.data, run.problem.oracle
     if data is None:

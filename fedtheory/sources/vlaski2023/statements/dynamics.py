@@ -11,7 +11,7 @@ from fedtheory.language.claim import Rate, Relation
 from fedtheory.sources.vlaski2023.statements.notation import *
 
 ANY_STEP = {step: (sp.Rational(1, 2),)}
-"""Mu is arbitrary up to (5.26); a multiple of any other."""
+"""Values of an arbitrary step size; up to (5.26) mu may be any positive number."""
 w_bar = sp.Symbol(r"\bar{w}", real=True)
 fed = federated_gradient(mu)
 noise = fed - grad
@@ -20,7 +20,7 @@ fed_any = federated_gradient(step)
 scale_k = mu_k * E_k / step
 """The factor of an agent's gradient in (5.25), which is one under (5.26)."""
 worst_gradients = (scale_k - 1) * x
-"""Gradients of the agents for which other factors than one change the average most."""
+"""Gradients of the agents for which factors other than one change the average most."""
 bent = Gradient(J_k, w + grad_k) - grad_k
 """H_k grad J_k(w_{i-1}), as a difference of gradients."""
 

@@ -15,7 +15,7 @@ mean_psi = Expectation(psi)
 mean_of_means = Average(mean_psi)
 drawn = Selected(psi)
 
-# The sides of (5.38) at a point, each a mean over agents in place of 1/K times a sum.
+# The sides of (5.38) at a point, with averages over agents instead of 1/K times a sum.
 client_at, objective_at = Gradient(J_k, x), Gradient(J, x)
 own_sq, global_sq = norm_sq(w_o_k - x), norm_sq(w_o - x)
 local_part = Average(beta_k**2 / E_k * own_sq + sigma_k**2 / E_k) / L

@@ -1,4 +1,4 @@
-"""Section 5.1.2, (5.48)-(5.54): how far local steps lead, and the energy of the perturbation d_i."""
+"""Section 5.1.2, (5.48)-(5.54): the distance covered by local steps, and the energy of the perturbation d_i."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
 own_error_sq = norm_sq(w_o_k - w)
 before, after = Expectation(norm_sq(w_o_k - phi)), Expectation(norm_sq(w_o_k - phi_next))
 LOCALLY_STABLE = local_rate() <= 1
-"""With lambda_k as printed."""
+"""Condition with lambda_k as published."""
 CONTRACTING = local_rate(mu) <= 1
 
 settled_k = own_error_sq + mu**2 * sigma_k**2 / E_k
 bound_k = 2 * hat_delta_k**2 * error_sq + 2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k
 TRAVEL = mu**2 * (E_k - 1) * (2 * E_k - 1) / (6 * E_k**2)
-"""mu_k^2 times the mean over e of (e - 1)^2."""
+"""mu_k^2 times the average over e of (e - 1)^2."""
 length_sq_k = (delta_k**2 + beta_k**2) * settled_k + sigma_k**2
 """Bound on the mean square of a gradient at a local step."""
 sharp_k = hat_delta_k**2 * TRAVEL * length_sq_k
-"""Bound on E|d_k|^2 through the length of the local steps."""
+"""Bound on E|d_k|^2 by the norms of the local steps."""
 
 
 def printed_energy_bound() -> sp.Expr:
-    """The right end of (5.54)."""
+    """Return the right end of (5.54)."""
     slope = mu**2 * L / K * Average(2 * hat_delta_k**2)
     level = Average(2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k)
     return slope * error_sq + mu**2 * L / K * level

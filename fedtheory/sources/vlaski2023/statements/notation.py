@@ -1,4 +1,4 @@
-"""The symbols of S. Vlaski and A. H. Sayed, chapter 5 "Federated Learning" (2023), and what they stand for."""
+"""The symbols of S. Vlaski and A. H. Sayed, chapter 5 "Federated Learning" (2023), with their meanings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ K, L, mu, nu, delta = sp.symbols("K L mu nu delta", positive=True)
 E_k, mu_k, nu_k, delta_k, hat_delta_k = sp.symbols(r"E_k mu_k nu_k delta_k \hat\delta_k", positive=True)
 beta_k, sigma_k, spread_k = sp.symbols(r"beta_k sigma_k \|w^o_k-w^o\|", nonnegative=True)
 step = sp.Symbol(r"\mu", positive=True)
-"""A step size that is not bound to the run: "any mu > 0"."""
+"""A step size that is independent of the run: "any mu > 0"."""
 alpha = sp.Symbol("alpha", positive=True)
 e = sp.Symbol("e", nonnegative=True)
 
@@ -62,13 +62,13 @@ ALGORITHM = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
 NORMALISED = (*ALGORITHM, a.normalised_steps)
 """With the local step sizes of (5.26), which the chapter assumes from there on."""
 SEVERAL = (*NORMALISED, a.several_clients)
-"""The factor 1/(K - 1) needs two clients."""
+"""Condition that there are two clients, for the factor 1/(K - 1)."""
 SAMPLED = (*ALGORITHM, a.several_clients)
 """Assumptions of the chapter for any local step sizes."""
 CONVEX = (*SEVERAL, a.strongly_convex_clients)
 """The assumptions of Theorem 5.1; the constants beta_k, sigma_k and hat delta_k are those of the run."""
 COMMON_STEP = (*ALGORITHM, a.same_step_size)
-"""Without normalisation: mu_k is the same for all agents."""
+"""Setting without normalisation: mu_k is equal for all agents."""
 
 SIZES = (sp.Rational(1, 2), sp.Integer(3))
 """Values that are tried for "any mu > 0"."""
@@ -81,49 +81,49 @@ batch_gradient = LocalSum(g_w) / E_k
 d_k = LocalSum(g - g_w) / E_k
 """(5.16)."""
 d = Selected(mu_k * E_k * d_k)
-"""(5.20), as printed: the step sizes are inside."""
+"""(5.20), as published: the step sizes are included."""
 error_sq = norm_sq(w_o - w)
 next_error_sq = norm_sq(w_o - w_next)
 
 
 def federated_gradient(size: Expr) -> Expr:
-    """(5.19) for a common step size."""
+    """Return (5.19) for a common step size."""
     return Selected(mu_k / size * E_k * batch_gradient)
 
 
 def total(of_client: Expr) -> Expr:
-    """Sum over the K agents."""
+    """Return the sum over the K agents."""
     return K * Average(of_client)
 
 
 def variance(vector: Expr) -> Expr:
-    """E|v - E v|^2 given the round's model."""
+    """Return E|v - E v|^2 given the round's model."""
     return Expectation(norm_sq(vector - Expectation(vector)))
 
 
 def relative_noise() -> Expr:
-    """beta_fed^2 of (5.39)."""
+    """Return beta_fed^2 of (5.39)."""
     return Average(2 * beta_k**2 / E_k) / L + SAMPLING * Average(2 * delta**2 + 4 * delta_k**2)
 
 
 def absolute_noise() -> Expr:
-    """sigma_fed^2 of (5.40)."""
+    """Return sigma_fed^2 of (5.40)."""
     noise = Average(2 * beta_k**2 / E_k * spread_k**2 + sigma_k**2 / E_k) / L
     return noise + SAMPLING * Average(4 * delta_k**2 * spread_k**2)
 
 
 def local_rate(size: Expr = mu_k) -> Expr:
-    """lambda_k of (5.50); the print has the local step size mu_k in its last term."""
+    """Return lambda_k of (5.50), which as published has the local step size mu_k in its last term."""
     return 1 - 2 * mu / E_k * nu_k + size**2 / E_k**2 * (delta_k**2 + beta_k**2)
 
 
 def global_rate(size: Expr = mu) -> Expr:
-    """lambda of (5.60), at a step size."""
+    """Return lambda of (5.60), at a step size."""
     return 1 - 2 * size * nu + size**2 * (delta**2 + relative_noise())
 
 
 SAMPLING = (K - L) / (L * (K - 1))
-"""Term that client sampling adds: 1/(KL) (K - L)/(K - 1) times a sum over agents is this times their mean."""
+"""Factor of client sampling: 1/(KL) (K - L)/(K - 1) times a sum over agents is this factor times their average."""
 beta_fed_sq, sigma_fed_sq = relative_noise(), absolute_noise()
 rate = global_rate()
 

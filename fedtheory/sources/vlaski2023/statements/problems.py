@@ -1,4 +1,4 @@
-"""Section 5.2: the problems, as statements of their answers."""
+"""Section 5.2: the problems, with their answers as statements."""
 
 from __future__ import annotations
 

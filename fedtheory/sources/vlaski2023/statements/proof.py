@@ -14,17 +14,17 @@ energy, sharp_energy = Expectation(norm_sq(d)), mu**2 * Average(sharp_k)
 towards = w_o - w + mu * federated_gradient(mu)
 theta = sp.Symbol("theta", positive=True)
 share = 1 / (1 + theta)
-"""Any alpha between zero and one."""
+"""An arbitrary alpha between zero and one."""
 THETAS = {theta: (3, 1, sp.Rational(1, 9))}
-"""For which alpha is 1/4, 1/2 and 9/10."""
+"""Values of theta for which alpha is 1/4, 1/2 and 9/10."""
 t = sp.Symbol("t", positive=True)
 FRACTIONS = {t: (sp.Rational(1, 4), sp.Rational(1, 2), sp.Integer(1))}
 inside = t * nu / (delta**2 + beta_fed_sq)
-"""A step size at which lambda < 1: at most half the largest."""
+"""A step size with lambda < 1, at most half the largest."""
 s = sp.Symbol("s", nonnegative=True)
 z = sp.Symbol("z", positive=True)
 stable = 2 * nu / ((1 + z) * (delta**2 + beta_fed_sq))
-"""Any step size at which lambda < 1."""
+"""An arbitrary step size with lambda < 1."""
 
 _LAMBDA = r"1-2\mu\nu+\mu^2\left(\delta^2+\beta_{\rm fed}^2\right)"
 _STEP = r"\widetilde w_{i-1}+\mu\widehat{\nabla J}^{\rm fed}(w_{i-1})"

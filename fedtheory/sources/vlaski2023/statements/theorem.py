@@ -28,7 +28,7 @@ DECREASING = rate < 1
 
 
 def printed_cubic() -> Expr:
-    """The constant of both O(mu^3) in (5.55) that (5.54), (5.62) and (5.64) give."""
+    """Return the constant of both O(mu^3) in (5.55) according to (5.54), (5.62) and (5.64)."""
     slope = L / K * Average(2 * hat_delta_k**2)
     offset = L / K * Average(2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k)
     return 2 / (2 * nu - mu * (delta**2 + beta_fed_sq)) * (slope + offset)
@@ -53,7 +53,7 @@ _rate = (
 )
 """lambda, with client averages of products."""
 _drift_factor = sp.Rational(2, 3) * (Average(hat_delta_k**2 * delta_k**2) + Average(hat_delta_k**2 * beta_k**2))
-"""At least the client average of twice travel times curvature_k."""
+"""Upper bound on the client average of twice travel times curvature_k."""
 SMALL = one_over_alpha * _rate + mu**4 * one_over_rest * _drift_factor <= 1 - mu * nu
 """Condition that mu is small: the left side is 1 - 3 mu nu/2 + O(mu^2)."""
 noise_sq = Average(travel * (curvature_k * (2 * spread_k**2 + mu**2 * sigma_k**2 / E_k) + sigma_k**2))

@@ -1,6 +1,6 @@
-"""Sentences of the paper on its figures, and whether they hold on the digits.
+"""Check the sentences of the paper about its figures on the digits.
 
-Each finding is read off the results; none is decided beforehand.
+Each finding is computed from the results.
 """
 
 from fedtheory.sources.fraboni2022.experiments.findings.figure_2 import findings_2

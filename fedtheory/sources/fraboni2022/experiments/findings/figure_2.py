@@ -11,11 +11,11 @@ from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared
 from fedtheory.sources.fraboni2022.experiments.findings.words import TWICE
 
 _FIRST, _HALF = 0.75, 0.5
-"""Parts of the initial excess loss that are left when a run is compared "at first"."""
+"""Fractions of the initial excess loss at which runs are compared "at first"."""
 
 
 def findings_2(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, ...]:
-    """Figure 2: identical against time-based weights."""
+    """Return the findings on Figure 2: identical against time-based weights."""
     both = (iid, dirichlet)
     return (
         _lower_everywhere(both, "Time-based reaches a lower loss of problem (2) than Identical", _excess),

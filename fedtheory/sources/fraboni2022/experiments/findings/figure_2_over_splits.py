@@ -1,4 +1,4 @@
-"""Sentences of fraboni2022 on Figure 2, on several splits of each kind."""
+"""Findings on Figure 2 of fraboni2022, on several splits of each kind."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class _Pair:
     time_based: WeightingOnSplit
 
     def difference(self, measure: str) -> float:
-        """Identical minus Time-based."""
+        """Return a number for Identical minus that for Time-based."""
         return float(getattr(self.identical, measure) - getattr(self.time_based, measure))
 
 
 def compare_splits_of_figure_2(records: Sequence[WeightingOnSplit]) -> tuple[Finding, ...]:
-    """Figure 2 on several splits of each kind."""
+    """Return the findings on Figure 2, on several splits of each kind."""
     pairs = {split: _pairs(records, split) for split in SPLITS}
     return (
         _smaller("Time-based reaches a lower loss of problem (2) than Identical", pairs, "excess"),
@@ -49,7 +49,7 @@ def _pairs(records: Sequence[WeightingOnSplit], split: Split) -> list[_Pair]:
 
 
 def _smaller(statement: str, pairs: dict[Split, list[_Pair]], measure: str, cause: str = "") -> Finding:
-    """Finding: a number is smaller with time-based weights on every split."""
+    """Return the finding that a number is smaller with time-based weights on every split."""
     holds = all(pair.difference(measure) > 0 for each in pairs.values() for pair in each)
     return Finding(statement, holds, f"{_counts(pairs, measure, 1)}.{'' if holds else cause}")
 
@@ -94,7 +94,7 @@ def _ratio(subject: str, pairs: dict[Split, list[_Pair]], measure: str) -> tuple
 
 
 def _significant(pairs: list[_Pair]) -> Finding:
-    """Finding: the intervals of mean and deviation over the splits do not overlap."""
+    """Return the finding that the intervals of mean and deviation over the splits do not overlap."""
     identical, time_based = ([getattr(pair, name).excess for pair in pairs] for name in ("identical", "time_based"))
     distance, reach = abs(mean(identical) - mean(time_based)), stdev(identical) + stdev(time_based)
     evidence = (

@@ -11,7 +11,7 @@ from fedtheory.sources.fraboni2022.experiments.findings.words import number_or_d
 
 
 def findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
-    """Figure 3: the amount of local work."""
+    """Return the findings on Figure 3: the amount of local work."""
     return (
         _falls_then_rises(result),
         _variance_increases(result),
@@ -54,7 +54,9 @@ def _variance_increases(result: LocalWorkCompared) -> Finding:
 
 
 def _compare_sensitivity(result: LocalWorkCompared) -> Finding:
-    """Sensitive is who diverges first; else whose loss increases more, up to the most local steps of both."""
+    """Compare sensitivities: by the first divergence, else by the increase of the loss up to the most local steps of
+    both.
+    """
     fewest, most = min(result.identical), max(_stable_in_both(result))
     increase, failing, texts = {}, {}, []
     for name, curves in _group_by_weighting(result).items():
@@ -79,14 +81,14 @@ def _stable_in_both(result: LocalWorkCompared) -> list[int]:
 
 
 def _overtaking(result: LocalWorkCompared) -> str:
-    """Numbers of local steps at which time-based weights have the larger deviation of the loss."""
+    """Return the numbers of local steps at which time-based weights have the larger deviation of the loss."""
     shared = [steps for steps in result.identical if steps in result.time_based]
     ahead = [k for k in shared if result.time_based[k].fluctuation > result.identical[k].fluctuation]
     return f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"
 
 
 def _compare_with_identical(result: LocalWorkCompared) -> Finding:
-    """Finding: the numbers of local steps at which Identical has the lower loss."""
+    """Return the finding on the numbers of local steps at which Identical has the lower loss."""
     shared = [steps for steps in result.identical if steps in result.time_based]
     ahead = [k for k in shared if result.identical[k].final_loss < result.time_based[k].final_loss]
     where = f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"

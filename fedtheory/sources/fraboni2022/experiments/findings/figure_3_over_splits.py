@@ -1,4 +1,4 @@
-"""Sentences of fraboni2022 on Figure 3, on several splits of each kind."""
+"""Findings on Figure 3 of fraboni2022, on several splits of each kind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Runs = Sequence[LocalWorkOnSplit]
 def compare_splits_of_figure_3(
     works: Runs, tuned: Sequence[TunedLocalWork], changed: Sequence[Mitigation]
 ) -> tuple[Finding, ...]:
-    """Figure 3 on several splits of each kind."""
+    """Return the findings on Figure 3, on several splits of each kind."""
     return (
         _identical_similar(works),
         *_overtaking(works),
@@ -50,7 +50,7 @@ def _group_by_split(works: Iterable[LocalWorkOnSplit]) -> Iterator[tuple[Split, 
 
 
 def _diverging_from(runs: Runs, measure: str) -> float:
-    """Smallest number of local steps with which the run diverges."""
+    """Return the smallest number of local steps at which the run diverges."""
     return min((each.local_steps for each in runs if getattr(each, measure) == inf), default=inf)
 
 
@@ -73,14 +73,14 @@ _BOTH = ("identical_excess", "identical_deviation")
 
 
 def _growth(runs: Runs, measure: str, first: int, last: int) -> float:
-    """Ratio of a number between two numbers of local steps; infinite where a run diverges."""
+    """Return the ratio of a number between two numbers of local steps; infinite if a run diverges."""
     found = {each.local_steps: float(getattr(each, measure)) for each in runs}
     numbers = found.get(first, inf), found.get(last, inf)
     return inf if inf in numbers else numbers[1] / numbers[0]
 
 
 def _overtaking(works: Runs) -> tuple[Finding, Finding]:
-    """After how many local steps Time-based stays behind Identical."""
+    """Return the numbers of local steps after which Time-based stays behind Identical."""
     texts, ordered, as_published = [], True, True
     for split, splits in _group_by_split(works):
         deviation = [_find_last_lead(runs, "deviation") for runs in splits]
@@ -109,7 +109,7 @@ def _overtaking(works: Runs) -> tuple[Finding, Finding]:
 
 
 def _find_last_lead(runs: Runs, measure: str) -> int:
-    """Largest number of local steps with which Time-based is not behind; zero where it always is."""
+    """Return the largest number of local steps at which Time-based is not behind; zero if it always is."""
     ahead = [
         each.local_steps
         for each in runs
@@ -124,7 +124,7 @@ def _join(numbers: Sequence[float]) -> str:
 
 
 def _mitigating(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
-    """Changes that halve or remove the fluctuation of Time-based."""
+    """Return the changes that halve or remove the fluctuation of Time-based."""
     counts = {change: _improve(changed, change) for change in CHANGES[1:]}
     texts = {change: f"{change}: {better} of {total} runs" for change, (better, total) in counts.items()}
     evidence = (
@@ -146,7 +146,7 @@ def _mitigating(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
 
 
 def _cases(changed: Iterable[Mitigation]) -> dict[tuple[str, int, int], dict[str, Mitigation]]:
-    """By kind of split, seed and local steps, the runs with every change."""
+    """Return the runs with every change, by kind of split, seed and local steps."""
     cases: dict[tuple[str, int, int], dict[str, Mitigation]] = {}
     for each in changed:
         cases.setdefault((each.split, each.seed, each.local_steps), {})[each.change] = each
@@ -168,7 +168,7 @@ def _rescue(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
 
 
 def _check_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
-    """Finding: the instability is missing on IID splits, where the clients' data are alike."""
+    """Return the finding that the instability is absent on IID splits, where the clients' data are alike."""
     limits = {
         split: [_diverging_from(runs, "time_based_excess") for runs in splits]
         for split, splits in _group_by_split(works)
@@ -194,7 +194,7 @@ def _check_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
 
 
 def _slow_moves(works: Runs) -> Finding:
-    """Finding: each update of a slow client moves the model further with time-based weights."""
+    """Return the finding that each update of a slow client moves the model further with time-based weights."""
     texts, holds = [], True
     for split, splits in _group_by_split(works):
         known = [each for runs in splits for each in runs if not isnan(each.move_ratio)]

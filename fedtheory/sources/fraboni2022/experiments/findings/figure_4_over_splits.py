@@ -1,4 +1,4 @@
-"""Sentences of fraboni2022 on Figures 4 to 7, on several splits and with a fine search for each step size."""
+"""Findings on Figures 4 to 7 of fraboni2022, on several splits and with a fine search for each step size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.rises import Rises
 from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme
 
 _SHOWN = 6
-"""Largest stable step sizes that are listed."""
+"""Number of largest stable step sizes that are listed."""
 
 Setting = tuple[int, str, int]
 """Clients, kind of split, X of the hardware FX."""
@@ -20,7 +20,7 @@ Excess = dict[tuple[str, int, int], float]
 
 
 def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, ...]:
-    """Figure 4 on several splits of each kind."""
+    """Return the findings on Figure 4, on several splits of each kind."""
     found = settings(records, is_scaled=False)
     alike = {setting: excess for setting, excess in found.items() if setting[-1] == 0}
     unlike = {setting: excess for setting, excess in found.items() if setting[-1] > 0}
@@ -48,7 +48,7 @@ def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, 
 
 
 def settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting, Excess]:
-    """Excess losses by setting, with the server step size one, or the number of clients where `is_scaled`.
+    """Return excess losses by setting, with server step size one, or the number of clients if `is_scaled`.
 
     Asynchronous FedAvg has the server step size one in both.
     """
@@ -63,7 +63,7 @@ def settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting,
 def _order(
     statement: str, found: dict[Setting, Excess], schemes: tuple[str, str], *, always: bool = True, cause: str = ""
 ) -> Finding:
-    """Finding: the first scheme has the lower loss at its best step size, in all cases or in one."""
+    """Return the finding that the first scheme has the lower loss at its best step size, in all cases or in one."""
     outcomes, texts = [], []
     for clients in sorted({setting[0] for setting in found}):
         chosen = {setting: excess for setting, excess in found.items() if setting[0] == clients}
@@ -102,7 +102,7 @@ def _list_times(found: Iterable[Excess]) -> str:
 
 
 def _server_step_size(records: Sequence[BestScheme]) -> str:
-    """FedFix with the better of two server step sizes against asynchronous FedAvg."""
+    """Compare FedFix, with the better of two server step sizes, with asynchronous FedAvg."""
     one, scaled = (settings(records, is_scaled=is_scaled) for is_scaled in (False, True))
     texts = []
     for split in SPLITS:
@@ -123,7 +123,7 @@ def _server_step_size(records: Sequence[BestScheme]) -> str:
 
 
 def _smaller_step_sizes(records: Sequence[BestScheme]) -> str:
-    """Median ratio of the best step sizes of FedFix and of asynchronous FedAvg, for each number of clients."""
+    """Return the median ratio of the best step sizes of FedFix and of asynchronous FedAvg, by number of clients."""
     sizes = {
         (each.clients, each.scheme, each.split, each.slower, each.time, each.seed): each.step_size
         for each in records
@@ -141,12 +141,12 @@ def _smaller_step_sizes(records: Sequence[BestScheme]) -> str:
 
 
 def compare_splits_of_figures_5_to_7(records: Sequence[Rises]) -> tuple[Finding, ...]:
-    """Figures 5 to 7: synchronous FedAvg at each step size."""
+    """Return the findings on Figures 5 to 7: synchronous FedAvg at each step size."""
     return (_not_monotone(records),)
 
 
 def _not_monotone(records: Sequence[Rises]) -> Finding:
-    """Finding: the loss of sampled runs rises, more often at larger step sizes."""
+    """Return the finding that the loss of sampled runs rises, more often at larger step sizes."""
     texts, holds = [], True
     for split in SPLITS:
         chosen = [each for each in records if each.split == split]
@@ -165,6 +165,6 @@ def _not_monotone(records: Sequence[Rises]) -> Finding:
 
 
 def _average_share(records: Sequence[Rises], step_size: float) -> float:
-    """Average the share of rises at a step size over the splits."""
+    """Return the average fraction of rises at a step size over the splits."""
     shares = [each.sampled for each in records if each.step_size == step_size]
     return sum(shares) / len(shares)

@@ -12,7 +12,7 @@ from fedtheory.sources.fraboni2022.experiments.findings.words import number_or_d
 
 
 def findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
-    """Figure 4: the three schemes, each at its best step size."""
+    """Return the findings on Figure 4: the three schemes, each at its best step size."""
     everywhere = [compared for result in results for compared in result.by_hardware]
     alike = [compared for compared in everywhere if compared.slower == 0]
     unlike = [compared for compared in everywhere if compared.slower > 0]
@@ -59,7 +59,7 @@ def _half_interval(results: Sequence[SplitCompared]) -> Finding:
 
 
 def findings_5_to_7(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
-    """Figures 5 to 7: heterogeneous hardware, at each step size."""
+    """Return the findings on Figures 5 to 7: heterogeneous hardware, at each step size."""
     unlike = [compared for result in results for compared in result.by_hardware if compared.slower > 0]
     return (_order_at_small_steps(unlike), _instability(unlike), _asynchronous_fails(unlike))
 
@@ -77,7 +77,9 @@ def _order_at_small_steps(compared: Sequence[SchemesCompared]) -> Finding:
 
 
 def _instability(compared: Sequence[SchemesCompared]) -> Finding:
-    """Read off the variance of the model from the best step size on: at small ones the runs are still on their way."""
+    """Compare the variance of the model from the best step size on, because runs with small ones are not yet
+    stationary.
+    """
     texts, holds = [], True
     for each in compared:
         for name, tuned in each.schemes.items():

@@ -1,4 +1,4 @@
-"""Numbers of runs in sentences."""
+"""Format numbers of runs in sentences."""
 
 from collections.abc import Sequence
 from statistics import mean, stdev
@@ -8,12 +8,12 @@ TWICE = (1.5, 3.0)
 
 
 def number_or_divergence(value: float) -> str:
-    """A number of a run, or that it diverges."""
+    """Return a number of a run, or that it diverges."""
     return "divergence" if value == float("inf") else f"{value:.3g}"
 
 
 def mean_and_deviation(values: Sequence[float]) -> str:
-    """Average and standard deviation over several splits."""
+    """Return average and standard deviation over several splits."""
     if float("inf") in values:
         return "divergence"
     return f"{mean(values):.3g} (deviation {stdev(values):.2g})"

@@ -1,4 +1,4 @@
-"""Figure 3 over several splits: local work at one step size, at the best one, and with changes that mitigate it."""
+"""Figure 3 over several splits: local work at one step size, at the best one, and with mitigating changes."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ WEIGHTINGS: tuple[Weighting, Weighting] = ("Identical", "Time-based")
 
 @dataclass(frozen=True)
 class LocalWorkOnSplit:
-    """Both weightings with one number of local steps on one split, averages over the last 5% of the updates."""
+    """Both weightings with one number of local steps on one split, averaged over the last 5% of the updates."""
 
     split: Split
     seed: int
     step_size: float
-    """The best one for identical weights and one local step."""
+    """The best step size for identical weights and one local step."""
     local_steps: int
     identical_excess: float
-    """Excess loss of problem (2); infinite where the run diverges."""
+    """Excess loss of problem (2); infinite if the run diverges."""
     time_based_excess: float
     identical_deviation: float
-    """Standard deviation of the expected loss over these updates; infinite where the run diverges."""
+    """Standard deviation of the expected loss over these updates; infinite if the run diverges."""
     time_based_deviation: float
     larger_moves: float
-    """Fraction of the updates of slow clients at which E|theta^{n+1} - theta^n|^2 is larger with time-based weights."""
+    """Fraction of updates of slow clients at which E|theta^{n+1} - theta^n|^2 is larger with time-based weights."""
     move_ratio: float
-    """Ratio of the root mean squared moves at these updates, time-based to identical; nan where a run diverges."""
+    """Ratio of the root mean squared moves at these updates, time-based to identical; nan if a run diverges."""
 
 
 def local_work_on_split(
@@ -94,11 +94,11 @@ class TunedLocalWork:
     identical_excess: float
     time_based_excess: float
     is_interior: bool
-    """Whether smaller and larger step sizes than both best ones were tried."""
+    """Whether step sizes below and above both best ones were tried."""
 
 
 def tuned_local_work(split: Split, seed: int, local_steps: Sequence[int]) -> Iterator[TunedLocalWork]:
-    """A grid search over step sizes for each number of local steps."""
+    """Search the best step size on a grid for each number of local steps."""
     problem = digits_problem(CLIENTS, split, seed)
     minimum = float(problem.optimal_value)
     for steps in local_steps:
@@ -147,7 +147,7 @@ class Mitigation:
 
 
 def mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> Iterator[Mitigation]:
-    """All changes, one at a time."""
+    """Yield the results of all changes, one at a time."""
     problem = digits_problem(CLIENTS, split, seed)
     for change in CHANGES:
         size = step_size / 4 if change == "a quarter of the local step size" else step_size

@@ -12,29 +12,31 @@ from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_probl
 from fedtheory.sources.fraboni2022.experiments.figure_4 import CLIENTS, LOCAL_STEPS, STEP_SIZES, scheme_scenario
 
 RUNS = 20
-"""Sampled runs for each step size."""
+"""Number of sampled runs per step size."""
 NEGLIGIBLE = 1e-6
-"""Relative rises of an expected loss below this one do not count: a run may end slightly below its stationary loss."""
+"""Relative size below which a rise of an expected loss is ignored, as a run may end slightly below its stationary
+loss.
+"""
 
 
 @dataclass(frozen=True)
 class Rises:
-    """Synchronous FedAvg on one split with one step size, where it does not diverge."""
+    """Synchronous FedAvg on one split with one stable step size."""
 
     split: Split
     seed: int
     rounds: int
     step_size: float
     expected: int
-    """Rounds after which E L(theta^n) is larger than before by more than a millionth."""
+    """Number of rounds in which E L(theta^n) rises by more than a millionth."""
     sampled: float
-    """Fraction of the rounds of sampled runs after which L(theta^n) is larger than before."""
+    """Fraction of the rounds of sampled runs in which L(theta^n) rises."""
     largest: float
     """Largest L(theta^{n+1}) - L(theta^n) of the sampled runs."""
 
 
 def rises(split: Split, seed: int, rounds: int) -> Iterator[Rises]:
-    """All step sizes of the search of Figure 4 at which the scheme does not diverge."""
+    """Yield results for all step sizes of the search of Figure 4 at which the scheme does not diverge."""
     problem = digits_problem(CLIENTS, split, seed)
     runs = scheme_scenario(problem, "synchronous", 0, LOCAL_STEPS, rounds)
     loss = sampling.loss(problem)

@@ -17,7 +17,7 @@ from fedtheory.sources.fraboni2022.experiments.figure_4 import LOCAL_STEPS, SCEN
 from fedtheory.sources.fraboni2022.experiments.over_splits.search import best_of, search, step_size_at
 
 _ROUNDING = 1e-9
-"""Clock times and losses are floats."""
+"""Relative tolerance for rounding, as clock times and losses are floats."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,17 @@ class SchemeCase:
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases that are searched together: they share the noise of a client's local steps."""
+    """Cases that are searched together, because they share the noise of local steps."""
 
     cases: tuple[SchemeCase, ...]
     largest: int
     smallest: int
-    """Ends of the coarse grid."""
+    """Exponent of the smallest step size of the coarse grid."""
 
 
 _SCALED = True
 GROUPS = (
-    # The slowest client is the same with every hardware, so synchronous rounds are.
+    # All hardware has the same slowest client, so the synchronous rounds are equal.
     CaseGroup((SchemeCase("synchronous", 0), SchemeCase("FedFix-0.5", 0), SchemeCase("FedFix-0.5", 80)), -4, -32),
     CaseGroup(
         (
@@ -57,12 +57,12 @@ GROUPS = (
         -48,
     ),
 )
-"""From 2^-1 to 2^-8 for averages of clients; from 2^-6 to 2^-12 where a client counts M times as much."""
+"""Step sizes from 2^-1 to 2^-8 for averages of clients, and from 2^-6 to 2^-12 if a client has M times the weight."""
 
 
 @dataclass(frozen=True)
 class BestScheme:
-    """One scheme on one split with one hardware, at the step size that is best for one time budget."""
+    """One scheme on one split with one hardware, at the best step size for one time budget."""
 
     clients: int
     split: Split
@@ -77,13 +77,13 @@ class BestScheme:
     excess: float
     """Final loss minus the smallest loss of (2)."""
     is_interior: bool
-    """Whether smaller and larger step sizes were tried."""
+    """Whether step sizes below and above the best one were tried."""
 
 
 def best_schemes(
     split: Split, seed: int, *, clients: int, times: Sequence[int], local_steps: int = LOCAL_STEPS
 ) -> Iterator[BestScheme]:
-    """All schemes with every hardware on one split, for ascending time budgets."""
+    """Yield all schemes with every hardware on one split, for ascending time budgets."""
     problem = digits_problem(clients, split, seed)
     minimum = float(problem.optimal_value)
     for group in GROUPS:
@@ -117,9 +117,9 @@ def _runs(problem: Problem, case: SchemeCase, local_steps: int, horizon: int) ->
 
 
 def final_loss(curve: Curve, time: float, minimum: float) -> float:
-    """Average of E L(theta^n) over the models of the last 5% of a time budget; infinite where the run diverges.
+    """Return the average of E L(theta^n) over the last 5% of a time budget; infinite if the run diverges.
 
-    Moments that grow without bound cancel to losses below the minimum at last: such a run diverges as well.
+    Unbounded moments may finally cancel to losses below the minimum; such a run diverges as well.
     """
     if curve.diverges or (curve.loss < minimum - _ROUNDING).any():
         return float("inf")

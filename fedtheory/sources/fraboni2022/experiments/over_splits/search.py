@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 FINE = 4
-"""Grid points of the fine search for each factor of two: neighbours have the ratio 2^(1/4)."""
+"""Number of grid points of the fine search per factor of two: neighbours have the ratio 2^(1/4)."""
 COARSE = 2
 """The coarse search takes every second grid point: neighbours have the ratio 2^(1/2)."""
 
 Losses = Mapping[int, Sequence[float]]
-"""By grid point, the final loss for each time budget; infinite where the run diverges."""
+"""Final losses for each time budget, by grid point; infinite if the run diverges."""
 
 
 def step_size_at(point: int) -> float:
-    """Step size of a grid point."""
+    """Return the step size of a grid point."""
     return float(2.0 ** (point / FINE))
 
 
@@ -26,16 +26,16 @@ class Best:
     point: int
     loss: float
     is_interior: bool
-    """Whether the search has a smaller and a larger step size, so that the best one is not at its end."""
+    """Whether a smaller and a larger step size were tried, so that the best one is not at an end."""
 
     @property
     def step_size(self) -> float:
-        """The step size itself."""
+        """Return the step size."""
         return step_size_at(self.point)
 
 
 def search(losses_at: Callable[[int], Sequence[float]], largest: int, smallest: int) -> dict[int, Sequence[float]]:
-    """Final losses on the coarse grid, and on the fine one around the best coarse point of each time budget.
+    """Return final losses on the coarse grid, and on the fine one around the best coarse point of each time budget.
 
     `losses_at` returns the final losses at a grid point, one for each time budget.  The coarse search goes down from
     `largest` to `smallest`; both are multiples of `COARSE`.
@@ -50,6 +50,6 @@ def search(losses_at: Callable[[int], Sequence[float]], largest: int, smallest: 
 
 
 def best_of(losses: Losses, budget: int) -> Best:
-    """The best grid point for one time budget."""
+    """Return the best grid point for one time budget."""
     point = min(sorted(losses), key=lambda each: losses[each][budget])
     return Best(point, losses[point][budget], min(losses) < point < max(losses))

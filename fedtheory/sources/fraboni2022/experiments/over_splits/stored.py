@@ -33,15 +33,15 @@ SHORTER_TIMES = (10, 20, 50)
 
 
 LOCAL_STEPS = (*range(1, 17), 20, 25)
-"""K of Figure 3 at one step size."""
+"""Numbers K of local steps of Figure 3 at one step size."""
 TUNED_LOCAL_STEPS = (1, 5, 25)
-"""K of the grid search."""
+"""Numbers K of local steps of the grid search."""
 MITIGATED_LOCAL_STEPS = (4, 8)
 ROUNDS = 100
-"""Rounds of the sampled synchronous runs."""
+"""Number of rounds of the sampled synchronous runs."""
 
 Part = Callable[[], Iterable[Any]]
-"""Computes the records of one split."""
+"""Function that computes the records of one split."""
 
 
 def _schemes() -> Iterator[Part]:
@@ -79,13 +79,13 @@ def _rises() -> Iterator[Part]:
 def _select_figure_2_step_size(
     compute: Callable[..., Iterable[Any]], split: Split, seed: int, steps: Any
 ) -> Iterable[Any]:
-    """The records at the step size that is best for identical weights and one local step on the split."""
+    """Compute the records at the step size that is best for identical weights and one local step on the split."""
     return compute(split, seed, figure_2(split, seed=seed).step_size, steps)
 
 
 @dataclass(frozen=True)
 class Table(Generic[Record]):
-    """A stored table: its records' class, and what computes them, split by split."""
+    """A stored table: the class of its records, and the functions that compute them, split by split."""
 
     kind: type[Record]
     parts: Callable[[], Iterator[Part]]
@@ -102,7 +102,7 @@ TABLES: dict[str, Table[Any]] = {
 
 
 def recompute(table: str) -> list[Any]:
-    """Computes the records of a table; reports each split on standard error."""
+    """Compute the records of a table, and report each split on standard error."""
     records: list[Any] = []
     for part in TABLES[table].parts():
         records += part()
@@ -112,5 +112,5 @@ def recompute(table: str) -> list[Any]:
 
 @cache
 def stored(table: str) -> tuple[Any, ...]:
-    """The stored records of a table."""
+    """Return the stored records of a table."""
     return read_table(TABLES[table].kind, RESULTS / f"{table}.csv")

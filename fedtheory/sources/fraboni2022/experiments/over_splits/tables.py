@@ -15,7 +15,7 @@ Record = TypeVar("Record")
 
 
 def write_table(records: Iterable[Any], file: Path) -> None:
-    """Writes records of one dataclass, one to a line."""
+    """Write records of one dataclass, one per line."""
     rows = [{name: _text(value) for name, value in asdict(record).items()} for record in records]
     with file.open("w", newline="") as target:
         writer = csv.DictWriter(target, list(rows[0]), lineterminator="\n")
@@ -24,7 +24,7 @@ def write_table(records: Iterable[Any], file: Path) -> None:
 
 
 def read_table(kind: type[Record], file: Path) -> tuple[Record, ...]:
-    """Reads records of the dataclass `kind`."""
+    """Read records of the dataclass `kind`."""
     types = get_type_hints(kind)
     readers = {each.name: _READERS.get(types[each.name], str) for each in fields(kind)}  # type: ignore[arg-type]
     with file.open(newline="") as source:

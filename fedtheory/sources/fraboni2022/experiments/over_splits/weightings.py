@@ -13,13 +13,13 @@ from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, 
 
 @dataclass(frozen=True)
 class WeightingOnSplit:
-    """Averages over the last 5% of the updates with one weighting on one split."""
+    """One weighting on one split, averaged over the last 5% of the updates."""
 
     split: Split
     seed: int
     weighting: str
     step_size: float
-    """The best one for identical weights."""
+    """The best step size for identical weights."""
     excess: float
     """Excess loss of problem (2)."""
     spread: float
@@ -29,11 +29,11 @@ class WeightingOnSplit:
     weighted_spread: float
     """Standard deviation of the clients' expected losses, with the weights of problem (10)."""
     fast_loss: float
-    """Average of the expected losses of the fast clients, which are those with a time-based weight below one."""
+    """Average of the expected losses of the fast clients, whose time-based weight is below one."""
 
 
 def weightings_on_split(split: Split, seed: int) -> Iterator[WeightingOnSplit]:
-    """Both weightings on one split of the digits."""
+    """Yield both weightings on one split of the digits."""
     result = figure_2(split, seed=seed)
     for weighting, curve in (("Identical", result.identical), ("Time-based", result.time_based)):
         yield WeightingOnSplit(
@@ -50,11 +50,13 @@ def weightings_on_split(split: Split, seed: int) -> Iterator[WeightingOnSplit]:
 
 
 def fast_loss(result: WeightsCompared, curve: Curve) -> float:
-    """Average of the final expected losses of the fast clients, those that participate more often than on average."""
+    """Return the average of the final expected losses of the fast clients, which participate more often than
+    average.
+    """
     is_fast = result.shares > result.importance
     return final(curve.client_losses[:, is_fast].mean(axis=1))
 
 
 def final(values: Array) -> float:
-    """Average over the last 5% of the updates."""
+    """Return the average over the last 5% of the updates."""
     return float(last(values).mean())
