@@ -1,6 +1,6 @@
-"""Settings for all tests: random examples at a desk, the same ones on every run of continuous integration.
+"""Settings for all tests: random examples locally, fixed ones in continuous integration.
 
-No example has a deadline: a busy machine is no failure.
+Examples have no deadline, so that a busy machine causes no failure.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fedtheory.process import collect_rarely
 
 __all__ = ["pytest_addoption", "pytest_configure", "pytest_runtest_setup"]
 
-os.environ["FEDTHEORY_CACHE"] = ""  # what a test sees is computed by the code that it tests
+os.environ["FEDTHEORY_CACHE"] = ""  # Tests must see results of the present code, not cached ones.
 collect_rarely()
 
 settings.register_profile("random", deadline=None)

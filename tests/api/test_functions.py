@@ -48,7 +48,7 @@ def test_a_run_is_a_file_a_table_or_an_object(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_simulate_gives_the_numbers_of_the_command(tmp_path: Path) -> None:
-    """Each of them, in rationals."""
+    """Each column of the command is equal to that of the function, in rationals."""
     file = tmp_path / "run.toml"
     file.write_text(run_toml(RUN))
     command = [sys.executable, "-m", "fedtheory", "simulate", str(file), "--arithmetic", "rational", "--json"]
@@ -70,7 +70,7 @@ def test_a_violation_is_confirmed_in_rationals() -> None:
 
 @pytest.mark.long
 def test_a_claim_of_a_notebook_is_verified() -> None:
-    """No file has it, and the verdict carries a run that violates it."""
+    """A claim without a file is verified, and the verdict carries a run that violates it."""
     (found,) = ft.verify(FALSE, search=0, jobs=2)
     assert found.verdict == "refuted"
     assert found.target == "mine:drift"
@@ -88,7 +88,7 @@ def test_prove_and_plan() -> None:
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
-    """They say what was expected."""
+    """The message of an error says what was expected."""
     with pytest.raises(ft.InputError, match="at least one claim"):
         ft.verify()
     with pytest.raises(ft.InputError, match="cannot be read"):
@@ -98,7 +98,7 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
 
 
 def test_random_clocks_give_means() -> None:
-    """Schedules are sampled; the columns have one entry for each update, and one for the start."""
+    """Schedules are sampled; columns have one entry for each update, and one for the start."""
     clock = {"policy": "async", "times": [1, 2], "law": "exponential"}
     found = ft.simulate({**RUN, "algorithm": {**RUN["algorithm"], "clock": clock}}, schedules=3)
     assert found.to_numpy().shape == (4, 4)
@@ -116,7 +116,7 @@ def test_importing_the_package_imports_no_floor_above() -> None:
 
 @pytest.mark.long
 def test_what_falsify_finds_is_a_violation() -> None:
-    """Its run, given to `check`, violates the claim with the same two sides, in rationals."""
+    """The found run violates the claim in `check`, with the same two sides in rationals."""
     found = ft.falsify(FALSE, budget=8)
     assert found.verdict == "refuted"
     assert found.found is not None
@@ -129,7 +129,7 @@ def test_what_falsify_finds_is_a_violation() -> None:
 
 
 def test_linear_algebra_has_one_thread_unless_the_environment_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For as long as a function runs."""
+    """Linear algebra uses one thread while a function runs."""
 
     def threads() -> set[int]:
         return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}

@@ -1,4 +1,4 @@
-"""Problems from what people have: the same numbers as from the formula."""
+"""Problems from arrays, data frames and tensors have the values of the documented formula."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def table() -> pd.DataFrame:
 
 
 def test_arrays() -> None:
-    """The objective is the one that is documented."""
+    """Arrays give the documented objective."""
     problem = ft.problem_from(X, Y, client=CLIENT)
     for point in (np.zeros(2), np.array([0.3, -1.2])):
         assert problem.value(point) == pytest.approx(value(point), rel=1e-12)
 
 
 def test_data_frames_name_their_columns() -> None:
-    """Outputs and clients are taken out of the inputs; a column of ones is added at the end."""
+    """The columns of outputs and clients are removed from the inputs; a column of ones is added at the end."""
     problem = ft.problem_from(table(), "y", client="who")
     assert problem.value(np.array([1.0, 1.0, 0.0])) == pytest.approx(value(np.ones(2)), rel=1e-12)
     raw = ft.problem_from(table(), "y", client="who", intercept=False, features=["v", "u"])
@@ -70,7 +70,7 @@ def test_frames_are_prepared_as_files_are(tmp_path: Path) -> None:
 
 
 def test_raw_columns_are_noted() -> None:
-    """Scales that are far apart, and a model without a constant term, wherever the data come from."""
+    """Columns with very different scales, and a model without intercept, are noted for data from any source."""
     far = ft.problem_from(table().assign(u=lambda rows: 1000 * rows.u), "y", client="who", standardize=False)
     assert [note.partition(":")[0] for note in notes_on_columns(far)] == ["the columns have very different scales"]
     bare = ft.problem_from(X, Y, client=CLIENT)
@@ -79,7 +79,7 @@ def test_raw_columns_are_noted() -> None:
 
 
 def test_columns_of_any_kind() -> None:
-    """Booleans, whole numbers, and a frame's missing values, which errors name with their row."""
+    """Booleans and integers are converted; a missing value is an error that names its row."""
     frame = pd.DataFrame({"u": [True, False], "v": pd.array([1, 2], dtype="Int64"), "y": [1.0, 2.0], "who": ["a", "b"]})
     problem = ft.problem_from(frame, "y", client="who", intercept=False, standardize=False)
     assert [rows.tolist() for rows in problem.data.inputs] == [[[1, 1]], [[0, 2]]]
@@ -89,7 +89,7 @@ def test_columns_of_any_kind() -> None:
 
 
 def test_the_index_of_a_frame_that_was_read() -> None:
-    """The client column is not a feature."""
+    """The index of a data frame from a csv file is not a feature."""
     frame = table()
     frame.insert(0, "Unnamed: 0", range(4))
     assert ft.problem_from(frame, "y", client="who").dimension == 3
@@ -112,14 +112,14 @@ FRAMES = {
 
 @pytest.mark.parametrize(("change", "message"), FRAMES.values(), ids=[name.replace(" ", "-") for name in FRAMES])
 def test_mistakes_in_frames(change: Callable[[Any], Any], message: str) -> None:
-    """One line, with the row and the column."""
+    """An error in a frame is one line with the row and the column."""
     with pytest.raises(ft.InputError, match=message) as caught:
         ft.problem_from(change(table()), "y", client="who")
     assert "\n" not in str(caught.value)
 
 
 def test_what_is_no_run() -> None:
-    """A problem alone, or a frame: the message says how to make a run of it."""
+    """A problem without an algorithm, or a frame, is no run; the message says how to build one."""
     for given in (ft.problem_from(X, Y, client=CLIENT), table(), None):
         for command in (ft.plan, ft.simulate):
             with pytest.raises(ft.InputError, match=r"run: expected a run, .* ft\.run_on"):
@@ -127,13 +127,13 @@ def test_what_is_no_run() -> None:
 
 
 def test_what_loaders_return() -> None:
-    """Something with data and target brings its outputs."""
+    """An object with data and target, as loaders return it, provides the outputs."""
     problem = ft.problem_from(SimpleNamespace(data=X, target=Y), client=CLIENT)
     assert problem.value(np.ones(2)) == pytest.approx(value(np.ones(2)), rel=1e-12)
 
 
 def test_tensors() -> None:
-    """They are detached first; an object with these methods is treated as a tensor."""
+    """Tensors are detached first; an object with their methods is treated as a tensor."""
 
     class Tensor:
         def detach(self) -> Tensor:
@@ -168,6 +168,6 @@ def test_splits() -> None:
     ],
 )
 def test_mistakes(arguments: tuple[object, ...], message: str) -> None:
-    """One sentence with the name of the argument."""
+    """An error is one sentence with the name of the argument."""
     with pytest.raises(ft.InputError, match=message):
         ft.problem_from(*arguments[:2], client=arguments[2] if len(arguments) > 2 else None)

@@ -1,4 +1,4 @@
-"""Progress is reported where it can be read."""
+"""Progress is reported only in a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fedtheory.api.progress import progress
 def test_a_cell_gets_no_animation(
     in_a_cell: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a terminal a bar is drawn over and over; what a cell of a notebook starts keeps silent for a few seconds."""
+    """A notebook cell shows no animated progress bar, and no progress for a few seconds."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("TERM", "xterm")

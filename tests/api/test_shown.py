@@ -35,12 +35,12 @@ def shown() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def objects() -> dict[str, Any]:
-    """Made once."""
+    """The objects are created once."""
     return shown()
 
 
 def test_a_terminal_shows_one_line(objects: dict[str, Any]) -> None:
-    """Never pages of arrays."""
+    """Every object is displayed in one line."""
     for thing in objects.values():
         assert repr(thing).startswith(f"<{type(thing).__name__} ")
         assert "\n" not in repr(thing)
@@ -48,7 +48,7 @@ def test_a_terminal_shows_one_line(objects: dict[str, Any]) -> None:
 
 
 def test_a_notebook_shows_well_formed_html(objects: dict[str, Any]) -> None:
-    """Tables are tables and nothing of a formula is taken for a tag."""
+    """HTML of every object is well formed: tables are tables, and formulas are escaped."""
     for name, thing in objects.items():
         page = ET.fromstring(thing._repr_html_())
         assert page.find("script") is None, name
@@ -109,7 +109,7 @@ def test_text_is_escaped() -> None:
 
 @given(st.floats(min_value=1e-12, max_value=1e12))
 def test_a_limit_in_print_is_not_above_it(value: float) -> None:
-    """Six digits, rounded down: what is copied from it satisfies the condition, and is hardly smaller."""
+    """A limit is rounded down to six digits, so that the printed value satisfies the condition."""
     assert value * (1 - 2e-5) <= float(short_below(value)) <= value
     if float(short(value)) <= value:
         assert short_below(value) == short(value)

@@ -1,4 +1,4 @@
-"""Benchmarks say what they compare, and how it came out, in a row of the table that the documentation shows."""
+"""Benchmarks record their comparison and its result in a row of the table in the documentation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rows import Row
 
 @pytest.fixture
 def row(benchmark: Any) -> Row:
-    """Write a row: what is measured, against what, the figure, and what the figure is."""
+    """Record a row: subject, reference, figure, and unit of the figure."""
 
     def write(what: str, against: str, figure: float, kind: str) -> None:
         benchmark.extra_info.setdefault("rows", []).append([what, against, figure, kind])

@@ -28,7 +28,7 @@ def random_problem(clients: int, dimension: int = 10) -> Problem:
 
 
 def best_of(task: Callable[[], object], runs: int = 5) -> float:
-    """Shortest of several times of this process and of those that it has ended: a busy machine does not count."""
+    """Return the shortest of several processor times of this process and of its finished children."""
     timings = []
     for _ in range(runs):
         begin = _seconds_at_work()
@@ -43,17 +43,17 @@ def _seconds_at_work() -> float:
 
 
 def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
-    """Slope of a straight line through the logarithms of costs against those of sizes."""
+    """Return the slope of a straight line through the logarithms of costs against those of sizes."""
     slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
     return float(slope)
 
 
 Scale = tuple[Sequence[int], Callable[[int], float], float]
-"""Sizes, the seconds that a size takes, and the largest exponent that is expected."""
+"""Sizes, a function that returns the seconds for a size, and the largest expected exponent."""
 
 
 def require_growth(name: str, scale: Scale, benchmark: Any, row: Row) -> None:
-    """Write the exponent of a fitted power of the size into the table; it is no larger than expected."""
+    """Record the exponent of a fitted power of the size, and assert that it is not too large."""
     sizes, seconds, largest = scale
     found = exponent(sizes, [seconds(size) for size in sizes])
     benchmark.pedantic(seconds, args=(sizes[0],), rounds=1)
@@ -63,7 +63,7 @@ def require_growth(name: str, scale: Scale, benchmark: Any, row: Row) -> None:
 
 @cache
 def seconds_of_sympy() -> float:
-    """A new process that imports SymPy."""
+    """Return the seconds of a new process that imports SymPy."""
     return best_of(lambda: subprocess.run([sys.executable, "-c", "import sympy"], check=True), 3)
 
 
@@ -79,6 +79,6 @@ print(process_time() - begin)
 
 
 def seconds_to_prove(*claim_ids: str) -> float:
-    """To check certificates, all of them unless some are named, in a new process, which remembers no signs."""
+    """Return the seconds to check certificates in a new process without cached signs; all of them by default."""
     command = [sys.executable, "-c", _PROVE.format(chosen=claim_ids)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -1,4 +1,4 @@
-"""A row of the table that the documentation shows: what is measured, against what, the figure, and what it is."""
+"""A row of the table in the documentation: subject, reference, figure, and its unit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Write the figures of benchmark runs into their page: ``python table.py RESULTS.json [RESULTS.json ...] PAGE``.
 
-Rows that the runs did not measure stay unchanged.
+Rows without a new measurement are kept.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ BEGIN, END = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmar
 
 
 Rows = dict[tuple[str, str], str]
-"""The figure of each row, by what is measured and against what."""
+"""The figure of each row, by subject and reference."""
 
 
 def measured(results: dict[str, list[dict[str, dict[str, list[list[str]]]]]]) -> Rows:
-    """The rows of all benchmarks of a run."""
+    """Return the rows of all benchmarks of a run."""
     rows = [row for benchmark in results["benchmarks"] for row in benchmark["extra_info"].get("rows", [])]
     return {(what, against): _show(float(figure), kind) for what, against, figure, kind in rows}
 
 
 def table(rows: Rows) -> str:
-    """The rows as Markdown."""
+    """Return the rows as Markdown."""
     lines = ["| what | against | figure |", "| --- | --- | --- |"]
     lines += [f"| {what} | {against} | {figure} |" for (what, against), figure in rows.items()]
     return "\n".join(lines)
 
 
 def written_before(page: str) -> Rows:
-    """The rows that a page has between its marks."""
+    """Return the rows between the marks of a page."""
     inside = page.partition(BEGIN)[2].partition(END)[0]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in inside.splitlines() if line[:1] == "|"]
     return {(what, against): figure for what, against, figure in cells[2:]}
@@ -41,12 +41,12 @@ def _show(figure: float, kind: str) -> str:
 
 
 def _round(figure: float) -> str:
-    """Two digits: the rest is the machine's."""
+    """Round to two digits, since further digits depend on the machine."""
     return f"{float(f'{figure:.2g}'):,.10g}"
 
 
 def written(readme: str, rows: str) -> str:
-    """A page with these rows between its marks; `ValueError` without marks."""
+    """Return a page with these rows between its marks; raises `ValueError` without marks."""
     before, _, rest = readme.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:

@@ -24,7 +24,7 @@ CLIENTS, DIMENSION, UPDATES = 50, 20, 10_000
 
 
 def asynchronous(problem: Problem, updates: int, ties: str = "one-by-one") -> Algorithm:
-    """One client after another reports, with times from 1 to about 2.5."""
+    """Return an algorithm in which clients report one after the other, with times from 1 to about 2.5."""
     policy = Asynchronous("one-by-one" if ties == "one-by-one" else "together")
     clock = Clock(policy, tuple(fmpq(100 + 3 * client) for client in range(problem.clients)))
     weights = time_based_weights(clock, np.array([fmpq(1, problem.clients)] * problem.clients))
@@ -33,7 +33,7 @@ def asynchronous(problem: Problem, updates: int, ties: str = "one-by-one") -> Al
 
 @pytest.mark.parametrize("ties", ["one-by-one", "together"])
 def test_ten_thousand_asynchronous_updates(ties: str, benchmark: Any, row: Row) -> None:
-    """The joint moments of fifty stale models in twenty dimensions, against as many rounds that wait for all."""
+    """Joint moments of fifty stale models in twenty dimensions are compared with as many synchronous rounds."""
     problem = random_problem(CLIENTS, DIMENSION)
     waiting = fedavg(problem, rounds=UPDATES, local_step_size=0.005, local_steps=5)
     algorithm = asynchronous(problem, UPDATES, ties)
@@ -55,7 +55,7 @@ SCALES: dict[str, Scale] = {
 
 
 def seconds_of(clients: int, dimension: int, updates: int) -> float:
-    """A run in which one client after the other reports, with set-up."""
+    """Return the seconds of a run in which clients report one after the other, including set-up."""
     problem = random_problem(clients, dimension)
     return best_of(lambda: Trajectory(problem, asynchronous(problem, updates)), 3)
 
@@ -67,7 +67,7 @@ def test_costs_grow_as_expected(name: str, benchmark: Any, row: Row) -> None:
 
 
 def dense_suboptimality(problem: Problem, algorithm: Algorithm) -> Array:
-    """E F - F* of the server's model from one linear map of all models, the server's and every client's."""
+    """Return E F - F* of the server's model from one linear map of the models of the server and of every client."""
     recursion = Recursion(problem, algorithm)
     size, clients = problem.dimension + 1, problem.clients
     state = np.tile(recursion.start, (clients + 1, clients + 1))
@@ -88,7 +88,7 @@ def dense_suboptimality(problem: Problem, algorithm: Algorithm) -> Array:
 
 
 def test_live_models_against_the_dense_recursion(benchmark: Any, row: Row) -> None:
-    """The live models give what one matrix for all models gives, and quicker."""
+    """The engine gives the errors of one matrix for all models, and is faster."""
     problem = random_problem(20, 10)
     algorithm = asynchronous(problem, 60)
     dense = dense_suboptimality(problem, algorithm)

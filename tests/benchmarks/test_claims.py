@@ -21,7 +21,9 @@ DRIFT = "renard2022:lemma-2.3"
 
 
 def test_a_certificate_against_a_semidefinite_program(benchmark: Any, row: Row) -> None:
-    """The drift lemma: the certificate is for all M and tau, the program for two clients and three steps."""
+    """The certificate of the drift lemma, for all M and tau, is faster than the program for two clients and three
+    steps.
+    """
     pytest.importorskip("PEPit")
     found = benchmark.pedantic(seconds_to_prove, args=(DRIFT,), rounds=1)
     ratio = found / best_of(lambda: worst_case(find(DRIFT), 2, 3), 1)
@@ -29,13 +31,13 @@ def test_a_certificate_against_a_semidefinite_program(benchmark: Any, row: Row) 
 
 
 def test_all_certificates(benchmark: Any, row: Row) -> None:
-    """All of them together, in units of the import of SymPy."""
+    """The time to check all certificates is measured in imports of SymPy."""
     found = benchmark.pedantic(seconds_to_prove, rounds=1)
     row(f"all {len(certificates())} certificates", "import of SymPy", found / seconds_of_sympy(), "times the cost")
 
 
 def test_the_whole_of_verify(benchmark: Any, row: Row) -> None:
-    """Every claim on all its instances, in units of the import of SymPy."""
+    """The time to verify every claim on all its instances is measured in imports of SymPy."""
 
     def verify() -> None:
         subprocess.run([COMMAND, "verify", "--json"], check=True, capture_output=True)

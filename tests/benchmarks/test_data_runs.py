@@ -32,7 +32,7 @@ DIGITS = {
 
 
 def data_problem(clients: int, rows: int, dimension: int) -> Problem:
-    """Independent rows with curvatures of about one, outputs of a linear model and noise, mini-batches of eight."""
+    """Return independent rows with curvatures of about one, outputs of a noisy linear model, mini-batches of eight."""
     generator = np.random.default_rng(clients)
     inputs = generator.standard_normal((clients, rows, dimension)) / np.sqrt(2 * dimension)
     outputs = inputs.sum(axis=2) + 0.1 * generator.standard_normal((clients, rows))
@@ -40,7 +40,7 @@ def data_problem(clients: int, rows: int, dimension: int) -> Problem:
 
 
 def run_on_data(problem: Problem, rounds: int, local_steps: int = 5) -> Trajectory:
-    """Moments of a run, with set-up; the problem is new, so that nothing of it is known."""
+    """Return the moments of a run, including set-up; the problem is new, so that nothing is cached."""
     algorithm = fedavg(problem, rounds=rounds, local_step_size=0.1, local_steps=local_steps)
     return Trajectory(problem, algorithm)
 
@@ -65,7 +65,7 @@ def test_costs_grow_as_expected(name: str, benchmark: Any, row: Row) -> None:
 
 @pytest.mark.parametrize("dimension", [65, 200])
 def test_clients_with_few_rows_work_in_few_dimensions(dimension, monkeypatch, benchmark: Any, row: Row) -> None:
-    """Ten clients with a row for every ten dimensions, against the same run in all dimensions."""
+    """Ten clients with one row per ten dimensions are compared with the same run in all dimensions."""
     problem = data_problem(10, dimension // 10, dimension)
     quick = best_of(lambda: run_on_data(problem, 30), 3)
     benchmark.pedantic(run_on_data, args=(problem, 30), rounds=1)
@@ -76,7 +76,9 @@ def test_clients_with_few_rows_work_in_few_dimensions(dimension, monkeypatch, be
 
 
 def test_a_hundred_clients_in_two_hundred_dimensions_fit(benchmark: Any, row: Row) -> None:
-    """The largest memory of a run with a hundred clients, two hundred dimensions and full rank, against a gibibyte."""
+    """The peak memory of a run with a hundred clients, two hundred dimensions and full rank is compared with a
+    gibibyte.
+    """
     problem = data_problem(100, 250, 200)
     tracemalloc.start()
     benchmark.pedantic(run_on_data, args=(problem, 2), rounds=1)
@@ -88,7 +90,7 @@ def test_a_hundred_clients_in_two_hundred_dimensions_fit(benchmark: Any, row: Ro
 
 @pytest.mark.parametrize("claim", ["comparator:drift.one-step", "fraboni2022:lemma-2.fixed"])
 def test_statements_about_single_steps(claim: str, benchmark: Any, row: Row) -> None:
-    """A hundred local steps on images of digits, with the runs nearby: vectors at each, or several quantities."""
+    """Claims are checked at a hundred local steps on images of digits, including the perturbed runs."""
 
     def checked() -> object:
         run = parse_run(DIGITS, FLOAT)

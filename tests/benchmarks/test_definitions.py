@@ -17,7 +17,7 @@ REPETITIONS = 100
 
 
 def test_control_variates_of_a_hundred_clients(benchmark: Any, row: Row) -> None:
-    """SCAFFOLD, 100 clients in 20 dimensions, 100 rounds."""
+    """SCAFFOLD runs 100 rounds with 100 clients in 20 dimensions."""
     keys = STEPS | {"name": "scaffold", "rounds": 100}
 
     def run() -> Any:
@@ -29,7 +29,7 @@ def test_control_variates_of_a_hundred_clients(benchmark: Any, row: Row) -> None
 
 
 def _seconds_of_a_round(clients: int) -> float:
-    """One round of federated averaging as a definition, after set-up."""
+    """Return the seconds of one round of FedAvg as a definition, after set-up."""
     keys = STEPS | {"local_step_size": "0.05 + 0*k", "rounds": 1}
     trajectory = run_with(random_problem(clients), keys).trajectory
     assert isinstance(trajectory, JointTrajectory)

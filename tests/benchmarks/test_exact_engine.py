@@ -1,4 +1,4 @@
-"""Cost of exact expectations: against Monte-Carlo, and against the sizes of a run. Ratios within one run only."""
+"""Cost of exact expectations, relative to Monte-Carlo and as a function of the sizes of a run."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from fedtheory.language import quantities as q
 pytestmark = pytest.mark.slow
 LOCAL_STEPS, ROUNDS, STEP_SIZE = 5, 200, 0.05
 TARGET_ERROR = 1e-3
-"""Relative standard error that Monte-Carlo is asked for, on the last round's suboptimality."""
+"""Required relative standard error of Monte-Carlo for the suboptimality of the last round."""
 REPETITIONS = 100
 
 
 @pytest.mark.parametrize("clients", [10, 100])
 def test_monte_carlo_costs_ten_thousand_times_more(clients: int, benchmark: Any, row: Row) -> None:
-    """Vectorised Monte-Carlo, extrapolated to 0.1 % standard error, takes at least 10,000 times the exact run."""
+    """Vectorised Monte-Carlo, extrapolated to 0.1 % standard error, takes at least 10,000 times as long as the exact
+    run.
+    """
     problem = random_problem(clients)
     algorithm = fedavg(problem, rounds=ROUNDS, local_step_size=STEP_SIZE, local_steps=LOCAL_STEPS)
 
@@ -49,7 +51,7 @@ def test_monte_carlo_costs_ten_thousand_times_more(clients: int, benchmark: Any,
 
 
 def seconds_of_a_round(problem: Problem, local_steps: int = LOCAL_STEPS) -> float:
-    """One round, after set-up."""
+    """Return the seconds of one round, after set-up."""
     algorithm = fedavg(problem, rounds=ROUNDS, local_step_size=STEP_SIZE, local_steps=local_steps)
     recursion = Recursion(problem, algorithm)
     moment = recursion.start
@@ -64,7 +66,7 @@ def seconds_of_a_round(problem: Problem, local_steps: int = LOCAL_STEPS) -> floa
 
 
 def seconds_of_a_run(problem: Problem, rounds: int = ROUNDS, local_steps: int = LOCAL_STEPS) -> float:
-    """A run from its constants to its average suboptimality, with set-up."""
+    """Return the seconds of a run from its constants to its average suboptimality, including set-up."""
     algorithm = fedavg(problem, rounds=rounds, local_step_size=STEP_SIZE, local_steps=local_steps)
     return best_of(lambda: q.average_suboptimality.on(Run(problem, algorithm)))
 

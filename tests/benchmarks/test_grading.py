@@ -30,11 +30,13 @@ ABOUT_BOUNDS = [
     if any(isinstance(question, BoundQuestion) for question in found.copy("class").questions)
 ]
 FACTORS = {5: "3/2", 6: "3", 7: "1/2", 8: "1/100"}
-"""Factors of the bounds of some students: looser than the reference, or false."""
+"""Factors of the bounds of some students, which are looser than the reference, or false."""
 
 
 def handed_in(assignment: Assignment, student: str, number: int) -> tuple[str, str]:
-    """The name and the text of a file: half of the class is right, a tenth hostile, and others have other bounds."""
+    """Return the name and the text of a file; half of the class is right, a tenth hostile, and others have other
+    bounds.
+    """
     copy, kind = assignment.copy(student), number % 10
     if kind < 2:
         return f"{student}.ipynb", n.notebook_text(n.instructor_notebook(assignment, copy))
@@ -49,11 +51,11 @@ def handed_in(assignment: Assignment, student: str, number: int) -> tuple[str, s
 
 
 def test_two_hundred_submissions(tmp_path: Path, benchmark: Any, row: Row) -> None:
-    """Right, wrong and hostile ones, one after the other: time that is spent waiting does not count."""
+    """Right, wrong and hostile submissions are graded one after the other; waiting time does not count."""
     folder = tmp_path / "in"
     folder.mkdir()
     for number in range(STUDENTS):
-        # Every kind of submission to every assignment.
+        # Every kind of submission to every assignment is included.
         assignment = ABOUT_BOUNDS[(number + number // 10) % len(ABOUT_BOUNDS)]
         name, text = handed_in(assignment, f"student{number}", number)
         (folder / name).write_text(text, encoding="utf-8")

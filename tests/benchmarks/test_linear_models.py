@@ -1,4 +1,4 @@
-"""Costs of logistic regression: local steps and replicas of many rows, against plain loops over the clients."""
+"""Costs of logistic regression with many rows, relative to plain loops over the clients."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tall(batch: int | None) -> LinearModelRun:
 
 
 def plainly(run: LinearModelRun, generator: np.random.Generator | None) -> Array:
-    """One path by loops over rounds, clients and steps, with the loss after every round."""
+    """Compute one path by loops over rounds, clients and steps, with the loss after every round."""
     model = run.problem.model
     data = [model.inputs[model.rows_of(client)] for client in range(CLIENTS)]
     server, losses = np.zeros(FEATURES), []
@@ -49,7 +49,7 @@ def plainly(run: LinearModelRun, generator: np.random.Generator | None) -> Array
 
 
 def test_full_gradients(benchmark: Any, row: Row) -> None:
-    """One path, with loss, gradient and accuracy of every model."""
+    """One path is computed with loss, gradient and accuracy of every model."""
     run = tall(None)
     _ = run.problem.centred
     found = benchmark.pedantic(lambda: run.with_rounds(ROUNDS).trajectory, rounds=1)
@@ -60,7 +60,7 @@ def test_full_gradients(benchmark: Any, row: Row) -> None:
 
 
 def test_batches(benchmark: Any, row: Row) -> None:
-    """All replicas together, against as many plain paths."""
+    """All replicas together are compared with as many plain paths."""
     run = tall(BATCH)
     _ = run.problem.centred
     found = benchmark.pedantic(lambda: run.with_rounds(ROUNDS).trajectory, rounds=1)

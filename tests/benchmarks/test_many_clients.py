@@ -1,4 +1,4 @@
-"""Cost of runs of many clients: once for each client, and then the same for many as for few."""
+"""Cost of runs with many clients: set-up for each client, and rounds whose cost does not depend on their number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEP_SIZE, LOCAL_STEPS, SAMPLED = 0.05, 5, 100
 
 
 def errors_of(problem: Problem, rounds: int, participation: Participation) -> Array:
-    """E F(x^n) - F* of a run, with set-up."""
+    """Return E F(x^n) - F* of a run, including set-up."""
     return _run_of(problem, rounds, participation).trajectory.server_suboptimality
 
 
@@ -36,7 +36,9 @@ def _run_of(problem: Problem, rounds: int, participation: Participation) -> Run:
 
 
 def final_error_in_plain_numpy(problem: Problem, rounds: int) -> float:
-    """The last error of full participation: maps and noise of the clients one step after the other, then the rounds."""
+    """Return the last error of full participation in NumPy: maps and noise of the clients step by step, then the
+    rounds.
+    """
     hessians, size = problem.hessians, problem.dimension
     optimum = np.linalg.solve(hessians.mean(axis=0), problem.linear.mean(axis=0))
     step = np.eye(size) - STEP_SIZE * hessians
@@ -53,7 +55,9 @@ def final_error_in_plain_numpy(problem: Problem, rounds: int) -> float:
 
 
 def test_many_clients_against_plain_numpy(benchmark: Any, row: Row) -> None:
-    """100,000 clients with their own quadratics in ten dimensions, 100 rounds of 5 steps, with the same error."""
+    """100,000 clients with different quadratics in ten dimensions are run for 100 rounds of 5 steps, with the same
+    error.
+    """
     problem = random_problem(100_000)
     expected = final_error_in_plain_numpy(problem, 100)
     assert errors_of(problem, 100, Full())[-1] == pytest.approx(expected, rel=1e-9)
@@ -65,7 +69,7 @@ def test_many_clients_against_plain_numpy(benchmark: Any, row: Row) -> None:
 
 
 def test_clients_in_types_against_their_types(benchmark: Any, row: Row) -> None:
-    """A million clients in three types, a thousand of them sampled in each round, against three clients."""
+    """A million clients of three types, a thousand of them sampled per round, are compared with three clients."""
 
     def run(count: int, sampled: int) -> Run:
         few = random_problem(3)
@@ -82,21 +86,21 @@ def test_clients_in_types_against_their_types(benchmark: Any, row: Row) -> None:
 
 
 def seconds_of_sampled_rounds(clients: int) -> float:
-    """Two thousand rounds of sampled clients, after the set-up by a first run."""
+    """Return the seconds of two thousand rounds with client sampling, after the set-up by a first run."""
     run = _run_of(random_problem(clients), 100, Uniform(SAMPLED))
     assert run.trajectory.server_suboptimality[-1] > 0
     return best_of(lambda: run.with_rounds(2000).trajectory.server_suboptimality, 5)
 
 
 def seconds_of_a_sampled_run(clients: int) -> float:
-    """A run of sampled clients, with set-up."""
+    """Return the seconds of a run with client sampling, including set-up."""
     problem = random_problem(clients)
     return best_of(lambda: errors_of(problem, 100, Uniform(SAMPLED)), 9)
 
 
 SCALES: dict[str, Scale] = {
     "sampled rounds over M, after set-up": ((1000, 3000, 10_000), seconds_of_sampled_rounds, 0.1),
-    # Larger arrays leave the processor's caches, whose speed is what would be measured.
+    # Larger arrays leave the processor's caches, whose speed would be measured instead.
     "a sampled run over M, with set-up": ((1_000, 2_000, 4_000), seconds_of_a_sampled_run, 1.2),
 }
 

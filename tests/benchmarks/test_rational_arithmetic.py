@@ -36,12 +36,12 @@ DIGITS = {
 
 
 def checked(arithmetic: Arithmetic) -> object:
-    """Theorem 2.1 on the run."""
+    """Check Theorem 2.1 on the run."""
     return check(find("renard2022:thm-2.1"), parse_run(RUN, arithmetic))
 
 
 def test_rationals_against_floats(benchmark: Any, row: Row) -> None:
-    """A check of Theorem 2.1 on a run of twenty rounds, in both arithmetics."""
+    """Theorem 2.1 is checked on a run of twenty rounds in both arithmetics."""
     checked(FLOAT)
     benchmark.pedantic(checked, args=(RATIONAL,), rounds=5)
     ratio = best_of(lambda: checked(RATIONAL)) / best_of(lambda: checked(FLOAT))
@@ -49,12 +49,12 @@ def test_rationals_against_floats(benchmark: Any, row: Row) -> None:
 
 
 def moments_of(run: Run) -> object:
-    """Second moments of a run that is new, so that nothing of it is known."""
+    """Return the second moments of a new run, for which nothing is cached."""
     return replace(run).trajectory.moments
 
 
 def test_enclosures_against_floats(benchmark: Any, row: Row) -> None:
-    """A hundred rounds on images of digits, in floats and in floats whose errors are enclosed."""
+    """A hundred rounds on images of digits are computed in floats and in enclosures."""
     floats, enclosed = parse_run(DIGITS, FLOAT), certified(parse_run(DIGITS, RATIONAL))
     moments_of(floats)
     found = best_of(lambda: benchmark.pedantic(moments_of, args=(enclosed,), rounds=1), 1)
@@ -63,7 +63,7 @@ def test_enclosures_against_floats(benchmark: Any, row: Row) -> None:
 
 
 def test_constants_on_data_in_rationals(benchmark: Any, row: Row) -> None:
-    """Reading a problem on images of digits exactly, its optimum and the constants of Theorem 2.1."""
+    """A problem on images of digits is read exactly, with its optimum and the constants of Theorem 2.1."""
 
     def constants() -> object:
         run = parse_run(DIGITS, RATIONAL)

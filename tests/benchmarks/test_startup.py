@@ -1,4 +1,4 @@
-"""Time that a user waits before anything happens, relative to the import of SymPy in the same process."""
+"""Start-up time of the package, relative to the import of SymPy in the same process."""
 
 from __future__ import annotations
 

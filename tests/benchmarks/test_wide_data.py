@@ -1,4 +1,4 @@
-"""Cost of runs with more features than rows: against plain NumPy that follows the models only."""
+"""Cost of runs with more features than rows, relative to plain NumPy that computes only the models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEP_SIZE, LOCAL_STEPS, ROUNDS, RIDGE = 0.01, 5, 100, 0.01
 
 
 def wide_data(dimension: int, rows: int = 178, clients: int = 3) -> ClientData:
-    """Random rows, dealt out evenly."""
+    """Return random rows, evenly distributed over the clients."""
     generator = np.random.default_rng(0)
     inputs = np.array_split(generator.standard_normal((rows, dimension)) / np.sqrt(dimension), clients)
     outputs = tuple(given @ generator.standard_normal(dimension) for given in inputs)
@@ -28,7 +28,7 @@ def wide_data(dimension: int, rows: int = 178, clients: int = 3) -> ClientData:
 
 
 def errors_of(data: ClientData) -> Array:
-    """E F(x^n) - F* of a run with full gradients, with the problem."""
+    """Return E F(x^n) - F* of a run with full gradients, and the problem."""
     problem = least_squares(data, np.zeros(data.inputs[0].shape[1]))
     algorithm = fedavg(problem, rounds=ROUNDS, local_step_size=STEP_SIZE, local_steps=LOCAL_STEPS)
     return Run(problem, algorithm).trajectory.server_suboptimality
@@ -57,7 +57,7 @@ def errors_in_plain_numpy(data: ClientData) -> Array:
 
 
 def test_wide_data_against_plain_numpy(benchmark: Any, row: Row) -> None:
-    """178 rows and 1,820 features, 100 rounds of 5 steps, with the same errors."""
+    """178 rows with 1,820 features are run for 100 rounds of 5 steps, with equal errors."""
     data = wide_data(1820)
     np.testing.assert_allclose(errors_of(data), errors_in_plain_numpy(data), rtol=1e-9)
     benchmark.pedantic(errors_of, args=(data,), rounds=1)

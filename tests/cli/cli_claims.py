@@ -16,7 +16,7 @@ drift = Claim(
     conditions=[eta <= 1 / (4 * L)],
 )
 """  # noqa: E501
-"""The example of the contract, word for word."""
+"""The user-defined claim of the documentation."""
 
 MINE = """\
 import sympy as sp
@@ -59,4 +59,4 @@ float_power = Claim(id="mine:power", lhs=eta, rhs=eta**sp.pi, where=where)
 decimal = Claim(id="mine:decimal", lhs=0, rhs=0.5 * eta, where=where)
 bare = Claim(id="mine:bare", kind="definition", title="Nothing to check")
 """
-"""Claims that are true, false, tied, or mistaken."""
+"""Claims that are true, false, ties, or invalid."""

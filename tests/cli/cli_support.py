@@ -1,4 +1,4 @@
-"""Shared parts of the tests of the command line: run files as text, and the outcome of a command."""
+"""Helpers for tests of the command line: run files as text, and the result of a command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 
 Changes = Mapping[str, str | None]
-"""Dotted key to raw TOML value; None takes the key away."""
+"""Raw TOML values by dotted key; None removes the key."""
 
 QUADRATIC: dict[str, str] = {
     "problem.kind": '"quadratic"',
@@ -30,7 +30,7 @@ QUADRATIC: dict[str, str] = {
     "algorithm.clock": '{ policy = "sync" }',
     "algorithm.aggregation": '"importance"',
 }
-"""The run file of the contract, with fewer rounds."""
+"""The run file of the documentation, with fewer rounds."""
 
 _ALGORITHM: dict[str, str] = {
     "algorithm.name": '"fedavg"',
@@ -63,7 +63,7 @@ CLIENT_OF_ROW = (0,) * 6 + (1,) * 4 + (2,) * 2
 
 
 def run_text(base: Mapping[str, str], changes: Changes | None = None) -> str:
-    """The text of a run file: `base` with some keys replaced, added or taken away."""
+    """Return the text of a run file: `base` with some keys replaced, added or removed."""
     merged = {key: value for key, value in {**base, **(changes or {})}.items() if value is not None}
     lines = [f"{key} = {value}" for key, value in merged.items() if "." not in key]
     for table in dict.fromkeys(key.partition(".")[0] for key in merged if "." in key):
@@ -82,11 +82,11 @@ class Outcome:
 
     @property
     def document(self) -> Any:
-        """Standard output as one JSON document without NaN or infinity."""
+        """Parse standard output as one JSON document without NaN or infinity."""
         return read_json(self.out)
 
     def complaint(self) -> str:
-        """The one line on standard error of a wrong input; asserts that there is nothing else."""
+        """Return the one line on standard error for a wrong input, and assert that there is nothing else."""
         assert self.code == 2, (self.code, self.err)
         assert self.out == ""
         lines = self.err.splitlines()
@@ -96,11 +96,11 @@ class Outcome:
 
 
 Command = Callable[..., Outcome]
-"""Runs `fedtheory ARGUMENTS...`."""
+"""Function that runs `fedtheory ARGUMENTS...`."""
 
 
 def read_json(text: str) -> Any:
-    """One strict JSON document."""
+    """Parse one strict JSON document."""
 
     def refuse(constant: str) -> None:
         raise AssertionError(f"{constant} is not JSON")
@@ -109,7 +109,7 @@ def read_json(text: str) -> Any:
 
 
 def numbers(value: Any) -> Iterator[Any]:
-    """All leaves of nested lists."""
+    """Yield all leaves of nested lists."""
     if isinstance(value, list):
         for entry in value:
             yield from numbers(entry)
@@ -118,7 +118,7 @@ def numbers(value: Any) -> Iterator[Any]:
 
 
 def shape(value: Any) -> tuple[int, ...]:
-    """Shape of nested lists, which have to be rectangular."""
+    """Return the shape of nested lists, which must be rectangular."""
     if not isinstance(value, list):
         return ()
     inner = {shape(entry) for entry in value}
@@ -127,7 +127,7 @@ def shape(value: Any) -> tuple[int, ...]:
 
 
 def results(document: dict[str, Any]) -> dict[str, list[Any]]:
-    """The leaves of every list of a document."""
+    """Return the leaves of every list of a document."""
     found = {f"server.{name}": document["server"][name] for name in document["server"]}
     found |= {f"local.{name}": document["local"][name] for name in document["local"] or ()}
     found |= {"optimum": document["optimum"], "optimal_value": document["optimal_value"], "times": document["times"]}

@@ -17,7 +17,7 @@ from fedtheory.language.targets import resolve
 
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs `fedtheory ARGUMENTS...` in this process."""
+    """Return a function that runs `fedtheory ARGUMENTS...` in this process."""
 
     def execute(*arguments: object) -> Outcome:
         capsys.readouterr()
@@ -30,7 +30,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 
 @pytest.fixture
 def no_open_paper(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Forget the folders of papers that a test opens: others may have the same name, and tests list all claims."""
+    """Close the folders of papers that a test opens, since other tests list all claims."""
     monkeypatch.setattr(registry, "_OPENED", {})
     _forget_papers()
     yield
@@ -44,7 +44,7 @@ def _forget_papers() -> None:
 
 @pytest.fixture
 def write_run(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a run file, `base` with changes, into a temporary folder."""
+    """Return a function that writes a run file, `base` with changes, into a temporary folder."""
 
     def write(changes: Changes | None = None, base: dict[str, str] = QUADRATIC, name: str = "run.toml") -> Path:
         path = tmp_path / name

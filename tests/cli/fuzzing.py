@@ -1,4 +1,4 @@
-"""Answers of the command line to arbitrary input: in time, in one line where the input is wrong, never a traceback."""
+"""Check answers of the command line to arbitrary input: in time, one line for wrong input, never a traceback."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from fedtheory.cli import run
 
 PATIENCE = 20.0
-"""Seconds that an answer to a small file may take on a busy machine; most take milliseconds."""
+"""Largest number of seconds for an answer to a small file; most take milliseconds."""
 
 TIMES = int(os.environ.get("FUZZ", "1"))
-"""Factor of the usual number of cases."""
+"""Factor on the usual number of cases."""
 
 
 def fuzz(max_examples: int) -> settings:
-    """Settings of a test of so many cases."""
+    """Return the settings of a test with a number of cases."""
     return _fuzz(max_examples=max_examples * TIMES)
 
 
@@ -34,7 +34,7 @@ _fuzz = partial(
     settings,
     deadline=None,
     database=None,
-    # The same cases wherever the tests run.
+    # The cases are the same in every environment.
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
@@ -42,7 +42,7 @@ _fuzz = partial(
 
 @contextlib.contextmanager
 def in_time() -> Iterator[None]:
-    """Raise where the block takes too long."""
+    """Raise an error if the block takes too long."""
 
     def too_late(_signal: int, _frame: object) -> None:
         raise AssertionError(f"no answer within {PATIENCE:g} seconds")
@@ -57,7 +57,7 @@ def in_time() -> Iterator[None]:
 
 
 def answer(*arguments: object) -> Outcome:
-    """The outcome of a command in this process: an exit code of the contract, and one line for a wrong input."""
+    """Run a command in this process, and check its exit code, and that wrong input gives one line."""
     out, err = io.StringIO(), io.StringIO()
     with in_time(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run([str(argument) for argument in arguments])
@@ -71,11 +71,11 @@ def answer(*arguments: object) -> Outcome:
 
 
 class Raw(str):
-    """TOML as it is to be written, not a string."""
+    """A text that is written to TOML without quotes."""
 
 
 def toml(value: Any) -> str:
-    """A value as TOML in one line."""
+    """Return a value as TOML in one line."""
     if isinstance(value, Raw):
         return str(value)
     if isinstance(value, dict):
@@ -86,7 +86,7 @@ def toml(value: Any) -> str:
 
 
 def document(content: dict[str, Any]) -> str:
-    """A run file with a table in each line."""
+    """Return a run file with a table in each line."""
     return "".join(f"{json.dumps(key)} = {toml(value)}\n" for key, value in content.items())
 
 
@@ -111,7 +111,7 @@ QUADRATIC: dict[str, Any] = {
         "aggregation": "importance",
     },
 }
-"""Everything that a quadratic can say."""
+"""A run file with all keys of a quadratic problem."""
 INLINE: dict[str, Any] = {
     "problem": {
         "kind": "least-squares",
@@ -129,13 +129,13 @@ Path = tuple[Any, ...]
 
 
 def places(value: Any, at: Path = ()) -> list[Path]:
-    """Paths of all parts of nested dictionaries and lists."""
+    """Return the paths of all parts of nested dictionaries and lists."""
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [found for key, part in parts for found in [(*at, key), *places(part, (*at, key))]]
 
 
 def changed(content: dict[str, Any], at: Path, new: Any) -> dict[str, Any]:
-    """A copy with one part replaced, or taken away where `new` is None."""
+    """Return a copy with one part replaced, or removed if `new` is None."""
     other = copy.deepcopy(content)
     *outer, last = at
     holder: Any = other
@@ -149,7 +149,7 @@ def changed(content: dict[str, Any], at: Path, new: Any) -> dict[str, Any]:
 
 
 def variant(content: dict[str, Any], **algorithm: Any) -> dict[str, Any]:
-    """A copy with other keys of the algorithm; those that are None are taken away."""
+    """Return a copy with other keys of the algorithm; those that are None are removed."""
     other = copy.deepcopy(content)
     keys = other["algorithm"] | algorithm
     other["algorithm"] = {key: value for key, value in keys.items() if value is not None}
@@ -158,7 +158,7 @@ def variant(content: dict[str, Any], **algorithm: Any) -> dict[str, Any]:
 
 @st.composite
 def torn(draw: st.DrawFn, text: str) -> str:
-    """A text with a piece taken out, and another one put there."""
+    """Return a text in which one piece is removed, and another one inserted."""
     first = draw(st.integers(0, len(text)))
     last = min(len(text), first + draw(st.integers(0, 6)))
     piece = draw(

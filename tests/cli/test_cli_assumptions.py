@@ -1,4 +1,4 @@
-"""`fedtheory assumptions`: what claims can assume, each name once, in its chapter."""
+"""`fedtheory assumptions` lists what claims can assume, each name once, in its chapter."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fedtheory.language.vocabulary import assumed
 
 
 def test_every_assumption_is_listed_once_where_it_is_defined() -> None:
-    """Its name is the one in Python; a chapter that only uses an assumption does not list it."""
+    """An assumption has its Python name, and is listed only in the chapter that defines it."""
     names = [entry.name for entry in assumed()]
     assert sorted(names) == sorted(a.__all__)
     assert all(getattr(a, entry.name) is entry.assumption for entry in assumed())
-    # As the text of the chapters has them, read without importing it.
+    # The names are read from the source text of the chapters, without importing them.
     written = {
         (path.stem, name)
         for path in Path(a.__file__).parent.glob("*.py")
@@ -29,21 +29,21 @@ def test_every_assumption_is_listed_once_where_it_is_defined() -> None:
 
 
 def test_what_claims_assume_is_listed() -> None:
-    """Assumptions with a name that several claims share are in the list; families of them are made where needed."""
+    """The list has all assumptions that several claims share by name; parametrised families are created on demand."""
     listed = {entry.assumption.name for entry in assumed()}
     used = {one.name for claim in all_claims().values() for one in claim.assumptions}
     assert len(used & listed) > 40
 
 
 def test_a_word_finds_names_statements_and_chapters(command) -> None:
-    """A word of the statement that is in no name finds it."""
+    """A word that occurs only in a statement finds the assumption."""
     found = command("assumptions", "replacement", "--json").document
     assert [entry["name"] for entry in found] == ["uniform_sampling", "multinomial_sampling"]
     assert {entry["chapter"] for entry in command("assumptions", "clocks", "--json").document} == {"clocks"}
 
 
 def test_statements_print_without_latex() -> None:
-    """Nothing of LaTeX is left for people."""
+    """Statements for people contain no LaTeX."""
     for entry in assumed():
         words = unicode_prose(entry.assumption.statement)
         assert "\\" not in words
@@ -51,7 +51,7 @@ def test_statements_print_without_latex() -> None:
 
 
 def test_an_unknown_word_gets_the_nearest_name(command) -> None:
-    """One line, and exit code 2."""
+    """An unknown word gives one line with the nearest name, and exit code 2."""
     answer = command("assumptions", "full_gradient_")
     assert answer.code == 2
     assert "full_gradients" in answer.err

@@ -1,4 +1,4 @@
-"""Bad run files: one line on standard error that names the file and the key, exit code 2, nothing else."""
+"""Bad run files give one line on standard error with the file and the key, exit code 2, and no other output."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from cli_support import DIGITS, QUADRATIC, ROWS, Changes, run_text
 
 @dataclass(frozen=True)
 class Bad:
-    """A run file with a mistake, and the key the complaint has to name."""
+    """A run file with a mistake, and the key that the error message must name."""
 
     name: str
     key: str
     changes: Changes
     base: dict[str, str]
     words: tuple[str, ...] = ()
-    """Further words of the complaint."""
+    """Further words of the error message."""
 
 
 def quadratic(name: str, key: str, changes: Changes, *words: str) -> Bad:
-    """A mistake in the contract's quadratic example."""
+    """Return a mistake in the quadratic example of the documentation."""
     return Bad(name, key, changes, QUADRATIC, words)
 
 
 def problem(name: str, key: str, value: str | None, *words: str) -> Bad:
-    """A wrong value of one key of `[problem]`; `key` may point into it."""
+    """Return a wrong value of one key of `[problem]`; `key` may point into it."""
     return quadratic(name, f"problem.{key}", {f"problem.{key.partition('[')[0]}": value}, *words)
 
 
 def algorithm(name: str, key: str, value: str | None, *words: str) -> Bad:
-    """A wrong value of one key of `[algorithm]`; `key` may point into it."""
+    """Return a wrong value of one key of `[algorithm]`; `key` may point into it."""
     stem = key.partition("[")[0].partition(".")[0]
     return quadratic(name, f"algorithm.{key}", {f"algorithm.{stem}": value}, *words)
 
 
 def digits(name: str, key: str, changes: Changes, *words: str) -> Bad:
-    """A mistake in a least-squares run on a shipped data set."""
+    """Return a mistake in a least-squares run on a shipped data set."""
     return Bad(name, f"problem.{key}", {f"problem.{k}": v for k, v in changes.items()}, DIGITS, words)
 
 
 def own_file(name: str, file: str, *words: str, key: str = "data") -> Bad:
-    """A bad data file; the complaint names it."""
+    """Return a bad data file; the error message names it."""
     return Bad(name, f"problem.{key}", {"problem.data": f'"{file}"'}, ROWS, (file, *words))
 
 
 def split(name: str, key: str, changes: Changes, *words: str) -> Bad:
-    """A mistake in splitting or reading the user's own good file of 12 rows."""
+    """Return a mistake in the split or the reading of a good file of 12 rows."""
     return Bad(name, f"problem.{key}", {f"problem.{k}": v for k, v in changes.items()}, ROWS, words)
 
 
 def inline(name: str, key: str, inputs: str, outputs: str) -> Bad:
-    """A mistake in data written into the run file."""
+    """Return a mistake in data inside the run file."""
     changes = {"problem.data": None, "problem.inputs": inputs, "problem.outputs": outputs}
     return Bad(name, f"problem.{key}", changes, ROWS)
 
@@ -80,7 +80,7 @@ CASES = [
     algorithm("participation without clients", "participation.clients", '{ kind = "uniform" }', "missing"),
     digits("no data", "data", {"data": None}, "missing"),
     digits("no clients", "clients", {"clients": None}, "missing"),
-    # Tables that are something else.
+    # Values that should be tables.
     quadratic("problem is a number", "problem", {**dict.fromkeys(k for k in QUADRATIC if k[0] == "p"), "problem": "3"}),
     algorithm("participation is a string", "participation", '"full"', "table"),
     algorithm("clock is a list", "clock", "[1, 2]", "table"),
@@ -263,7 +263,7 @@ def test_names_are_unique() -> None:
 
 
 IN_BOTH = [case for case in CASES if case.base is QUADRATIC and "too large" not in case.name]
-"""Numbers are read by the arithmetic; data sets and files are not."""
+"""Mistakes that both arithmetics detect: numbers depend on the arithmetic, data sets and files do not."""
 
 TABLE = [(case, "float") for case in CASES] + [(case, "rational") for case in IN_BOTH]
 
@@ -272,7 +272,7 @@ TABLE = [(case, "float") for case in CASES] + [(case, "rational") for case in IN
     ("case", "arithmetic"), TABLE, ids=[f"{case.name}-{arithmetic}".replace(" ", "-") for case, arithmetic in TABLE]
 )
 def test_one_line_names_file_and_key(case: Bad, arithmetic: str, command, data_folder: Path) -> None:
-    """The complaint is one line with the file, the key and what was expected."""
+    """The error message is one line with the file, the key and the expected value."""
     path = data_folder / "bad run.toml"
     path.write_text(run_text(case.base, case.changes), encoding="utf-8")
     complaint = command("simulate", path, "--arithmetic", arithmetic, "--json").complaint()
@@ -282,7 +282,7 @@ def test_one_line_names_file_and_key(case: Bad, arithmetic: str, command, data_f
 
 @pytest.mark.parametrize("arguments", [("simulate",), ("check", "renard2022:lemma-2.3")], ids=lambda a: a[0])
 def test_people_get_the_same_line(arguments: tuple[str, ...], command, write_run) -> None:
-    """Without --json, and in other commands that read run files, the complaint is the same."""
+    """Without --json, and in other commands that read run files, the error message is the same."""
     path = write_run({"algorithm.rounds": "0"})
     complaint = command(*arguments, path).complaint()
     assert complaint == f"fedtheory: {path}: algorithm.rounds: expected a whole number of at least 1, got 0"
@@ -315,7 +315,7 @@ def test_not_toml(content: bytes, command, tmp_path: Path) -> None:
 
 
 def test_folder_instead_of_a_file(command, tmp_path: Path) -> None:
-    """A folder cannot be read as a run file."""
+    """A folder in place of a run file gives one line."""
     assert str(tmp_path) in command("simulate", tmp_path, "--json").complaint()
 
 
@@ -330,7 +330,7 @@ def test_no_such_file(name: str, command, tmp_path: Path) -> None:
 @pytest.mark.parametrize("arithmetic", ["decimal", "", "Float", "nan"])
 @pytest.mark.parametrize("arguments", [("simulate",), ("check", "renard2022:lemma-2.3")], ids=lambda a: a[0])
 def test_unknown_arithmetic(arithmetic: str, arguments: tuple[str, ...], command, write_run) -> None:
-    """The two arithmetics are named."""
+    """An unknown arithmetic gives one line with the two known ones."""
     complaint = command(*arguments, write_run(), "--arithmetic", arithmetic).complaint()
     assert "arithmetic" in complaint
     assert "float, rational" in complaint
@@ -351,5 +351,5 @@ USAGE = [
 
 @pytest.mark.parametrize(("arguments", "word"), USAGE, ids=[" ".join(arguments) for arguments, _ in USAGE])
 def test_wrong_usage(arguments: list[str], word: str, command) -> None:
-    """A misspelt command line is one line as well."""
+    """A wrong command line gives one line."""
     assert word in command(*arguments).complaint()

@@ -1,4 +1,4 @@
-"""`fedtheory budget`: the document, the table, and what is refused."""
+"""`fedtheory budget`: the document, the table, and invalid input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIXED = [1, 2, 3, 5, 10, 20, 50, 100]
 
 
 def test_document(command, write_run) -> None:
-    """Keys, lengths, and a budget that is respected exactly."""
+    """The document has its keys and lengths, and the budget is respected exactly."""
     outcome = command("budget", write_run(NOISELESS), *COSTS, "--json")
     assert (outcome.code, outcome.err) == (0, "")
     document = outcome.document
@@ -38,7 +38,7 @@ def test_document(command, write_run) -> None:
 
 
 def test_rounds_and_local_steps_do_not_matter(command, write_run) -> None:
-    """Only the problem and the step size of the run file count."""
+    """Only the problem and the step size of the run file matter."""
     changed = {**NOISELESS, "algorithm.rounds": "3", "algorithm.local_steps": "[2, 7]"}
     first, second = (command("budget", write_run(c), *COSTS, "--json").document for c in (NOISELESS, changed))
     assert first == second
@@ -53,7 +53,7 @@ def test_real_data(command, write_run) -> None:
 
 
 def test_for_people(command, write_run) -> None:
-    """A table with a row for each run, and a sentence."""
+    """The output for people is a table with a row for each run, and a sentence."""
     outcome = command("budget", write_run(NOISELESS), *COSTS)
     assert (outcome.code, outcome.err) == (0, "")
     assert "adaptive, 1" in outcome.out
@@ -62,7 +62,7 @@ def test_for_people(command, write_run) -> None:
 
 
 def test_mini_batches_do_not_matter(command, data_folder, write_run) -> None:
-    """Distributed gradient descent takes full gradients, and says so: the run file of the README works."""
+    """A run file with mini-batches, such as that of the README, is run with full gradients and a note."""
     quiet, noisy = (data_folder / f"{name}.toml" for name in ("quiet", "noisy"))
     quiet.write_text(write_run(base=ROWS).read_text())
     noisy.write_text(write_run({"problem.batch": "2"}, base=ROWS).read_text())
@@ -73,7 +73,7 @@ def test_mini_batches_do_not_matter(command, data_folder, write_run) -> None:
 
 
 def test_the_best_row_is_marked(command, write_run) -> None:
-    """One row has a star: that of the smallest final loss, fixed or adaptive."""
+    """One row has a star: the smallest final loss, fixed or adaptive."""
     document = command("budget", write_run(NOISELESS), *COSTS, "--json").document
     marked = [line for line in command("budget", write_run(NOISELESS), *COSTS).out.splitlines() if " * " in line]
     assert len(marked) == 1
@@ -83,7 +83,7 @@ def test_the_best_row_is_marked(command, write_run) -> None:
 
 
 def test_divergence(command, write_run) -> None:
-    """A step size that is too large is said, and is null in JSON."""
+    """Divergence by a large step size is reported in words, and as null in JSON."""
     path = write_run({**NOISELESS, "algorithm.local_step_size": "100"})
     costs = ("--local-cost", 1, "--aggregation-cost", 1, "--budget", 3000)
     assert command("budget", path, *costs, "--json").document["adaptive"]["final"] is None
@@ -99,7 +99,7 @@ def test_divergence(command, write_run) -> None:
     ],
 )
 def test_bad_run_files(command, write_run, changes: Changes, complaint: str) -> None:
-    """Runs that are no distributed gradient descent are refused, with the file and the key."""
+    """Runs that are not distributed gradient descent are rejected with the file and the key."""
     path = write_run(changes)
     line = command("budget", path, *COSTS).complaint()
     assert str(path) in line
@@ -118,12 +118,12 @@ def test_bad_run_files(command, write_run, changes: Changes, complaint: str) -> 
     ],
 )
 def test_bad_costs(command, write_run, option: str, value: str, complaint: str) -> None:
-    """One line for a cost that is no number, is negative, or a budget that pays for nothing."""
+    """A cost that is not a number or negative, or a budget that is too small, gives one line."""
     given = dict(zip(COSTS[::2], COSTS[1::2], strict=True)) | {option: value}
     arguments = [part for pair in given.items() for part in pair]
     assert complaint in command("budget", write_run(NOISELESS), *arguments).complaint()
 
 
 def test_missing_option(command, write_run) -> None:
-    """All three costs have to be given."""
+    """All three costs must be given."""
     assert "budget" in command("budget", write_run(NOISELESS), *COSTS[:4]).complaint()

@@ -1,4 +1,4 @@
-"""`fedtheory check`: holds, violated, not applicable, and near ties settled in rationals."""
+"""`fedtheory check`: holds, violated, not applicable, and near ties that rationals decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mine(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def check(command, mine: Path, write_run) -> Checked:
-    """Checks a claim, an id or a name in `mine`, on a run; the document."""
+    """Return a function that checks a claim, an id or a name in `mine`, on a run, and returns the document."""
 
     def checked(
         claim: str, changes: Changes | None = None, arithmetic: str = "float", base: Any = QUADRATIC
@@ -55,7 +55,7 @@ def assert_reasoned(document: dict[str, Any]) -> None:
 
 
 def assert_not_evaluated(document: dict[str, Any]) -> None:
-    """A claim that is not applicable has no sides and no verdict."""
+    """Assert that a claim that is not applicable has no sides and no verdict."""
     assert document["applicable"] is False
     assert [document[key] for key in ("lhs", "rhs", "ratio", "holds")] == [None] * 4
     assert document["terms"] == []
@@ -63,7 +63,7 @@ def assert_not_evaluated(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_holds(arithmetic: str, check: Checked) -> None:
-    """The theorem of the first source on the contract's run: sides, ratio, terms that add up."""
+    """The theorem of renard2022 holds on the documented run: sides, ratio, and terms that add up."""
     document = check("renard2022:thm-2.1", arithmetic=arithmetic)
     assert (document["applicable"], document["reason"], document["holds"]) == (True, None, True)
     assert [condition["holds"] for condition in document["conditions"]] == [True]
@@ -79,14 +79,14 @@ def test_holds(arithmetic: str, check: Checked) -> None:
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_violated(arithmetic: str, check: Checked) -> None:
-    """A false claim is violated: a ratio above one, exit code 0."""
+    """A false claim is violated, with a ratio above one and exit code 0."""
     document = check("steps_are_huge", arithmetic=arithmetic)
     assert (document["applicable"], document["holds"]) == (True, False)
     assert Fraction(document["ratio"]) > 1
 
 
 def test_printed_misprint_is_violated(check: Checked) -> None:
-    """A refuted claim of the first source is violated on the contract's run."""
+    """A refuted claim of renard2022 is violated on the documented run."""
     assert check("renard2022:property-2.4")["holds"] is False
 
 
@@ -111,7 +111,7 @@ def test_not_applicable(changes: Changes, reason: str, arithmetic: str, check: C
 
 
 def test_conditions_with_slack(check: Checked) -> None:
-    """Every condition is listed with its slack, also the one that fails."""
+    """Every condition is listed with its slack, including one that fails."""
     document = check("small_steps", {"algorithm.rounds": "1"}, "rational")
     assert_not_evaluated(document)
     assert [(c["holds"], c["slack"]) for c in document["conditions"]] == [(True, "3/40"), (False, "-1")]
@@ -122,7 +122,7 @@ def test_conditions_with_slack(check: Checked) -> None:
 
 
 def test_diverging_run(check: Checked) -> None:
-    """Rationals decide where a run exceeds double precision; where it is too long for them, the reason says where."""
+    """Rationals decide if a run exceeds double precision; if they are too long, the reason says so."""
     short = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "60"})
     assert (short["applicable"], short["holds"], short["settled_by"]) == (True, False, "decided in rationals")
     long = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "20_000"})
@@ -131,7 +131,7 @@ def test_diverging_run(check: Checked) -> None:
 
 
 def test_diverging_run_in_rationals(check: Checked) -> None:
-    """Exact numbers beyond the range of floats are compared all the same."""
+    """Rationals beyond the range of floats are compared."""
     document = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "20"}, "rational")
     assert (document["applicable"], document["holds"]) == (True, False)
     assert Fraction(document["ratio"]) > 10**300
@@ -139,7 +139,7 @@ def test_diverging_run_in_rationals(check: Checked) -> None:
 
 @pytest.mark.parametrize(("name", "holds"), list(TIES.items()))
 def test_near_ties_are_settled_in_rationals(name: str, holds: bool, check: Checked) -> None:
-    """Within rounding error of equality, exact arithmetic decides, and says so."""
+    """Exact arithmetic decides near ties, and the answer says so."""
     document = check(name, TENTH)
     assert (document["applicable"], document["holds"]) == (True, holds)
     assert "rationals" in document["settled_by"]
@@ -174,7 +174,7 @@ def test_ties_of_constants_are_decided_on_data(check: Checked) -> None:
 
 @pytest.mark.long
 def test_undecided_where_rationals_cost_too_much(command, tmp_path: Path, write_run) -> None:
-    """A near tie of expectations of a large run stays undecided, and the reason says why."""
+    """A near tie of expectations of a large run stays undecided, with a reason."""
     path = tmp_path / "close.py"
     path.write_text(
         "from fedtheory import Claim, quantities as q\n"
@@ -189,7 +189,7 @@ def test_undecided_where_rationals_cost_too_much(command, tmp_path: Path, write_
 
 
 def test_a_tie_on_data_that_is_proved_holds(check: Checked) -> None:
-    """Both sides of an identity agree up to rounding, and the kernel knows that they are equal."""
+    """Both sides of a proved identity agree up to rounding, so that it holds."""
     document = check("fraboni2022:eq-7.distances", TENTH | {"algorithm.rounds": "5"}, base=DIGITS)
     assert (document["holds"], document["settled_by"]) == (
         True,
@@ -209,7 +209,7 @@ ANY_CLOCK = "assumptions=[a.finite_answering_time]"
 
 @pytest.mark.long
 def test_a_violation_on_data_is_confirmed(command, tmp_path: Path, write_run) -> None:
-    """Floats see a violation by far, and enclosures of the expectations are far narrower."""
+    """A clear violation in floats is confirmed by narrower enclosures of the expectations."""
     path = tmp_path / "tiny.py"
     path.write_text(TINY)
     outcome = command("check", f"{path}:tiny", write_run(TENTH | {"algorithm.rounds": "5"}, DIGITS))
@@ -219,7 +219,7 @@ def test_a_violation_on_data_is_confirmed(command, tmp_path: Path, write_run) ->
 
 @pytest.mark.long
 def test_long_runs_on_data_are_enclosed_where_rationals_are_asked_for(command, tmp_path: Path, write_run) -> None:
-    """Rationals would take days; the answer says in which numbers it is given."""
+    """A run for which rationals would take days is enclosed, and the answer names its arithmetic."""
     path = tmp_path / "tiny.py"
     path.write_text(TINY)
     run = write_run(TENTH | {"algorithm.rounds": "20"}, DIGITS)
@@ -229,7 +229,9 @@ def test_long_runs_on_data_are_enclosed_where_rationals_are_asked_for(command, t
 
 
 def test_a_violation_that_cannot_be_repeated_says_where_to_look(command, tmp_path: Path, write_run) -> None:
-    """With stale models floats alone see it on data; rationals confirm one on a smaller run."""
+    """A violation on data with stale models is seen only in floats; the answer suggests a smaller run, which confirms
+    it.
+    """
     path = tmp_path / "tiny.py"
     path.write_text(TINY.replace("Claim, ", "Claim, assumptions as a, ").replace("where=", f"{ANY_CLOCK}, where="))
     stale = {"algorithm.rounds": "5", "algorithm.clock.policy": '"async"', "algorithm.clock.times": str([1, 2] * 5)}
@@ -243,14 +245,14 @@ def test_a_violation_that_cannot_be_repeated_says_where_to_look(command, tmp_pat
 
 
 def test_a_typed_relation(command, write_run) -> None:
-    """A bound needs no file: it is typed in names of quantities."""
+    """A bound can be typed in names of quantities, without a file."""
     outcome = command("check", "clients <= 1", write_run())
     assert "violated" in outcome.out
     assert command("check", "client <= 1", write_run()).code == 2
 
 
 def test_definition_without_relation(check: Checked) -> None:
-    """A bare definition has nothing to check, and says so."""
+    """A definition without a relation has nothing to check, and the answer says so."""
     document = check("bare")
     assert (document["holds"], document["lhs"]) == (None, None)
     assert "no relation" in document["reason"]
@@ -265,7 +267,7 @@ def test_rate(check: Checked) -> None:
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_contract_example(arithmetic: str, command, tmp_path: Path, write_run) -> None:
-    """The user's own claim of the contract is checked from their own folder."""
+    """The user-defined claim of the documentation is checked from its folder."""
     path = tmp_path / "mine.py"
     path.write_text(CONTRACT)
     outcome = command("check", f"{path}:drift", write_run(), "--json", "--arithmetic", arithmetic)
@@ -285,7 +287,7 @@ def test_contract_example(arithmetic: str, command, tmp_path: Path, write_run) -
     ],
 )
 def test_mistaken_claims(name: str, words: tuple[str, ...], command, mine: Path, write_run) -> None:
-    """A claim outside the language is one line that names the claim and the trouble."""
+    """A claim outside the language gives one line with the claim and the error."""
     complaint = command("check", f"{mine}:{name}", write_run(), "--json").complaint()
     assert all(word in complaint for word in words), complaint
 
@@ -296,7 +298,7 @@ def test_mistaken_claims(name: str, words: tuple[str, ...], command, mine: Path,
 @pytest.mark.parametrize("claim", [f"renard2022:{name}" for name in ("thm-2.1", "property-2.4", "problem", TUNED)])
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_for_people(claim: str, changes: Changes, arithmetic: str, command, write_run) -> None:
-    """Without --json a verdict in words."""
+    """Without --json the verdict is in words."""
     outcome = command("check", claim, write_run({**changes, "algorithm.rounds": "2"}), "--arithmetic", arithmetic)
     assert (outcome.code, outcome.err) == (0, "")
     assert claim in outcome.out
@@ -304,7 +306,7 @@ def test_for_people(claim: str, changes: Changes, arithmetic: str, command, writ
 
 
 def test_run_file_is_named(command, mine: Path, tmp_path: Path) -> None:
-    """A mistake in the run file is not blamed on the claim."""
+    """A mistake in the run file is not attributed to the claim."""
     path = tmp_path / "bad.toml"
     path.write_text(run_text(QUADRATIC, {"problem.noise": "-1"}))
     assert f"{path}: problem.noise" in command("check", f"{mine}:tie", path, "--json").complaint()
@@ -316,7 +318,7 @@ def test_run_file_is_named(command, mine: Path, tmp_path: Path) -> None:
     ids=["below", "at", "above", "far"],
 )
 def test_the_distance_from_a_limit_is_said_in_words(command, write_run, size: str, distance: str) -> None:
-    """The number of the run, how far it is from its limit, and that limit."""
+    """The output gives the number of the run, its distance from the limit, and the limit."""
     path = write_run({"algorithm.local_step_size": f'"{size}"'})
     line = command("check", "renard2022:thm-2.1", path).out.splitlines()[2]
     assert distance in line
@@ -325,7 +327,9 @@ def test_the_distance_from_a_limit_is_said_in_words(command, write_run, size: st
 
 
 def test_the_answer_comes_first(command, write_run) -> None:
-    """The outcome, what decided it, with both sides, the condition nearest to failing, the largest term; one table."""
+    """The output begins with the outcome, both sides, the condition with least slack and the largest term; then one
+    table.
+    """
     lines = command("check", "renard2022:thm-2.1", write_run()).out.splitlines()
     assert [line.split(":")[0] for line in lines[1:4]] == ["holds (in floats)", "tightest condition", "dominant term"]
     exact = command("check", "renard2022:thm-2.1", write_run(), "--arithmetic", "rational").out.splitlines()
@@ -341,7 +345,7 @@ def test_the_answer_comes_first(command, write_run) -> None:
 
 
 def test_averages_over_clients_have_the_weights_of_the_claim() -> None:
-    """With unequal weights a condition reads sum p_i L_i, whose value its slack is, and not (1/M) sum L_i."""
+    """With unequal weights a condition shows sum p_i L_i, which determines its slack, not (1/M) sum L_i."""
     from fedtheory.arithmetic import FLOAT
     from fedtheory.cli.check import document
     from fedtheory.language.registry import find

@@ -34,7 +34,7 @@ def test_claims(command) -> None:
 
 
 def test_the_id_of_a_published_claim_is_refused(command, tmp_path: Path) -> None:
-    """With the line that gives it: tables and pages would show one claim for the other."""
+    """A user-defined claim with the id of a published one is rejected with its line."""
     file = tmp_path / "mine.py"
     file.write_text(MINE + "\n\ntaken = Claim(\n    id='renard2022:thm-2.1',\n    lhs=q.max_drift,\n    rhs=1,\n)\n")
     outcome = command("show", f"{file}:taken")
@@ -68,13 +68,13 @@ def test_unknown_source(arguments: tuple[str, ...], command) -> None:
 
 
 def test_unknown_source_beside_an_id(command) -> None:
-    """An unknown source is a mistake also where an id is given."""
+    """An unknown source is an error also if an id is given."""
     command("verify", "renard2022:property-2.5", "--source", "renard2023", "--jobs", "1", "--json").complaint()
 
 
 @pytest.mark.long
 def test_show_every_claim(command) -> None:
-    """Every claim can be shown, with at least what the list says of it."""
+    """Every claim can be shown, with at least the fields of the list."""
     for listed in command("claims", "--json").document:
         outcome = command("show", listed["id"], "--json")
         assert (outcome.code, outcome.err) == (0, "")
@@ -86,7 +86,7 @@ def test_show_every_claim(command) -> None:
 
 
 def test_show_the_theorem(command) -> None:
-    """Symbols, assumptions and conditions of the theorem."""
+    """The theorem is shown with symbols, assumptions and conditions."""
     shown = command("show", "renard2022:thm-2.1", "--json").document
     assert shown["assumptions"]
     assert shown["conditions"]
@@ -95,7 +95,7 @@ def test_show_the_theorem(command) -> None:
 
 
 def test_show_own_claim(command, tmp_path: Path) -> None:
-    """The contract's own claim: its conditions and symbols, no verdict."""
+    """A user-defined claim is shown with conditions and symbols, and without verdict."""
     path = tmp_path / "mine.py"
     path.write_text(CONTRACT)
     outcome = command("show", f"{path}:drift", "--json")
@@ -168,13 +168,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-# `verify` takes a whole file.
+# `verify` accepts a whole file.
 MISTAKES = [(n, c) for n in ("show", "check", "verify") for c in BAD_TARGETS if (n, c) != ("verify", "no colon")]
 
 
 @pytest.mark.parametrize(("name", "case"), MISTAKES, ids=lambda name: name.replace(" ", "-"))
 def test_bad_targets(name: str, case: str, command, folder: Path, write_run) -> None:
-    """A name on the command line that does not exist or does not work gives one line with a hint."""
+    """A wrong name on the command line gives one line with a hint."""
     target, words = BAD_TARGETS[case]
     extra = {"show": [], "check": [write_run()], "verify": ["--jobs", "1"]}[name]
     try:
@@ -187,14 +187,14 @@ def test_bad_targets(name: str, case: str, command, folder: Path, write_run) -> 
 
 @pytest.mark.parametrize("claim", all_claims().values(), ids=list(all_claims()))
 def test_statements_and_notes_are_unicode(claim: Claim) -> None:
-    """Output of `show`, `prove` and `errata` has no LaTeX left: no commands, no dollars."""
+    """Output of `show`, `prove` and `errata` contains no LaTeX: no commands, no dollars."""
     texts = [unicode_math(claim.statement), unicode_math(claim.encoded)]
     texts += map(unicode_prose, (claim.title, claim.note, *(a.statement for a in claim.assumptions)))
     assert not re.search(r"\\|\$|mathbb|operatorname|quad\b", " ".join(texts))
 
 
 def test_words_search_the_claims(command) -> None:
-    """In ids, titles and names of quantities; a word that is nowhere is named."""
+    """Words are searched in ids, titles and names of quantities; a word without a match is named."""
     found = {claim["id"] for claim in command("claims", "momentum", "--json").document}
     assert found == {claim.id for claim in all_claims().values() if "momentum" in " ".join(words_of(claim)).lower()}
     assert found

@@ -1,4 +1,4 @@
-"""Run files with every clock and aggregation: numbers done by hand, round trips, and mistakes."""
+"""Run files with every clock and aggregation: numbers computed by hand, round trips, and mistakes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _as_fractions(values: list[Any]) -> list[Fraction]:
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 @pytest.mark.parametrize("name", MEANS)
 def test_means_and_times_by_hand(name: str, arithmetic: str, command, write_run) -> None:
-    """Means of three updates and their times; all of them are exact in floats as well."""
+    """Means of three updates and their times agree with values by hand, exactly also in floats."""
     clock, aggregation, means, times = MEANS[name]
     path = write_run({"algorithm.clock": clock, "algorithm.aggregation": aggregation}, base=HAND)
     found = command("simulate", path, "--arithmetic", arithmetic, "--json").document
@@ -115,7 +115,7 @@ BUDGETS = [
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["float", "rational"])
 @pytest.mark.parametrize(("clock", "time", "updates"), BUDGETS)
 def test_a_budget_of_time(clock: str, time: str, updates: int, arithmetic: Arithmetic, write_run) -> None:
-    """`time` allows the updates up to and including its last moment, decimals read as written."""
+    """`time` allows the updates up to and including its last moment; decimals are read exactly."""
     changes = {"algorithm.clock": clock, "algorithm.rounds": None, "algorithm.time": time}
     assert read_run(write_run(changes, base=HAND), arithmetic).algorithm.rounds == updates
 
@@ -124,7 +124,7 @@ def test_a_budget_of_time(clock: str, time: str, updates: int, arithmetic: Arith
 @pytest.mark.parametrize("weights", ['["1/2", "1/2"]', '["1/10", "9/10"]', '["1/3", "2/3"]', '["1/6", "5/6"]'])
 @pytest.mark.parametrize("law", ["uniform", "multinomial"])
 def test_ten_rounds_of_one_unit(law: str, weights: str, arithmetic: Arithmetic, write_run) -> None:
-    """If every client needs one unit of time, ten units are ten rounds, whatever the weights' rounding."""
+    """If every client needs one unit of time, ten units are ten rounds, independent of the rounding of weights."""
     changes = {
         "problem.weights": weights,
         "algorithm.rounds": None,
@@ -229,7 +229,7 @@ BAD: dict[str, tuple[Changes, str, str]] = {
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 @pytest.mark.parametrize("name", BAD)
 def test_mistakes(name: str, arithmetic: str, command, tmp_path: Path) -> None:
-    """Exit code 2, and one line that names the file, the key and what was expected."""
+    """A mistake gives exit code 2, and one line with the file, the key and the expected value."""
     changes, key, word = BAD[name]
     path = tmp_path / "bad run.toml"
     path.write_text(run_text(HAND, changes), encoding="utf-8")
@@ -249,14 +249,14 @@ RANDOM = {
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_clocks(name: str, command, write_run) -> None:
-    """Exponential times: sampled schedules, the same for the same seed, in floats only; FedFix's times are its own."""
+    """Exponential times give sampled schedules, equal for equal seeds, in floats only; FedFix has fixed times."""
     clock = f'{{ policy = {RANDOM[name]}, law = "exponential", times = [1, 2] }}'
     path = write_run({"algorithm.clock": clock}, base=HAND)
     first, again = (command("simulate", path, "--json", "--schedules", 20).document for _ in range(2))
     other = command("simulate", path, "--json", "--schedules", 20, "--seed", 5).document
     assert first == again
     assert first["server"]["distance_sq"][0] == 64
-    # Participants are random unless the server waits for all clients; times are, unless it waits for none.
+    # Participants are random unless the server waits for all clients; times are random unless it waits for none.
     moments = [document["server"]["distance_sq"][1:] for document in (first, other)]
     assert (moments[0] == pytest.approx(moments[1], rel=1e-12)) == (name == "sync")
     assert (first["times"] == pytest.approx(other["times"], rel=1e-12)) == (name == "fedfix")
@@ -267,7 +267,7 @@ def test_random_clocks(name: str, command, write_run) -> None:
 
 
 def test_a_negative_seed_is_a_mistake(command, write_run) -> None:
-    """One line, not a traceback, where the generator of the schedules cannot take the seed."""
+    """A negative seed gives one line, not a traceback."""
     clock = '{ policy = "async", law = "exponential", times = [1, 2] }'
     path = write_run({"algorithm.clock": clock}, base=HAND)
     assert "--seed" in command("simulate", path, "--seed", "-1").complaint()

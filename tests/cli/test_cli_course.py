@@ -1,4 +1,4 @@
-"""`fedtheory course`: from the list of assignments to points."""
+"""`fedtheory course`, from the list of assignments to points."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
 
 
 def test_the_documented_draw(command, tmp_path: Path) -> None:
-    """Each student has other numbers, and the same ones again."""
+    """Different students have different numbers, and the same student always the same."""
     page = (Path(__file__).parents[2] / "docs/how-to/courses.md").read_text(encoding="utf-8")
     block = next(b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def draw" in b)
     exercise = tmp_path / "powers.py"
@@ -91,8 +91,10 @@ def test_the_documented_draw(command, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The documented exercise takes the way of the others; a file that answers nothing is named, and left-overs too."""
-    # Its bound is true: however long it is searched, nothing is found.
+    """The documented exercise is graded like the others; a file without answers is named, and so are left-over
+    files.
+    """
+    # The bound of the exercise is true, so that no search finds a violation.
     monkeypatch.setattr(own, "_LOOKS", 50)
     page = (Path(__file__).parents[2] / "docs/how-to/courses.md").read_text(encoding="utf-8")
     exercise = tmp_path / "my_exercise.py"
@@ -118,7 +120,9 @@ def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_without_a_sandbox(command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Code is executed only where this is said; what is left to a person has the reason in the table."""
+    """Without a sandbox, code is executed only with the option; answers left to a person have the reason in the
+    table.
+    """
     monkeypatch.setattr(confinement, "which", lambda _name: None)
     folder = tmp_path / "in"
     folder.mkdir()
@@ -142,7 +146,7 @@ def test_without_a_sandbox(command, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     ids=["lines", "csv", "a head alone"],
 )
 def test_a_copy_for_each_of_a_list(command, tmp_path: Path, roster: str, names: list[str]) -> None:
-    """Lines of ids, or a column of a csv file; each student gets the copy that they would get alone."""
+    """From lines of ids, or a column of a csv file, each student gets the same copy as alone."""
     file = tmp_path / "roster.csv"
     file.write_text(roster, encoding="utf-8")
     found = command("course", "new", ASSIGNMENT, "--students", file, "-o", tmp_path / "all", "--json").document
@@ -161,7 +165,7 @@ def test_a_copy_for_each_of_a_list(command, tmp_path: Path, roster: str, names: 
     ],
 )
 def test_lists_with_mistakes(command, tmp_path: Path, roster: str, complaint: str) -> None:
-    """The line is named, and nothing is written."""
+    """A mistake in a list gives its line, and nothing is written."""
     file = tmp_path / "roster.csv"
     file.write_text(roster)
     assert complaint in command("course", "new", ASSIGNMENT, "--students", file, "-o", tmp_path / "all").complaint()
@@ -181,12 +185,12 @@ def test_lists_with_mistakes(command, tmp_path: Path, roster: str, complaint: st
 def test_mistakes_are_one_line(
     command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], complaint: str
 ) -> None:
-    """Senseless options give exit code 2 and one line."""
+    """Invalid options give exit code 2 and one line."""
     monkeypatch.chdir(tmp_path)
     assert complaint in command("course", *arguments).complaint()
 
 
 def test_no_folder_to_write_to(command, tmp_path: Path) -> None:
-    """An output that cannot be a folder is one line."""
+    """An output path that cannot be a folder gives one line."""
     (tmp_path / "file").write_text("")
     assert "--output" in command("course", "new", ASSIGNMENT, "-o", tmp_path / "file").complaint()

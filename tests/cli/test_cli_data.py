@@ -1,4 +1,4 @@
-"""`fedtheory data`: columns, clients, how different they are, and a run file to begin with."""
+"""`fedtheory data`: columns, clients, their dissimilarity, and an initial run file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COUNTS = [6, 4, 2]
 
 @pytest.fixture
 def homes(tmp_path: Path) -> Path:
-    """A csv with columns of far different scales and three clients of unequal size."""
+    """Return a csv file with columns of very different scales and three clients of unequal size."""
     generator = np.random.default_rng(3)
     lines = ["income,hospital,price,rooms"]
     for client in CLIENT_OF_ROW:
@@ -29,7 +29,7 @@ CHOSEN = ("--target", "price", "--client", "hospital")
 
 
 def test_document(command, homes: Path) -> None:
-    """Scales of the raw columns; each client's rows and curvatures; notes on what stands out."""
+    """The document has scales of the raw columns, each client's rows and curvatures, and notes on anomalies."""
     document = command("data", homes, *CHOSEN, "--json").document
     assert document["rows"] == 12
     assert [feature["name"] for feature in document["features"]] == ["income", "rooms"]
@@ -44,7 +44,7 @@ def test_document(command, homes: Path) -> None:
 
 
 def test_the_run_file_is_the_one_that_is_described(command, homes: Path, tmp_path: Path) -> None:
-    """It is read from any folder, and its constants are those of the document."""
+    """The written run file is readable from any folder, and its constants are those of the document."""
     (tmp_path / "runs").mkdir()
     saved = tmp_path / "runs" / "run.toml"
     document = command("data", homes, *CHOSEN, "--save", saved, "--json").document
@@ -64,7 +64,7 @@ def test_the_run_file_is_the_one_that_is_described(command, homes: Path, tmp_pat
 
 
 def test_clients_that_agree_differ_by_nothing(command, tmp_path: Path) -> None:
-    """Equal rows for all clients: no gradient at the optimum, no difference in curvature, nothing to weigh."""
+    """Clients with equal rows have zero gradients at the optimum and equal curvatures, and need no weights."""
     rows = ["1,2", "3,5", "-1,0"]
     text = "a,y,client\n" + "".join(f"{row},{client}\n" for client in "uv" for row in rows)
     (tmp_path / "same.csv").write_text(text)
@@ -75,7 +75,7 @@ def test_clients_that_agree_differ_by_nothing(command, tmp_path: Path) -> None:
 
 
 def test_what_is_said_of_odd_files(command, data_folder: Path, tmp_path: Path) -> None:
-    """Rows without clients, columns that never change, flat directions."""
+    """Notes mention rows without clients, constant columns, and flat directions."""
     notes = command("data", data_folder / "no_client.npz", "--json").document["notes"]
     assert any("no column assigns rows to clients" in note for note in notes)
     (tmp_path / "flat.csv").write_text("a,b,y,client\n1,1,2,u\n1,1,3,v\n")
@@ -85,7 +85,7 @@ def test_what_is_said_of_odd_files(command, data_folder: Path, tmp_path: Path) -
 
 
 def test_for_people(command, homes: Path) -> None:
-    """Two tables, and a run file that is complete."""
+    """The output for people has two tables, and a complete run file."""
     out = command("data", homes, *CHOSEN).out
     for expected in (
         "3 clients",
@@ -101,7 +101,7 @@ def test_for_people(command, homes: Path) -> None:
 
 
 def test_bad_arguments(command, homes: Path, tmp_path: Path) -> None:
-    """One line, with the option's name instead of the run file's key."""
+    """A bad argument gives one line with the option's name instead of the run file's key."""
     assert command("data", homes, "--target", "prize").complaint().startswith("fedtheory: target: ")
     assert "is 'price' meant?" in command("data", homes, "--target", "prize").complaint()
     assert "no such file" in command("data", tmp_path / "none.csv").complaint()

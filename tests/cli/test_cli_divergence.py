@@ -1,4 +1,4 @@
-"""`fedtheory simulate` on runs that diverge: reported as such, with numbers only as far as they fit."""
+"""`fedtheory simulate` reports runs that diverge, with numbers up to the overflow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STEEP: Changes = {"algorithm.local_step_size": "100", "algorithm.rounds": "60"}
 
 
 def assert_all_finite(document: dict[str, Any]) -> None:
-    """No list holds anything but finite numbers."""
+    """Assert that all lists contain finite numbers only."""
     for name, leaves in results(document).items():
         assert all(type(leaf) is float and math.isfinite(leaf) for leaf in leaves), name
 
@@ -67,7 +67,7 @@ def test_overflow_is_reported(changes: Changes, command, write_run) -> None:
 
 
 def test_a_sampled_path_that_overflows(command, write_run) -> None:
-    """A claim about every path that leaves double precision: short ones are followed in rationals, others are not."""
+    """On a path beyond double precision, a claim about every path is followed in rationals if the path is short."""
     short = {"algorithm.local_step_size": "3", "algorithm.local_steps": "300", "algorithm.rounds": "1"}
     outcome = command("check", "renard2022:lemma-2.2.proof.triangle", write_run(short), "--json")
     assert (outcome.code, outcome.err) == (0, "")
@@ -85,7 +85,7 @@ def test_a_sampled_path_that_overflows(command, write_run) -> None:
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_mild_divergence_is_flagged(arithmetic: str, command, write_run) -> None:
-    """A run whose numbers still fit but whose mean round map expands is flagged, with all rounds."""
+    """A run without overflow but with an expanding mean round map is flagged, with all rounds."""
     path = write_run({"algorithm.local_step_size": '"11/10"', "algorithm.rounds": "6"})
     document = command("simulate", path, "--json", "--arithmetic", arithmetic).document
     assert document["diverges"]["round"] is None
@@ -101,7 +101,7 @@ def test_stable_edge_is_not_flagged(command, write_run) -> None:
 
 
 def test_flat_direction_with_noise_is_not_flagged(command, write_run) -> None:
-    """A random walk in a flat direction grows, but is no divergence by the step size."""
+    """A random walk in a flat direction grows, but is not reported as divergence by the step size."""
     path = write_run({"problem.hessians": '[[["2",0],[0,0]], [["2",0],[0,0]]]', "problem.linear": "[[1,0],[-1,0]]"})
     assert command("simulate", path, "--json").document["diverges"] is None
 
@@ -115,11 +115,11 @@ NOISY: Changes = {
     "algorithm.local_steps": "1",
     "algorithm.local_step_size": "2",
 }
-"""Mini-batches of one row: the mean contracts by 1/2 each round, the second moment doubles."""
+"""Mini-batches of one row: the mean contracts by 1/2 in each round, the second moment doubles."""
 
 
 def test_growing_noise_overflows(command, write_run) -> None:
-    """Mini-batch noise can grow although the mean contracts: the overflow is reported, with its own reason."""
+    """Growing mini-batch noise overflows although the mean contracts, and is reported with its own reason."""
     document = command("simulate", write_run({**NOISY, "algorithm.rounds": "990"}, ROWS), "--json").document
     assert 900 < document["diverges"]["round"] < 990
     assert "noise" in document["diverges"]["reason"]
@@ -128,7 +128,7 @@ def test_growing_noise_overflows(command, write_run) -> None:
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_growing_noise_is_flagged(arithmetic: str, command, write_run) -> None:
-    """The expected error doubles each round: flagged, although forty rounds fit."""
+    """A run whose expected error doubles in each round is flagged, although forty rounds do not overflow."""
     path = write_run({**NOISY, "algorithm.rounds": "40"}, ROWS)
     document = command("simulate", path, "--json", "--arithmetic", arithmetic).document
     assert float(Fraction(document["server"]["distance_sq"][-1])) > 1e10
@@ -139,7 +139,7 @@ def test_growing_noise_is_flagged(arithmetic: str, command, write_run) -> None:
     "changes", [{"problem.start": "[1e120, 0]"}, {"problem.noise": "1e300"}], ids=["start", "noise"]
 )
 def test_huge_inputs_are_not_blamed_on_the_step_size(changes: Changes, command, write_run) -> None:
-    """If the run contracts and only its numbers are too large for floats, the message does not blame the step size."""
+    """If a run contracts and only its numbers are too large for floats, the message does not name the step size."""
     outcome = command("simulate", write_run(changes), "--json")
     if outcome.code:
         outcome.complaint()
@@ -157,7 +157,7 @@ def test_huge_inputs_are_not_blamed_on_the_step_size(changes: Changes, command, 
     ids=["start", "linear", "hessians"],
 )
 def test_numbers_at_the_edge_of_floats(changes: Changes, command, write_run) -> None:
-    """Numbers that overflow when multiplied are refused in one line, or the run is cut before them."""
+    """Numbers whose product overflows are rejected in one line, or the run is cut before them."""
     path = write_run(changes)
     outcome = command("simulate", path, "--json")
     if outcome.code:
@@ -175,7 +175,7 @@ def test_long_rationals_for_people(command, write_run) -> None:
 
 @pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["people", "json"])
 def test_diverging_rationals(as_json: tuple[str, ...], command, write_run) -> None:
-    """Exact numbers beyond the range of floats are no trouble."""
+    """Exact numbers beyond the range of floats are printed."""
     path = write_run({**STEEP, "algorithm.rounds": "20"})
     outcome = command("simulate", path, "--arithmetic", "rational", *as_json)
     assert (outcome.code, outcome.err) == (0, "")

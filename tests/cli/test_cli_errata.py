@@ -15,7 +15,7 @@ KEYS = {"printed", "fault", "reason", "corrected", "counterexample"}
 
 @pytest.mark.parametrize("source", ["renard2022", "lecture27"])
 def test_the_ledger_of_a_source(command: Command, source: str) -> None:
-    """One entry for each refuted claim, in the order of the pages, with the keys that scripts rely on."""
+    """The ledger has one entry for each refuted claim, in the order of the pages, with the documented keys."""
     outcome = command("errata", "--source", source, "--json")
     assert outcome.code == 0
     entries = outcome.document
@@ -28,7 +28,7 @@ def test_the_ledger_of_a_source(command: Command, source: str) -> None:
 
 
 def test_a_counterexample_can_be_saved_and_checked(command: Command, tmp_path: Path) -> None:
-    """Written as a run file it gives the same two sides, and the statement fails there."""
+    """A saved counterexample has the same two sides, and violates the statement."""
     for entry in command("errata", "--source", "liu2022", "--json").document:
         file = tmp_path / "run.toml"
         file.write_text(run_toml(entry["counterexample"]), encoding="utf-8")
@@ -39,7 +39,7 @@ def test_a_counterexample_can_be_saved_and_checked(command: Command, tmp_path: P
 
 
 def test_the_table_for_people_names_faults_and_verdicts(command: Command) -> None:
-    """Every fault of a source is counted, and the verdict of the repair is next to the printed id."""
+    """Every kind of error of a source is counted, and the verdict of the correction is next to the published id."""
     outcome = command("errata", "--source", "renard2022")
     assert outcome.code == 0
     entries = sum(claim.verdict == "refuted" for claim in claims_of("renard2022"))

@@ -1,4 +1,4 @@
-"""Code that is executed, and text that is not: text on the command line and in files is data."""
+"""Text on the command line and in files is data, and is never executed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_settings_are_numbers(attack: str, tmp_path: Path) -> None:
-    """`--set L=...` and NAME=VALUE take a number; anything else is refused unread."""
+    """`--set L=...` and NAME=VALUE accept a number; anything else is rejected without evaluation."""
     text = attack.format(file=tmp_path / "touched")
     for arguments in (["--set", f"L={text}"], [f"L={text}"], ["--set", "L=1", "--target", text]):
         complaint = answer("plan", *arguments, "--json").complaint()
@@ -35,7 +35,7 @@ def test_settings_are_numbers(attack: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_names_are_looked_up(attack: str, tmp_path: Path) -> None:
-    """A name that is no symbol of a bound is refused; so is one in `--map`, and an id that is no claim."""
+    """A name that is no symbol of a bound, in an expression or in `--map`, and an unknown id are rejected."""
     text = attack.format(file=tmp_path / "touched")
     constants = [
         "--set",
@@ -60,7 +60,7 @@ def test_names_are_looked_up(attack: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_run_files_are_data(attack: str, tmp_path: Path, write_run) -> None:
-    """A string where a number is expected is refused unread."""
+    """A string in place of a number is rejected without evaluation."""
     import json
 
     text = json.dumps(attack.format(file=tmp_path / "touched"))
@@ -78,7 +78,7 @@ settings_given = st.dictionaries(
 @fuzz(max_examples=40)
 @given(settings_given, st.none() | values)
 def test_settings_of_all_kinds(given_numbers: dict[str, str], target: str | None) -> None:
-    """Constants in any combination: a plan, or one line."""
+    """Any combination of constants gives a plan, or one line."""
     numbers = {"L": "1", "M": "10", "tau": "5", "T": "100", "D": "2", "sigma": "1", "zeta": "1/2"} | given_numbers
     arguments = [part for name, value in numbers.items() for part in ("--set", f"{name}={value}")]
     arguments += ["--claim", "renard2022:thm-2.1"] + ([] if target is None else ["--target", target])
@@ -86,7 +86,7 @@ def test_settings_of_all_kinds(given_numbers: dict[str, str], target: str | None
 
 
 def test_a_file_is_executed_as_it_is_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it changes within a second, to as many symbols, and Python would take what it compiled before."""
+    """A changed file is executed again, even if its size and its time in seconds are equal."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     file, folder = tmp_path / "mine.py", tmp_path / "paper"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""A missing optional extra is one line that says what to install."""
+"""A missing optional extra gives one line that says what to install."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fedtheory import cli
 
 
 def test_the_report_names_its_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without one of the libraries of the pages, the command says which extra brings them."""
+    """Without a library of the pages, the command names the extra that provides it."""
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "matplotlib" else found(name))
     assert cli.run(["report"]) == 2
@@ -35,7 +35,7 @@ rounds = 1
 def test_data_sets_name_their_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Without scikit-learn, a run on its data says so."""
+    """Without scikit-learn, a run on its data names the extra."""
     monkeypatch.setitem(sys.modules, "sklearn", None)
     path = tmp_path / "run.toml"
     path.write_text(RUN)

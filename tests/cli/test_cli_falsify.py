@@ -24,7 +24,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_a_users_bound_stands(command, tmp_path: Path) -> None:
-    """The bound of the contract is not refuted; the run of its largest ratio reproduces the ratio."""
+    """The bound of the documentation is not refuted; the run of its largest ratio reproduces the ratio."""
     file = tmp_path / "drift.py"
     file.write_text(CONTRACT)
     outcome = command("falsify", f"{file}:drift", "--budget", "1", "--json")
@@ -59,20 +59,20 @@ def test_a_false_claim_is_refuted_by_its_run_file(command, mine: Path, tmp_path:
     [("wrongly_supported", 1, "refuted"), ("right", 0, "not refuted"), ("wrong", 0, "not refuted")],
 )
 def test_exit_code(command, mine: Path, target: str, code: int, verdict: str) -> None:
-    """1 only where a claim is refuted that is recorded as standing."""
+    """The exit code is 1 only if a claim is refuted that is recorded as true."""
     outcome = command("falsify", f"{mine}:{target}", "--budget", "1", "--json")
     assert (outcome.code, outcome.document["verdict"]) == (code, verdict)
 
 
 def test_a_refuted_claim_of_a_source(command) -> None:
-    """A refutation that is recorded is no surprise: exit code 0."""
+    """A recorded refutation gives exit code 0."""
     outcome = command("falsify", "renard2022:observation-2.1", "--budget", "20", "--json")
     assert outcome.code == 0
     assert (outcome.document["verdict"], outcome.document["recorded"]) == ("refuted", "refuted")
 
 
 def test_for_people(command, mine: Path) -> None:
-    """Without --json what was tried, the sides, the run in a few lines, and its file where one is asked for."""
+    """Without --json the output has the number of runs, the sides, and the run in a few lines; on request its file."""
     saved = mine.with_name("run.toml")
     outcome = command("falsify", f"{mine}:wrongly_supported", "--budget", "20", "--save", saved)
     assert outcome.code == 1
@@ -85,7 +85,7 @@ def test_for_people(command, mine: Path) -> None:
 
 
 def test_for_people_where_the_claim_stands(command, mine: Path) -> None:
-    """The run of the largest ratio is told; standard error is empty where it is no terminal."""
+    """The run with the largest ratio is printed; standard error is empty outside a terminal."""
     outcome = command("falsify", f"{mine}:small_steps", "--budget", "1")
     assert outcome.code == 0
     assert outcome.err == ""
@@ -95,7 +95,7 @@ def test_for_people_where_the_claim_stands(command, mine: Path) -> None:
 
 
 def test_no_time_no_run(command, mine: Path) -> None:
-    """Without a budget nothing is tried: null, not a failure."""
+    """Without a budget nothing is tried, and the result is null, not an error."""
     document = command("falsify", f"{mine}:small_steps", "--budget", "0", "--json").document
     assert (document["verdict"], document["run"], document["best_ratio"], document["lhs"]) == (
         "not refuted",
@@ -106,7 +106,7 @@ def test_no_time_no_run(command, mine: Path) -> None:
 
 
 def test_the_same_seed_finds_the_same(command, mine: Path) -> None:
-    """Everything but the seconds is the same again."""
+    """With equal seeds all output except the seconds is equal."""
     target = f"{mine}:steps_are_huge"
     found = [command("falsify", target, "--budget", "60", "--seed", "3", "--json").out for _ in range(2)]
     first, second = (read_json(text) | {"seconds": 0} for text in found)
@@ -129,20 +129,20 @@ def test_the_same_seed_finds_the_same(command, mine: Path) -> None:
     ],
 )
 def test_mistakes_are_one_line(command, mine: Path, arguments: list[str], complaint: str) -> None:
-    """A target or an option that makes no sense is answered with exit code 2 and one line."""
+    """An invalid target or option gives exit code 2 and one line."""
     target = arguments[0].replace("mine.py", str(mine))
     assert complaint in command("falsify", target, *arguments[1:], "--json").complaint()
 
 
 def test_a_typed_relation(command) -> None:
-    """It is about plain FedAvg, as a user-defined claim that names no setting."""
+    """A typed relation concerns plain FedAvg, like a user-defined claim without setting."""
     document = command("falsify", "max_drift <= local_step_size**2", "--budget", "2", "--json").document
     assert document["verdict"] == "refuted"
     assert document["assumed"]
 
 
 def test_a_lower_bound_is_about_some_problem(command, tmp_path: Path) -> None:
-    """A refuted claim with >= says what the paper means, and how to look for it."""
+    """For a refuted claim with >= the output explains the usual meaning, and how to search for it."""
     (tmp_path / "mine.py").write_text(
         "from fedtheory import Claim, quantities as q\n"
         "lower = Claim(id='mine:lower', lhs=q.clients, relation='>=', rhs=2)\n"

@@ -27,7 +27,7 @@ def test_one_thread_unless_the_environment_says_how_many(monkeypatch) -> None:
 
 @pytest.mark.long
 def test_what_was_said_arrives() -> None:
-    """Also in a pipe, which Python fills when it ends."""
+    """All output arrives in a pipe, although the process ends without clean-up."""
     done = subprocess.run([*COMMAND, "claims", "--json"], capture_output=True, text=True, check=True)
     assert len(json.loads(done.stdout)) > 500
     assert not done.stderr
@@ -35,7 +35,7 @@ def test_what_was_said_arrives() -> None:
 
 @pytest.mark.long
 def test_the_exit_code_is_that_of_the_command() -> None:
-    """A mistake is one line, and 2."""
+    """A mistake gives one line, and exit code 2."""
     done = subprocess.run([*COMMAND, "show", "no:claim"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
 
@@ -43,7 +43,7 @@ def test_the_exit_code_is_that_of_the_command() -> None:
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_told_in_a_line() -> None:
-    """Output that cannot be written is an error."""
+    """Output that cannot be written gives one line with an error."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*COMMAND, "claims"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
@@ -53,7 +53,7 @@ def test_a_full_disk_is_told_in_a_line() -> None:
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes are looked for as Linux lists them")
 def test_no_worker_is_left(tmp_path: Path) -> None:
-    """They end with the command, and put away what they have."""
+    """Worker processes end with the command, and remove their files."""
     environment = {**os.environ, "FEDTHEORY_CACHE": str(tmp_path)}
     command = [*COMMAND, "verify", "lecture27:inherit", "lecture27:thm-2.interval", "--jobs", "3"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, start_new_session=True)

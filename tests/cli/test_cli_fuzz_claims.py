@@ -1,4 +1,4 @@
-"""Claim files with anything in them: a verdict, or one line that names the file, the claim or the field."""
+"""Arbitrary claim files give a verdict, or one line with the file, the claim or the field."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NUMBERS = [
     "sp.Rational(1, 3) * T", "(1 - eta * L) ** (tau * T)", "sp.Max(eta, tau)", "sp.sqrt(eta)", "-eta", "eta - eta",
     "q.initial_distance", "sp.sqrt(D)", "1e-300", "1e300", "10**40", "1 / (eta - sp.Rational(1, 20))",
 ]  # fmt: skip
-"""Sides that have a value."""
+"""Sides with a numerical value."""
 MISTAKES = [
     "sp.oo", "sp.nan", "sp.zoo", "float('inf')", "float('nan')", "10**5000", "sp.sin(eta)", "sp.Function('f')(eta)",
     "ghost", "eta ** sp.Rational(1, 3)", "eta ** ghost", "'eta'", "None", "[eta]", "True", "sp.true", "sp.I", "eta < 1",
@@ -65,7 +65,7 @@ OTHERS = [
 
 @st.composite
 def claim_files(draw: st.DrawFn) -> str:
-    """A file with one claim, of which none, some or all is wrong; sometimes its text is torn as well."""
+    """Generate a file with one claim, correct or with errors, sometimes with a damaged text."""
     side = st.sampled_from(NUMBERS) | st.sampled_from(MISTAKES)
     fields = [
         f"lhs={draw(st.sampled_from(NUMBERS))}",
@@ -84,7 +84,7 @@ def claim_files(draw: st.DrawFn) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a good run file; the claim file is rewritten for each case."""
+    """Return a folder with a good run file; the claim file is rewritten for each case."""
     made = tmp_path_factory.mktemp("claims")
     (made / "run.toml").write_text(run_text(QUADRATIC, {"algorithm.rounds": "2", "algorithm.local_steps": "2"}))
     return made
@@ -101,7 +101,7 @@ def target(folder: Path, text: str) -> str:
 @fuzz(max_examples=312)
 @given(claim_files())
 def test_check(folder: Path, text: str) -> None:
-    """A verdict or one line, in floats and in rationals, and the verdicts do not contradict each other."""
+    """Every file gives a verdict or one line, and verdicts in floats and in rationals do not contradict each other."""
     named, run_file = target(folder, text), folder / "run.toml"
     floats = answer("check", named, run_file, "--json")
     exact = answer("check", named, run_file, "--json", "--arithmetic", "rational")
@@ -117,14 +117,14 @@ def test_check(folder: Path, text: str) -> None:
 @fuzz(max_examples=100)
 @given(claim_files(), st.sampled_from(["show", "prove", "plan"]))
 def test_show_prove_plan(folder: Path, text: str, command: str) -> None:
-    """Commands that read a claim answer the same way."""
+    """The other commands that read claims give an answer or one line."""
     named = target(folder, text)
     arguments = ["plan", folder / "run.toml", "--claim", named] if command == "plan" else [command, named]
     answer(*arguments, "--json")
 
 
 def test_strings_are_never_run_as_python(folder: Path) -> None:
-    """A side or a condition that is a string is refused: SymPy would execute it."""
+    """A string as side or condition is rejected, because SymPy would execute it."""
     (folder / "touched").unlink(missing_ok=True)
     attack = f"\"__import__('pathlib').Path('{folder / 'touched'}').touch()\""
     for field in (f"rhs={attack}", f"rhs=0, conditions=[{attack}]", f"rhs=0, chain=[eta, '<=', {attack}]"):
@@ -134,7 +134,7 @@ def test_strings_are_never_run_as_python(folder: Path) -> None:
 
 
 def test_output_of_a_claim_file_stays_out_of_the_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Prints of a claim file go to standard error."""
+    """Output of a claim file goes to standard error."""
     from fedtheory.cli import run
 
     named = target(folder, f"{HEADER}print('hello')\nclaim = Claim(id='mine:claim', lhs=0, rhs=eta, where=where)\n")

@@ -1,4 +1,4 @@
-"""Data files with anything in them: read, or refused in one line that names the file; never unpickled."""
+"""Arbitrary data files are read, or rejected in one line with the file; they are never unpickled."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ names = st.sampled_from(["a", "y", "client", "x 1", "", "1", "é", '"b"', "\ufef
 
 @st.composite
 def csv_files(draw: st.DrawFn) -> bytes:
-    """Rows of inputs, output and client; in some files one cell, the header or the whole text is wrong."""
+    """Generate rows of inputs, output and client, sometimes with an error in a cell, the header or the whole text."""
     columns = draw(st.integers(1, 3))
     header = [f"x{n}" for n in range(columns)] + ["y", "client"]
     rows = [[*draw(st.lists(numbers, min_size=columns + 1, max_size=columns + 1)), draw(labels)] for _ in range(4)]
@@ -47,7 +47,7 @@ def csv_files(draw: st.DrawFn) -> bytes:
 
 
 def torn_bytes(draw: st.DrawFn, content: bytes) -> bytes:
-    """The bytes, in one file out of five cut off or with some of them replaced."""
+    """Cut off or replace some of the bytes in one file out of five."""
     if draw(st.integers(0, 4)):
         return content
     first = draw(st.integers(0, len(content)))
@@ -64,7 +64,7 @@ kinds = st.sampled_from(
 
 @st.composite
 def npz_files(draw: st.DrawFn) -> bytes:
-    """An archive of X, y and client; in some of them an array is missing, of another kind, or of another shape."""
+    """Generate an archive of X, y and client, sometimes with a missing array, or a wrong type or shape."""
     arrays: dict[str, Any] = {
         "X": np.array(draw(st.lists(st.integers(-2, 2), min_size=8, max_size=8)), dtype=float).reshape(4, 2),
         "y": np.array(draw(st.lists(st.integers(-2, 2), min_size=4, max_size=4)), dtype=float),
@@ -86,7 +86,7 @@ def npz_files(draw: st.DrawFn) -> bytes:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with run files for either kind of data, which is rewritten for each case."""
+    """Return a folder with run files for both kinds of data, rewritten for each case."""
     made = tmp_path_factory.mktemp("data")
     for kind in ("csv", "npz"):
         for name, keys in RUNS.items():
@@ -96,11 +96,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 RUNS = {"own": "", "batch": "batch = 1", "split": "clients = 2", "skewed": 'clients = 2\nsplit = "dirichlet"'}
-"""Keys of the problem next to the file."""
+"""Keys of the problem in addition to the file."""
 
 
 def assert_answered(folder: Path, kind: str, content: bytes, run: str) -> None:
-    """The data are read, or the one line names the file or the key."""
+    """Assert that the data are read, or that one line names the file or the key."""
     (folder / f"mine.{kind}").write_bytes(content)
     outcome = answer("simulate", folder / f"{kind}-{run}.toml", "--json")
     assert outcome.code == 0 or "problem." in outcome.err
@@ -110,7 +110,7 @@ def assert_answered(folder: Path, kind: str, content: bytes, run: str) -> None:
 @fuzz(max_examples=300)
 @given(csv_files(), st.sampled_from(sorted(RUNS)))
 def test_csv(folder: Path, content: bytes, run: str) -> None:
-    """Text, missing cells, byte-order marks, other separators and encodings, huge numbers."""
+    """Csv files may have text, missing cells, byte-order marks, other separators and encodings, or huge numbers."""
     assert_answered(folder, "csv", content, run)
 
 
@@ -118,7 +118,7 @@ def test_csv(folder: Path, content: bytes, run: str) -> None:
 @fuzz(max_examples=250)
 @given(npz_files(), st.sampled_from(sorted(RUNS)))
 def test_npz(folder: Path, content: bytes, run: str) -> None:
-    """Wrong names, kinds and shapes, and archives that are cut off."""
+    """Archives may have wrong names, types and shapes, or be cut off."""
     assert_answered(folder, "npz", content, run)
 
 
@@ -126,13 +126,13 @@ def test_npz(folder: Path, content: bytes, run: str) -> None:
 @fuzz(max_examples=40)
 @given(csv_files())
 def test_plan_from_data(folder: Path, content: bytes) -> None:
-    """A plan from data alone answers the same way."""
+    """A plan from data alone gives an answer or one line."""
     (folder / "mine.csv").write_bytes(content)
     answer("plan", folder / "mine.csv", "rounds=5", "--claim", "renard2022:thm-2.1", "--json")
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_name(folder: Path) -> None:
-    """Spreadsheets write one: the file reads as without it."""
+    """A byte order mark, as spreadsheets write it, does not change the first column name."""
     text = "y,client\n1,0\n".replace("y,", "x,y,").replace("\n1,", "\n1,2,")
     outcomes = []
     for encoding in ("utf-8", "utf-8-sig"):
@@ -143,7 +143,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name(folder: Path) -> None:
 
 
 def test_inputs_of_zeros_suggest_no_step_size(folder: Path) -> None:
-    """1/(4L) is no number where L is zero: the key that is missing is named."""
+    """For zero inputs 1/(4L) is undefined, and the message names the missing key."""
     (folder / "mine.csv").write_text("x,y,client\n0,1,0\n0,2,1\n")
     complaint = answer("plan", folder / "mine.csv", "rounds=5", "intercept=false").complaint()
     assert "local_step_size: expected a number" in complaint
@@ -160,7 +160,7 @@ class Trap:
 
 
 def test_pickles_are_never_loaded(folder: Path) -> None:
-    """An archive of objects, and a bare pickle, are refused unread."""
+    """An archive of objects, and a plain pickle, are rejected without loading."""
     touched = folder / "touched"
     trap = np.array([Trap(touched)], dtype=object)
     archive = io.BytesIO()

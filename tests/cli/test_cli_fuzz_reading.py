@@ -1,4 +1,4 @@
-"""Random tables in place of a run file: reading them gives a run or an `InputError`, nothing else."""
+"""Random tables in place of a run file give a run or an `InputError`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ JUNK: list[Any] = [True, 0, -1, 10**400, float("nan"), "x", "1e400", "", [], [[]
 
 
 def assert_parses_or_complains(content: dict[str, Any]) -> None:
-    """Reading ends with a run or with an error of the user's, in both arithmetics."""
+    """Assert that reading gives a run or an `InputError`, in both arithmetics."""
     for arithmetic in (FLOAT, RATIONAL):
         with contextlib.suppress(InputError, MissingExtra):
             parse_run(copy.deepcopy(content), arithmetic)
@@ -121,7 +121,7 @@ def assert_parses_or_complains(content: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("content", VALID.values(), ids=VALID)
 def test_starting_points_are_valid(content: dict[str, Any]) -> None:
-    """The run file that is mutated below is valid."""
+    """The run files that are mutated below are valid."""
     for arithmetic in (FLOAT, RATIONAL):
         parse_run(copy.deepcopy(content), arithmetic)
 
@@ -129,7 +129,7 @@ def test_starting_points_are_valid(content: dict[str, Any]) -> None:
 @fuzz(max_examples=40)
 @given(documents)
 def test_random_documents(content: dict[str, Any]) -> None:
-    """Random nested dictionaries."""
+    """Random nested dictionaries give a run or an `InputError`."""
     assert_parses_or_complains(content)
 
 
@@ -137,7 +137,7 @@ def test_random_documents(content: dict[str, Any]) -> None:
 @fuzz(max_examples=40)
 @given(st.data())
 def test_mutations(name: str, data: st.DataObject) -> None:
-    """One or two parts of a good run file dropped or replaced by junk."""
+    """Good run files with one or two parts removed or replaced give a run or an `InputError`."""
     content = VALID[name]
     for _ in range(data.draw(st.integers(1, 2))):
         at = data.draw(st.sampled_from(places(content)))
@@ -147,7 +147,7 @@ def test_mutations(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", VALID)
 def test_every_part_dropped(name: str) -> None:
-    """Every single part of a good run file is taken away once."""
+    """Every single part of a good run file is removed once."""
     for at in places(VALID[name]):
         assert_parses_or_complains(changed(VALID[name], at, None))
 

@@ -1,4 +1,4 @@
-"""Run files with anything in them: whatever they say, the answer is an answer."""
+"""Arbitrary run files give a valid answer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ leaves = (
     | st.text(max_size=4).filter(str.isprintable)
 )
 harmless = st.sampled_from(["1/3", "1/7", "1/100", "7/2", "1e-9", "1e9", 1, 2, 3, 12])
-"""Often as good as what they replace."""
+"""Values that are often as good as the replaced ones."""
 junk = st.recursive(
     leaves,
     lambda inner: (
@@ -76,7 +76,7 @@ junk = st.recursive(
 
 @st.composite
 def run_files(draw: st.DrawFn) -> str:
-    """A good run file with one or two parts replaced, taken away or added; sometimes its text is torn as well."""
+    """Generate a good run file with one or two parts replaced, removed or added, sometimes with a damaged text."""
     content = VALID[draw(st.sampled_from(sorted(VALID)))]
     for _ in range(draw(st.integers(1, 2))):
         at = draw(st.sampled_from(places(content)))
@@ -92,24 +92,24 @@ def run_files(draw: st.DrawFn) -> str:
 
 @pytest.fixture(scope="module")
 def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file, rewritten for each case."""
+    """Return the path of one file, which is rewritten for each case."""
     return tmp_path_factory.mktemp("fuzz") / "run.toml"
 
 
 def written(path: Path, text: str) -> Path:
-    """The file with a text in it."""
+    """Write a text to the file."""
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
     return path
 
 
 def names_the_place(complaint: str, path: Path) -> bool:
-    """Return whether a complaint says where the mistake is: in the file, or at a key of it."""
+    """Return whether an error message names the file or one of its keys."""
     return str(path) in complaint or "algorithm." in complaint or "problem." in complaint
 
 
 @pytest.mark.parametrize("name", VALID)
 def test_starting_points_are_answered(name: str, run_file: Path) -> None:
-    """The run file that is mutated below is valid."""
+    """The run files that are mutated below are valid."""
     assert answer("simulate", written(run_file, document(VALID[name])), "--json").code == 0
 
 
@@ -117,7 +117,7 @@ def test_starting_points_are_answered(name: str, run_file: Path) -> None:
 @fuzz(max_examples=250)
 @given(run_files())
 def test_simulate(run_file: Path, text: str) -> None:
-    """A JSON document without NaN, or one line that names the place."""
+    """The answer is a JSON document without NaN, or one line that names the place."""
     outcome = answer("simulate", written(run_file, text), "--json", "--schedules", 2)
     if outcome.code == 0:
         assert set(outcome.document) >= {"constants", "server"}
@@ -158,7 +158,7 @@ def test_check_never_holds_wrongly(run_file: Path, text: str, claim: str) -> Non
 @fuzz(max_examples=125)
 @given(run_files())
 def test_plan(run_file: Path, text: str) -> None:
-    """A plan, or one line."""
+    """The answer is a plan, or one line."""
     outcome = answer("plan", written(run_file, text), "--claim", "renard2022:thm-2.1", "--target", "0.1", "--json")
     if outcome.code == 0:
         assert set(outcome.document) >= {"claims"}

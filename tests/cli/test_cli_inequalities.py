@@ -11,7 +11,7 @@ from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 
 
 def test_every_inequality_is_listed(command) -> None:
-    """With its arguments in their order, as `help` shows them, and the expression that is not negative."""
+    """Every inequality is listed with its arguments in order, as in `help`, and its non-negative expression."""
     listed = {entry["name"]: entry for entry in command("inequalities", "--json").document}
     assert listed.keys() == INEQUALITIES.keys()
     assert listed["smoothness"]["call"] == "smoothness(objective, at, around)"
@@ -21,14 +21,14 @@ def test_every_inequality_is_listed(command) -> None:
 
 @pytest.mark.parametrize("name", sorted(INEQUALITIES))
 def test_constructors_show_their_arguments(name: str) -> None:
-    """Their signature is that of the inequality without its theory."""
+    """The signature of a constructor is that of the inequality without its context."""
     constructor = getattr(kernel, name)
     assert constructor.__name__ == name
     assert list(signature(constructor).parameters.values()) == subjects(name)
 
 
 def test_assumptions_of_a_claim_have_names(command) -> None:
-    """Those that its certificates may use, also where the claim is about a whole run."""
+    """The assumptions are listed that the claim's certificates may use, also for a claim about a whole run."""
     found = command("inequalities", "assumption(", "--claim", "liu2022:lemma-1", "--json").document
     assert {entry["name"] for entry in found} >= {"bounded variance", "bounded second moment"}
     outcome = command("inequalities", "nothing-such")

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command with one line and the code that shells expect."""
+"""Ctrl-C ends a command with one line and the usual exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.errors import Interrupted
 def test_interruptions(
     stopped: BaseException, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever Typer makes of it, there is one line on standard error and nothing on standard output."""
+    """However Typer reports the interruption, there is one line on standard error and nothing on standard output."""
 
     def interrupt() -> NoReturn:
         raise stopped

@@ -1,4 +1,4 @@
-"""Runs that would take hours are refused when they are read; long runs of small problems are not."""
+"""Run files that would take hours are rejected; long runs of small problems are accepted."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from fuzzing import answer
 
 
 def algorithm(words: str, key: str, **changes: str | None) -> tuple[str, Changes, str]:
-    """A key of the algorithm that is refused, changes of its table, and words of the complaint."""
+    """Return a key of the algorithm that is rejected, changes of its table, and words of the message."""
     return f"algorithm.{key}", {f"algorithm.{name}": value for name, value in changes.items()}, words
 
 
 def drawn(policy: str, times: str) -> str:
-    """A clock with random times."""
+    """Return a clock with random times."""
     return f'{{ policy = {policy}, law = "exponential", times = {times} }}'
 
 
@@ -40,7 +40,7 @@ HUGE = [
 @pytest.mark.parametrize(("key", "changes", "words"), HUGE, ids=[f"{n}-{key}" for n, (key, _, _) in enumerate(HUGE)])
 @pytest.mark.parametrize("command", ["simulate", "check", "plan"])
 def test_huge_runs_are_refused(key: str, changes: Changes, words: str, command: str, write_run) -> None:
-    """One line with the key, the limit and what to do, at once."""
+    """A huge run is rejected at once, in one line with the key, the limit and a suggestion."""
     target = ["renard2022:thm-2.1"] if command == "check" else []
     complaint = answer(command, *target, write_run(changes)).complaint()
     assert f"{key}: " in complaint
@@ -48,25 +48,25 @@ def test_huge_runs_are_refused(key: str, changes: Changes, words: str, command: 
 
 
 def test_long_exact_runs_are_refused(write_run) -> None:
-    """Numbers of rationals grow with every step: the way out is named."""
+    """A long exact run is rejected with a suggestion, because its numbers grow with every step."""
     path = write_run({"algorithm.rounds": "100_000"})
     assert "--arithmetic float" in answer("simulate", path, "--arithmetic", "rational").complaint()
 
 
 def test_a_million_rounds_of_a_small_problem(write_run) -> None:
-    """Averages over identical rounds need no loop over them."""
+    """A run of a million identical rounds is computed without a loop over rounds."""
     document = answer("check", "renard2022:thm-2.1", write_run({"algorithm.rounds": "1_000_000"}), "--json").document
     assert (document["applicable"], document["holds"]) == (True, True)
 
 
 def test_lists_of_all_rounds_have_an_end(write_run) -> None:
-    """Simulate refuses to print more numbers than fit into memory."""
+    """Simulate rejects an output of more numbers than fit into memory."""
     path = write_run({"algorithm.rounds": "10_000_000"}, QUADRATIC)
     assert "algorithm.rounds: " in answer("simulate", path, "--json").complaint()
 
 
 def test_wide_data_are_followed_in_the_span_of_their_rows(tmp_path) -> None:
-    """The Hessians of 20,000 columns would not fit into memory, and two rows need none of them."""
+    """A problem with 20,000 columns and two rows is simulated without its Hessians."""
     import numpy as np
     from cli_support import run_text
 

@@ -1,4 +1,4 @@
-"""Logistic regression from the command line: labels of what is estimated, intervals, and no verdict against a bound."""
+"""Logistic regression from the command line: estimates are labelled, have intervals, and give no verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ rounds = 4
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    """A run with full gradients, and one with batches of one row."""
+    """Return a run with full gradients, and one with batches of one row."""
     texts = {"full": ROWS + STEP, "batches": ROWS + "batch = 1\n" + STEP, "open": ROWS.replace('"1/10"', "0") + STEP}
     texts["open"] = texts["open"].replace("[[1, 0, 0], [1, 1]]", "[[1, 1, 1], [1, 0]]")
     for name, text in texts.items():
@@ -40,13 +40,13 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    """The JSON document of a command."""
+    """Return the JSON document of a command."""
     assert run_command([*arguments, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def test_full_gradients_have_no_interval(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Loss and accuracy are next to the errors."""
+    """With full gradients, loss and accuracy are printed with the errors, without intervals."""
     server = printed(capsys, "simulate", files["full"])["server"]
     assert server["interval"] is None
     assert len(server["loss"]) == len(server["accuracy"]) == 5
@@ -55,7 +55,7 @@ def test_full_gradients_have_no_interval(files: dict[str, str], capsys: pytest.C
 
 
 def test_batches_have_intervals(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """They are about the averages, and the check says how it knows."""
+    """With batches, averages have intervals, and the check names its method."""
     server = printed(capsys, "simulate", files["batches"])["server"]
     interval = server["interval"]
     assert (interval["replicas"], interval["confidence"]) == (200, 0.95)
@@ -68,7 +68,7 @@ def test_batches_have_intervals(files: dict[str, str], capsys: pytest.CaptureFix
 
 
 def test_an_estimate_refutes_nothing(files: dict[str, str]) -> None:
-    """Far above a false bound, it says what it looks like, and has no verdict."""
+    """For an estimate far above a false bound the answer describes the impression, without a verdict."""
     gap = sp.Symbol("G", positive=True)
     claim = Claim(id="mine:false", lhs=q.average_suboptimality, rhs=gap / 10**6, where={gap: q.initial_gap})
     found = check(claim, read_run(files["batches"], FLOAT))
@@ -81,7 +81,7 @@ def test_an_estimate_refutes_nothing(files: dict[str, str]) -> None:
 def test_a_bound_does_not_apply_where_no_minimiser_exists(
     files: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The reason says why, and what to do."""
+    """The claim does not apply without a minimiser, and the reason suggests a change."""
     found = printed(capsys, "check", "renard2022:thm-2.1", files["open"])
     assert found["applicable"] is False
     assert "a hyperplane separates the two classes: add a ridge" in found["reason"]
@@ -92,7 +92,7 @@ def test_a_bound_does_not_apply_where_no_minimiser_exists(
 
 @pytest.mark.long
 def test_a_plan_says_estimated(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Never exact, where replicas are averaged; the same step size each time."""
+    """A plan from averaged replicas says "estimated", never "exact", and is reproducible."""
     assert run_command(["plan", files["batches"], "--claim", "renard2022:thm-2.1"]) == 0
     text = capsys.readouterr().out
     assert "estimated final_suboptimality" in text
@@ -104,6 +104,6 @@ def test_a_plan_says_estimated(files: dict[str, str], capsys: pytest.CaptureFixt
 
 
 def test_rationals_are_refused(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """In one line that names the key."""
+    """Rationals are rejected in one line that names the key."""
     assert run_command(["simulate", files["full"], "--arithmetic", "rational"]) == 2
     assert "problem.kind: 'logistic' has no rational values on data" in capsys.readouterr().err

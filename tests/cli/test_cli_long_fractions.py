@@ -1,4 +1,4 @@
-"""Constants in rationals on a terminal: short fractions unchanged, long ones with the size that they have."""
+"""Rational constants on a terminal: short fractions are printed, long ones with their size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_short_values_are_shown_whole(value: Any) -> None:
     ],
 )
 def test_long_fractions_have_a_size(fraction: Fraction, size: str) -> None:
-    """Beyond what floats reach as well."""
+    """The size is correct also beyond the range of floats."""
     text = str(fraction)
     assert _shorten(text) == f"about {size} (a fraction of {len(text)} characters, in --json)"
 

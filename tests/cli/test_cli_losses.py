@@ -1,4 +1,4 @@
-"""Run files of scalar losses: what the commands say about them, and which mistakes they name."""
+"""Run files of scalar losses: answers of the commands, and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOG_COSH: Changes = {"problem.kind": '"log-cosh"'}
 
 
 def test_simulate_in_rationals(command, write_run) -> None:
-    """All numbers are exact, for every outcome of the noise, and the constants hold on all of space."""
+    """All numbers are exact over all outcomes of the noise, and the constants hold on the whole space."""
     document = command("simulate", write_run(base=HUBER), "--arithmetic", "rational", "--json").document
     assert document["constants"]["smoothness"] == "4"
     assert document["constants"]["gradient_dissimilarity_sq"] == "45/8"
@@ -48,7 +48,7 @@ def test_simulate_in_rationals(command, write_run) -> None:
 
 @pytest.mark.parametrize("changes", [{}, LOG_COSH, SOFTPLUS], ids=["huber", "log-cosh", "softplus"])
 def test_simulate_in_floats(command, write_run, changes: Changes) -> None:
-    """Every kind has the same keys, and finite numbers."""
+    """Every kind of loss has the same keys, and finite numbers."""
     document = command("simulate", write_run(changes, base=HUBER), "--json").document
     assert set(document["server"]) == {"mean", "suboptimality", "distance_sq", "gradient_sq"}
     assert set(document["local"]) == {"suboptimality", "drift"}
@@ -75,7 +75,7 @@ def test_simulate_for_people(command, write_run) -> None:
 
 
 def test_check_in_rationals(command, write_run) -> None:
-    """Theorem 2.1 holds for clients of different curvature, with constants on all of space."""
+    """Theorem 2.1 holds for clients of different curvature, with constants on the whole space."""
     path = write_run(base=HUBER)
     document = command("check", "renard2022:thm-2.1", path, "--arithmetic", "rational", "--json").document
     assert document["applicable"]
@@ -86,7 +86,7 @@ def test_check_in_rationals(command, write_run) -> None:
 
 @pytest.mark.parametrize("changes", [LOG_COSH, SOFTPLUS], ids=["log-cosh", "softplus"])
 def test_simulate_in_enclosures(command, write_run, changes: Changes) -> None:
-    """Every number is a rational all the same, or an enclosure whose midpoint is next to the float."""
+    """Every number is a rational, or an enclosure whose midpoint is close to the float."""
     path = write_run(changes, base=HUBER)
     document = command("simulate", path, "--arithmetic", "rational", "--json").document
     assert document["arithmetic"] == "enclosure"
@@ -102,7 +102,7 @@ def test_simulate_in_enclosures(command, write_run, changes: Changes) -> None:
 
 @pytest.mark.parametrize("changes", [LOG_COSH, SOFTPLUS], ids=["log-cosh", "softplus"])
 def test_check_in_enclosures(command, write_run, changes: Changes) -> None:
-    """Theorem 2.1 is decided with noise, its sides are enclosed, and the answer says in what."""
+    """Theorem 2.1 is decided in enclosures with noise, and the answer names the arithmetic."""
     path = write_run(changes, base=HUBER)
     document = command("check", "renard2022:thm-2.1", path, "--arithmetic", "rational", "--json").document
     assert document["holds"] is True
@@ -115,7 +115,7 @@ def test_check_in_enclosures(command, write_run, changes: Changes) -> None:
 
 
 def test_ties_in_enclosures(command, write_run) -> None:
-    """An identity between transcendental numbers is not decided, and the answer says why."""
+    """An identity between transcendental numbers is left undecided, with a reason."""
     path = write_run(LOG_COSH, base=HUBER)
     document = command("check", "renard2022:property-2.4.fixed", path, "--arithmetic", "rational", "--json").document
     assert document["applicable"]
@@ -124,7 +124,7 @@ def test_ties_in_enclosures(command, write_run) -> None:
 
 
 def test_violations_in_floats_are_settled_in_enclosures(command, write_run) -> None:
-    """Floats do not refute; enclosures that do not overlap do."""
+    """A violation in floats is confirmed by disjoint enclosures."""
     path = write_run(LOG_COSH, base=HUBER)
     document = command("check", "renard2022:property-2.4", path, "--json").document
     assert document["arithmetic"] == "float"
@@ -133,7 +133,7 @@ def test_violations_in_floats_are_settled_in_enclosures(command, write_run) -> N
 
 
 def test_quadratics_only(command, write_run) -> None:
-    """Methods for constant Hessians are not applicable to other losses, and say so."""
+    """Methods for constant Hessians do not apply to other losses, with a reason."""
     document = command("check", "liu2022:noniid.bgd", write_run(base=HUBER), "--json").document
     assert document["holds"] is not False
     strong = command("check", "vlaski2023:thm-5.1.rate", write_run(base=HUBER), "--json").document
@@ -143,7 +143,7 @@ def test_quadratics_only(command, write_run) -> None:
 
 @pytest.mark.parametrize("changes", [{}, LOG_COSH, SOFTPLUS], ids=["huber", "log-cosh", "softplus"])
 def test_round_trip(write_run, changes: Changes) -> None:
-    """A run, its run file, and the run of that are the same, in every arithmetic."""
+    """A run, and the run from its run file, are equal in every arithmetic."""
     for arithmetic in (FLOAT, RATIONAL):
         table = run_table(read_run(write_run(changes, base=HUBER), arithmetic))
         text = run_toml(table)
@@ -194,7 +194,7 @@ MISTAKES: dict[str, tuple[Changes, str, str]] = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes(command, write_run, name: str) -> None:
-    """One line names the file, the key, and what was expected."""
+    """An error is one line with the file, the key, and the expected value."""
     changes, key, words = MISTAKES[name]
     path: Path = write_run(changes, base=HUBER)
     complaint = command("simulate", path, "--json").complaint()
@@ -203,7 +203,7 @@ def test_mistakes(command, write_run, name: str) -> None:
 
 
 def test_what_cannot_be_enumerated(command, write_run) -> None:
-    """Too many outcomes, sampled participants and other clocks: one line that says why."""
+    """Too many outcomes, sampled participants and other clocks give one line with the reason."""
     for changes, words in (
         ({"algorithm.rounds": "4"}, "2^16 outcomes, more than the 2^14 that are enumerated"),
         ({"algorithm.participation": '{ kind = "uniform", clients = 1 }'}, "without sampled participants"),

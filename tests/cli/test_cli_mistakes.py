@@ -1,4 +1,4 @@
-"""Run files with several mistakes: all are named in one line, with the names that other tools have for keys."""
+"""Run files with several mistakes: one line names all, and suggests keys for synonyms of other tools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ participation = 5
 
 @pytest.fixture
 def written(tmp_path: Path):
-    """Writes a run file next to a data file."""
+    """Return a function that writes a run file next to a data file."""
     (tmp_path / "mine.csv").write_text(ROWS)
 
     def write(text: str) -> Path:
@@ -38,7 +38,7 @@ def written(tmp_path: Path):
 
 
 def test_all_mistakes_at_once(command, written) -> None:
-    """Each key once, with its sentence; what is right is not mentioned."""
+    """Each wrong key is named once with its sentence; correct keys are not mentioned."""
     line = command("simulate", written(MANY)).complaint()
     for part in (
         "problem.batch_size: unknown key; batch_size is called batch here",
@@ -55,7 +55,7 @@ def test_all_mistakes_at_once(command, written) -> None:
 
 
 def test_values_behind_other_names_are_read(command, written) -> None:
-    """A renamed key is read under its own name."""
+    """The value of a synonym is read under the correct key."""
     line = command("simulate", written('problem.kind = "least-squares"\nproblem.data = "mine.csv"\n'
         'algorithm.eta = "fast"\nalgorithm.rounds = 3\n')).complaint()  # fmt: skip
     assert "eta is called local_step_size here" in line
@@ -63,14 +63,14 @@ def test_values_behind_other_names_are_read(command, written) -> None:
 
 
 def test_the_algorithm_is_read_beside_a_broken_problem(command, written) -> None:
-    """Its unknown and missing keys do not depend on the data."""
+    """The algorithm's unknown and missing keys are named also if the problem is broken."""
     line = command("simulate", written(MANY.replace("mine.csv", "none.csv"))).complaint()
     assert "no such file" in line
     assert "lr is called local_step_size here" in line
 
 
 def test_what_follows_from_a_mistake_is_not_another_one(command, written) -> None:
-    """A concentration needs the split that is misspelt; the split alone is named."""
+    """A concentration needs a split, so that for a misspelt split only the split is named."""
     keys = 'problem.clients = 2\nproblem.split = "dirichlett"\nproblem.concentration = 1\n'
     run = 'problem.kind = "least-squares"\nproblem.data = "mine.csv"\n'
     algorithm = "algorithm.local_step_size = 1\nalgorithm.rounds = 1\n"
@@ -80,7 +80,7 @@ def test_what_follows_from_a_mistake_is_not_another_one(command, written) -> Non
 
 
 def test_a_file_of_data_is_no_run_file(command, written, tmp_path: Path) -> None:
-    """The message has the command that writes one."""
+    """For a data file the message has the command that writes a run file."""
     written("")
     for name in ("simulate", "check liu2022:thm-1"):
         line = command(*name.split(), tmp_path / "mine.csv").complaint()
@@ -88,14 +88,14 @@ def test_a_file_of_data_is_no_run_file(command, written, tmp_path: Path) -> None
 
 
 def test_keys_of_data_on_the_command_line(command, written, tmp_path: Path) -> None:
-    """Have the same synonyms."""
+    """Keys of data on the command line have the same synonyms."""
     written("")
     line = command("plan", tmp_path / "mine.csv", "target=price", "client=hospital", "learning_rate=0.1").complaint()
     assert "learning_rate: learning_rate is called local_step_size here" in line
 
 
 def test_batches_larger_than_a_client(command, written) -> None:
-    """Are noted: they are no full gradients."""
+    """Batches that are larger than a client's data are noted, since they are not full gradients."""
     text = 'problem.kind = "least-squares"\nproblem.data = "mine.csv"\nproblem.batch = {}\n' + (
         "algorithm.local_step_size = 0.0001\nalgorithm.rounds = 1\n"
     )
@@ -106,14 +106,14 @@ def test_batches_larger_than_a_client(command, written) -> None:
 
 
 def test_tables_in_python() -> None:
-    """The first mistake alone where runs are tried by the thousand."""
+    """In Python only the first mistake is reported, because runs are tried by the thousand."""
     with pytest.raises(InputError) as caught:
         parse_run({"problem": {"kind": "quadratic"}, "algorithm": {}}, FLOAT)
     assert "also" not in str(caught.value)
 
 
 def test_names_are_looked_up_among_known_keys() -> None:
-    """A name that is a key of its own elsewhere is not explained away."""
+    """A known key in a wrong table is not explained as a synonym."""
     assert key_for("lr", ["local_step_size"]) == "local_step_size"
     assert key_for("LR", ["local_step_size"]) == "local_step_size"
     assert key_for("lr", ["rounds"]) is None
@@ -122,7 +122,7 @@ def test_names_are_looked_up_among_known_keys() -> None:
 
 @pytest.mark.parametrize("kind", ["least-squares", "huber", "logistic"])
 def test_nothing_is_missing_because_of_another_mistake(command, written, kind: str) -> None:
-    """A client column that does not exist leaves the data in place."""
+    """A client column that does not exist is one error; the data are not reported as missing."""
     text = f'[problem]\nkind = "{kind}"\ndata = "mine.csv"\ntarget = "price"\nclient = "clinic"\n'
     line = command("simulate", written(text + "[algorithm]\nlocal_step_size = 0.1\nrounds = 'x'\n")).complaint()
     assert "has no column 'clinic'" in line

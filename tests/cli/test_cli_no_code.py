@@ -1,4 +1,4 @@
-"""Documents execute nothing: a certificate names claims, and `--no-code` refuses Python that files name."""
+"""Documents are never executed: a certificate names claims by id, and `--no-code` rejects Python files."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ TERM = {"kind": "term", "coefficient": "1", "reason": {"reason": "square", "of":
 
 
 def certificate(claim: str) -> str:
-    """The document of a certificate for the claim of `CLAIMS`, by any id."""
+    """Return the document of a certificate for the claim of `CLAIMS`, with any id."""
     sent = {"kind": "identities", "claim": claim, "links": [[TERM]]}
     return json.dumps({"format": "fedtheory certificate", "version": 1, "letters": {}, "certificate": sent})
 
 
 @pytest.fixture
 def touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the files that Python code in the present folder leaves behind where it is executed."""
+    """Return the files that Python code in the working directory creates when it is executed."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "touched"
     Path("mine.py").write_text(CLAIMS.format(touched=str(file), id="mine:sum"))
@@ -69,7 +69,7 @@ def touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", ["mine.py:mine", "{here}/mine.py:mine", "paper:sum", "{here}/paper:sum", "mine:sum"])
 def test_a_certificate_names_no_file(name: str, touched: Path, command: Command) -> None:
-    """Neither a file nor a folder, next to it or by its whole path: it is refused, and nothing is executed."""
+    """A certificate that names a file or folder is rejected, and nothing is executed."""
     Path("c.json").write_text(certificate(name.format(here=touched.parent)))
     complaint = command("prove", "c.json").complaint()
     assert "c.json: certificate.claim: expected the id of a published claim" in complaint
@@ -87,7 +87,7 @@ def test_a_certificate_for_a_file_that_is_given(touched: Path, command: Command)
 
 
 def test_claims_of_several_files(touched: Path, command: Command) -> None:
-    """`--claims` may come again; two claims of one id are one too many, and a published claim needs none."""
+    """`--claims` may be repeated; two claims with one id are an error, and a published claim needs no file."""
     Path("other.py").write_text(CLAIMS.format(touched=str(touched), id="mine:other"))
     Path("third.py").write_text(CLAIMS.format(touched=str(touched), id="mine:other"))
     Path("c.json").write_text(certificate("mine:other"))
@@ -99,7 +99,7 @@ def test_claims_of_several_files(touched: Path, command: Command) -> None:
 
 
 def test_options_that_do_not_go_together(touched: Path, command: Command) -> None:
-    """`--claims` belongs to a file with a certificate, and `--certificate` to a claim: nothing is executed."""
+    """`--claims` needs a certificate file, and `--certificate` a claim; otherwise nothing is executed."""
     Path("c.json").write_text(certificate("mine:sum"))
     assert "--claims: expected FILE.json" in command("prove", "mine.py:mine", "--claims", "mine.py").complaint()
     assert "--certificate: expected a claim" in command("prove", "c.json", "--certificate", "c.json").complaint()
@@ -107,7 +107,7 @@ def test_options_that_do_not_go_together(touched: Path, command: Command) -> Non
 
 
 def refused(outcome: Outcome, touched: Path, file: str) -> None:
-    """Check that a command names the file that it does not execute, and does not execute it."""
+    """Check that a command names the file that it refuses to execute, and does not execute it."""
     complaint = outcome.complaint()
     assert "--no-code" in complaint
     assert file in complaint
@@ -127,7 +127,7 @@ def refused(outcome: Outcome, touched: Path, file: str) -> None:
     ids=lambda one: one[0],
 )
 def test_run_files_that_name_python(arguments: tuple[str, ...], touched: Path, command: Command) -> None:
-    """Every command that reads run files refuses the algorithm of a file before it is imported."""
+    """Every command that reads run files rejects the algorithm of a file before it is imported."""
     Path("run.toml").write_text(RUN.format(file="algorithm.py"))
     Path("sweep.toml").write_text(
         'run = "run.toml"\nclaims = ["renard2022:thm-2.1"]\n[grid]\n"algorithm.rounds" = [1]\n'
@@ -138,7 +138,7 @@ def test_run_files_that_name_python(arguments: tuple[str, ...], touched: Path, c
 @pytest.mark.parametrize("name", ["show", "verify", "falsify", "prove", "rocq", "errata", "worst-case", "report"])
 @pytest.mark.parametrize("target", ["mine.py:mine", "paper:sum"])
 def test_targets_that_are_python(name: str, target: str, touched: Path, command: Command) -> None:
-    """Files and folders that are named as claims are not executed."""
+    """Files and folders given as claims are not executed."""
     resolve.cache_clear()
     refused(command(name, target, "--no-code"), touched, target.partition(":")[0])
 
@@ -146,19 +146,19 @@ def test_targets_that_are_python(name: str, target: str, touched: Path, command:
 @pytest.mark.parametrize("name", ["claims", "verify", "prove", "report"])
 @pytest.mark.parametrize("target", ["mine.py", "./paper"])
 def test_targets_of_many_claims(name: str, target: str, touched: Path, command: Command) -> None:
-    """A file or a folder alone, which stands for all of its claims, is not executed."""
+    """A file or folder that stands for all of its claims is not executed."""
     refused(command(name, target, "--no-code"), touched, Path(target).name)
 
 
 def test_sweeps_that_name_claims_of_files(touched: Path, command: Command) -> None:
-    """A sweep is a document as well."""
+    """A sweep that names claims of files is rejected."""
     run = RUN.replace('name = "{file}:own"\n', "")
     Path("sweep.toml").write_text(f'claims = ["mine.py:mine"]\n{run}[grid]\n"algorithm.rounds" = [1]\n')
     refused(command("sweep", "sweep.toml", "--no-code"), touched, "mine.py")
 
 
 def test_no_code_ends_with_its_command(touched: Path, command: Command) -> None:
-    """The next command of the same process executes what it is asked to, and a user's own variable stays."""
+    """The next command of the same process executes code again, and a user's own variable is kept."""
     Path("run.toml").write_text(RUN.format(file="algorithm.py"))
     refused(command("simulate", "run.toml", "--no-code"), touched, "algorithm.py")
     assert "FEDTHEORY_NO_CODE" not in os.environ
@@ -167,7 +167,7 @@ def test_no_code_ends_with_its_command(touched: Path, command: Command) -> None:
 
 
 def test_refusing_code_from_python(touched: Path) -> None:
-    """Inside the context nothing is executed, nor where contexts are nested."""
+    """Inside the context, also a nested one, no code is executed."""
     with refusing_code():
         with refusing_code():
             pass

@@ -1,4 +1,4 @@
-"""Run files of objectives that are not convex: what the commands say, and what they leave out."""
+"""Run files of nonconvex objectives: output of the commands, and omitted values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ gap = Claim(id="mine:gap", lhs=q.final_suboptimality, rhs=100)
 
 
 def test_simulate_with_a_minimiser(command, write_run) -> None:
-    """The optimum is that of F; no strong convexity."""
+    """The optimum of a nonconvex client sum is that of F; there is no strong convexity."""
     document = command("simulate", write_run(BENT), "--arithmetic", "rational", "--json").document
     assert document["optimum"] == ["2"]
     assert document["optimal_value"] == "-1/2"
@@ -39,7 +39,7 @@ def test_simulate_with_a_minimiser(command, write_run) -> None:
 
 
 def test_simulate_without_a_minimiser(command, write_run) -> None:
-    """Distances to x* are null, with a note; gradients and drift are there."""
+    """Without a minimiser distances to x* are null, with a note; gradients and drift have values."""
     document = command("simulate", write_run(SADDLE), "--arithmetic", "rational", "--json").document
     for missing in ("optimum", "optimal_value"):
         assert document[missing] is None
@@ -57,7 +57,7 @@ def test_simulate_without_a_minimiser(command, write_run) -> None:
 
 
 def test_check_names_the_client_that_is_not_convex(command, write_run) -> None:
-    """A theorem on convex functions says nothing of the run; one on smooth functions does."""
+    """A theorem on convex functions does not apply to the run; one on smooth functions does."""
     run = write_run(BENT)
     convex = command("check", "renard2022:thm-2.1", run, "--json").document
     assert convex["applicable"] is False
@@ -68,7 +68,7 @@ def test_check_names_the_client_that_is_not_convex(command, write_run) -> None:
 
 
 def test_check_names_the_quantity_that_does_not_exist(command, write_run, tmp_path: Path) -> None:
-    """A claim on the suboptimality does not apply where F is unbounded below; one on the descent does."""
+    """A claim on the suboptimality does not apply if F is unbounded below; one on the descent does."""
     run, own = write_run(SADDLE), tmp_path / "mine.py"
     own.write_text(CLAIM)
     found = command("check", f"{own}:gap", run, "--json").document
@@ -78,7 +78,7 @@ def test_check_names_the_quantity_that_does_not_exist(command, write_run, tmp_pa
 
 
 def test_hampel_losses_in_a_run_file(command, write_run) -> None:
-    """They are bounded: a minimiser exists, and constants hold on all of space."""
+    """Bounded losses have a minimiser, and their constants hold on the whole space."""
     changes: Changes = {
         "problem.kind": '"hampel"',
         "problem.terms": '[[{ width = "1" }], [{ width = "2", centre = "1" }]]',

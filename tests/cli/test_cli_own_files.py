@@ -1,4 +1,4 @@
-"""User-defined claims: modules next to their file, mistakes in one line, assumptions that return whether they hold."""
+"""User-defined claims: modules next to their file, errors in one line, assumptions that return booleans."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ rounds = 3
 
 
 def test_modules_beside_a_file_can_be_imported(tmp_path: Path) -> None:
-    """Each file has its own neighbours, also where two have one name, and none stays importable."""
+    """Each file imports the modules of its own folder, even if two have one name, and none stays importable."""
     for word in ("one", "two"):
         folder = tmp_path / word
         folder.mkdir()
@@ -53,7 +53,7 @@ mine = Claim(
 
 
 def test_mistakes_of_own_claims_are_one_line(command, tmp_path: Path) -> None:
-    """Chained conditions say what to write; an assumption that raises is reported with its line."""
+    """Chained conditions give a suggestion; an assumption that raises an error is reported with its line."""
     run = tmp_path / "run.toml"
     run.write_text(RUN)
     chained, raising = tmp_path / "chained.py", tmp_path / "raising.py"
@@ -88,7 +88,7 @@ other = Claim(id="mine:two", lhs=q.final_suboptimality, rhs=fast)
 
 
 def test_a_quantity_of_ones_own_that_raises_is_one_line(command, tmp_path: Path) -> None:
-    """So is a function that changes a run."""
+    """A user-defined quantity or function that raises an error gives one line."""
     run, file = tmp_path / "run.toml", tmp_path / "mine.py"
     run.write_text(RUN)
     file.write_text(QUANTITIES)
@@ -124,7 +124,7 @@ mine = FederatedAlgorithm("mine", server={x: start}, local=local, server_update=
 
 
 def test_a_mistake_in_an_algorithm_is_no_further_one_of_the_run_file(command, tmp_path: Path) -> None:
-    """Its message mentions the algorithm; the run file has its table."""
+    """A mistake in an algorithm is reported for the algorithm only; the run file is not blamed."""
     (tmp_path / "mine.py").write_text(ALGORITHM)
     run = tmp_path / "run.toml"
     run.write_text(RUN.replace('"fedavg"', '"mine.py:mine"'))

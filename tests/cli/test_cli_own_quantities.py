@@ -1,4 +1,4 @@
-"""Quantities of a user's own in a file of claims: checked, searched and proved from the command line."""
+"""User-defined quantities in a file of claims are checked, searched and proved from the command line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ rounds = 2
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """A file with claims about its own quantities, next to a run."""
+    """Return a file with claims about its own quantities, next to a run."""
     (tmp_path / "run.toml").write_text(RUN)
     file = tmp_path / "mine.py"
     file.write_text(MINE)
@@ -58,7 +58,7 @@ def mine(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", [pytest.param("loose", marks=pytest.mark.long), "closer"])
 def test_a_bound_on_an_own_quantity_is_proved(command: Command, mine: Path, name: str) -> None:
-    """The saved certificate is checked again, without a search."""
+    """The saved certificate is accepted again, without a search."""
     saved = mine.parent / "proof.json"
     found = command("prove", f"{mine}:{name}", "--save", str(saved), "--json")
     assert (found.code, found.document["verdict"], found.document["found"]) == (0, "proved", True)
@@ -73,7 +73,7 @@ def test_what_is_false_or_not_known_is_not_proved(command: Command, mine: Path, 
 
 
 def test_a_weighted_error_is_checked(command: Command, mine: Path) -> None:
-    """Errors decrease on this run: later ones count more, and are smaller."""
+    """On a run with decreasing errors, an average with larger weights of later rounds is smaller."""
     outcome = command("check", f"{mine}:late", str(mine.parent / "run.toml"), "--arithmetic", "rational", "--json")
     assert (outcome.code, outcome.document["holds"]) == (0, True)
     assert "weights (t + 1)**2" in command("show", f"{mine}:late").out

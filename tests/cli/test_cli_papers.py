@@ -36,7 +36,7 @@ CLAIMS += (
 
 @pytest.fixture
 def paper(command, tmp_path: Path) -> Path:
-    """The folder that `new-source` writes, with a bound of a run next to its two statements."""
+    """Return the folder that `new-source` writes, with an additional bound of a run."""
     folder = tmp_path / "paper"
     assert command("new-source", folder).code == 0
     statements = folder / "statements.py"
@@ -48,7 +48,7 @@ def paper(command, tmp_path: Path) -> Path:
 
 
 def test_every_command_takes_the_folder(command, paper: Path) -> None:
-    """Claims, verdicts, proofs and errata of the paper alone."""
+    """Commands accept the folder and return claims, verdicts, proofs and errata of this paper only."""
     listed = command("claims", f"{paper}/", "--json").document
     assert [claim["id"] for claim in listed] == ["paper:lemma-1", "paper:lemma-1.fixed", "paper:thm-1"]
     verified = command("verify", paper, "--jobs", 2, "--json").document["claims"]
@@ -62,7 +62,7 @@ def test_every_command_takes_the_folder(command, paper: Path) -> None:
 
 
 def test_its_pages(command, paper: Path, tmp_path: Path) -> None:
-    """An index, a page of the paper and one for each claim, and the errata; links stay inside."""
+    """The site has an index, a page of the paper and of each claim, and the errata, with internal links."""
     pages = tmp_path / "pages"
     assert command("report", paper, "-o", pages, "--jobs", 1).code == 0
     names = {"index", "paper", "errata", "paper-lemma-1", "paper-lemma-1-fixed", "paper-thm-1"}
@@ -75,7 +75,7 @@ def test_its_pages(command, paper: Path, tmp_path: Path) -> None:
 
 
 def test_tables_name_claims_by_their_ids(command, paper: Path) -> None:
-    """People read ids, not folders."""
+    """Tables show ids, not folders."""
     for name, *options in COMMANDS:
         shown = command(name, paper, *options).out
         assert "paper:lemma-1" in shown
@@ -83,13 +83,13 @@ def test_tables_name_claims_by_their_ids(command, paper: Path) -> None:
 
 
 def test_once_opened_its_ids_are_known(command, paper: Path) -> None:
-    """One claim of the folder, and a pattern of ids."""
+    """After the folder is opened, its claims can be named by id, and by a pattern of ids."""
     assert command("show", f"{paper}:lemma-1.fixed", "--json").document["corrects"] == "paper:lemma-1"
     assert len(command("claims", "paper:lemma-*", "--json").document) == 2
 
 
 def test_a_missing_counterexample_is_found(command, paper: Path) -> None:
-    """The ledger of a new paper needs no stored run."""
+    """The ledger of a new paper finds a counterexample that is not stored."""
     (paper / "counterexamples" / "lemma-1.toml").unlink()
     (erratum,) = command("errata", paper, "--json").document
     assert erratum["counterexample"]["problem"]["kind"] == "quadratic"
@@ -137,7 +137,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_folder_is_one_line(command, case: str, tmp_path: Path) -> None:
-    """The file, and what was expected."""
+    """A broken folder gives one line with the file, and what was expected."""
     folder = tmp_path / "paper"
     assert command("new-source", folder).code == 0
     changes, words = BROKEN[case]
@@ -148,7 +148,7 @@ def test_a_broken_folder_is_one_line(command, case: str, tmp_path: Path) -> None
 
 
 def test_a_new_folder_must_be_new(command, tmp_path: Path) -> None:
-    """Nothing is overwritten, and keys are unique."""
+    """A new folder must not exist, and keys must be unique."""
     (tmp_path / "there").mkdir()
     assert "not there yet" in command("new-source", tmp_path / "there").complaint()
     assert "already" in command("new-source", tmp_path / "renard2022").complaint()
@@ -156,7 +156,7 @@ def test_a_new_folder_must_be_new(command, tmp_path: Path) -> None:
 
 
 def test_an_installed_paper(command, tmp_path: Path) -> None:
-    """An entry point of the group names the package of a paper; nothing is opened by hand."""
+    """An entry point of the group names the package of a paper, which is then found automatically."""
     home = tmp_path / "site"
     home.mkdir()
     assert command("new-source", home / "installed2026").code == 0
@@ -174,7 +174,9 @@ def test_an_installed_paper(command, tmp_path: Path) -> None:
 def test_found_certificates_are_written_into_a_papers_folder(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The repair of a new paper is proved without its recorded certificate; nothing is written for what is refuted."""
+    """The correction in a new paper is proved without a recorded certificate; nothing is written for a refuted
+    claim.
+    """
     monkeypatch.chdir(tmp_path)
     assert command("new-source", "searched_paper").code == 0
     folder = tmp_path / "searched_paper"
@@ -187,7 +189,7 @@ def test_found_certificates_are_written_into_a_papers_folder(
 def test_a_certificate_in_the_folder_is_no_evidence_by_itself(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel checks what is in `found` like any other certificate: another square is broken."""
+    """The kernel checks a certificate in `found` like any other: with another square it is broken."""
     monkeypatch.chdir(tmp_path)
     assert command("new-source", "changed_paper").code == 0
     folder = tmp_path / "changed_paper"

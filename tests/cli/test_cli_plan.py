@@ -1,4 +1,4 @@
-"""`fedtheory plan`: the document, the tables, constants and data instead of a run file, and what is refused."""
+"""`fedtheory plan`: the document, the tables, constants and data instead of a run file, and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = {
 
 
 def plan_of(document, claim_id: str):
-    """The plan of one claim in a document."""
+    """Return the plan of one claim in a document."""
     return next(plan for plan in document["claims"] if plan["id"] == claim_id)
 
 
@@ -52,7 +52,7 @@ def test_document(command, write_run) -> None:
 
 
 def test_the_comparator(command, write_run) -> None:
-    """A bound that has one says which point it took; it is printed for people."""
+    """The plan of a bound with a comparator names the chosen point, also in the output for people."""
     path = write_run()
     document = command("plan", path, "--claim", "comparator:average-error", "--claim", THEOREM, "--json").document
     point = plan_of(document, "comparator:average-error")["comparator"]
@@ -63,7 +63,7 @@ def test_the_comparator(command, write_run) -> None:
 
 
 def test_the_best_step_size_passes_a_check(command, write_run) -> None:
-    """At the recommended step size the claim applies and its bound is the one the plan shows."""
+    """At the recommended step size the claim applies, and its bound is the one of the plan."""
     plan = plan_of(command("plan", write_run(), "--claim", THEOREM, "--json").document, THEOREM)
     tuned = write_run({"algorithm.local_step_size": repr(plan["best_step_size"])}, name="tuned.toml")
     checked = command("check", THEOREM, tuned, "--json").document
@@ -73,7 +73,7 @@ def test_the_best_step_size_passes_a_check(command, write_run) -> None:
 
 
 def test_an_impossible_target(command, write_run) -> None:
-    """An accuracy below the floor is answered with the reason and the floor."""
+    """An accuracy below the floor gives the reason and the floor."""
     target = plan_of(command("plan", write_run(), "--claim", THEOREM, "--target", "1e-6", "--json").document, THEOREM)[
         "target"
     ]
@@ -83,7 +83,7 @@ def test_an_impossible_target(command, write_run) -> None:
 
 
 def test_constants(command) -> None:
-    """Constants after one --set, after several, or alone mean the same; no run is needed."""
+    """Constants after one --set, after several, or alone have the same meaning; no run is needed."""
     once = command("plan", "--set", *CONSTANTS, "--claim", THEOREM, "--json").document
     each = [part for constant in CONSTANTS for part in ("--set", constant)]
     assert once == command("plan", *each, "--claim", THEOREM, "--json").document
@@ -95,7 +95,7 @@ def test_constants(command) -> None:
 
 
 def test_constants_out_of_range(command) -> None:
-    """Counts below one leave the bounds out that read them so; zeros elsewhere are no reason for an error."""
+    """Counts below one exclude the bounds that use them; zeros of other constants are no error."""
     plan = plan_of(command("plan", "--set", *CONSTANTS, "tau=0", "--json").document, THEOREM)
     assert plan["reason"] == "expected at least 1: local_steps"
     zeros = ("L=0", "M=1", "tau=1", "T=1", "D=0", "sigma=0", "zeta=0")
@@ -103,7 +103,7 @@ def test_constants_out_of_range(command) -> None:
 
 
 def test_constants_for_people(command) -> None:
-    """Bounds that lack numbers are counted, the others shown."""
+    """Bounds that lack numbers are counted, and the others are shown."""
     outcome = command("plan", "--set", *CONSTANTS)
     assert (outcome.code, outcome.err) == (0, "")
     assert "need numbers that are not given" in " ".join(outcome.out.split())
@@ -111,7 +111,7 @@ def test_constants_for_people(command) -> None:
 
 
 def test_the_answer_comes_first(command, write_run) -> None:
-    """Three lines, then one table of the bounds that cover the run; why others do not, on request."""
+    """The output is three lines, then one table of the bounds that cover the run; reasons for others are optional."""
     arguments = ("plan", write_run(), "--target", "1/2", "--source", "renard2022")
     outcome = command(*arguments)
     assert outcome.code == 0
@@ -132,14 +132,14 @@ def test_the_answer_comes_first(command, write_run) -> None:
 
 @pytest.mark.long
 def test_refuted_bounds_are_named_for_the_papers_that_are_asked(command, write_run) -> None:
-    """Those of Fraboni et al. do not stand below a plan by Renard et al., who have none."""
+    """Refuted bounds are named only for the selected papers."""
     for paper, is_named in (("renard2022", False), ("fraboni2022", True)):
         words = command("plan", write_run(), "--source", paper, "--all").out
         assert ("not used, because they are refuted" in words) == is_named
 
 
 def test_a_bound_on_another_error_is_told(command, write_run, tmp_path) -> None:
-    """A user-defined claim about drift covers the run, and says nothing of how far it gets."""
+    """A user-defined claim about drift covers the run, but gives no bound on its error."""
     file = tmp_path / "mine.py"
     file.write_text(
         "import sympy as sp\nfrom fedtheory import Claim\nfrom fedtheory.language import quantities as q\n"
@@ -155,7 +155,7 @@ def test_a_bound_on_another_error_is_told(command, write_run, tmp_path) -> None:
 
 
 def test_the_answer_is_exact(command, write_run) -> None:
-    """The rounds that it names are what a simulation needs, at its step size and at the planned one."""
+    """The rounds of the answer agree with simulations, at its step size and at the planned one."""
     answer = command("plan", write_run(), "--target", "1/2", "--source", "renard2022", "--json").document["answer"]
     assert answer["error"] == "final_suboptimality"
     assert answer["local_steps"] == 5
@@ -171,7 +171,7 @@ def test_the_answer_is_exact(command, write_run) -> None:
 
 
 def test_the_average_is_another_error(command, write_run) -> None:
-    """It takes more rounds to bring the mean over the run below a target than the last model's error."""
+    """The average over the run needs more rounds for a target than the last model."""
     path = write_run({"algorithm.rounds": "40"})
     final, average = (
         command("plan", path, "--target", "1/2", "--error", error, "--source", "lecture27", "--json").document["answer"]
@@ -184,7 +184,7 @@ def test_the_average_is_another_error(command, write_run) -> None:
 
 @pytest.mark.long
 def test_advice_comes_from_what_applies(command, write_run) -> None:
-    """A bound that covers the run goes before one that asks for another step size."""
+    """A bound that covers the run takes precedence over one that needs another step size."""
     document = command("plan", write_run(), "--json").document
     by_id = {plan["id"]: plan for plan in document["claims"]}
     assert by_id[document["recommended"]]["applicable"]
@@ -192,7 +192,7 @@ def test_advice_comes_from_what_applies(command, write_run) -> None:
 
 
 def test_where_nothing_applies(command, write_run) -> None:
-    """The largest step size at which a bound would apply is named, with the condition and the numbers in it."""
+    """The largest step size at which a bound would apply is named, with the condition and its numbers."""
     path = write_run({"algorithm.local_step_size": '"3/5"'})
     arguments = ("plan", path, "--claim", THEOREM)
     answer = command(*arguments, "--json").document["answer"]
@@ -205,7 +205,7 @@ def test_where_nothing_applies(command, write_run) -> None:
 
 
 def test_the_largest_step_size_is_covered(command, write_run, data_folder: Path) -> None:
-    """Also where assumptions set it: mini-batches have to stay in a ball, by the curvature of single samples."""
+    """The largest step size satisfies assumptions as well, such as that mini-batches stay in a ball."""
     path = data_folder / "batches.toml"
     path.write_text(write_run({"problem.batch": "1"}, base=ROWS).read_text())
     plans = command("plan", path, "--claim", "renard2022:thm-2.1.sharp", "--json").document["claims"]
@@ -218,7 +218,7 @@ def test_the_largest_step_size_is_covered(command, write_run, data_folder: Path)
 
 
 def test_unequal_clients_with_equal_shares_are_named(command, data_folder: Path) -> None:
-    """In the plan of a file: which rounds and local steps it assumed, and that clients count alike."""
+    """The plan of a file names the assumed rounds, local steps, and equal weights of unequal clients."""
     words = " ".join(command("plan", data_folder / "good.csv", "shares=equal", "--source", "lecture27").out.split())
     assert "1 local step, 100 rounds" in words
     assert "clients have 2 to 6 rows and the same weight" in words
@@ -235,7 +235,7 @@ def test_data_alone(command, write_run, data_folder) -> None:
 
 
 def test_columns_of_a_file_by_name(command, tmp_path: Path) -> None:
-    """A csv whose columns have names needs no run file: keys of the problem stand behind its name."""
+    """A csv file with named columns needs no run file; keys of the problem follow its name."""
     rows = "".join(f"{n % 3},{n},{n * n % 7}\n" for n in range(12))
     (tmp_path / "named.csv").write_text("Klinik am See,age,price of stay\n" + rows, encoding="utf-8")
     names = {"target": "price of stay", "client": "Klinik am See", "features": ["age"], "shares": "samples"}
@@ -251,7 +251,7 @@ def test_columns_of_a_file_by_name(command, tmp_path: Path) -> None:
 
 
 def test_a_claim_of_the_user(command, write_run, tmp_path: Path) -> None:
-    """A bound in the user's own file is planned like the others: here a/eta + b eta, best at sqrt(a/b)."""
+    """A user-defined bound is planned like the others: a/eta + b eta has its minimum at sqrt(a/b)."""
     (tmp_path / "mine.py").write_text(
         "import sympy as sp\n"
         "from fedtheory import Claim, quantities as q\n"
@@ -270,7 +270,7 @@ def test_a_claim_of_the_user(command, write_run, tmp_path: Path) -> None:
 
 
 def test_map(command, write_run, tmp_path: Path) -> None:
-    """The regime map is an SVG file over the two symbols that were named."""
+    """The regime map is an SVG file over the two named symbols."""
     target = tmp_path / "map.svg"
     outcome = command("plan", write_run(), "--claim", THEOREM, "--map", "eta,T", "-o", target, "--json")
     assert outcome.document["files"] == [str(target)]
@@ -300,7 +300,7 @@ def test_what_cannot_be_written_is_told_before_the_work(
 
 
 def test_limits_have_no_rounds(command, write_run) -> None:
-    """A bound on where runs settle is not in the table of bounds on a run, and no rounds lead to it."""
+    """A bound on the stationary error is not in the table of bounds on a run, and has no number of rounds."""
     path, limit = write_run({"problem.noise": None}), "vlaski2023:claim.steady-state-noise"
     plan = plan_of(command("plan", path, "--claim", limit, "--target", "1", "--json").document, limit)
     assert plan["error"] == "leading_limiting_distance_sq"
@@ -309,7 +309,7 @@ def test_limits_have_no_rounds(command, write_run) -> None:
 
 
 def test_a_promise_nearer_to_the_question(command, write_run) -> None:
-    """If the bound at the best step size is on another error, the best one nearer to the wanted error is named."""
+    """If the bound at the best step size concerns another error, the best one closer to the wanted error is named."""
     alike = {"problem.hessians": '[[["2"]], [["2"]]]', "problem.linear": '[["1"], ["-1"]]', "problem.start": '["3"]'}
     path = write_run({**alike, "problem.noise": '"1/100"', "algorithm.local_steps": "2", "algorithm.rounds": "2"})
     arguments = ("plan", path, "--claim", "liu2022:thm-1.sharp", "--claim", "comparator:average-error")
@@ -344,18 +344,18 @@ def test_a_promise_nearer_to_the_question(command, write_run) -> None:
     ],
 )
 def test_bad_arguments(command, arguments: tuple[str, ...], complaint: str) -> None:
-    """One line for every mistake."""
+    """Each bad argument gives one line."""
     assert complaint in command("plan", *arguments).complaint()
 
 
 @pytest.mark.parametrize("changes", [{}, {"problem.noise": None}])
 def test_run_file_and_constants(command, write_run, changes: Changes) -> None:
-    """A run file has its own constants; others next to it are refused."""
+    """A run file has its own constants, so that additional ones are rejected."""
     assert "got both" in command("plan", write_run(changes), "--set", "L=1").complaint()
 
 
 def test_a_limit_promises_nothing_of_a_run(command, write_run) -> None:
-    """A bound on the error at which runs settle covers this run, and is not its answer."""
+    """A bound on the stationary error covers the run, but is not its answer."""
     path = write_run({"problem.linear": '[["1","0"], ["1","0"]]', "problem.noise": '"0"'})
     document = command("plan", path, "--source", "vlaski2023", "--json").document
     settled = {c["id"] for c in document["claims"] if c["applicable"] and "limiting" in (c["error"] or "")}
@@ -365,7 +365,7 @@ def test_a_limit_promises_nothing_of_a_run(command, write_run) -> None:
 
 
 def test_other_settings_by_their_costs(command, write_run) -> None:
-    """A table for people, and the same rows for programs; costs that cannot be are refused."""
+    """Costs of other settings are a table for people, and rows for programs; impossible costs are rejected."""
     path = write_run()
     asked = ("plan", path, "--vary", "steps", "--local-cost", "1/10", "--claim", THEOREM)
     document = command(*asked, "--json").document

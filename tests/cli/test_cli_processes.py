@@ -1,4 +1,4 @@
-"""The command as a real process: shadowing names in the user's folder, and what an import costs."""
+"""The command as a separate process: modules of the user with the same names, and the cost of imports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERIFY = ["verify", "renard2022:property-2.5", "--jobs", "2", "--json"]
 
 
 def execute(arguments: list[str], folder: Path, python_path: str | None = None) -> subprocess.CompletedProcess[str]:
-    """A process in a folder, with or without PYTHONPATH."""
+    """Run a process in a folder, with or without PYTHONPATH."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     if python_path is not None:
         environment["PYTHONPATH"] = python_path
@@ -29,7 +29,7 @@ def execute(arguments: list[str], folder: Path, python_path: str | None = None) 
 
 
 def shadow(folder: Path, manner: str) -> None:
-    """Gives a folder a `report` and a `verify` of the user's own, which must not be imported."""
+    """Create modules `report` and `verify` in a folder, which must not be imported."""
     for name in ("report", "verify"):
         if manner == "files":
             (folder / f"{name}.py").write_text("raise RuntimeError('this is mine')\n")
@@ -49,7 +49,7 @@ def shadow(folder: Path, manner: str) -> None:
     ids=["script-files-on-path", "module-packages-on-path", "module-folders-on-relative-path"],
 )
 def test_shadowing(program: list[str], manner: str, python_path: str | None, tmp_path: Path) -> None:
-    """The toolkit's own `verify` is used, here and in its worker processes."""
+    """The toolkit's own `verify` is used, in this process and in its workers."""
     folder = tmp_path / "my work"
     folder.mkdir()
     shadow(folder, manner)
@@ -61,7 +61,7 @@ def test_shadowing(program: list[str], manner: str, python_path: str | None, tmp
 
 @pytest.mark.parametrize("program", [SCRIPT, MODULE], ids=["script", "module"])
 def test_shadowing_of_a_check(program: list[str], tmp_path: Path) -> None:
-    """Also where no worker process is involved, and the folder is on the path in several spellings."""
+    """The toolkit's own `verify` is used without workers as well, with several spellings of the folder on the path."""
     shadow(tmp_path, "files")
     (tmp_path / "run.toml").write_text(run_text(QUADRATIC))
     path = os.pathsep.join([".", str(tmp_path), f"{tmp_path}/", f"{tmp_path}/../{tmp_path.name}"])
@@ -71,7 +71,7 @@ def test_shadowing_of_a_check(program: list[str], tmp_path: Path) -> None:
 
 
 def test_own_claim_beside_shadowing_names(tmp_path: Path) -> None:
-    """A user's own claim works in such a folder, named relative to it, in worker processes too."""
+    """A user-defined claim works in such a folder, named by a relative path, in worker processes too."""
     (tmp_path / "verify.py").write_text("raise RuntimeError('this is mine')\n")
     (tmp_path / "mine.py").write_text(CONTRACT)
     (tmp_path / "run.toml").write_text(run_text(QUADRATIC))
@@ -112,7 +112,7 @@ def test_closed_pipe(tmp_path: Path) -> None:
 
 
 def imported_by(code: str, names: tuple[str, ...]) -> set[str]:
-    """Which of the named modules a piece of code imports."""
+    """Return which of the named modules a piece of code imports."""
     probe = f"{code}\nimport sys\nprint('imported', *(set({names!r}) & sys.modules.keys()))"
     done = execute([sys.executable, "-c", probe], ROOT)
     assert done.returncode == 0, done.stderr
@@ -120,13 +120,13 @@ def imported_by(code: str, names: tuple[str, ...]) -> set[str]:
 
 
 def test_import_is_cheap() -> None:
-    """Importing the package loads nothing heavy."""
+    """Importing the package does not import heavy modules."""
     heavy = ("sympy", "numpy", "typer", "scipy", "flint", "joblib", "rich", "sklearn", "matplotlib")
     assert imported_by("import fedtheory", heavy) == set()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["simulate", "--help"], ["verify", "--help"]], ids=" ".join)
 def test_help_is_cheap(arguments: list[str]) -> None:
-    """Help loads neither SymPy nor the numerical libraries."""
+    """Help imports neither SymPy nor the numerical libraries."""
     code = f"from fedtheory.cli import run\nassert run({arguments!r}) == 0"
     assert imported_by(code, ("sympy", "numpy", "scipy", "flint", "joblib", "sklearn", "matplotlib")) == set()

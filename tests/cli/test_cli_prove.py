@@ -1,4 +1,4 @@
-"""`fedtheory prove`: certificates, printed proofs, and the first step that fails."""
+"""`fedtheory prove`: certificates, published proofs, and the first step that fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS |= {"assumed", "assumed_line"}
 
 
 def test_a_certificate_is_checked_step_by_step(command: Command) -> None:
-    """A proved claim has steps that all hold, and says under which weaker condition."""
+    """All steps of a proved claim hold, and the weaker condition of the certificate is named."""
     outcome = command("prove", "renard2022:lemma-2.3", "--json")
     code, found = outcome.code, outcome.document
     assert (code, found["verdict"]) == (0, "proved")
@@ -27,7 +27,7 @@ def test_a_certificate_is_checked_step_by_step(command: Command) -> None:
 
 
 def test_a_printed_proof_without_certificate_is_broken_at_its_first_failing_step(command: Command) -> None:
-    """Lemma 2.2 is false as printed; the first step that fails is named, with its reason."""
+    """Lemma 2.2 is false as published; the first step that fails is named, with its reason."""
     outcome = command("prove", "renard2022:lemma-2.2", "--json")
     code, found = outcome.code, outcome.document
     assert (code, found["verdict"]) == (0, "broken")
@@ -38,7 +38,7 @@ def test_a_printed_proof_without_certificate_is_broken_at_its_first_failing_step
 
 
 def test_a_claim_without_any_proof(command: Command) -> None:
-    """Nothing is proved, nothing is broken."""
+    """A claim without proof is neither proved nor broken."""
     outcome = command("prove", "fraboni2022:example-1", "--json")
     code, found = outcome.code, outcome.document
     assert (code, found["verdict"], found["steps"], found["first_failing"]) == (0, "no certificate", [], None)
@@ -47,20 +47,20 @@ def test_a_claim_without_any_proof(command: Command) -> None:
 
 @pytest.mark.parametrize(("name", "has_reason"), [("fraboni2022:example-1", True), ("liu2022:thm-1", False)])
 def test_why_there_is_no_certificate(command: Command, name: str, has_reason: bool) -> None:
-    """The reason is shown with the claim and with its proof, if it exists."""
+    """The reason for a missing certificate is shown with the claim and with its proof."""
     assert ("why it is not proved" in command("prove", name).out) is has_reason
     assert ("why it is not proved" in command("show", name).out) is has_reason
 
 
 def test_a_true_theorem_with_a_broken_proof(command: Command) -> None:
-    """Theorem 1 of liu2022 has a certificate; its printed proof fails nevertheless."""
+    """Theorem 1 of liu2022 has a certificate, although its published proof fails."""
     outcome = command("prove", "liu2022:thm-1", "--json")
     code, found = outcome.code, outcome.document
     assert (code, found["verdict"], found["first_failing"]) == (0, "proved", "liu2022:eq-3")
 
 
 def test_the_terminal_names_the_first_failing_step(command: Command) -> None:
-    """People see the steps and the reason."""
+    """The terminal shows the steps and the reason."""
     shown = command("prove", "renard2022:thm-2.1")
     assert shown.code == 0
     assert "the first step that fails is renard2022:lemma-2.2" in shown.out
@@ -68,7 +68,7 @@ def test_the_terminal_names_the_first_failing_step(command: Command) -> None:
 
 
 def test_a_user_claim_without_a_certificate(command: Command, tmp_path: Path) -> None:
-    """A user-defined claim has none."""
+    """A user-defined claim has no certificate."""
     file = tmp_path / "mine.py"
     file.write_text(
         "from fedtheory import Claim, quantities as q\nnothing = Claim(id='mine:nothing', lhs=q.clients, rhs=2)\n"
@@ -77,7 +77,7 @@ def test_a_user_claim_without_a_certificate(command: Command, tmp_path: Path) ->
 
 
 def test_a_certificate_travels_as_a_file(command: Command, tmp_path: Path) -> None:
-    """It is saved, checked from the file alone, and for a claim by name; its digest is the same throughout."""
+    """A saved certificate is checked from the file alone, and for a named claim, with equal digests."""
     file = tmp_path / "lemma.json"
     saved = command("prove", "renard2022:lemma-2.3", "--save", file, "--json").document
     alone = command("prove", file, "--json").document
@@ -89,7 +89,7 @@ def test_a_certificate_travels_as_a_file(command: Command, tmp_path: Path) -> No
 
 @pytest.mark.long
 def test_a_certificate_that_was_changed_is_broken(command: Command, tmp_path: Path) -> None:
-    """One coefficient: exit code 1, and another digest."""
+    """A change of one coefficient gives exit code 1, and another digest."""
     file = tmp_path / "lemma.json"
     saved = command("prove", "renard2022:lemma-2.3", "--save", file, "--json").document
     document = json.loads(file.read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def test_a_certificate_that_was_changed_is_broken(command: Command, tmp_path: Pa
 
 
 def test_a_certificate_for_a_claim_of_ones_own(command: Command, tmp_path: Path) -> None:
-    """The claim is Python, its certificate is not."""
+    """A user-defined claim is read from Python, and its certificate from JSON."""
     (tmp_path / "mine.py").write_text(
         "import sympy as sp\nfrom fedtheory import Claim, norm_sq, quantities as q\nx, y = sp.symbols('x y')\n"
         "mine = Claim(id='mine:sum', lhs=norm_sq(x + y), rhs=2 * norm_sq(x) + 2 * norm_sq(y), place='points',\n"
@@ -142,7 +142,7 @@ rest = Claim(id="mine:rest", lhs=q.optimum_displacement_sq, relation="==", rhs=0
 def test_a_certificate_for_an_algorithm_of_ones_own(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It names the definition that it is about: the complaint about one that names none says which that is."""
+    """A certificate names its algorithm; the error for a missing name says which one is expected."""
     monkeypatch.chdir(tmp_path)
     resolve.cache_clear()
     Path("mine.py").write_text(OWN_ALGORITHM)
@@ -177,7 +177,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_files_get_one_line(command: Command, tmp_path: Path, case: str) -> None:
-    """The file, and what was expected."""
+    """A bad file gives one line with the file, and what was expected."""
     text, words = BAD[case]
     file = tmp_path / "bad.json"
     if text is not None:
@@ -189,7 +189,7 @@ def test_bad_files_get_one_line(command: Command, tmp_path: Path, case: str) -> 
 
 
 def test_without_a_certificate_it_says_what_one_is(command, tmp_path: Path) -> None:
-    """And where to begin: the commands that it names exist and work."""
+    """Without a certificate the output explains certificates; the commands that it names exist and work."""
     file = tmp_path / "mine.py"
     file.write_text(
         "from fedtheory import Claim, quantities as q\nx = Claim(id='mine:x', lhs=q.max_drift, rhs=1, where={})\n"

@@ -1,4 +1,4 @@
-"""`fedtheory prove FOLDER`: for each broken certificate what would make it right."""
+"""`fedtheory prove FOLDER` suggests a correction for each broken certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fedtheory prove` without a certificate: what is found, what is supposed, and how near a search comes."""
+"""`fedtheory prove` without a certificate: found proofs, additional assumptions, and the nearest bound."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ fast = Claim(id="mine:fast", lhs=q.average_suboptimality, where=where, condition
 
 @pytest.fixture
 def mine(tmp_path: Path) -> str:
-    """A file with a true and a false claim."""
+    """Return a file with a true and a false claim."""
     file = tmp_path / "mine.py"
     file.write_text(MINE)
     return str(file)
 
 
 def test_a_found_proof_is_a_document_with_what_it_rests_on(command: Command, mine: str) -> None:
-    """It names the claims it uses, the assumptions that are supposed, and its digest."""
+    """The document names the claims that it uses, the additional assumptions, and its digest."""
     outcome = command("prove", f"{mine}:loose", "--json")
     found = outcome.document
     assert (outcome.code, found["verdict"], found["found"]) == (0, "proved", True)
@@ -47,7 +47,7 @@ def test_a_found_proof_is_a_document_with_what_it_rests_on(command: Command, min
 
 
 def test_what_is_supposed_is_printed(command: Command, mine: str) -> None:
-    """A proof under assumptions that the claim does not state names them, and the line that states them."""
+    """A proof under additional assumptions names them, and the line that states them."""
     out = command("prove", f"{mine}:loose").out
     assert "mine:loose: proved" in out.replace("  : ", ": ")
     assert "supposed, for mine:loose does not say so" in out
@@ -55,7 +55,7 @@ def test_what_is_supposed_is_printed(command: Command, mine: str) -> None:
 
 
 def test_a_saved_certificate_is_checked_without_a_search(command: Command, mine: str, tmp_path: Path) -> None:
-    """It proves the claim that states what was supposed, and names it for the one that does not."""
+    """The certificate proves the claim with the additional assumptions, and names them for the claim without."""
     saved = tmp_path / "found.json"
     assert command("prove", f"{mine}:loose", "--save", str(saved)).code == 0
     json.loads(saved.read_text())
@@ -76,7 +76,7 @@ def test_a_saved_certificate_is_checked_without_a_search(command: Command, mine:
 
 @pytest.mark.long
 def test_a_false_claim_is_not_proved(command: Command, mine: str) -> None:
-    """The nearest bound and numbers below all known ones are named, as a place to look for a violation."""
+    """The nearest bound and a point below all known bounds are named, as a start for a search of violations."""
     outcome = command("prove", f"{mine}:fast", "--json")
     found = outcome.document
     assert (outcome.code, found["verdict"], found["found"]) == (0, "no certificate", False)
@@ -89,14 +89,14 @@ def test_a_false_claim_is_not_proved(command: Command, mine: str) -> None:
 
 
 def test_no_search(command: Command, mine: str) -> None:
-    """Without a search there is no certificate, nor a word about one that was looked for."""
+    """Without a search there is no certificate, and no message about a search."""
     found = command("prove", f"{mine}:loose", "--no-search", "--json").document
     assert found["verdict"] == "no certificate"
     assert "found" not in found
 
 
 def test_little_work(command: Command, mine: str) -> None:
-    """Work is counted: with little of it the search ends, and says that more may find more."""
+    """With a small amount of work the search ends, and says that more work may help."""
     assert "--effort" in command("prove", f"{mine}:loose", "--effort", "10000").out
     assert command("prove", f"{mine}:loose", "--effort", "0").code == 2
 
@@ -113,7 +113,7 @@ wrong = Claim(id="mine:wrong", lhs=descent.lhs, place="points", rhs=L * norm_sq(
 
 
 def test_a_bound_is_tightened(command: Command, tmp_path: Path) -> None:
-    """The number of the descent lemma goes down to about 1/2, by a certificate for the smaller bound."""
+    """The constant of the descent lemma decreases to about 1/2, with a certificate for the smaller bound."""
     file = tmp_path / "lemma.py"
     file.write_text(DESCENT)
     found = command("prove", f"{file}:descent", "--tighten", "--json").document["tightened"]

@@ -1,4 +1,4 @@
-"""`fedtheory quantities`: the vocabulary, each name once, in its chapter, as people and as programs read it."""
+"""`fedtheory quantities` lists the vocabulary, each name once, in its chapter, for people and programs."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ SYMBOLS = {
 
 
 def name_of(entry: VocabularyEntry) -> str:
-    """Test ids are the names of quantities."""
+    """Return the name of a quantity as test id."""
     return entry.quantity.name
 
 
 def listed(command, *arguments: str) -> list[str]:
-    """The names that the command lists."""
+    """Return the names that the command lists."""
     return [entry["name"] for entry in command("quantities", *arguments, "--json").document]
 
 
 @pytest.mark.parametrize("entry", vocabulary(), ids=name_of)
 def test_every_quantity_is_in_order(entry: VocabularyEntry) -> None:
-    """It is public under its own name, has a meaning, and its symbol renders without a rest of LaTeX."""
+    """Every quantity is public under its name, has a meaning, and its symbol is printed without LaTeX."""
     quantity = entry.quantity
     assert getattr(q, quantity.name) is quantity
     assert quantity.meaning.strip()
@@ -59,7 +59,7 @@ def test_every_quantity_is_in_order(entry: VocabularyEntry) -> None:
 
 
 def test_names_are_unique() -> None:
-    """No quantity stands in two chapters, and none is called like a chapter."""
+    """No quantity is in two chapters, and none has the name of a chapter."""
     names = [entry.quantity.name for entry in vocabulary()]
     assert len(set(names)) == len(names)
     assert sorted(names) == sorted(q.__all__)
@@ -67,18 +67,18 @@ def test_names_are_unique() -> None:
 
 
 def test_every_chapter_says_what_it_is_about() -> None:
-    """One sentence that fits into a line."""
+    """Every chapter is described by one sentence that fits into a line."""
     for entry in vocabulary():
         assert re.match(r"[A-Z].{10,115}[.:]\n?", f"{entry.module.__doc__}\n"), entry.module.__name__
 
 
 def test_names_of_the_contract() -> None:
-    """Names that scripts outside the project use are there."""
+    """The names that external scripts use exist."""
     assert set(CONTRACT.split()) <= {entry.quantity.name for entry in vocabulary()}
 
 
 def test_what_claims_speak_of_is_in_the_vocabulary() -> None:
-    """Other quantities of claims are made from those of the vocabulary."""
+    """All quantities of claims are in the vocabulary, or derived from it."""
     known = {entry.quantity.name for entry in vocabulary()}
     families = ("gradient_growth_", "mean_")
     for claim in all_claims().values():
@@ -87,7 +87,7 @@ def test_what_claims_speak_of_is_in_the_vocabulary() -> None:
 
 
 def test_every_assumption_is_public_under_its_name() -> None:
-    """In one chapter, and not called like one."""
+    """Every assumption is in one chapter, and none has the name of a chapter."""
     for name in a.__all__:
         assert isinstance(getattr(a, name), Assumption)
         with pytest.raises(ModuleNotFoundError):
@@ -104,7 +104,7 @@ def test_constants_know_their_assumptions() -> None:
 
 
 def test_places() -> None:
-    """A whole run, a round, a local step, a point."""
+    """The places of quantities are a whole run, a round, a local step, and a point."""
     places = {entry.quantity.name: entry.quantity.place for entry in vocabulary()}
     assert places["max_drift"] == places["smoothness"] == "run"
     assert places["round_drift"] == places["next_server_model"] == "round"
@@ -133,7 +133,7 @@ def test_json(command) -> None:
      ("least common multiple", "common_period"), ("Steady_State", "small_step_bias")],
 )  # fmt: skip
 def test_a_word_filters(command, word: str, name: str) -> None:
-    """By name, symbol as LaTeX or as Unicode, meaning, chapter, whatever the case."""
+    """A word filters by name, symbol as LaTeX or Unicode, meaning and chapter, ignoring case."""
     found = listed(command, word)
     assert name in found
     assert len(found) < 20
@@ -142,13 +142,13 @@ def test_a_word_filters(command, word: str, name: str) -> None:
 @pytest.mark.parametrize(("word", "hint"), [("smothness", "did you mean smoothness"), ("qqqqqqqq", "lists all")])
 @pytest.mark.parametrize("option", [(), ("--json",)])
 def test_no_match(command, word: str, hint: str, option: tuple[str, ...]) -> None:
-    """One line, with near names where there are some."""
+    """Without a match there is one line, with similar names if there are some."""
     assert hint in command("quantities", word, *option).complaint()
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_tables_say_everything(command, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    """Nothing is cut: all names, and all words of all formulas, also those in brackets."""
+    """Tables contain all names, and all parts of all formulas, at every width."""
     monkeypatch.setenv("COLUMNS", str(width))
     outcome = command("quantities")
     assert (outcome.code, outcome.err) == (0, "")
@@ -161,11 +161,11 @@ def test_tables_say_everything(command, monkeypatch: pytest.MonkeyPatch, width: 
 
 
 def test_brackets_are_no_markup(command) -> None:
-    """E[w_i w_j] stays unchanged."""
+    """Brackets as in E[w_i w_j] are printed."""
     assert "E[w_i(n) w_j(n)]" in command("quantities", "weight_pairing").out.replace("\n", " ")
 
 
 @pytest.mark.parametrize("latex", SYMBOLS)
 def test_symbols_in_unicode(latex: str) -> None:
-    """Symbols, accents, indices, fractions, operators."""
+    """Symbols, accents, indices, fractions and operators are converted to Unicode."""
     assert unicode_math(latex) == SYMBOLS[latex]

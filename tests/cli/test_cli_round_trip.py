@@ -27,7 +27,7 @@ INSTANCES = [
 
 
 def moments(run: Run) -> np.ndarray:
-    """Exact second moments of the server's model over all rounds; for scalar losses its means and errors."""
+    """Return the exact second moments of the server's model; for scalar losses its means and errors."""
     trajectory = run.attempted_trajectory
     if not isinstance(run, LossRun):
         return trajectory.moments
@@ -44,13 +44,13 @@ def same(first: Array, second: Array) -> bool:
 
 
 def keeps_vectors(run: Run) -> bool:
-    """Return whether the clients have their own vectors between rounds: then there is no common virtual iterate."""
+    """Return whether the clients keep their own vectors between rounds, so that there is no virtual iterate."""
     defined = run.algorithm.defined
     return defined is not None and bool(defined.algorithm.client)
 
 
 def assert_same(first: Run, second: Run, local: bool) -> None:
-    """Check that two trajectories are equal to the last digit."""
+    """Assert that two trajectories are equal to the last digit."""
     assert first.algorithm.rounds == second.algorithm.rounds
     assert first.algorithm.work.steps == second.algorithm.work.steps
     assert same(moments(first), moments(second))
@@ -67,7 +67,7 @@ def assert_same(first: Run, second: Run, local: bool) -> None:
 
 @pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i.family.replace(' ', '-')}-{i.number}")
 def test_instances(instance: Instance, tmp_path: Path) -> None:
-    """An instance of a family, its run file, and the run file of that are the same."""
+    """An instance of a family and the run from its run file are equal."""
     run, path = instance.run(), tmp_path / "run.toml"
     text = run_toml(run_table(run))
     path.write_text(text)
@@ -108,7 +108,7 @@ def test_variants(base: dict[str, str], changes: Changes, arithmetic: Arithmetic
 
 
 def test_as_floats_keeps_the_clock(data_folder: Path) -> None:
-    """The float copy of an exact run is the float run."""
+    """The float copy of an exact run is the float run with its clock."""
     path = data_folder / "floats.toml"
     path.write_text(run_text(QUADRATIC, {"algorithm.clock": '{ policy = "sync", times = [1, "1/2"] }'}))
     exact, floats = read_run(path, RATIONAL).as_floats(), read_run(path, FLOAT)

@@ -1,4 +1,4 @@
-"""Output about the setting that is assumed of a user-defined claim."""
+"""Output about the setting that is supposed for a user-defined claim."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ sampled = Claim(id="mine:sampled", lhs=0, rhs=q.participants)
 
 @pytest.fixture
 def own(tmp_path: Path) -> str:
-    """A file with the claim of the contract, and one about participants."""
+    """Return a file with the claim of the documentation, and one about participants."""
     file = tmp_path / "mine.py"
     file.write_text(CONTRACT + PARTICIPANTS)
     return str(file)
@@ -27,7 +27,7 @@ def own(tmp_path: Path) -> str:
 @pytest.mark.parametrize("name", ["check", "prove", "show", "falsify", "verify"])
 @pytest.mark.long
 def test_what_is_supposed_is_said(command, write_run, own: str, name: str) -> None:
-    """For people with the line that states it, in JSON by the names of the assumptions."""
+    """The supposed setting is printed for people with the line that states it, and in JSON by names."""
     target = f"{own}:drift"
     options = {"falsify": ["--budget", "0.1"], "verify": ["--search", "0"], "prove": ["--no-search"]}
     given = {"check": [write_run({})], **options}.get(name, [])
@@ -39,14 +39,14 @@ def test_what_is_supposed_is_said(command, write_run, own: str, name: str) -> No
 
 
 def test_nothing_is_supposed_of_published_claims(command) -> None:
-    """Their assumptions are what the source says."""
+    """No setting is supposed for published claims."""
     found = command("prove", "renard2022:lemma-2.3", "--json").document
     assert (found["assumed"], found["assumed_line"]) == ([], None)
     assert "no setting" not in command("prove", "renard2022:lemma-2.3").out
 
 
 def test_what_a_quantity_lifts_is_said(command, own: str) -> None:
-    """A claim that counts participants is about sampled clients."""
+    """A claim that counts participants concerns client sampling."""
     found = command("show", f"{own}:sampled", "--json").document
     assert found["assumed"] == ["uniform sampling", *NAMES[1:]]
     printed = " ".join(command("show", f"{own}:sampled").out.split())
@@ -55,7 +55,7 @@ def test_what_a_quantity_lifts_is_said(command, own: str) -> None:
 
 @pytest.mark.long
 def test_the_page_of_a_claim_says_what_is_supposed(command, own: str, tmp_path: Path) -> None:
-    """Beside its assumptions."""
+    """The page of a claim has the supposed setting after its assumptions."""
     assert command("report", f"{own}:sampled", "-o", tmp_path / "pages").code == 0
     page = (tmp_path / "pages" / "mine-sampled.html").read_text()
     assert "No assumption names a setting, so plain FedAvg beyond its quantities (uniform sampling, " in page
@@ -85,7 +85,7 @@ rounds = 5
 
 
 def test_a_quantity_without_a_value_is_named(command, tmp_path: Path) -> None:
-    """Once, with the reason."""
+    """A quantity without a value is named once, with the reason."""
     (tmp_path / "dsgd.py").write_text(DSGD)
     (tmp_path / "dsgd.toml").write_text(RUN)
     outcome = command("check", f"{tmp_path / 'dsgd.py'}:consensus", tmp_path / "dsgd.toml")
@@ -104,7 +104,7 @@ nova = Claim(id="odd:nova-bias", lhs=q.small_step_bias, relation="==", rhs=0, as
 
 @pytest.mark.long
 def test_what_excludes_all_runs_is_named_with_their_number(command, tmp_path: Path) -> None:
-    """By both commands: the quantity has no value on any run of the algorithm."""
+    """Both commands name a quantity that has no value on any run of the algorithm, with the number of runs."""
     (tmp_path / "mine.py").write_text(NOVA)
     target = f"{tmp_path / 'mine.py'}:nova"
     (claim,) = command("verify", target, "--search", "0", "--json").document["claims"]

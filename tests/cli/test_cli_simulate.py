@@ -1,4 +1,4 @@
-"""`fedtheory simulate` on good run files: the keys and shapes of the document, exact against float."""
+"""`fedtheory simulate` on good run files: keys and shapes of the document, and rationals against floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cli_support import DIGITS, QUADRATIC, ROWS, Changes, results, run_text, sha
 
 @dataclass(frozen=True)
 class Good:
-    """A good run file and the shape of what comes back."""
+    """A good run file and the shape of its results."""
 
     name: str
     base: dict[str, str]
@@ -23,33 +23,33 @@ class Good:
     dimension: int
     rounds: int
     local_steps: int | None
-    """None where the clients take different numbers."""
+    """The number of local steps; None if it differs between clients."""
     small: bool = True
-    """Whether it is also run in rationals."""
+    """Whether the run is also simulated in rationals."""
 
 
 def quadratic(name: str, changes: Changes, rounds: int = 8, local_steps: int | None = 5) -> Good:
-    """A variant of the contract's quadratic example."""
+    """Return a variant of the quadratic example of the documentation."""
     return Good(name, QUADRATIC, changes, 2, 2, rounds, local_steps)
 
 
 def shipped(name: str, changes: Changes, clients: int = 10, dimension: int = 65) -> Good:
-    """Least squares on a data set of scikit-learn."""
+    """Return least squares on a data set of scikit-learn."""
     return Good(name, DIGITS, {f"problem.{k}": v for k, v in changes.items()}, clients, dimension, 4, 3, small=False)
 
 
 def own(name: str, changes: Changes, clients: int = 3) -> Good:
-    """Least squares on the user's own file."""
+    """Return least squares on a user's file."""
     return Good(name, ROWS, {f"problem.{k}": v for k, v in changes.items()}, clients, 3, 4, 3)
 
 
 def participation(name: str, value: str) -> Good:
-    """The quadratic example with a participation law."""
+    """Return the quadratic example with a participation law."""
     return quadratic(name, {"algorithm.participation": value})
 
 
 def timed(name: str, time: str, times: str | None, rounds: int) -> Good:
-    """The quadratic example with a time instead of rounds."""
+    """Return the quadratic example with a time instead of rounds."""
     clock = '{ policy = "sync" }' if times is None else f'{{ policy = "sync", times = {times} }}'
     return quadratic(name, {"algorithm.rounds": None, "algorithm.time": time, "algorithm.clock": clock}, rounds=rounds)
 
@@ -130,19 +130,19 @@ CONSTANTS = {
 
 
 def names(cases: list[Good]) -> list[str]:
-    """Identifiers of cases."""
+    """Return identifiers of cases."""
     return [case.name.replace(",", "").replace(" ", "-") for case in cases]
 
 
 def written(case: Good, folder: Path) -> Path:
-    """The run file of a case, next to the data files."""
+    """Return the run file of a case, next to the data files."""
     path = folder / "good run.toml"
     path.write_text(run_text(case.base, case.changes), encoding="utf-8")
     return path
 
 
 def assert_shapes(document: dict[str, Any], case: Good) -> None:
-    """Keys as documented, and lists over rounds, local steps and clients."""
+    """Assert that keys are as documented, and lists have entries for rounds, local steps and clients."""
     assert {"arithmetic", "constants", "optimum", "optimal_value", "server", "local", "times"} <= document.keys()
     assert document["constants"].keys() >= CONSTANTS
     assert (int(document["constants"]["clients"]), int(document["constants"]["dimension"])) == (
@@ -216,7 +216,7 @@ def test_times_of_the_slowest_client(command, write_run) -> None:
 
 
 def test_any_folder(command, data_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Data files are looked up next to the run file, not in the current folder."""
+    """Data files are relative to the run file, not to the working directory."""
     path = written(next(case for case in CASES if case.name == "csv"), data_folder)
     there = command("simulate", path, "--json").document
     monkeypatch.chdir(tmp_path)
@@ -241,7 +241,7 @@ def test_seed_decides_the_split(command, write_run) -> None:
 
 
 def test_for_people(command, write_run) -> None:
-    """Without --json a table for people, in both arithmetics."""
+    """Without --json the output is a table, in both arithmetics."""
     for arithmetic in ("float", "rational"):
         outcome = command("simulate", write_run(), "--arithmetic", arithmetic)
         assert (outcome.code, outcome.err) == (0, "")
@@ -251,7 +251,7 @@ def test_for_people(command, write_run) -> None:
 
 
 def test_byte_order_mark(command, tmp_path: Path) -> None:
-    """A run file saved by a Windows editor with a byte order mark is read, or refused in one line."""
+    """A run file with a byte order mark is read, or rejected in one line."""
     path = tmp_path / "run.toml"
     path.write_text("\ufeff" + run_text(QUADRATIC), encoding="utf-8")
     outcome = command("simulate", path, "--json")
@@ -264,7 +264,7 @@ def test_byte_order_mark(command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fedavg", "fedprox"])
 def test_ten_thousand_clients_are_simulated(name: str, tmp_path: Path, command: Any) -> None:
-    """Lists about the server do not grow with the clients; lists of each client are left out, with a remark."""
+    """For ten thousand clients, lists about each client are omitted with a remark."""
     clients = 10_000
     own = "proximal = 1\n" if name == "fedprox" else ""
     (tmp_path / "many.toml").write_text(

@@ -1,4 +1,4 @@
-"""`fedtheory sweep`: its document, its one-line mistakes, and a table that other programs can read."""
+"""`fedtheory sweep`: its document, errors in one line, and a table for other programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def spec(tmp_path: Path, write_run) -> Path:
 
 
 def test_the_document_counts_the_rows_of_the_table(command, spec: Path) -> None:
-    """Verdicts, the largest ratio and its row are those of the table, which pyarrow reads."""
+    """Verdicts, the largest ratio and its row agree with the table as read by pyarrow."""
     import pyarrow.parquet as pq
 
     outcome = command("sweep", spec, "--json", "--jobs", 1)
@@ -54,7 +54,7 @@ def test_the_document_counts_the_rows_of_the_table(command, spec: Path) -> None:
 
 
 def test_a_table_for_people(command, spec: Path, tmp_path: Path) -> None:
-    """Without --json a table with counts, and where the results are."""
+    """Without --json the output is a table with counts, and the path of the results."""
     outcome = command("sweep", spec, "-o", tmp_path / "out" / "mine.parquet", "--jobs", 2)
     assert (outcome.code, outcome.err) == (0, "")
     assert "18 runs" in outcome.out
@@ -73,7 +73,7 @@ def test_reasons_stand_below_the_table(command, spec: Path) -> None:
 
 
 def test_mistakes_are_one_line(command, spec: Path) -> None:
-    """File, key and what was expected; nothing is run and nothing written."""
+    """An error is one line with file, key and expected value; nothing is run or written."""
     spec.write_text(SPEC.replace("local_steps", "local_step"))
     complaint = command("sweep", spec).complaint()
     assert complaint.startswith(f"fedtheory: {spec}: algorithm.local_step: unknown key; expected one of aggregation")
@@ -84,7 +84,7 @@ def test_mistakes_are_one_line(command, spec: Path) -> None:
 
 
 def test_a_changed_sweep_says_what_to_do(command, spec: Path) -> None:
-    """A table of another sweep is refused with the way out, which works."""
+    """The table of another sweep is rejected with a suggestion, which works."""
     assert command("sweep", spec, "--jobs", 1).code == 0
     (spec.parent / "run.toml").write_text(run_text(QUADRATIC, {"algorithm.rounds": "9"}))
     assert "--restart throws them away" in command("sweep", spec).complaint()
@@ -92,7 +92,7 @@ def test_a_changed_sweep_says_what_to_do(command, spec: Path) -> None:
 
 
 def test_bad_options_are_one_line(command, spec: Path) -> None:
-    """No processes, a place that cannot be written, a scheduler that is not there."""
+    """Zero processes, an unwritable output, or an unreachable scheduler gives one line."""
     assert "expected a number of processes" in command("sweep", spec, "--jobs", 0).complaint()
     assert "cannot be written" in command("sweep", spec, "-o", spec / "x.parquet").complaint()
     assert "--dask: no scheduler answers at 'nonsense'" in command("sweep", spec, "--dask", "nonsense").complaint()
@@ -102,7 +102,7 @@ def test_bad_options_are_one_line(command, spec: Path) -> None:
 def test_missing_extras_are_named(
     command, spec: Path, monkeypatch: pytest.MonkeyPatch, module: str, extra: str
 ) -> None:
-    """Without one of its libraries a sweep says which extra brings it."""
+    """Without one of its libraries a sweep names the extra that provides it."""
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else found(name))
     complaint = command("sweep", spec, "--dask", "tcp://127.0.0.1:1").complaint()

@@ -1,4 +1,4 @@
-"""Tables at every width: nothing is cut, and nothing left out without a word."""
+"""Tables at every width contain all cells, and omitted columns are mentioned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ phrases = st.lists(words, min_size=1, max_size=3).map(" ".join)
 
 
 def printed(width: int, *arguments: Any, **options: Any) -> str:
-    """Return the text that `print_table` writes to a terminal of some width."""
+    """Return the text that `print_table` writes to a terminal of a given width."""
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
         patch.setenv("COLUMNS", str(width))
@@ -35,14 +35,14 @@ def printed(width: int, *arguments: Any, **options: Any) -> str:
 
 
 def test_names_are_no_emoji(capsys: pytest.CaptureFixture[str]) -> None:
-    """A user-defined claim may be called ok, star or key."""
+    """Names such as ok, star or key are not converted to emoji."""
     print_lines("mine.py:ok: few instances", "mine.py:star:")
     assert capsys.readouterr().out == "mine.py:ok: few instances\nmine.py:star:\n"
 
 
 @given(st.data(), st.sampled_from(WIDTHS), st.integers(1, 9), st.integers(0, 4))
 def test_every_cell_is_there(data: st.DataObject, width: int, columns: int, rows: int) -> None:
-    """Whole cells in one piece, the words of others and of headings in one piece each; no line is too long."""
+    """Every cell is printed completely, numbers and words unbroken, and no line is too long."""
     headings = [f"{n} {data.draw(words)} {data.draw(words)}" for n in range(columns)]
     cells = [[data.draw(phrases) for _ in headings] for _ in range(rows)]
     whole = tuple(data.draw(st.lists(st.sampled_from(headings), unique=True)))
@@ -87,7 +87,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 @pytest.fixture
 def handed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The headings and cells that are handed over to be printed."""
+    """Return the headings and cells that are passed to the printing function."""
     found: list[str] = []
     records, ruled = tables._records, tables._rule
 
@@ -106,7 +106,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def places(write_run, data_folder: Path) -> dict[str, Path]:
-    """The files that commands are about."""
+    """Return the files for the commands."""
     quiet = write_run({"problem.noise": None}, name="quiet.toml")
     return {"RUN": write_run(), "QUIET": quiet, "DATA": data_folder / "good.csv"}
 
@@ -115,7 +115,7 @@ def places(write_run, data_folder: Path) -> dict[str, Path]:
 @pytest.mark.parametrize("width", [60, 80, 200, None], ids=["60", "80", "200", "piped"])
 @pytest.mark.parametrize("name", COMMANDS, ids=[name.replace(" ", "-") for name in COMMANDS])
 def test_commands(name: str, width: int | None, command, handed, places, monkeypatch) -> None:  # noqa: PLR0917
-    """Each cell and heading that a command hands over is on the terminal, in one piece where it is one word."""
+    """Each cell and heading of a command's tables is on the terminal, single words unbroken."""
     if width is None:
         monkeypatch.delenv("COLUMNS", raising=False)
     else:
@@ -123,20 +123,20 @@ def test_commands(name: str, width: int | None, command, handed, places, monkeyp
     outcome = command(*(places.get(argument, argument) for argument in COMMANDS[name]))
     assert outcome.code in (0, 1)
     assert handed
-    # Prose is left to the terminal, which folds it; the lines of tables are not.
+    # Prose is folded by the terminal, lines of tables are not.
     ruled = [line for line in outcome.out.splitlines() if RULES.search(line)]
     assert all(cell_len(line) <= (width or 80) for line in ruled)
     known = RULES.sub(" ", outcome.out).split()
     joined = "".join(known)
     for word in (word for text in handed for word in Text.from_markup(text, emoji=False).plain.split()):
-        # Only what is longer than the terminal is folded.
+        # Only words that are longer than the terminal are folded.
         assert word in known or (len(word) > (width or 80) // 2 and word[:20] in joined), word
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", WIDTHS)
 def test_numbers_of_a_plan_are_whole(width: int, command, write_run, monkeypatch) -> None:
-    """A number is printed with all its digits, or rounded with its exponent: 1e15 rounds are not 1e12."""
+    """A number is printed with all digits, or rounded with its exponent: 1e15 rounds are not shown as 1e12."""
     monkeypatch.setenv("COLUMNS", str(width))
     path = write_run()
     arguments = ("plan", path, "--claim", "renard2022:thm-2.1", "--target", "0.00001")

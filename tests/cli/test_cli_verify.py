@@ -24,7 +24,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_recorded_verdict(command) -> None:
-    """A claim with a certificate is proved, and tried on many instances; progress leaves standard output alone."""
+    """A claim with a certificate is proved and tried on many instances; progress does not go to standard output."""
     outcome = command("verify", YOUNG, "--jobs", "1", "--json")
     assert outcome.code == 0
     document = outcome.document
@@ -38,7 +38,7 @@ def test_recorded_verdict(command) -> None:
 
 
 def test_refuted_claim_in_order(command) -> None:
-    """Verdicts come in the order that was asked for, each once; a recorded refutation agrees."""
+    """Verdicts have the requested order, each once; a recorded refutation agrees."""
     ids = ["renard2022:property-2.4", YOUNG, "renard2022:toy-problem"]
     outcome = command("verify", *ids, ids[0], "--jobs", "1", "--json")
     assert outcome.code == 0
@@ -48,7 +48,7 @@ def test_refuted_claim_in_order(command) -> None:
 
 
 def test_for_people(command) -> None:
-    """Without --json a table."""
+    """Without --json the output is a table."""
     outcome = command("verify", YOUNG, "--jobs", "1")
     assert outcome.code == 0
     assert YOUNG in outcome.out
@@ -57,7 +57,7 @@ def test_for_people(command) -> None:
 
 
 def test_no_noise_on_standard_error(command) -> None:
-    """If standard error is no terminal, the progress bar leaves nothing there."""
+    """If standard error is no terminal, the progress bar writes nothing."""
     assert command("verify", "renard2022:toy-problem", "--jobs", "1", "--json").err == ""
 
 
@@ -71,7 +71,7 @@ def test_wrong_recorded_verdict(command, mine: Path) -> None:
 
 
 def test_wrongly_supported(command, mine: Path) -> None:
-    """A claim recorded as supported that is refuted: exit code 1, also in the table for people."""
+    """A claim recorded as supported that is refuted gives exit code 1, also in the output for people."""
     outcome = command("verify", f"{mine}:wrongly_supported", "--jobs", "1")
     assert outcome.code == 1
     assert "refuted" in outcome.out
@@ -79,7 +79,7 @@ def test_wrongly_supported(command, mine: Path) -> None:
 
 
 def test_nothing_recorded(command, mine: Path) -> None:
-    """Without a recorded verdict every outcome is fine."""
+    """Without a recorded verdict the exit code is always 0."""
     outcome = command("verify", f"{mine}:steps_are_huge", "--jobs", "1", "--json")
     assert outcome.code == 0
     (claim,) = outcome.document["claims"]
@@ -90,13 +90,13 @@ def test_nothing_recorded(command, mine: Path) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("name", ["unbound", "outside"])
 def test_mistaken_claims(name: str, jobs: str, command, mine: Path) -> None:
-    """A claim that cannot be evaluated is one line, also from a worker process."""
+    """A claim that cannot be evaluated gives one line, also from a worker process."""
     complaint = command("verify", f"{mine}:{name}", "--jobs", jobs, "--json").complaint()
     assert f"mine:{name}" in complaint
 
 
 def test_claims_of_no_family(command, mine: Path) -> None:
-    """A bare definition has no instances and no ratio."""
+    """A definition has no instances and no ratio."""
     outcome = command("verify", f"{mine}:bare", "--jobs", "1", "--json")
     assert outcome.code == 0
     (claim,) = outcome.document["claims"]
@@ -122,7 +122,7 @@ ladder = Claim(id="mine:ladder", rate=Rate(q.average_suboptimality, 1 / tau, tau
 
 
 def test_a_whole_file(command, tmp_path: Path) -> None:
-    """All claims of a file are tried; the faulty ones are named with their lines, and do not stop the others."""
+    """All claims of a file are tried; invalid ones are named with their lines, and do not stop the others."""
     path = tmp_path / "mine.py"
     path.write_text(FAULTY)
     outcome = command("verify", path, "--jobs", "1", "--search", "0", "--json")
@@ -145,7 +145,7 @@ error = q.average_suboptimalty
 
 
 def test_a_name_that_is_misspelt(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line is named, and the name that is meant, also where the file is named without its folder."""
+    """A misspelt name gives the line and the intended name, also if the file is given without its folder."""
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(MISSPELT)
     for name in ("mine.py", str(tmp_path / "mine.py")):
@@ -155,14 +155,14 @@ def test_a_name_that_is_misspelt(command, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_rate_is_no_side(command, tmp_path: Path) -> None:
-    """One line says how a rate is written."""
+    """A rate that is used as a side gives one line with the correct notation."""
     path = tmp_path / "mine.py"
     path.write_text(FAULTY.replace("rate=Rate(q.average_suboptimality, 1 / T, T)", "lhs=Rate(q.max_drift, 1 / T, T)"))
     assert "rate=Rate(...)" in command("verify", f"{path}:rate").complaint()
 
 
 def test_a_rate_shows_its_numbers(command, tmp_path: Path) -> None:
-    """The rungs of the ladder with the ratio at each, and the limit that refutes."""
+    """A rate is shown with the ratio at each rung, and the limit that refutes it."""
     path = tmp_path / "mine.py"
     path.write_text(FAULTY)
     outcome = command("verify", f"{path}:rate", "--jobs", "1")
@@ -207,7 +207,7 @@ away = Claim(id="mine:away", lhs=q.average_suboptimality, rhs=eta * tau, where=w
 
 
 def test_each_false_claim_of_a_file_shows_its_counterexample(command, tmp_path: Path) -> None:
-    """With the command that saves it, as `--save` wants one claim; true claims need no run."""
+    """Each false claim has the command that saves its counterexample; true claims have none."""
     path = tmp_path / "mine.py"
     path.write_text(SEVERAL)
     out = command("verify", path, "--jobs", "1", "--search", "1").out
@@ -218,7 +218,7 @@ def test_each_false_claim_of_a_file_shows_its_counterexample(command, tmp_path: 
 
 
 def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
-    """The run is reported in a few lines; `--save` writes the file, from which `check` reads the same sides."""
+    """The instance is printed in a few lines; `--save` writes the file, from which `check` reads the same sides."""
     saved = tmp_path / "run.toml"
     verify = ("verify", YOUNG, "--jobs", "1", "--save", saved)
     outcome = command(*verify)
@@ -236,7 +236,7 @@ def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
 
 
 def test_few_instances_are_told(command, tmp_path: Path) -> None:
-    """If few runs satisfy the conditions, the verdict says so, with what is missing and what to try."""
+    """If few runs satisfy the conditions, the output says so, with the missing kinds and a suggestion."""
     path = tmp_path / "mine.py"
     rare = "Claim(id='mine:rare', lhs=q.final_distance_sq, rhs=10**9 * T, where={T: q.rounds}, conditions=[T >= 30])"
     path.write_text(f"{FAULTY}rare = {rare}\n")
@@ -249,7 +249,7 @@ def test_few_instances_are_told(command, tmp_path: Path) -> None:
 
 
 def test_seconds_that_are_no_number(command, mine: Path) -> None:
-    """An option of its own sort: the smallest value alone does not refuse it."""
+    """A number of seconds that is NaN is rejected."""
     assert "search" in command("verify", f"{mine}:steps_are_huge", "--search", "nan").complaint()
 
 
@@ -264,7 +264,7 @@ young = Claim(id="mine:young", place="points", lhs=norm_sq(x + y), rhs=sp.Ration
 
 
 def test_points_of_a_counterexample(command, tmp_path: Path) -> None:
-    """They are printed, in JSON, and in the saved run file, which is read as before; `check` and `falsify` agree."""
+    """Points of a counterexample are in the output, in JSON, and in the saved run file; all commands agree."""
     file, saved = tmp_path / "points.py", tmp_path / "run.toml"
     file.write_text(POINTS)
     target = f"{file}:young"

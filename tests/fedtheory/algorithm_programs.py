@@ -1,8 +1,7 @@
-"""Algorithms as plain programs that ask for every random choice, and all their outcomes in exact rationals.
+"""Algorithms as plain programs with explicit random choices, enumerated in exact rationals.
 
-Nothing here imports the engine or the definitions.  A program calls `choose`
-with a law and gets one outcome; `expectations` runs it once for every sequence
-of choices.
+This module imports neither the engine nor the definitions. A program calls `choose` with a distribution and gets one
+outcome; `paths` runs it for every sequence of choices.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from flint import fmpq
 
 Choose = Callable[[Law], Any]
 Program = Callable[[Choose], list[Point]]
-"""The models of one path, n = 0 .. T."""
+"""A program that returns the models of one path, n = 0 .. T."""
 
 
 def paths(program: Program) -> Iterator[tuple[fmpq, list[Point]]]:
-    """Every path of a program with its probability."""
+    """Yield every path of a program with its probability."""
     waiting: list[tuple[Any, ...]] = [()]
     while waiting:
         prefix = waiting.pop()
@@ -44,24 +43,26 @@ def paths(program: Program) -> Iterator[tuple[fmpq, list[Point]]]:
 
 @dataclass(frozen=True)
 class Clients:
-    """Quadratics ``1/2 x'H_i x - b_i'x`` with noise on a random axis with a random sign, or rows of data, one drawn."""
+    """Quadratics ``1/2 x'H_i x - b_i'x`` with noise on a random axis with random sign, or rows of data with one
+    sample.
+    """
 
     hessians: Sequence[Sequence[Sequence[Any]]]
     linear: Sequence[Sequence[Any]]
     importance: Point
     start: Point
     lengths: Sequence[Any]
-    """Lengths of the noise."""
+    """Norms of the noise."""
     rows: Sequence[Sequence[tuple[Point, fmpq]]] = field(default_factory=list)
     """Inputs and outputs of each client, instead of noise."""
 
     def full(self, i: int, at: Point) -> Point:
-        """The gradient of F_i."""
+        """Return the gradient of F_i."""
         rows = [brute.point(*row) for row in self.hessians[i]]
         return tuple(brute.dot(row, at) - brute.number(b) for row, b in zip(rows, self.linear[i], strict=True))
 
     def gradient(self, choose: Choose, i: int, at: Point) -> Point:
-        """A stochastic gradient."""
+        """Return a stochastic gradient."""
         if self.rows:
             share = fmpq(1, len(self.rows[i]))
             x, y = choose([(share, row) for row in self.rows[i]])
@@ -73,37 +74,37 @@ class Clients:
         return tuple(g + (sign * length if j == axis else 0) for j, g in enumerate(self.full(i, at)))
 
     def walk(self, choose: Choose, i: int, at: Point, sizes: Sequence[fmpq], pull: Callable[[Point], Point]) -> Point:
-        """Local steps along the stochastic gradient plus something else."""
+        """Return local steps along the stochastic gradient plus a correction."""
         for size in sizes:
             at = plus(at, plus(self.gradient(choose, i, at), pull(at)), -size)
         return at
 
     @property
     def zero(self) -> Point:
-        """The origin."""
+        """Return the origin."""
         return tuple(fmpq(0) for _ in self.start)
 
     @property
     def count(self) -> int:
-        """M."""
+        """Return the number of clients M."""
         return len(self.importance)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Algorithm section of a run file."""
+    """The algorithm section of a run file."""
 
     clients: Clients
     rounds: int
     steps: Sequence[int]
     size: Callable[[int, int, int], fmpq]
-    """eta of client i at round n and step k."""
+    """Function that returns eta of client i at round n and step k."""
     server: fmpq
     turnout: Law
-    """Probabilities, and for each client its weight and how often it takes part."""
+    """Probabilities of participation outcomes, with each client's weight and number of participations."""
 
     def sizes(self, i: int, n: int) -> list[fmpq]:
-        """The step sizes of client i in round n."""
+        """Return the step sizes of client i in round n."""
         return [self.size(i, n, k) for k in range(self.steps[i])]
 
 
@@ -120,7 +121,7 @@ def server_program(
     normalised: bool = False,
     kept: int = 0,
 ) -> Program:
-    """FedAvg, FedProx, FedNova, FedAvgM and rand-k compression."""
+    """Return a program for FedAvg, FedProx, FedNova, FedAvgM or rand-k compression."""
     clients = setting.clients
 
     def program(choose: Choose) -> list[Point]:
@@ -148,7 +149,7 @@ def server_program(
 
 
 def _sent(choose: Choose, vector: Point, kept: int) -> Point:
-    """Some random coordinates, scaled up."""
+    """Return some random coordinates of a vector, scaled."""
     if not kept:
         return vector
     subsets = list(itertools.combinations(range(len(vector)), kept))
@@ -157,11 +158,11 @@ def _sent(choose: Choose, vector: Point, kept: int) -> Point:
 
 
 Shown = Callable[[Sequence[Point]], Point]
-"""Transform the clients' models into those that are shown."""
+"""Function that maps the clients' models to the recorded vector."""
 
 
 def spread(importance: Point) -> Shown:
-    """sum_i p_i |x_i - xbar|^2, as a vector of one number."""
+    """Return a function for sum_i p_i |x_i - xbar|^2, as a vector of length one."""
 
     def shown(models: Sequence[Point]) -> Point:
         away = [minus(model, mixture(importance, models)) for model in models]
@@ -171,7 +172,7 @@ def spread(importance: Point) -> Shown:
 
 
 def expected(program: Program) -> list[Point]:
-    """The means of what a program shows."""
+    """Return the expectations of the recorded vectors of a program."""
     found: list[Point] = []
     for chance, shown in paths(program):
         found = found or [minus(at, at) for at in shown]
@@ -180,7 +181,7 @@ def expected(program: Program) -> list[Point]:
 
 
 def scaffold(setting: Setting, shown: Shown | None = None) -> Program:
-    """SCAFFOLD, option II; who is not drawn keeps its control variate.  Shown are the ends of local work."""
+    """Return SCAFFOLD, option II; non-participants keep their control variate. The ends of local work are recorded."""
     clients = setting.clients
 
     def program(choose: Choose) -> list[Point]:
@@ -203,7 +204,7 @@ def scaffold(setting: Setting, shown: Shown | None = None) -> Program:
 
 
 def scaffnew(setting: Setting, probability: fmpq, shown: Shown | None = None) -> Program:
-    """Scaffnew: one coin for all."""
+    """Return Scaffnew with one communication decision for all clients."""
     clients, p = setting.clients, setting.clients.importance
     shows = shown or partial(mixture, p)
 
@@ -227,7 +228,7 @@ def scaffnew(setting: Setting, probability: fmpq, shown: Shown | None = None) ->
 
 
 def dsgd(setting: Setting, mixing: Sequence[Point], shown: Shown | None = None) -> Program:
-    """Decentralised SGD on a graph."""
+    """Return decentralised SGD on a graph."""
     clients = setting.clients
     shows = shown or partial(mixture, clients.importance)
 
@@ -244,7 +245,7 @@ def dsgd(setting: Setting, mixing: Sequence[Point], shown: Shown | None = None) 
 
 
 def truth(program: Program, clients: Clients, optimum: Point) -> dict[str, list[Any]]:
-    """Expectations of the model: mean, suboptimality, squared distance, squared gradient, n = 0 .. T."""
+    """Return expectations of the model: mean, suboptimality, squared distance, squared gradient, n = 0 .. T."""
     found: dict[str, list[Any]] = {}
     total = fmpq(0)
     for chance, models in paths(program):

@@ -1,4 +1,4 @@
-"""Set-ups of two asynchronous clients on a line, whose errors are worked out by hand."""
+"""Set-ups of two asynchronous clients in one dimension, with errors computed by hand."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Setup:
     times: Sequence[int] | None = None
 
     def run(self) -> Run:
-        """In rationals."""
+        """Return the run in rationals."""
         array, clients = RATIONAL.array, len(self.minimisers)
         problem = quadratic(
             array([[[1]]] * clients),

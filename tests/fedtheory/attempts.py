@@ -1,4 +1,4 @@
-"""Attempts to have a false claim called proved: the claim, what is said for it, and a run on which it fails."""
+"""Attempts to prove a false claim: the claim, the invalid proof, and a run on which the claim fails."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ TWO_CLIENTS: dict[str, Any] = {"hessians": [[["1"]], [["2"]]], "linear": [["1"],
 
 @dataclass(frozen=True)
 class Attempt:
-    """A false claim, what was said for it, and a run on which it fails."""
+    """A false claim, an invalid proof, and a run on which the claim fails."""
 
     claim: Claim
     certificate: Any
     because: str
-    """Reason against the attempt."""
+    """Reason for which the kernel must reject the proof."""
     problem: Any
     algorithm: Any
 
     @property
     def fails(self) -> bool:
-        """Whether the claim is false on the run."""
+        """Return whether the claim is false on the run."""
         problem = {"kind": "quadratic", **TWO_CLIENTS, **self.problem}
         algorithm = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **self.algorithm}
         return check(self.claim, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)).holds is False
@@ -36,7 +36,7 @@ class Attempt:
 def attempt(
     kind: Any, parts: dict[str, Any], because: str, problem: Any = (), algorithm: Any = (), **claim: Any
 ) -> Any:
-    """An attempt with a claim by its parts."""
+    """Return an attempt for a claim given by its parts."""
     stated = Claim(id="t:false", **claim)
     return Attempt(stated, kind(claim=stated.id, **parts), because, dict(problem), dict(algorithm))
 

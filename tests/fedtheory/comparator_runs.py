@@ -9,7 +9,7 @@ from fedtheory.engine.run import Run
 
 
 def line_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Clients on a line, pulled apart."""
+    """Return clients in one dimension with different linear terms."""
     problem = {
         "kind": "quadratic",
         "hessians": [[["1"]], [["3"]]],

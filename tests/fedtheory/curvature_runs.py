@@ -1,4 +1,4 @@
-"""Exact runs of clients on a line, which the tests of unequal curvatures share."""
+"""Exact runs of clients in one dimension, shared by tests of unequal curvatures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fedtheory.engine.run import Run
 
 
 def line_run(curvatures: list[str], pulls: list[str], step: str, arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Clients on a line, without noise and from zero, if nothing else is said."""
+    """Return clients in one dimension, by default without noise and from zero."""
     problem = {
         "kind": "quadratic",
         "hessians": [[[one]] for one in curvatures],

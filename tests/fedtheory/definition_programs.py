@@ -1,6 +1,6 @@
-"""Definitions read literally: a program that does to points what a definition's expressions say.
+"""Interpret definitions directly: a program that evaluates a definition's expressions on points.
 
-It imports the language and nothing that compiles it.
+It imports the language, but not its compiler.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NODES = (Average, Compressed, Gradient, Mixed, Participants, Weighted)
 
 @dataclass
 class Round:
-    """State of a round while it runs."""
+    """State of a round during its execution."""
 
     definition: FederatedAlgorithm
     setting: Setting
@@ -56,7 +56,7 @@ class Round:
     """Compressed messages of each client."""
 
     def value(self, expression: Any, i: int) -> Point:
-        """An expression's value at client i; the server's expressions name no client's vector outside sums."""
+        """Return an expression's value at client i; the server's expressions have clients' vectors only inside sums."""
         expression = sp.sympify(expression)
         known = {start: self.setting.clients.start, **self.server, **self.clients[i]}
         if expression in known:
@@ -97,7 +97,7 @@ class Round:
         return self.sent[node, i]
 
     def work(self, i: int, n: int) -> None:
-        """The local steps of a client."""
+        """Run the local steps of a client."""
         own, begun = self.clients[i], {step.vector: self.value(step.start, i) for step in self.definition.steps}
         own.update(begun)
         for size in self.setting.sizes(i, n):
@@ -109,7 +109,7 @@ class Round:
         self.numbers[i] = {**self.numbers[i], eta: self.setting.size(i, n, 0)}
 
     def close(self) -> None:
-        """The end of the round."""
+        """Run the end of the round."""
         definition, count = self.definition, self.setting.clients.count
         following = [
             {v: self.value(end, i) for v, end in definition.client_update.items()} if self.turnout[i][1] else {}
@@ -123,7 +123,7 @@ class Round:
 
 @cache
 def _split(term: Any) -> tuple[Any, Any]:
-    """A term as a number times what holds a vector."""
+    """Split a term into a number times a vector."""
     factors = sp.Mul.make_args(term)
     (vector,) = (f for f in factors if f.has(*NODES) or any(str(symbol) in VECTORS for symbol in f.free_symbols))
     return sp.Mul(*(f for f in factors if f is not vector)), vector
@@ -144,7 +144,7 @@ def _number(expression: Any, known: Mapping[Any, fmpq]) -> fmpq:
 def program_of(
     definition: FederatedAlgorithm, setting: Setting, parameters: Mapping[Any, fmpq], mixing: list[Point]
 ) -> Program:
-    """The program that a definition is."""
+    """Return the program of a definition."""
     clients, count = setting.clients, setting.clients.count
     mean = sum((p * k for p, k in zip(clients.importance, setting.steps, strict=True)), fmpq(0))
 

@@ -1,4 +1,4 @@
-"""Documents that would take without end to check: small texts that stand for enormous numbers."""
+"""Documents that would take extremely long to check: short texts for enormous numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ eta, L, tau, T, sigma, zeta = SYMBOLS
 
 
 def fractions(count: int) -> str:
-    """Many fractions with denominators that have nothing in common."""
+    """Return many fractions with coprime denominators."""
     return "+".join(f"1/({eta}+{n}*{L}+{n * n})" for n in range(1, count))
 
 
@@ -29,12 +29,12 @@ def fractions_of_all(count: int) -> str:
 
 
 def powers_of_sums(power: int) -> str:
-    """A sum to a large power."""
+    """Return a large power of a sum."""
     return f"({'+'.join(SYMBOLS)}+1)**{power}"
 
 
 def sums_of_powers(power: int) -> str:
-    """A quotient of few terms above and below that is a sum of very many."""
+    """Return a quotient of few terms that is a sum of very many."""
     above = "*".join(f"({symbol}**{power}-1)" for symbol in SYMBOLS)
     below = "*".join(f"({symbol}-1)" for symbol in SYMBOLS)
     return f"{above}/({below})"
@@ -53,67 +53,67 @@ def sums_of_powers_of_products(power: int) -> str:
 
 
 def products_of_sums(count: int) -> str:
-    """A product of sums."""
+    """Return a product of sums."""
     return "*".join(f"({eta}+{n}*{L}+{n + 1}*{tau}+{n * n}*{sigma}+{zeta})" for n in range(1, count))
 
 
 def continued(depth: int) -> str:
-    """A quotient below a quotient."""
+    """Return a continued fraction."""
     return "1/(1+" * depth + eta + ")" * depth
 
 
 def nested(depth: int) -> str:
-    """Brackets in brackets."""
+    """Return nested brackets."""
     return "(" * depth + eta + ")" * depth
 
 
 def signs(count: int) -> str:
-    """Minus signs in a row."""
+    """Return many minus signs in a row."""
     return "-" * count + eta
 
 
 def long_sum(count: int) -> str:
-    """A sum of different products."""
+    """Return a sum of different products."""
     return "+".join(f"{eta}**{n % 7}*{L}**{n % 11}*{tau}**{n % 13}" for n in range(count))
 
 
 def integers(digits: int) -> str:
-    """Large numbers."""
+    """Return large numbers."""
     return f"{'7' * digits}*{eta}+{'3' * digits}"
 
 
 def powers_of_numbers(power: int) -> str:
-    """Large powers of numbers."""
+    """Return large powers of numbers."""
     return f"7**{power}*{eta}+1/13**{power}"
 
 
 def large_numbers_squared(digits: int) -> str:
-    """Large numbers in a sum that is multiplied out."""
+    """Return large numbers in a sum that is squared."""
     return f"({'7' * digits}*{eta}+{'3' * digits}*{L}+1/{'9' * (digits - 1)}1)**60"
 
 
 def many_primes(count: int) -> str:
-    """Rationals whose common denominator is enormous."""
+    """Return rationals whose common denominator is enormous."""
     return "+".join(f"{eta}**{n % 100}*{L}**{n // 100}/{10**40 + 2 * n + 1}" for n in range(count))
 
 
 def steep(power: int) -> str:
-    """Exponents with the number of rounds in them."""
+    """Return exponents with the number of rounds in them."""
     return "+".join(f"(1+{n}*{eta})**({power}*{T}+{n})" for n in range(1, 100))
 
 
 def means(depth: int) -> str:
-    """Means over clients of means over clients."""
+    """Return nested averages over clients."""
     return "mean(" * depth + eta + ")" * depth
 
 
 def roots(count: int) -> str:
-    """Square roots of many numbers."""
+    """Return square roots of many numbers."""
     return "+".join(f"({n}*1)**(1/2)*{n}**(1/2)" for n in range(2, count))
 
 
 def common_factors(count: int) -> str:
-    """Quotients of polynomials with a common factor of many terms."""
+    """Return quotients of polynomials with a common factor of many terms."""
     factor = "*".join(f"({'+'.join(SYMBOLS)}+{n})" for n in range(1, 5))
     return "+".join(f"{n}*({factor})/(({factor})*({eta}+{n}))" for n in range(1, count))
 
@@ -144,7 +144,7 @@ NUMBERS: dict[str, list[Callable[[], str]]] = {
 
 @cache
 def recorded(claim: str) -> Document:
-    """The document of a recorded certificate."""
+    """Return the document of a recorded certificate."""
     document = prove(find(claim)).document
     assert document is not None
     return document
@@ -157,7 +157,7 @@ def _with(claim: str, change: Callable[[Any], object]) -> Document:
 
 
 def _places(number: str) -> Iterator[tuple[str, Document]]:
-    """Documents with a number as a coefficient, in a vector, in a condition, and in a bound of an induction."""
+    """Yield documents with a number as a coefficient, in a vector, in a condition, and in a bound of an induction."""
     lemma, theorem = "renard2022:lemma-2.3", "renard2022:thm-2.1.sharp"
 
     def coefficient(certificate: Any) -> None:
@@ -186,7 +186,7 @@ def _places(number: str) -> Iterator[tuple[str, Document]]:
 
 
 def with_numbers() -> Iterator[tuple[str, Document]]:
-    """Documents with one large number, in each place."""
+    """Yield documents with one large number, in each place."""
     for name, makers in NUMBERS.items():
         for size, make in enumerate(makers):
             for place, document in _places(make()):
@@ -198,7 +198,7 @@ def _repeat(entries: list[Any], count: int) -> None:
 
 
 def repeated() -> Iterator[tuple[str, Document]]:
-    """Documents with very many terms, parts, premises, conditions, symbols and keys."""
+    """Yield documents with very many terms, parts, premises, conditions, symbols and keys."""
     lemma, theorem = "renard2022:lemma-2.3", "renard2022:thm-2.1.sharp"
     yield "many terms", _with(lemma, lambda one: _repeat(one["terms"], 100))
     yield "many different terms", _with(lemma, _different_terms)
@@ -250,6 +250,6 @@ def _deep(depth: int) -> list[Any]:
 
 
 def documents() -> Iterator[tuple[str, Document]]:
-    """All of them, by what is large."""
+    """Yield all documents, with the name of the large part."""
     yield from with_numbers()
     yield from repeated()

@@ -1,7 +1,7 @@
-"""Ground truth by brute force: every outcome of a tiny run, one after the other, in exact rationals.
+"""Ground truth by brute force: enumerate every outcome of a tiny run in exact rationals.
 
-Nothing here imports the engine.  Points are tuples of `fmpq`, distributions are
-lists of (probability, outcome), and expectations are plain sums.
+This module does not import the engine. Points are tuples of `fmpq`, distributions are lists of (probability, outcome),
+and expectations are plain sums.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Law = list[tuple[fmpq, Any]]
 
 
 def number(value: int | str | fmpq) -> fmpq:
-    """A rational from a whole number or a string such as "1/2"."""
+    """Return a rational from an integer or a string such as "1/2"."""
     if isinstance(value, str):
         top, _, bottom = value.partition("/")
         return fmpq(int(top), int(bottom or "1"))
@@ -28,12 +28,12 @@ def number(value: int | str | fmpq) -> fmpq:
 
 
 def point(*values: int | str | fmpq) -> Point:
-    """A point from its coordinates."""
+    """Return a point from its coordinates."""
     return tuple(number(value) for value in values)
 
 
 def dot(left: Point, right: Point) -> fmpq:
-    """Inner product."""
+    """Return the inner product."""
     total = fmpq(0)
     for a, b in zip(left, right, strict=True):
         total += a * b
@@ -41,17 +41,17 @@ def dot(left: Point, right: Point) -> fmpq:
 
 
 def plus(left: Point, right: Point, factor: fmpq = fmpq(1)) -> Point:  # noqa: B008
-    """``left + factor * right``."""
+    """Return ``left + factor * right``."""
     return tuple(a + factor * b for a, b in zip(left, right, strict=True))
 
 
 def minus(left: Point, right: Point) -> Point:
-    """``left - right``."""
+    """Return ``left - right``."""
     return tuple(a - b for a, b in zip(left, right, strict=True))
 
 
 def mixture(weights: Sequence[fmpq], points: Sequence[Point]) -> Point:
-    """``sum_i weights[i] points[i]``."""
+    """Return ``sum_i weights[i] points[i]``."""
     total = tuple(fmpq(0) for _ in points[0])
     for weight, one in zip(weights, points, strict=True):
         total = plus(total, one, weight)
@@ -60,7 +60,7 @@ def mixture(weights: Sequence[fmpq], points: Sequence[Point]) -> Point:
 
 def merged(law: Law) -> Law:
     """Return the law with equal outcomes merged."""
-    # Rationals are hashed slowly, and written fast; equal ones are written alike.
+    # Rationals hash slowly and print fast, and equal ones print alike, so texts are the keys.
     together: dict[str, tuple[Any, list[fmpq]]] = {}
     for probability, outcome in law:
         together.setdefault(repr(outcome), (outcome, []))[1].append(probability)
@@ -69,7 +69,7 @@ def merged(law: Law) -> Law:
 
 @dataclass(frozen=True)
 class Client:
-    """One client: its objective, its gradient and the law of its stochastic gradient at a point."""
+    """One client: its objective, its gradient and the distribution of its stochastic gradient at a point."""
 
     value: Callable[[Point], fmpq]
     gradient: Callable[[Point], Point]
@@ -87,7 +87,7 @@ class Step:
 
 @dataclass(frozen=True)
 class TinyRun:
-    """FedAvg on a few clients, in every detail that the update rule has."""
+    """FedAvg on a few clients, with all features of the update rule."""
 
     clients: tuple[Client, ...]
     importance: tuple[fmpq, ...]
@@ -100,15 +100,15 @@ class TinyRun:
     """Probabilities and weights (w_1, ..., w_M) of a round."""
 
     def value(self, at: Point) -> fmpq:
-        """F."""
+        """Return F at a point."""
         return sum((p * c.value(at) for p, c in zip(self.importance, self.clients, strict=True)), fmpq(0))
 
     def gradient(self, at: Point) -> Point:
-        """Gradient of F."""
+        """Return the gradient of F."""
         return mixture(self.importance, [client.gradient(at) for client in self.clients])
 
     def minimiser(self) -> Point:
-        """x*, by Cramer's rule in one or two dimensions, where the Hessian is regular."""
+        """Return x*, by Cramer's rule in one or two dimensions, for a regular Hessian."""
         zero = tuple(fmpq(0) for _ in self.start)
         at_zero = self.gradient(zero)
         columns = []
@@ -123,7 +123,7 @@ class TinyRun:
         return (right[0] * d - b * right[1]) / determinant, (a * right[1] - c * right[0]) / determinant
 
     def _walk(self, client: int, base: Point, steps: int) -> Law:
-        """Law of a client's model after some local steps from a base model."""
+        """Return the distribution of a client's model after some local steps from a base model."""
         law: Law = [(fmpq(1), base)]
         for _ in range(steps):
             law = merged(
@@ -137,7 +137,7 @@ class TinyRun:
 
     @cached_property
     def server_laws(self) -> list[Law]:
-        """Law of the server's model after n = 0 .. T updates."""
+        """Return the distributions of the server's model after n = 0 .. T updates."""
         laws: list[Law] = [[(fmpq(1), self.start)]]
         for _ in range(self.rounds):
             laws.append(merged([outcome for chance, base in laws[-1] for outcome in self._round(chance, base)]))
@@ -157,7 +157,9 @@ class TinyRun:
         return after
 
     def joint_local(self, law: Law, k: int) -> Iterator[tuple[fmpq, Point, tuple[Point, ...]]]:
-        """Joint outcomes (probability, base, local models) after k local steps of a round that starts from `law`."""
+        """Yield joint outcomes (probability, base, local models) after k local steps of a round that starts from
+        `law`.
+        """
         for chance, base in law:
             for joint in itertools.product(*(self._walk(i, base, k) for i in range(len(self.clients)))):
                 probability = chance
@@ -166,7 +168,7 @@ class TinyRun:
                 yield probability, base, tuple(at for _, at in joint)
 
     def joint_steps(self, law: Law, k: int) -> Iterator[tuple[fmpq, Step]]:
-        """Joint outcomes of local models after k steps and of the stochastic gradients there."""
+        """Yield joint outcomes of local models after k steps and of the stochastic gradients there."""
         for probability, base, local in self.joint_local(law, k):
             laws = [client.stochastic(at) for client, at in zip(self.clients, local, strict=True)]
             for joint in itertools.product(*laws):
@@ -176,7 +178,7 @@ class TinyRun:
                 yield chance, Step(base, local, tuple(gradient for _, gradient in joint))
 
     def moved(self, step: Step) -> tuple[Point, ...]:
-        """All local models after the step."""
+        """Return all local models after the step."""
         return tuple(
             plus(at, gradient, -size)
             for at, gradient, size in zip(step.local, step.stochastic, self.step_sizes, strict=True)
@@ -203,12 +205,12 @@ class LocalTruth:
 
 
 def expectation(law: Law, measure: Callable[[Any], fmpq]) -> fmpq:
-    """Sum of probability times measure."""
+    """Return the sum of probability times measure."""
     return sum((probability * measure(outcome) for probability, outcome in law), fmpq(0))
 
 
 def server_truth(run: TinyRun) -> ServerTruth:
-    """Moments of the server's model, for comparison with the engine."""
+    """Return moments of the server's model, for comparison with the engine."""
     best = run.minimiser()
     lowest = run.value(best)
     laws = run.server_laws
@@ -225,7 +227,7 @@ def server_truth(run: TinyRun) -> ServerTruth:
 
 
 def local_truth(run: TinyRun) -> LocalTruth:
-    """Moments at local steps, for comparison with the engine where all clients take the same number of them."""
+    """Return moments at local steps, for comparison with the engine if all clients take equally many steps."""
     best = run.minimiser()
     lowest = run.value(best)
     suboptimality, distance, drift = [], [], []
@@ -253,7 +255,7 @@ def local_truth(run: TinyRun) -> LocalTruth:
 def quadratic_client(
     hessian: Sequence[Point], linear: Point, constant: fmpq, variance: fmpq, deviation: fmpq
 ) -> Client:
-    """``1/2 x'Hx - b'x + c`` with noise of +-deviation along a random axis; deviation^2 must be the variance."""
+    """Return ``1/2 x'Hx - b'x + c`` with noise of +-deviation along a random axis; deviation^2 must be the variance."""
     assert deviation * deviation == variance
     size = len(linear)
     noises: Law = [
@@ -282,7 +284,7 @@ def data_client(
     replacement: bool,
     ridge: fmpq = fmpq(0),  # noqa: B008
 ) -> Client:
-    """Mean of squared residuals over the data and a ridge; gradients over all batches of the given size."""
+    """Return the mean of squared residuals over the data plus a ridge; gradients over all batches of the given size."""
     count = len(outputs)
     rows = range(count)
     drawn: list[tuple[int, ...]] = [tuple(rows)]
@@ -309,17 +311,17 @@ def data_client(
 
 
 def full_weights(importance: Sequence[fmpq]) -> Law:
-    """Full participation, with the weights p_i."""
+    """Return full participation with the weights p_i."""
     return [(fmpq(1), tuple(importance))]
 
 
 def fixed_weights(importance: Sequence[fmpq], selected: Sequence[int]) -> Law:
-    """Always the same clients, with equal weights."""
+    """Return fixed participants with equal weights."""
     return [(fmpq(1), tuple(fmpq(1, len(selected)) if i in selected else fmpq(0) for i in range(len(importance))))]
 
 
 def uniform_weights(importance: Sequence[fmpq], selected: int) -> Law:
-    """Every subset of the given size is as likely; w_i = p_i M / m on it."""
+    """Return uniform subsets of the given size, with w_i = p_i M / m."""
     clients = len(importance)
     subsets = list(itertools.combinations(range(clients), selected))
     return [
@@ -332,7 +334,7 @@ def uniform_weights(importance: Sequence[fmpq], selected: int) -> Law:
 
 
 def present_sets(clients: int, selected: int | None, chance: fmpq | None) -> list[tuple[fmpq, tuple[int, ...]]]:
-    """Sets of participants with their probabilities: of one size, as likely as each other, or by coins."""
+    """Return sets of participants with their probabilities: uniform of one size, or independent decisions."""
     if chance is None:
         subsets = list(itertools.combinations(range(clients), selected or 0))
         return [(fmpq(1, len(subsets)), subset) for subset in subsets]
@@ -342,7 +344,7 @@ def present_sets(clients: int, selected: int | None, chance: fmpq | None) -> lis
 
 
 def normalised_weights(importance: Sequence[fmpq], sets: Sequence[tuple[fmpq, tuple[int, ...]]]) -> Law:
-    """w_i = p_i / sum_{j in S} p_j on the set S of participants."""
+    """Return w_i = p_i / sum_{j in S} p_j on the set S of participants."""
     law: Law = []
     for chance, subset in sets:
         total = sum((importance[j] for j in subset), fmpq(0))
@@ -351,13 +353,13 @@ def normalised_weights(importance: Sequence[fmpq], sets: Sequence[tuple[fmpq, tu
 
 
 def bernoulli_weights(importance: Sequence[fmpq], chance: fmpq) -> Law:
-    """A coin for each client; w_i = p_i / q on those that it shows."""
+    """Return independent participation of the clients, with w_i = p_i / q for participants."""
     sets = present_sets(len(importance), None, chance)
     return [(c, tuple(p / chance if i in s else fmpq(0) for i, p in enumerate(importance))) for c, s in sets]
 
 
 def multinomial_weights(importance: Sequence[fmpq], selected: int) -> Law:
-    """m independent draws with probabilities p_i; w_i = count_i / m."""
+    """Return m independent draws with probabilities p_i, with w_i = count_i / m."""
     clients = len(importance)
     law = []
     for draws in itertools.product(range(clients), repeat=selected):

@@ -1,4 +1,4 @@
-"""Runs of two strongly convex clients for bounds on the end of a run, and what is proved of these bounds."""
+"""Runs of two strongly convex clients for bounds on the last model, and a test that these bounds are proved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fedtheory.proofs import certificate_of, check_certificate
 
 
 def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Two clients on a line, pulled apart a little."""
+    """Return two clients in one dimension with slightly different linear terms."""
     problem: dict[str, Any] = {
         "kind": "quadratic",
         "hessians": [[["1"]], [["6/5"]]],
@@ -34,9 +34,9 @@ RUNS: dict[str, dict[str, Any]] = {
     "two draws": {"participation": {"kind": "multinomial", "clients": 2}, "weights": ["1/4", "3/4"]},
     "from the optimum": {"linear": [["11/5"], ["11/5"]], "start": ["2"]},
 }
-"""Changes of the run, within the conditions of the bounds."""
+"""Changes of the run within the conditions of the bounds."""
 
 
 def is_proved(claim: Claim) -> bool:
-    """Return whether the certificate on record proves a claim, with its steps as they stand."""
+    """Return whether the recorded certificate proves a claim, including all of its steps."""
     return check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]

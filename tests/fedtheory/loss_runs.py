@@ -21,7 +21,7 @@ TWO_COORDINATES: tuple[Term, ...] = (*TWO_CLIENTS, (0, 1, "2", "1/2", "3/4"), (1
 
 
 def terms(given: Sequence[Term], kind: str = "huber", arithmetic: Arithmetic = RATIONAL) -> Terms:
-    """Terms of a kind."""
+    """Return terms of a kind."""
     owners, coordinates, *numbers = zip(*given, strict=True)
     arrays = (arithmetic.array(list(column)) for column in numbers)
     return Terms(KINDS[kind], np.array(owners), np.array(coordinates), *arrays)
@@ -36,7 +36,7 @@ def problem(
     weights: Sequence[object] | None = None,
     noise: Sequence[object] | None = None,
 ) -> LossProblem:
-    """A problem of one client for each owner of a term."""
+    """Return a problem with one client for each owner of a term."""
     return separable(
         terms(given, kind, arithmetic),
         arithmetic.array(list(start)),
@@ -49,7 +49,7 @@ def problem(
 def loss_run(
     at: LossProblem, *, rounds: int = 2, size: object = "1/20", steps: int | tuple[int, ...] = 2, server: object = 1
 ) -> LossRun:
-    """FedAvg with full participation."""
+    """Return FedAvg with full participation."""
     number = at.arithmetic.number
     algorithm = fedavg(
         at,
@@ -62,7 +62,7 @@ def loss_run(
 
 
 def random_terms(generator: np.random.Generator, clients: int, dimension: int) -> list[Term]:
-    """One or two terms for each client and coordinate; all kinks are multiples of 1/4."""
+    """Return one or two terms for each client and coordinate; all kinks are multiples of 1/4."""
     return [
         (
             client,
@@ -78,6 +78,6 @@ def random_terms(generator: np.random.Generator, clients: int, dimension: int) -
 
 
 def grid(reach: int = 6, division: int = 4) -> Array:
-    """Multiples of 1/division from -reach to reach, which contain all kinks of `random_terms`."""
+    """Return multiples of 1/division from -reach to reach, which contain all kinks of `random_terms`."""
     points: Array = RATIONAL.array(list(range(-reach * division, reach * division + 1))) / fmpq(division)
     return points

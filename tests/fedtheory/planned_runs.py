@@ -13,7 +13,7 @@ THEOREM, SHARP, LIU, LECTURE = (
 
 
 def problem(noise: str = "1", spread: str = "1"):
-    """Two clients in two dimensions that pull in opposite directions."""
+    """Return two clients in two dimensions with opposite linear terms."""
     array = RATIONAL.array
     hessian = [["2", "0"], ["0", "1"]]
     return quadratic(
@@ -25,6 +25,6 @@ def problem(noise: str = "1", spread: str = "1"):
 
 
 def a_run(step_size: float = 0.05, local_steps: int = 5, rounds: int = 50, **keys) -> Run:
-    """FedAvg on `problem`."""
+    """Return FedAvg on `problem`."""
     setting = problem(**keys)
     return Run(setting, fedavg(setting, rounds=rounds, local_step_size=step_size, local_steps=local_steps))

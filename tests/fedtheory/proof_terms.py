@@ -1,4 +1,4 @@
-"""Proofs of claims by terms alone: claims that are used are proved by terms as well."""
+"""Proofs of claims by terms only; used claims are proved by terms as well."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNDER_WAY: set[str] = set()
 
 @cache
 def report_of(name: str) -> TermReport:
-    """The report on a paper's certificate."""
+    """Return the report on a paper's certificate."""
     certificate = certificate_of(name)
     assert certificate is not None
     return report_terms(find(name), certificate, prove_by_terms)
@@ -23,7 +23,7 @@ def report_of(name: str) -> TermReport:
 
 @cache
 def prove_by_terms(name: str) -> Proof:
-    """The proof of a claim by terms."""
+    """Return the proof of a claim by terms."""
     if name in _UNDER_WAY:
         return Proof(find(name), certificate_of(name), (Step(f"{name} relies on itself", False),))
     _UNDER_WAY.add(name)

@@ -1,4 +1,4 @@
-"""Random problems in rationals for laws that every run obeys, and the same problems in other words."""
+"""Random problems in rationals, and equivalent formulations, for properties that hold on every run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ CURVATURES = (fmpq(1, 2), fmpq(1), fmpq(2), fmpq(3))
 
 
 def fractions(generator: np.random.Generator, size: int) -> Array:
-    """Positive rationals."""
+    """Return positive rationals."""
     return RATIONAL.array(generator.integers(1, 7, size)) / fmpq(5)
 
 
 def random_problem(generator: np.random.Generator, clients: int, dimension: int, noisy: bool = True) -> Problem:
-    """Different Hessians, unequal weights, a variance for each client."""
+    """Return a problem with different Hessians, unequal weights, and a variance for each client."""
     spectra = [[CURVATURES[int(generator.integers(4))] for _ in range(dimension)] for _ in range(clients)]
     drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=fmpq(1), noise=fmpq(0))
     shares = fractions(generator, clients)
@@ -36,7 +36,7 @@ def random_problem(generator: np.random.Generator, clients: int, dimension: int,
 
 
 def rotated(problem: Problem, turn: Array) -> Problem:
-    """x -> Q x, with H -> Q H Q' and b -> Q b."""
+    """Return the problem under x -> Q x, with H -> Q H Q' and b -> Q b."""
     return replace(
         problem,
         hessians=turn @ problem.hessians @ turn.T,

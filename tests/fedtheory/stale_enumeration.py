@@ -1,7 +1,7 @@
-"""Ground truth for clocks and stale models: a naive server that counts ticks, and every outcome of a tiny run.
+"""Ground truth for clocks and stale models: a naive server with discrete time, and all outcomes of a tiny run.
 
-Nothing here imports the engine.  Time passes tick by tick, and a client's noise
-is drawn when its work begins, so that pending work is part of the state.
+This module does not import the engine. A client's noise is sampled when its work begins, so that pending work is part
+of the state.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from enumeration import Law, Point, ServerTruth, TinyRun, dot, expectation, merg
 from flint import fmpq
 
 Path = tuple[Point, ...]
-"""A client's models after 0 .. K_i local steps; the first is the one it received."""
+"""A client's models after 0 .. K_i local steps; the first is the received model."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """When a server updates: "sync", "fedfix" or "buffer" (of size one: asynchronous)."""
+    """Policy of a server: "sync", "fedfix" or "buffer" (of size one: asynchronous)."""
 
     kind: str
     buffer: int = 1
@@ -28,7 +28,7 @@ class Server:
     together: bool = True
 
     def batches(self, arrived: list[int], clients: int, now: fmpq) -> list[list[int]]:
-        """The updates at one moment: who reports in each, out of those that have arrived, in order of arrival."""
+        """Return the updates at one moment, each with its reporting clients, in order of arrival."""
         if self.kind == "sync":
             return [arrived] if len(arrived) == clients else []
         if self.kind == "fedfix":
@@ -49,7 +49,7 @@ class Event:
 
 
 def events(server: Server, times: Sequence[fmpq], updates: int) -> list[Event]:
-    """The first updates, by letting time pass one tick after the other."""
+    """Return the first updates, by advancing time in unit steps."""
     tick = fmpq(1, math.lcm(*(int(time.q) for time in (*times, server.interval))))
     left, received = list(times), [0] * len(times)
     arrived: list[int] = []
@@ -84,11 +84,11 @@ class StaleRun:
 
     tiny: TinyRun
     reports: list[tuple[int, ...]]
-    """S_0 .. S_{N-1}."""
+    """Sets S_0 .. S_{N-1} of reporting clients."""
     weights: tuple[fmpq, ...]
 
     def _work(self, client: int, base: Point) -> Law:
-        """Law of a client's path from a base model."""
+        """Return the distribution of a client's path from a base model."""
         law: Law = [(fmpq(1), (base,))]
         for _ in range(self.tiny.steps[client]):
             law = merged(
@@ -101,7 +101,7 @@ class StaleRun:
         return law
 
     def _begin_at(self, law: Law, clients: Sequence[int]) -> Law:
-        """Return the law after some clients have drawn the noise of new work on the server's model."""
+        """Return the distribution after some clients have sampled the noise of new work on the server's model."""
         for client in clients:
             law = merged(
                 [
@@ -113,14 +113,14 @@ class StaleRun:
         return law
 
     def virtual(self, n: int, model: Point, paths: tuple[Path, ...], k: int) -> Point:
-        """theta^{n,k}, by its definition; a client that takes fewer than k steps has taken all of them."""
+        """Return theta^{n,k} by its definition; a client with fewer than k steps has taken all of them."""
         factors = [self.weights[i] if i in self.reports[n] else fmpq(0) for i in range(len(paths))]
         moved = [minus(path[min(k, len(path) - 1)], path[0]) for path in paths]
         return plus(model, mixture(factors, moved), self.tiny.server_step_size)
 
     @cached_property
     def laws(self) -> list[Law]:
-        """Law of (server's model, paths of all clients) at the start of every round, n = 0 .. N."""
+        """Return the distribution of (server's model, paths of all clients) at the start of every round, n = 0 .. N."""
         start, clients = self.tiny.start, len(self.tiny.clients)
         laws = [self._begin_at([(fmpq(1), (start, ((start,),) * clients))], range(clients))]
         for n, reports in enumerate(self.reports):
@@ -135,7 +135,7 @@ class StaleRun:
         return laws
 
     def server_truth(self) -> ServerTruth:
-        """Moments of the server's model, for comparison with the engine."""
+        """Return moments of the server's model, for comparison with the engine."""
         best = self.tiny.minimiser()
         lowest = self.tiny.value(best)
         laws = [merged([(chance, model) for chance, (model, _) in law]) for law in self.laws]
@@ -152,7 +152,7 @@ class StaleRun:
         )
 
     def inside(self) -> Iterator[tuple[int, int, list[tuple[fmpq, Inside]]]]:
-        """(n, k) and all joint outcomes there, k = 0 .. K, where all clients take K steps."""
+        """Yield (n, k) with all joint outcomes, k = 0 .. K, if all clients take K steps."""
         for n, law in enumerate(self.laws[:-1]):
             for k in range(self.tiny.steps[0] + 1):
                 begun = merged([(chance, (at, tuple(path[: k + 1] for path in paths))) for chance, (at, paths) in law])

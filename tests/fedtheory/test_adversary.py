@@ -1,4 +1,4 @@
-"""Attempts that once deceived a prover, and similar forgeries: each is refused, and fails on its run if it has one."""
+"""Invalid proofs that earlier versions accepted, and forgeries: each is rejected, and its claim fails on a run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NOISY = {"hessians": [[["1"]], [["1"]]], "linear": [["0"], ["0"]], "start": ["0"
 
 
 def imaginary_drift() -> Attempt:
-    """A difference of iterates times an imaginary number, as the step of a recursion."""
+    """Return an attempt with an imaginary multiple of a difference of iterates as the step of a recursion."""
     moved = (d.x_i - eta * (d.SLOPE_I + d.n_i)) - (d.x_j - eta * (d.SLOPE_J + d.n_j))
     parts = {"measure": d.PAIR, "factor": sp.S.Zero, "offset": sp.S.Zero, "bound": sp.S.Zero}
     where = {drift: q.max_drift, eta: q.local_step_size, tau: q.local_steps, M: q.clients}
@@ -67,13 +67,13 @@ STEEP = {**AT_BOTH, "assumptions": (a.full_gradients, a.convex_and_smooth, a.lip
 
 
 def far_away(point: Any) -> Attempt:
-    """A Lipschitz constant where no run comes."""
+    """Return an attempt with a Lipschitz constant at points that no run reaches."""
     sides = {"lhs": Value(F, point) - Value(F, y), "rhs": rho * sp.sqrt(norm_sq(point - y))}
     return terms({"links": [[Term(ONE, lipschitz(F, point, y))]]}, "may lie where the constant", **sides, **STEEP)
 
 
 def symbol_of_a_root() -> Attempt:
-    """A lemma's deviation of the noise as the root of the number of clients."""
+    """Return an attempt in which a lemma's deviation of the noise is the root of the number of clients."""
     lemma = find("renard2022:lemma-2.2.proof.variance")
     by = {quantity.name: symbol for symbol, quantity in lemma.where.items()}
     deviation, clients = by["noise_deviation"], by["clients"]
@@ -87,7 +87,7 @@ def symbol_of_a_root() -> Attempt:
 
 
 def quiet(number: Any, because: str, rhs: Any = ONE) -> Attempt:
-    """Return a product of zero and a possibly infinite number."""
+    """Return an attempt with a product of zero and a possibly infinite number."""
     where = {sigma: q.noise_deviation}
     parts = {"links": [[Part(-rhs * number, facts.QUIET)]]}
     return sums(parts, because, lhs=rhs, rhs=0, where=where, assumptions=(a.full_gradients,))
@@ -156,14 +156,14 @@ ATTEMPTS: dict[str, Callable[[], Attempt]] = {
 
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_what_is_false_is_refused(name: str) -> None:
-    """The certificate is refused for the reason that makes it wrong, and the claim fails on the run."""
+    """The certificate is rejected for the expected reason, and the claim fails on the run."""
     tried = ATTEMPTS[name]()
     assert_refused(tried.claim, tried.certificate, tried.because)
     assert tried.fails
 
 
 def assert_refused(claim: Claim, certificate: Any, because: str = "", **prover: Any) -> Proof:
-    """Check that a certificate is refused, in one line that has the reason."""
+    """Assert that a certificate is rejected, in one line with the reason."""
     proof = check_certificate(claim, certificate, **prover)
     failing = [step.text for step in proof.steps if not step.holds]
     assert proof.verdict == "broken"
@@ -173,7 +173,7 @@ def assert_refused(claim: Claim, certificate: Any, because: str = "", **prover: 
 
 
 def test_nothing_rests_on_a_condition_that_is_given_up() -> None:
-    """A premise that needed 1/g >= 0, and said that it did not, is broken, and so is what relies on it."""
+    """A premise that falsely drops the condition 1/g >= 0 is broken, and so are claims that use it."""
     where = {gap: q.initial_gap, spread: q.gradient_dissimilarity, sigma: q.noise_deviation}
     scaled = gap * spread <= gap * sigma
     finite = sp.Ge(1 / gap, 0, evaluate=False)
@@ -187,7 +187,7 @@ def test_nothing_rests_on_a_condition_that_is_given_up() -> None:
 
 
 def test_a_lemma_says_nothing_where_another_of_its_relations_divides_by_zero() -> None:
-    """Its second relation is used, and its first one divides by M - 1: with one client none of them says anything."""
+    """A lemma with a relation that divides by M - 1 proves nothing for one client, also by its other relation."""
     shrunk = norm_sq(x) / (M - 1) ** 2
     both = (Relation(shrunk, "<=", 2 * shrunk), Relation(norm_sq(x), "<=", sp.S.Zero))
     alone = {**AT_X, "conditions": [M <= 1]}
@@ -199,13 +199,13 @@ def test_a_lemma_says_nothing_where_another_of_its_relations_divides_by_zero() -
     tried = terms(used, "(M - 1) may be zero", ONE_CLIENT, lhs=norm_sq(x), rhs=0, **alone)
     assert_refused(tried.claim, tried.certificate, tried.because, prover=lambda _id: proof)
     assert tried.fails
-    # Where the claim divides by it as well, or has several clients, it may be used.
+    # If the claim divides by M - 1 as well, or has several clients, the lemma may be used.
     several = replace(tried.claim, conditions=[M <= 1, M >= 2])
     assert check_certificate(several, tried.certificate, lambda _id: proof).verdict == "proved"
 
 
 def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is proved where the other one is: in a circle neither is, nor is what relies on it."""
+    """Claims that use each other in a circle are not proved, nor are claims that use them."""
     names = [f"t:circle-{n}" for n in range(4)]
     claims = {name: Claim(id=name, lhs=T, rhs=0, where={T: q.rounds}) for name in names}
     first, other, above, alone = names
@@ -219,30 +219,30 @@ def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None
         assert any("is proved" in step.text for step in proof.steps if not step.holds)
 
 
-# Forgeries: what no document can say.
+# Forgeries that no document can contain.
 
 
 class OwnDerived(Derived):
-    """Derivation from a claim, of a class that the prover does not know."""
+    """A derivation from a claim, of a class that the prover does not know."""
 
     def slack(self, _symbol: Any, _slack: Any) -> Any:
-        """Minus one is not negative."""
+        """Return minus one as a non-negative number."""
         return -ONE
 
 
 class OwnReason(InequalityRef):
-    """A reason that says what it likes."""
+    """A user-defined inequality without proof."""
 
     def instantiate(self, _context: Any) -> Inequality:
-        """Minus one is not negative."""
+        """Return minus one as a non-negative number."""
         return Inequality("mine", -ONE)
 
 
 class OwnTerm(Term):
-    """A term that is something else than it says."""
+    """A term with another content than declared."""
 
     def whole(self, _reason: Inequality) -> Any:
-        """The slack of the claim."""
+        """Return the slack of the claim."""
         return -norm_sq(x)
 
 
@@ -258,18 +258,18 @@ NEGATIVE: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("name", NEGATIVE)
 def test_reasons_of_ones_own(name: str) -> None:
-    """They have no place in a document, or are read from it as what they are called."""
+    """User-defined inequalities cannot be in a document, or are read as the inequality of their name."""
     term, because = NEGATIVE[name]
     claim = Claim(id="t:false", **BY_X)
     assert_refused(claim, Certificate(claim=claim.id, links=[[term]]), because)
 
 
 class OwnFact(facts.Fact):
-    """A fact with its own slack."""
+    """A fact with another slack."""
 
 
 def test_facts_and_what_follows_of_ones_own() -> None:
-    """A fact is one of the known ones, not one that is called so; what follows from a claim is of the known kinds."""
+    """A fact must be the known object, not one with its name; derivations must be of known kinds."""
     claim = Claim(id="t:false", lhs=1, rhs=0)
     forged = (
         facts.Fact("1 >= 0", -ONE),
@@ -284,7 +284,7 @@ def test_facts_and_what_follows_of_ones_own() -> None:
 
 
 def test_a_measure_of_ones_own() -> None:
-    """Recursions are about the known measures; a copy of one is none of them."""
+    """Recursions accept only the known measures, not copies of them."""
     claim = find("renard2022:lemma-2.3.quiet")
     recursion = Recursion(claim=claim.id, measure=replace(d.PAIR), factor=ONE, offset=sp.S.Zero, bound=ONE, terms=[])
     assert_refused(claim, recursion, "expected one of pair, spread, displacement")
@@ -321,7 +321,7 @@ NONE: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", NONE)
 def test_numbers_that_are_none(name: str) -> None:
-    """Neither coefficients, vectors, conditions, nor the sides of a claim have anything but symbols and rationals."""
+    """Coefficients, vectors, conditions and sides may contain only symbols and rationals."""
     number, where = NONE[name], {x: q.point, eta: q.local_step_size, sigma: q.noise_deviation}
     given: dict[str, Any] = {"id": "t:none", "where": where, "place": "points"}
     claim = Claim(**given, lhs=norm_sq(x), rhs=2 * norm_sq(x))
@@ -342,14 +342,14 @@ def test_numbers_that_are_none(name: str) -> None:
 
 
 def stranger(**certificate: Any) -> dict[str, Any]:
-    """A document by its parts, as a stranger would write it."""
+    """Return a document by its parts, as from an untrusted author."""
     about = {"claim": "t:false", **certificate}
     return {"format": "fedtheory certificate", "version": 1, "letters": {}, "certificate": about}
 
 
 @pytest.mark.parametrize(("symbol", "bound"), [("2", 2), ("2*clients", 2 * M), ("clients", M), ("point", ONE)])
 def test_symbols_of_products_are_symbols(symbol: str, bound: Any) -> None:
-    """Even if |x|^2 is named 2, it is at most 2."""
+    """A symbol for |x|^2 that is named 2 is not the number 2."""
     link = {"kind": "products", "scalars": {symbol: "inner(point, point)"}, "facts": {}, "parts": []}
     document = stranger(kind="identities", links=[link])
     tried = terms({"links": [[]]}, "", {"start": ["30"]}, **{**BY_X, "rhs": bound})
@@ -359,7 +359,9 @@ def test_symbols_of_products_are_symbols(symbol: str, bound: Any) -> None:
 
 @pytest.mark.parametrize("symbol", ["local_step_size*local_steps", "2*rounds", "rounds", "1"])
 def test_symbols_of_roots_are_symbols(symbol: str) -> None:
-    """If eta tau could name the root of T, eta^2 tau = T would follow; names in use and expressions are refused."""
+    """A symbol for eta tau that names the root of T would prove eta^2 tau = T; used names and expressions are
+    rejected.
+    """
     parts = [{"kind": "part", "coefficient": "rounds", "premise": {"fact": "one"}}]
     root = {"kind": "root", "letter": symbol, "of": "rounds", "parts": parts}
     document = stranger(kind="combination", links=[[]], roots=[root])
@@ -371,7 +373,7 @@ def test_symbols_of_roots_are_symbols(symbol: str) -> None:
 
 
 class TwoNames(str):
-    """A text that is one name when it is looked up first, and another one from then on."""
+    """A text with one value at the first lookup, and another one later."""
 
     asked = 0
 
@@ -385,7 +387,7 @@ class TwoNames(str):
 
 @pytest.mark.parametrize("before", range(-6, 3))
 def test_names_do_not_change(before: int) -> None:
-    """The relation is divided by one fact, and was to be multiplied by another, which is zero."""
+    """A name that changes between lookups cannot exchange the facts of a proof."""
     TwoNames.asked = before
     shown = {
         "divisor": Nonnegative(M, [Term(M, one())]),

@@ -1,4 +1,4 @@
-"""False claims that hid in what changes from step to step, in poles, and in signs that symbols do not have."""
+"""False claims that exploit changes from step to step, poles, and undeclared signs of symbols."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NOT_DIVIDED = (4 * eta - 1) ** (tau - 1)
 
 
 def identity(left: Any, right: Any, **parts: Any) -> Attempt:
-    """An equation with nothing said for it."""
+    """Return an attempt with an equation without proof."""
     return terms({"links": [[]]}, lhs=left, rhs=right, **parts)
 
 
@@ -196,7 +196,7 @@ CASES: dict[str, Attempt] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_false_is_refused(name: str) -> None:
-    """The claim fails on an exact run, and its certificate is broken for the reason that it should be."""
+    """The claim fails on an exact run, and its certificate is rejected for the expected reason."""
     tried = CASES[name]
     assert tried.fails
     failing = [step.text for step in check_certificate(tried.claim, tried.certificate).steps if not step.holds]
@@ -205,7 +205,7 @@ def test_what_is_false_is_refused(name: str) -> None:
 
 
 def test_a_premise_says_nothing_where_it_divides_by_zero() -> None:
-    """The claim is proved, and does not apply; a proof that uses it has to show that its denominators are not zero."""
+    """A proof that uses a claim must show that the denominators of that claim are not zero."""
     on_both_sides = Claim(id="t:premise", lhs=1 / gap + spread, rhs=1 / gap + sigma, where=WHERE_FLAT, conditions=TIED)
     in_a_condition = Claim(id="t:premise", lhs=spread, rhs=sigma, where=WHERE_FLAT, conditions=[*TIED, HALF_POLE])
     for premise in (on_both_sides, in_a_condition):
@@ -227,7 +227,7 @@ def test_a_premise_says_nothing_where_it_divides_by_zero() -> None:
 
 
 def test_gaps_with_the_number_of_the_step_do_not_telescope() -> None:
-    """A sum of k (A_k - A_{k+1}) is not k times what is gained."""
+    """A sum of k (A_k - A_{k+1}) is not k times the total decrease."""
     v, after = sp.symbols("v after", real=True)
     where = {v: q.centralised_model, after: q.next_centralised_model, F: q.objective, k: q.local_step_index}
     premise = Claim(id="t:step", lhs=k * (Value(F, v) - Value(F, after)), rhs=eta, where={**where, eta: q.rounds})
@@ -237,7 +237,7 @@ def test_gaps_with_the_number_of_the_step_do_not_telescope() -> None:
 
 
 def test_a_mean_keeps_what_changes_inside() -> None:
-    """The number of the step inside a mean over clients stays under a sum over the steps."""
+    """The step index inside a client average is not moved out of a sum over the steps."""
     stated = Claim(
         id="t:mean",
         lhs=LocalSum(Average(norm_sq(Gradient(F, y)) / (k + 1 + delta))),

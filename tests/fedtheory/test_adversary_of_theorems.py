@@ -1,4 +1,4 @@
-"""Attempts that once deceived a prover become no theorem in Rocq."""
+"""Invalid proofs that earlier versions accepted do not become theorems in Rocq."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from verify.rocq.project import text_of, write_project
 from verify.rocq.refusals import NotExported
 
 WRITTEN = {"flat objectives", "infinite for one client", "the root of what is negative"}
-"""Those that can be written down; Rocq refuses them."""
+"""Attempts that can be exported; Rocq rejects them."""
 
 
 @pytest.mark.parametrize("name", sorted(ATTEMPTS.keys() - WRITTEN))
 def test_what_is_false_is_not_written(name: str) -> None:
-    """It is refused with a reason of one line."""
+    """The export rejects the attempt with a reason of one line."""
     tried = ATTEMPTS[name]()
     with pytest.raises(NotExported) as refusal:
         exported(tried.claim, tried.certificate)
@@ -30,7 +30,7 @@ def test_what_is_false_is_not_written(name: str) -> None:
 @pytest.mark.rocq
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_what_is_false_is_not_accepted(name: str, tmp_path: Path) -> None:
-    """Rocq finds no proof in the file, though it accepts the library."""
+    """Rocq rejects the exported file, but accepts the library."""
     tried = ATTEMPTS[name]()
     write_project(tmp_path, [])
     (tmp_path / "Judged.v").write_text(text_of(exported(tried.claim, tried.certificate)), encoding="utf-8")

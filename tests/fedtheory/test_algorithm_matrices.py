@@ -1,4 +1,4 @@
-"""The block matrices of definitions, with the numbers of a run in them, against the mean of the engine's round."""
+"""The block matrices of definitions, evaluated on a run, against the expected round of the engine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROBLEM = {
     "weights": SHARES,
     "start": ["3"],
 }
-"""The optimum is 0, from which the engine measures."""
+"""A problem whose optimum is 0, the origin of the engine's coordinates."""
 MIXING = [["1/2", "1/3", "1/6"], ["1/4", "1/2", "1/4"], ["1/4", "1/6", "7/12"]]
 SIZES = ["1/5", "1/7", "1/9"]
 OWN: dict[str, dict[str, Any]] = {
@@ -134,7 +134,7 @@ def test_sums_that_coins_keep_from_everybody_are_no_part_of_a_round() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_block_matrices_are_typeset(name: str) -> None:
-    """A local step and the end of a round, each with its vectors on both sides, as formulas that browsers show."""
+    """A local step and the end of a round are typeset as formulas with their vectors on both sides."""
     for _, shown in matrices(definition(name)):
         assert shown.count(r"\begin{pmatrix}") == shown.count(r"\end{pmatrix}") >= 3
         assert str(formula(shown, "block")).count("<mtable") == shown.count(r"\begin{pmatrix}")

@@ -1,4 +1,4 @@
-"""Every quantity on a run of every definition: a number, or one line that says why there is none."""
+"""Every quantity on a run of every definition is a number, or has one line with the reason why not."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_changing_steps_are_what_the_update_rule_has_not() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_claims_about_drift_hold_and_fail(name: str) -> None:
-    """Its own value is the smallest bound."""
+    """A claim with the value itself as bound holds, and one with a smaller bound fails."""
     run = _run(name)
     value = q.max_drift.on(run)
     bounds = [sp.Rational(str(value)), sp.Rational(str(value * 99 / 100))]
@@ -80,6 +80,6 @@ def test_claims_about_drift_hold_and_fail(name: str) -> None:
 
 
 def test_the_last_spread_is_the_end_of_all() -> None:
-    """The spread of kept models after the last round is found alone, and is the last of those of all rounds."""
+    """The spread of the clients' models after the last round equals the last entry over all rounds."""
     run = _run("dsgd")
     assert q.final_consensus_distance_sq.on(run) == run.trajectory.client_spread[-1]

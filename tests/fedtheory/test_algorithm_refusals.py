@@ -1,4 +1,4 @@
-"""Bad definitions and bad keys of algorithms: one line each, that names what is wrong."""
+"""Bad definitions and bad keys of algorithms give one line that names the error."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ halves = FederatedAlgorithm(
 
 
 def test_an_algorithm_of_ones_own(tmp_path: Path) -> None:
-    """Halfway to the mean of the clients is FedAvg with a server step of one half."""
+    """A step halfway to the client average is FedAvg with a server step of one half."""
     (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
     own, fedavg = (
         parse_run(
@@ -283,7 +283,7 @@ def test_steps_that_are_too_large_diverge(keys: dict[str, Any]) -> None:
 
 
 def test_mixed_vectors_and_averages_may_be_combined() -> None:
-    """Clients that hear of their neighbours and of the average: both keep the average where it is."""
+    """Clients that combine messages of neighbours with the average keep the average unchanged."""
     own = FederatedAlgorithm(
         "both",
         client={c: start},

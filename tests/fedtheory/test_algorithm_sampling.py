@@ -37,7 +37,7 @@ def _run(keys: dict[str, Any]) -> Run:
 
 
 def _gradients(points: Array, generator: np.random.Generator) -> Array:
-    """Mini-batch gradients at points (replicas, M, d)."""
+    """Return mini-batch gradients at points (replicas, M, d)."""
     inputs, outputs, _ = _data()
     drawn = generator.random((len(points), CLIENTS, 7)).argsort(axis=2)[:, :, :BATCH]
     every = np.arange(CLIENTS)[None, :, None]
@@ -91,7 +91,7 @@ SAMPLED = {
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_sampled_paths_agree(name: str) -> None:
-    """The mean and the squared distance after the last round, within five standard errors."""
+    """The mean and the squared distance after the last round agree with sampled paths within five standard errors."""
     keys, sample = SAMPLED[name]
     trajectory = _run(keys).trajectory
     models = sample(np.random.default_rng(11))

@@ -1,4 +1,4 @@
-"""Algorithms that are definitions against all outcomes of tiny runs, as equal rationals."""
+"""Algorithms given by definitions against all outcomes of tiny runs, as equal rationals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THREE = Clients(
     brute.point(3),
     ["1", "1/2", "1/2"],
 )
-"""Two of the clients are of one kind."""
+"""Clients of which two are of one kind."""
 PLANE = Clients(
     [[["2", "1/2"], ["1/2", "1"]], [["1", "0"], ["0", "3"]]],
     [["1", "0"], ["-1", "2"]],
@@ -94,7 +94,7 @@ def _assert_agrees(run: Run, program: Program, clients: Clients) -> None:
 
 
 def _uniform(clients: Clients, drawn: int) -> brute.Law:
-    """All subsets."""
+    """Return uniform sampling of all subsets."""
     law = brute.uniform_weights(clients.importance, drawn)
     return [(chance, [(weight, int(weight != 0)) for weight in weights]) for chance, weights in law]
 
@@ -164,13 +164,13 @@ def test_scaffold(clients: Clients) -> None:
     "keys", [{"name": "scaffold", "local_steps": [2, 1, 1]}, {"name": "dsgd", "mixing": RING}], ids=str
 )
 def test_forwards_and_backwards(keys: dict[str, Any]) -> None:
-    """Moments of all clients, and the model's alone from its end, where a formula in n hides that rounds are alike."""
+    """Moments forwards agree with the backward recursion, with a formula in n that prevents merging of equal rounds."""
     one, other = (_run(THREE, {"local_step_size": size, "rounds": 6} | keys) for size in ("1/4", "1/4 + 0*n"))
     assert (one.trajectory.moments == other.trajectory.moments).all()
 
 
 def _show(law: brute.Law) -> brute.Law:
-    """Weights with who takes part."""
+    """Return weights with the sets of participants."""
     return [(chance, [(weight, int(weight != 0)) for weight in weights]) for chance, weights in law]
 
 
@@ -199,7 +199,7 @@ LAWS: dict[str, tuple[dict[str, Any], Any]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 def test_scaffold_with_drawn_clients(law: str) -> None:
-    """Clients that are not drawn keep their control variates."""
+    """Clients that are not sampled keep their control variates."""
     keys, turnout = LAWS[law]
     algorithm = {"name": "scaffold", "local_step_size": "1/4", "local_steps": 1, "rounds": 3, "participation": keys}
     _assert_agrees(_run(THREE, algorithm), programs.scaffold(_setting(THREE, algorithm, turnout())), THREE)
@@ -241,7 +241,7 @@ KEPT: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("clients", [LINE, PLANE, DATA], ids=["line", "plane", "data"])
 @pytest.mark.parametrize("name", KEPT)
 def test_how_far_clients_are_apart(name: str, clients: Clients) -> None:
-    """Their models between rounds, and inside rounds before the first step."""
+    """The spread of the clients' models between rounds is that inside rounds before the first step."""
     algorithm = KEPT[name] | {"local_step_size": "1/4", "rounds": 2}
     setting, shown = _setting(clients, algorithm), programs.spread(clients.importance)
     if name == "scaffnew":
@@ -256,7 +256,7 @@ def test_how_far_clients_are_apart(name: str, clients: Clients) -> None:
 
 @pytest.mark.parametrize("clients", [LINE, THREE, PLANE], ids=["line", "three", "plane"])
 def test_a_step_without_neighbours_ends_where_the_round_does(clients: Clients) -> None:
-    """The local step's end, and what the clients have after the round, are the same without neighbours."""
+    """Without neighbours, the end of the local step is equal to the clients' models after the round."""
     alone = [["1" if i == j else "0" for j in range(clients.count)] for i in range(clients.count)]
     algorithm = {"name": "dsgd", "mixing": alone, "local_step_size": "1/4", "rounds": 2}
     trajectory = _joint(_run(clients, algorithm))

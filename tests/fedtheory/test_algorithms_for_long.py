@@ -1,4 +1,4 @@
-"""Rounding does not grow over many rounds: where a run has settled, it stays."""
+"""Rounding errors do not grow over many rounds: a stationary run stays stationary."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_floor_is_a_floor(name: str) -> None:
-    """The error after 200 rounds is that after 400, and nothing is said to diverge."""
+    """The error after 200 rounds equals that after 400, and no divergence is reported."""
     problem, keys = SETTINGS[name]
     found = ft.simulate(ft.run_on(problem, local_steps=10, rounds=400, **keys))
     assert found.diverges is None
@@ -40,7 +40,7 @@ def test_a_floor_is_a_floor(name: str) -> None:
 
 
 def test_it_is_the_exact_one() -> None:
-    """In rationals a few rounds are affordable: floats agree with them."""
+    """Floats agree with a few rounds in rationals."""
     problem: dict[str, Any] = {"kind": "quadratic", "hessians": [[["1"]], [["1/5"]]], "linear": [["1"], ["-1/2"]]}
     problem |= {"start": ["3"], "noise": "1/10"}
     algorithm = {"name": "scaffold", "local_step_size": "1/4", "local_steps": 2, "rounds": 6}
@@ -60,7 +60,7 @@ KEEPING_NOTHING: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", KEEPING_NOTHING)
 def test_many_clients_that_keep_nothing(name: str) -> None:
-    """Ten thousand clients of one kind are as ten of that kind with a tenth of the averaged noise."""
+    """Ten thousand stateless clients of one kind equal ten of that kind with less averaged noise."""
     keys = KEEPING_NOTHING[name] | {"name": name, "local_step_size": 0.01, "local_steps": 5, "rounds": 1100}
     few, many = (
         ft.simulate(
@@ -72,7 +72,7 @@ def test_many_clients_that_keep_nothing(name: str) -> None:
 
 
 def test_local_iterates_that_are_too_many() -> None:
-    """Iterates that would not fit into memory are refused."""
+    """Local iterates that do not fit into memory are rejected."""
     problem = ft.quadratic(np.ones((10_000, 1, 1)), np.ones((10_000, 1)), np.zeros(1))
     run = ft.run_on(problem, name="fedprox", proximal=1, local_step_size=0.01, local_steps=9, rounds=1100)
     with pytest.raises(NotApplicable, match="local iterates"):

@@ -1,7 +1,7 @@
 """Output of `simulate` for algorithms on mini-batches, against all outcomes of programs in their standard form.
 
-Batches of two rows, drawn with replacement and without, with all clients and with
-drawn participants: the same rationals, to the last digit.
+Batches of two rows, sampled with and without replacement, with full participation and client sampling, give equal
+rationals.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from fedtheory.cli import run as run_command
 
 @dataclass(frozen=True)
 class Batches(Clients):
-    """Clients whose stochastic gradients are means over two of their rows."""
+    """Clients whose stochastic gradients are averages over two of their rows."""
 
     replacement: bool = True
 
     def gradient(self, choose: Choose, i: int, at: Point) -> Point:
-        """A mini-batch, every one as likely as every other."""
+        """Return the gradient of a uniform mini-batch."""
         rows = self.rows[i]
         batches = itertools.product(rows, repeat=2) if self.replacement else itertools.combinations(rows, 2)
         drawn = list(batches)
@@ -100,7 +100,7 @@ FULL = {**SERVERS, **CLIENTS}
 
 
 def _print_it(folder: Path, replacement: bool, keys: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> Any:
-    """`server` of what the command prints."""
+    """Return `server` of the command's output."""
     problem = {
         "kind": "least-squares",
         "inputs": [[list(map(str, a)) for a, _ in rows] for rows in ROWS],
@@ -158,7 +158,7 @@ def test_everybody(name: str, replacement: bool, tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize("replacement", [True, False], ids=["with replacement", "without"])
 @pytest.mark.parametrize("name", SERVERS)
 def test_one_of_two(name: str, replacement: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Control variates need a third round to be heard of."""
+    """Two clients of which one participates need a third round to see control variates."""
     keys, made = SERVERS[name]
     rounds = 2 if replacement and name != "scaffold" else 3
     keys = {"local_step_size": "1/4", "rounds": rounds} | keys

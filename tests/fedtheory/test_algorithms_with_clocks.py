@@ -1,4 +1,4 @@
-"""Definitions with a clock: clients that keep nothing report on stale models, as under the update rule."""
+"""Definitions with a clock: stateless clients report on stale models, as under the update rule."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PLAIN: dict[str, dict[str, Any]] = {
     "fedavgm": {"momentum": 0},
     "compressed": {"coordinates": 2},
 }
-"""Numbers with which these are federated averaging."""
+"""Parameters with which these algorithms are FedAvg."""
 
 
 def _run(problem: dict[str, Any], keys: dict[str, Any]) -> Run:
@@ -51,7 +51,7 @@ def _run(problem: dict[str, Any], keys: dict[str, Any]) -> Run:
     ("problem", "name"), [(PLANE, name) for name in PLAIN] + [(ROWS, "fedprox")], ids=[*PLAIN, "mini-batches"]
 )
 def test_what_is_federated_averaging_runs_like_it(problem: dict[str, Any], name: str, clock: str) -> None:
-    """First and second moments, as equal rationals."""
+    """First and second moments are those of FedAvg, as equal rationals."""
     keys = {"clock": CLOCKS[clock], "local_steps": [1, 2, 3], "server_step_size": "1/2"}
     rule, found = (_run(problem, keys | more) for more in ({}, PLAIN[name] | {"name": name}))
     assert (found.trajectory.server_mean == rule.trajectory.server_mean).all()
@@ -63,11 +63,11 @@ def test_what_is_federated_averaging_runs_like_it(problem: dict[str, Any], name:
 
 LINE = {"kind": "quadratic", "hessians": [[["2"]], [["1"]]], "linear": [["1"], ["-3"]], "start": ["3"]}
 REPORTS = [(0,), (0, 1), (0,), (0, 1), (0,)]
-"""Who reports at the times 1, 2, ..., where the clients take 1 and 2."""
+"""Reporting clients at the times 1, 2, ..., for client times 1 and 2."""
 
 
 def _by_hand(momentum: Fraction, nesterov: bool, proximal: Fraction) -> list[Fraction]:
-    """The models of a run without noise, by its own program."""
+    """Return the models of a run without noise, by an independent program."""
     eta, hessians, linear = Fraction(1, 8), (Fraction(2), Fraction(1)), (Fraction(1), Fraction(-3))
     x, v, held = Fraction(3), Fraction(0), [Fraction(3), Fraction(3)]
     models = [x]

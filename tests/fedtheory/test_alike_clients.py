@@ -32,7 +32,7 @@ COPIES = 3
 
 
 def rows(*values: object) -> Array:
-    """Rationals, one in each row."""
+    """Return rationals, one in each row."""
     return RATIONAL.array(list(values))[:, None]
 
 
@@ -51,7 +51,7 @@ def test_enclosures_are_alike_only_if_they_are_one() -> None:
 
 
 def test_a_function_is_called_once_for_each_kind() -> None:
-    """Its results stand at every row of the kind."""
+    """The results of a function are placed at every row of the kind."""
     called = list[Any]()
 
     def double(row: Array) -> Any:
@@ -63,7 +63,7 @@ def test_a_function_is_called_once_for_each_kind() -> None:
 
 
 def run() -> Run:
-    """Three clients of different curvature, in a ball that contains the run."""
+    """Return three clients of different curvature, in a ball that contains the run."""
     problem = random_problem(np.random.default_rng(4), 3, 2)
     return Run(problem, fedavg(problem, rounds=3, local_step_size=fmpq(1, 5), local_steps=2))
 
@@ -88,7 +88,7 @@ def test_constants_of_copies(find: Callable[[Run], Array]) -> None:
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["floats", "rationals"])
 def test_suprema_are_found_once_for_each_kind(arithmetic: Arithmetic, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thirty clients of three kinds ask for three suprema."""
+    """Thirty clients of three kinds need three suprema."""
     asked = list[Array]()
 
     def counted(form: Array, *others: Any) -> Any:
@@ -111,7 +111,7 @@ def test_values_at_virtual_iterates() -> None:
 
 
 def test_lists_that_stand_for_many_clients() -> None:
-    """A list that a program repeats is read once, and a wrong entry in it is named where it stands first."""
+    """A repeated entry of a list is read once, and an error in it names its first position."""
     hessian, line = [["1"]], ["0"]
     table: dict[str, Any] = {
         "problem": {"kind": "quadratic", "hessians": [hessian] * 3, "linear": [line] * 3, "start": ["1"]},

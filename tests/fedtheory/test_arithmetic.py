@@ -81,7 +81,7 @@ def test_garbage_is_refused(arithmetic: Arithmetic, refused: object) -> None:
     "huge", ["1e400", 10**400, "-1e400", Fraction(10**400), fmpq(10**400)], ids=lambda v: str(v)[:8]
 )
 def test_numbers_beyond_double_precision(huge: object) -> None:
-    """Too large for a float: an input error, not an overflow; rationals hold it."""
+    """A number too large for a float is an input error, not an overflow; rationals accept it."""
     assert abs(RATIONAL.number(huge, "key")) == fmpq(10**400)
     with pytest.raises(InputError, match="key"):
         FLOAT.number(huge, "key")
@@ -89,7 +89,7 @@ def test_numbers_beyond_double_precision(huge: object) -> None:
 
 @BOTH
 def test_arrays(arithmetic: Arithmetic) -> None:
-    """Nested lists keep their shape and get the arithmetic's type; bad entries and ragged lists are refused."""
+    """Nested lists keep their shape and get the arithmetic's type; bad entries and ragged lists are rejected."""
     array = arithmetic.array([["1/2", 1], [0.25, -3]])
     assert array.shape == (2, 2)
     assert array.dtype == (float if arithmetic is FLOAT else object)
@@ -105,7 +105,7 @@ def test_arrays(arithmetic: Arithmetic) -> None:
 
 
 def test_arrays_from_numpy() -> None:
-    """Whole numbers and floats become floats or rationals; the given array stays unchanged."""
+    """Integers and floats become floats or rationals; the given array is not modified."""
     whole = np.arange(3)
     floats = FLOAT.array(whole)
     assert floats.dtype == float
@@ -118,7 +118,7 @@ def test_arrays_from_numpy() -> None:
 
 
 def test_text() -> None:
-    """Format numbers as JSON does: numbers, "p/q", enclosures in brackets, null for what is not finite."""
+    """Numbers are formatted as in JSON: numbers, "p/q", enclosures in brackets, null for non-finite values."""
     assert FLOAT.text(np.float64(0.5)) == 0.5
     assert type(FLOAT.text(np.float64(0.5))) is float
     assert FLOAT.text(math.inf) is None
@@ -131,7 +131,7 @@ def test_text() -> None:
 
 
 def test_mixing_is_a_type_error() -> None:
-    """A float and a rational never meet in silence, as scalars or as arrays."""
+    """Mixing a float and a rational is a `TypeError`, for scalars and arrays."""
     exact, near = RATIONAL.array(["1/2", "1/3"]), FLOAT.array([0.5, 0.25])
     operations: list[Any] = [
         lambda: fmpq(1, 2) + 0.5,
@@ -155,7 +155,7 @@ def test_mixing_is_a_type_error() -> None:
 
 
 def test_names() -> None:
-    """The two arithmetics by name; others are refused."""
+    """The two arithmetics are found by name; others are rejected."""
     assert select_arithmetic("float") is FLOAT
     assert select_arithmetic("rational") is RATIONAL
     with pytest.raises(InputError, match="expected one of float, rational"):
@@ -165,7 +165,7 @@ def test_names() -> None:
 @given(st.fractions(min_value=0, max_value=10**6, max_denominator=10**6))
 @few
 def test_roots(value: Fraction) -> None:
-    """Exact where the root is rational, else an enclosure; the upper root is never too small and near."""
+    """Roots are exact if rational, else enclosures; the upper root is never too small, and close."""
     for square, exact in ((value * value, True), (value, False)):
         rational = fmpq(square.numerator, square.denominator)
         root, above = RATIONAL.sqrt(rational), RATIONAL.upper_sqrt(rational)
@@ -207,7 +207,7 @@ SPECTRA = [
 
 @pytest.mark.parametrize("spectrum", SPECTRA, ids=str)
 def test_rational_eigenvalues_are_exact(spectrum: list[str]) -> None:
-    """Largest and smallest eigenvalue of rotated matrices whose spectrum is rational, repeated or not."""
+    """Extreme eigenvalues of rotated matrices with rational spectrum are exact, repeated or not."""
     values = [RATIONAL.number(v, "v") for v in spectrum]
     matrix = hessian_with_spectrum(np.random.default_rng(1), values)
     assert RATIONAL.largest_eigenvalue(matrix) == max(values)
@@ -219,7 +219,7 @@ def test_rational_eigenvalues_are_exact(spectrum: list[str]) -> None:
 
 @pytest.mark.parametrize("number", range(20))
 def test_irrational_eigenvalues_are_bounded(number: int) -> None:
-    """2 x 2 by the quadratic formula with a hundred digits: never too small, and within a part in 10^12."""
+    """Eigenvalue bounds of 2 x 2 matrices are on the safe side, and within a part in 10^12."""
     generator = np.random.default_rng([8, number])
     a, b, c = (fmpq(int(v), 3) for v in generator.integers(-5, 6, 3))
     found = RATIONAL.largest_eigenvalue(np.array([[a, b], [b, c]], dtype=object))
@@ -251,7 +251,7 @@ def test_large_eigenvalue_is_a_certified_bound(number: int) -> None:
 
 
 def test_rational_largest_beside_irrational_roots() -> None:
-    """A rational root that is not the largest is not returned; one that is, is returned exactly."""
+    """A rational root is returned exactly if it is the largest, and not otherwise."""
     golden = [[2, 1], [1, 1]]
     for corner, rational in (("1/3", False), ("8/3", True), ("13/5", False)):
         matrix = RATIONAL.zeros(3, 3)
@@ -266,7 +266,7 @@ def test_rational_largest_beside_irrational_roots() -> None:
 
 @BOTH
 def test_positive_semidefinite(arithmetic: Arithmetic) -> None:
-    """Definite, singular, zero, indefinite, and a determinant whose sign misleads."""
+    """Semidefiniteness is decided for definite, singular, zero and indefinite matrices, and misleading determinants."""
     yes = ([[2, 1], [1, 1]], [[1, 1], [1, 1]], [[0, 0], [0, 0]], [[1, 0, 0], [0, 0, 0], [0, 0, 3]])
     no = (
         [[1, 2], [2, 1]],
@@ -289,7 +289,7 @@ def test_semidefiniteness_is_decided_exactly() -> None:
 
 @BOTH
 def test_solving(arithmetic: Arithmetic) -> None:
-    """Regular systems, least-norm solutions of singular ones, and systems without a solution."""
+    """Regular systems, least-norm solutions of singular ones, and systems without a solution are handled."""
 
     def solved(matrix: Any, right: Any) -> Any:
         return [FLOAT.number(v, "v") for v in arithmetic.solve(arithmetic.array(matrix), arithmetic.array(right))]
@@ -308,7 +308,7 @@ def test_solving(arithmetic: Arithmetic) -> None:
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4))
 @few
 def test_least_norm_solutions(seed: int, size: int, rank: int) -> None:
-    """Exactly a solution, and exactly orthogonal to the null space (shorter than any other solution)."""
+    """A least-norm solution is an exact solution, and orthogonal to the null space."""
     generator = np.random.default_rng(seed)
     factor = RATIONAL.array(generator.integers(-3, 4, (min(rank, size), size)))
     matrix, other = factor.T @ factor, RATIONAL.array(generator.integers(-3, 4, size))
@@ -320,7 +320,7 @@ def test_least_norm_solutions(seed: int, size: int, rank: int) -> None:
 
 
 def test_plain_floats() -> None:
-    """Floats near numbers of any kind, for ordering and display."""
+    """Numbers of any kind are converted to nearby floats, for ordering and display."""
     assert plain_float(fmpq(1, 3)) == 1 / 3
     assert plain_float(2) == 2.0
     assert plain_float(np.float64(0.25)) == 0.25
@@ -338,7 +338,7 @@ def test_plain_floats() -> None:
     ],
 )  # fmt: skip
 def test_simplest_near(value: float, relative: float, expected: str) -> None:
-    """Short rationals near floats, within the relative distance asked for."""
+    """The simplest rational near a float is within the given relative distance."""
     found = simplest_near(value, relative)
     assert found == RATIONAL.number(expected, "expected")
     assert abs(plain_float(found) - value) <= relative * abs(value)
@@ -355,5 +355,5 @@ def test_the_simplest_near_number_has_the_first_denominator_that_will_do(value: 
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=lambda one: one.name)
 def test_an_arithmetic_travels_as_itself(arithmetic: Arithmetic) -> None:
-    """Runs in another process ask by identity which arithmetic they are in."""
+    """An arithmetic that is sent to another process keeps its identity."""
     assert pickle.loads(pickle.dumps(arithmetic)) is arithmetic

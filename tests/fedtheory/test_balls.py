@@ -1,4 +1,4 @@
-"""Balls about the optimum: suprema of quadratics on them, and that no sampled path leaves the run's ball."""
+"""Balls around the optimum: suprema of quadratics, and no sampled path leaves the run's ball."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fedtheory.federation import Fixed, Full, Multinomial, Participation, Unifor
 
 
 def _sup_on_interval(form: fmpq, linear: fmpq, constant: fmpq, radius: fmpq) -> fmpq:
-    """Closed form of sup of ``q u^2 + 2 b u + c`` over |u| <= r."""
+    """Return sup of ``q u^2 + 2 b u + c`` over |u| <= r in closed form."""
     candidates = [form * u * u + 2 * linear * u + constant for u in (-radius, radius)]
     if form < 0 and abs(linear) <= -form * radius:
         candidates.append(constant - linear * linear / form)
@@ -39,7 +39,7 @@ ONE_DIMENSION = [
 
 @pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=lambda a: a.name)
 def test_supremum_in_one_dimension(arithmetic: Any) -> None:
-    """At least the closed form, and within a part in a million of the size of its terms."""
+    """The supremum is at least the closed form, and within a part in a million of its terms."""
     for case in ONE_DIMENSION:
         form, linear, constant, radius = (arithmetic.number(value, "case") for value in case)
         bound = supremum_on_ball(arithmetic.array([[form]]), arithmetic.array([linear]), constant, radius)
@@ -54,7 +54,7 @@ def test_supremum_in_one_dimension(arithmetic: Any) -> None:
 
 
 def _sampled(form: Array, linear: Array, constant: float, radius: float, generator: np.random.Generator) -> float:
-    """Largest value on a dense sample of the ball."""
+    """Return the largest value on a dense sample of the ball."""
     directions = generator.standard_normal((20_000, len(form)))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     lengths = np.concatenate([np.ones(15_000), generator.random(5_000)])[:, None]
@@ -64,7 +64,7 @@ def _sampled(form: Array, linear: Array, constant: float, radius: float, generat
 
 @pytest.mark.parametrize("number", range(24))
 def test_supremum_against_samples(number: int) -> None:
-    """Random forms in two and three dimensions, some of them singular, indefinite or without linear part."""
+    """Suprema of random forms in two and three dimensions, also singular or indefinite ones, agree with samples."""
     generator = np.random.default_rng([5, number])
     size = 2 + number % 2
     root = RATIONAL.array(generator.integers(-3, 4, (size, size)))
@@ -85,7 +85,7 @@ def test_supremum_against_samples(number: int) -> None:
 
 
 def test_supremum_in_the_hard_case() -> None:
-    """No linear part along the largest curvature: the multiplier is the eigenvalue itself.
+    """Without a linear part along the largest curvature the multiplier is the eigenvalue itself.
 
     ``2 x^2 + y^2 + 2 b y`` on the unit circle is ``2 - y^2 + 2 b y``, largest at
     y = b for |b| <= 1: 2 + b^2.
@@ -104,7 +104,7 @@ def test_supremum_in_the_hard_case() -> None:
 def test_the_multiplier_is_that_of_another_root_finder(
     curvatures: list[float], slope: list[float], radius: float
 ) -> None:
-    """SciPy's bracketing search finds the same m, where the norm of (m I - Q)^-1 q falls to the radius."""
+    """SciPy's bracketing search finds the same m, at which the norm of (m I - Q)^-1 q equals the radius."""
     values, linear = np.array(curvatures), np.array(slope)
     lowest, width = max(values.max(), 0.0), float(np.linalg.norm(linear)) / radius
     found = _find_best_multiplier(np.diag(values), linear, radius)
@@ -120,7 +120,7 @@ def test_the_multiplier_is_that_of_another_root_finder(
 
 
 def test_supremum_with_an_irrational_largest_curvature() -> None:
-    """Eigenvalues 1 +- sqrt 2: never below the value at any rational point of the ball."""
+    """With eigenvalues 1 +- sqrt 2 the bound is never below the value at a rational point of the ball."""
     form = RATIONAL.array([[2, 1], [1, 0]])
     bound = supremum_on_ball(form, RATIONAL.zeros(2), fmpq(0), fmpq(3))
     # bound >= 9 (1 + sqrt 2) iff (bound / 9 - 1)^2 >= 2.
@@ -128,7 +128,7 @@ def test_supremum_with_an_irrational_largest_curvature() -> None:
 
 
 def test_supremum_on_a_ball_of_radius_zero() -> None:
-    """The ball is a point: the supremum is the constant."""
+    """On a ball of radius zero the supremum is the constant."""
     for linear in ([0, 0], [1, 2]):
         bound = supremum_on_ball(RATIONAL.array([[2, 0], [0, 1]]), RATIONAL.array(linear), fmpq(5), fmpq(0))
         assert 5 <= bound <= 5 + fmpq(1, 10**5)
@@ -137,7 +137,7 @@ def test_supremum_on_a_ball_of_radius_zero() -> None:
 @pytest.mark.parametrize("unit", ["1/1000000", "1/1000000000000", "1/1000000000000000000", "1000000000000"])
 @pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=lambda a: a.name)
 def test_supremum_in_other_units(arithmetic: Any, unit: str) -> None:
-    """The bound scales with the quadratic: it is as tight in small units as in large ones."""
+    """The bound scales with the quadratic, and is equally tight in all units."""
     factor = arithmetic.number(unit, "unit")
     form, linear = arithmetic.array([[2, 1], [1, 1]]), arithmetic.array([1, 3])
     one = arithmetic.number(1, "one")
@@ -147,7 +147,7 @@ def test_supremum_in_other_units(arithmetic: Any, unit: str) -> None:
 
 
 def test_dissimilarity_on_the_ball_in_closed_form() -> None:
-    """Two clients on a line: |grad F_i - grad F| = |a u + g| is largest at an end of the ball."""
+    """For two clients in one dimension |grad F_i - grad F| = |a u + g| is largest at an end of the ball."""
     run = quadratics([[["3"]], [["1"]]], [[1], [-2]], [4], eta="1/8", steps=2, rounds=5).engine
     bound, best = run.dissimilarity_sq, run.problem.optimum[0]
     assert isinstance(bound.region, Ball)
@@ -181,7 +181,7 @@ INSIDE: dict[str, Run] = {
 
 
 def _farthest(run: Run, seed: int) -> float:
-    """Largest distance from x* of any local or server model on one random path, by plain loops."""
+    """Return the largest distance from x* of any local or server model on one random path, by plain loops."""
     run = run.as_floats()
     problem, algorithm = run.problem, run.algorithm
     generator = np.random.default_rng(seed)
@@ -203,7 +203,7 @@ def _farthest(run: Run, seed: int) -> float:
 
 @pytest.mark.parametrize("name", INSIDE)
 def test_no_path_leaves_the_ball(name: str) -> None:
-    """Forty random paths, every local model of every client (also of clients that do not take part)."""
+    """Forty random paths stay in the ball, including local models of clients that do not participate."""
     run = INSIDE[name]
     radius = FLOAT.number(run.ball.radius, "radius")
     farthest = max(_farthest(run, seed) for seed in range(40))
@@ -215,7 +215,7 @@ def test_no_path_leaves_the_ball(name: str) -> None:
 
 @pytest.mark.parametrize("deviation", [0, 1])
 def test_the_ball_of_a_flat_client_is_tight(deviation: int) -> None:
-    """A client without curvature walks straight away from x*: with bad luck it ends on the ball's edge."""
+    """A client without curvature may move straight away from x*, up to the boundary of the ball."""
     run = quadratics([[["0"]], [["2"]]], [[1], [-1]], [10], deviation=[deviation, 0], eta="1/2", steps=3).engine
     assert run.problem.optimum[0] == 0
     assert run.ball.radius == 10 + fmpq(1, 2) * (1 + deviation) * 3
@@ -223,13 +223,13 @@ def test_the_ball_of_a_flat_client_is_tight(deviation: int) -> None:
 
 
 def test_the_ball_of_a_run_without_pushes_is_its_start() -> None:
-    """No noise and one minimiser for all clients: no step leaves the ball through the start."""
+    """Without noise and with one minimiser for all clients, no step leaves the ball through the start."""
     run = quadratics([[["1", "0"], ["0", "0"]]] * 2, [[0, 0]] * 2, [3, 7], eta="1", steps=2, rounds=4).engine
     assert run.ball.radius == 3
 
 
 def test_dissimilarity_is_that_of_the_worst_client() -> None:
-    """Three clients on a line: the closed form at the ends of the ball, wherever the worst client stands."""
+    """The dissimilarity of three clients is the closed form at the ends of the ball, for any order of clients."""
     clients = [(["1"], [0]), (["1"], [1]), (["4"], [-9])]
     for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
         run = quadratics([[clients[i][0]] for i in order], [clients[i][1] for i in order], [4], eta="1/8").engine
@@ -250,7 +250,7 @@ def test_the_ball_of_a_contracting_run_does_not_grow() -> None:
 
 
 def test_a_ridge_makes_the_steps_of_mini_batches_contract() -> None:
-    """Without it a single sample's objective is flat but for one direction, and the ball grows with the horizon."""
+    """Without a ridge a single sample's objective is flat in most directions, and the ball grows with the horizon."""
     with_ridge = [data(*ROWS, ["1", "1"], batch=1, ridge="1/2", eta="1/5", rounds=t).engine for t in (100, 500)]
     assert with_ridge[0].ball.radius == with_ridge[1].ball.radius
     assert not with_ridge[0].ball.grows
@@ -264,13 +264,13 @@ UNEQUAL = {"law": Uniform(1), "importance": ["1/3", "2/3"]}
 
 @pytest.mark.parametrize("settings", [{"eta": "1"}, {"server": "11/10"}, UNEQUAL], ids=str)
 def test_no_ball_where_the_argument_fails(settings: dict[str, Any]) -> None:
-    """Expanding steps, a server that overshoots, and random weights that do not always sum to one."""
+    """No ball exists for expanding steps, large server steps, and random weights that do not sum to one."""
     with pytest.raises(NotApplicable, match="no bounded region is known"):
         _ = quadratics(**PLANE, deviation=1, **settings).engine.ball
 
 
 @pytest.mark.parametrize("law", [Uniform(1), Multinomial(2)], ids=str)
 def test_averaging_random_participants_stays_in_the_ball(law: Participation) -> None:
-    """A mean of some participants is as close as the farthest of them, so sampling does not change the ball."""
+    """An average of participants is as close as the farthest one, so sampling does not change the ball."""
     full, sampled = (quadratics(**PLANE, deviation=1, law=chosen).engine for chosen in (Full(), law))
     assert sampled.ball.radius == full.ball.radius

@@ -1,4 +1,4 @@
-"""Runs of one shape, found together, are the runs found one by one."""
+"""Runs of one shape that are computed jointly equal those computed one by one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUANTITIES = (q.average_suboptimality, q.final_suboptimality, q.max_drift, q.ave
 
 
 def _problem(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
-    """Quadratics of any rank, in floats, with their own weights; some without noise."""
+    """Return quadratics of any rank, in floats, with different weights; some without noise."""
     factors = generator.integers(-2, 3, (clients, dimension, dimension)).astype(float)
     factors[0] += 3 * np.eye(dimension)
     hessians = factors @ factors.transpose(0, 2, 1) / 8
@@ -34,7 +34,7 @@ def _problem(generator: np.random.Generator, clients: int, dimension: int) -> Pr
 
 
 def _runs(seed: int, count: int, dimension: int, steps: tuple[int, ...], rounds: int) -> list[Run]:
-    """Runs of one shape; the step sizes of some are too large."""
+    """Return runs of one shape; the step sizes of some are too large."""
     generator = np.random.default_rng(seed)
     problems = [_problem(generator, len(steps), dimension) for _ in range(count)]
     sizes = 10 ** generator.uniform(-3, 0.5, count)
@@ -61,7 +61,7 @@ def _value(quantity: q.RunQuantity, run: Run) -> float | None:
 def test_a_batch_is_its_runs_one_by_one(
     seed: int, count: int, dimension: int, steps: tuple[int, ...], rounds: int
 ) -> None:
-    """Moments of all rounds, what is required of them, and where runs diverge."""
+    """Joint and single computations agree in moments of all rounds, quantities and divergence."""
     runs = _runs(seed, count, dimension, steps, rounds)
     batch = Batch([(run.problem, run.algorithm) for run in runs])
     for run, moments, found in zip(runs, batch.moments, batch.trajectories(), strict=True):
@@ -76,7 +76,7 @@ def test_a_batch_is_its_runs_one_by_one(
 
 
 def test_runs_know_what_was_found_together() -> None:
-    """Shapes apart, and what belongs to no batch is left to itself; every quantity is that of the run alone."""
+    """Runs of different shapes are computed separately; every quantity is that of the single run."""
     runs = [*_runs(1, 4, 2, (3, 3), 20), *_runs(2, 3, 2, (2, 2), 20), *_runs(3, 2, 1, (4,), 9)]
     problem = runs[0].problem
     sampled = fedavg(problem, rounds=5, local_step_size=0.1, local_steps=2, participation=Uniform(1))
@@ -100,7 +100,7 @@ def test_runs_know_what_was_found_together() -> None:
 
 
 def test_large_runs_are_found_in_several_batches(monkeypatch) -> None:
-    """So that no array outgrows the memory; the runs are the same."""
+    """Large runs are split into several batches, so that arrays fit into memory; results are equal."""
     from fedtheory.engine import together
 
     sizes = []

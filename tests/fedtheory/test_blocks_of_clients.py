@@ -1,4 +1,4 @@
-"""Noise of many clients, found a block after the other; sums of powers of maps, found in few products."""
+"""Noise of many clients, computed in blocks; sums of powers of maps, computed with few products."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_blocks_change_no_number(law: dict[str, Any], monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("count", range(10))
 def test_sums_of_powers_are_those_of_all_terms(count: int) -> None:
-    """sum_j A^j C A^j' of maps with other counts next to them, in rationals."""
+    """The sum sum_j A^j C A^j' of maps is that of all terms, in rationals."""
     maps = RATIONAL.array([[["1/2", "1"], ["0", "1/3"]], [["1", "1/5"], ["-1", "0"]]])
     fresh = RATIONAL.array([[["1", "0"], ["0", "2"]], [["2", "1"], ["1", "1"]]])
     counts = np.array([count, 3])

@@ -1,4 +1,4 @@
-"""Gradient descent under a budget: its accounting, its intervals as rounds of the update rule, its choice of tau."""
+"""Gradient descent under a budget: costs, intervals as rounds of the update rule, choice of tau."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ETA = fmpq(1, 8)
 
 
 def problem() -> Problem:
-    """Two different clients in the plane, with different weights, in rationals."""
+    """Return two different clients in the plane, with different weights, in rationals."""
     return quadratic(
         RATIONAL.array([[[2, 0], [0, 1]], [[1, "1/2"], ["1/2", 3]]]),
         RATIONAL.array([[1, 0], [-1, 2]]),
@@ -38,16 +38,16 @@ def problem() -> Problem:
 
 
 def equal_clients() -> Problem:
-    """Two clients with the same objective, in floats."""
+    """Return two clients with the same objective, in floats."""
     return quadratic(np.array([np.diag([2.0, 1.0])] * 2), np.array([[1.0, 0.0]] * 2), np.array([3.0, -2.0]))
 
 
 def estimates(lipschitz: float = 1, smoothness: float = 1, divergence: float = 1, distance_sq: float = 1) -> Estimates:
-    """Return estimates that a run may have shown."""
+    """Return possible estimates of a run."""
     return Estimates(lipschitz, smoothness, divergence, distance_sq)
 
 
-# Accounting.
+# Costs.
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def estimates(lipschitz: float = 1, smoothness: float = 1, divergence: float = 1
     ],
 )
 def test_bad_budgets(costs: tuple[object, ...], key: str) -> None:
-    """Every cost that makes no sense is an `InputError` with its name."""
+    """Every invalid cost is an `InputError` with its name."""
     with pytest.raises(InputError) as raised:
         Budget(*costs)
     assert raised.value.key == key
 
 
 def test_costs_are_exact() -> None:
-    """Decimals are the rationals they are written as."""
+    """Decimal costs are exact rationals."""
     budget = Budget(0.1, "1/5", 3)
     assert budget.cost(3) == fmpq(1, 2)
     assert budget.affordable(100, fmpq(0)) == 28
@@ -88,7 +88,7 @@ costs = st.fractions(0, 5, max_denominator=12).map(str)
 @given(costs, costs, st.fractions(0, 40, max_denominator=30).map(str), st.integers(1, 12) | st.none())
 @settings(max_examples=60, deadline=None)
 def test_budget_is_never_exceeded(local: str, aggregation: str, total: str, local_steps: int | None) -> None:
-    """Spending is exact, within the budget, and leaves less than one local update and one aggregation."""
+    """The spent budget is exact, within the limit, and leaves less than one local update and one aggregation."""
     shortest = fmpq_of(local) + fmpq_of(aggregation)
     if shortest == 0 or fmpq_of(total) < shortest:
         with pytest.raises(InputError):
@@ -106,7 +106,7 @@ def test_budget_is_never_exceeded(local: str, aggregation: str, total: str, loca
 
 
 def fmpq_of(text: str) -> fmpq:
-    """A rational from its text."""
+    """Return a rational from its text."""
     return RATIONAL.number(text, "text")
 
 
@@ -129,16 +129,16 @@ def test_last_interval_is_cut() -> None:
 
 
 def test_free_local_steps() -> None:
-    """Without a cost of local steps every interval is a full one."""
+    """Without a cost of local steps every interval has all its steps."""
     assert descend_fixed(problem().as_floats(), 0.125, Budget(0, 2, 7), 4).local_steps == (4, 4, 4)
 
 
-# Intervals are rounds of the one update rule.
+# Intervals as rounds of the update rule.
 
 
 @pytest.mark.parametrize("local_steps", [1, 2, 3, 5, 8])
 def test_intervals_are_rounds(local_steps: int) -> None:
-    """Losses after aggregations are those of fedavg, exactly."""
+    """Losses after aggregations are exactly those of FedAvg."""
     budget = Budget(1, 0, 4 * local_steps)
     run = descend_fixed(problem(), ETA, budget, local_steps)
     rounds = Run(problem(), fedavg(problem(), rounds=4, local_step_size=ETA, local_steps=local_steps)).trajectory
@@ -147,7 +147,7 @@ def test_intervals_are_rounds(local_steps: int) -> None:
 
 
 def test_one_local_step_is_centralised_descent() -> None:
-    """tau = 1 is gradient descent on F, exactly (lecture27:thm-1.remark-zero)."""
+    """With tau = 1 the run is exactly gradient descent on F (lecture27:thm-1.remark-zero)."""
     here, losses = problem(), []
     model = here.start
     for _ in range(6):
@@ -158,7 +158,7 @@ def test_one_local_step_is_centralised_descent() -> None:
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_adaptive_run_is_made_of_rounds(arithmetic: str) -> None:
-    """The adaptive run is fedavg with the local steps that it says it took."""
+    """The adaptive run is FedAvg with the reported local steps."""
     here = problem() if arithmetic == "rational" else problem().as_floats()
     run = descend_adaptively(here, ETA, Budget(1, 3, 40), longest=6, control=0.05)
     assert len(set(run.local_steps)) > 1
@@ -172,7 +172,7 @@ def test_adaptive_run_is_made_of_rounds(arithmetic: str) -> None:
 
 
 def test_noise_is_refused() -> None:
-    """The controller is for full gradients."""
+    """The controller rejects noisy gradients."""
     noisy = quadratic(problem().hessians, problem().linear, problem().start, noise=RATIONAL.array([1, 1]))
     data = ClientData((np.eye(2),), (np.ones(2),))
     for refused in (noisy.as_floats(), least_squares(data, np.zeros(2), batch=1)):
@@ -195,7 +195,7 @@ def test_bad_arguments() -> None:
 
 
 def test_divergence_ends_a_run() -> None:
-    """A step size that is too large: the run ends with an infinite loss, the comparison goes on."""
+    """With a too large step size the run ends with an infinite loss, and the comparison continues."""
     comparison = compare(problem().as_floats(), 50.0, Budget(1, 1, 2000))
     for run in (*comparison.fixed.values(), comparison.adaptive):
         assert run.diverges
@@ -234,7 +234,7 @@ def test_estimates_are_those_of_the_clients() -> None:
 
 
 def test_smoothness_is_between_the_curvatures() -> None:
-    """beta never leaves the range of the clients' eigenvalues."""
+    """beta is between the clients' smallest and largest eigenvalues."""
     here = problem().as_floats()
     spectra = np.linalg.eigvalsh(here.hessians)
     for shown in descend_adaptively(here, 0.125, Budget(1, 2, 60)).estimates:
@@ -242,26 +242,26 @@ def test_smoothness_is_between_the_curvatures() -> None:
 
 
 def test_equal_clients_drift_nowhere() -> None:
-    """With equal clients rho and beta are 0/0, delta is zero, and local steps grow as fast as they may."""
+    """With equal clients rho and beta are 0/0, delta is zero, and local steps grow at the maximal rate."""
     run = descend_adaptively(equal_clients(), 0.125, Budget(1, 1, 400))
     assert {(shown.lipschitz, shown.smoothness, shown.divergence) for shown in run.estimates} == {(0.0, 0.0, 0.0)}
     assert run.local_steps[:5] == (1, 1, GROWTH, 100, 100)
 
 
 def test_start_at_the_optimum() -> None:
-    """Nothing to gain, nothing to divide by."""
+    """A start at the optimum causes no division by zero."""
     here = equal_clients()
     run = descend_adaptively(replace(here, start=here.optimum), 0.125, Budget(1, 1, 30))
     assert run.final == 0
 
 
 def test_what_the_server_knows() -> None:
-    """Estimates travel with the next models: the first two intervals have one local step."""
+    """Estimates are sent with the next models, so that the first two intervals have one local step."""
     for aggregation in (0, 1, 1000):
         assert descend_adaptively(problem(), ETA, Budget(1, aggregation, 3 + 3 * aggregation)).local_steps[:2] == (1, 1)
 
 
-# The choice of tau.
+# Choice of tau.
 
 
 @given(st.floats(0.001, 1), st.just(0.0) | st.floats(1e-6, 20), st.just(0.0) | st.floats(1e-6, 20))
@@ -279,7 +279,7 @@ def test_drift_bound(step_size: float, smoothness: float, divergence: float) -> 
 
 
 def test_long_drift_bounds_do_not_fail() -> None:
-    """Powers that leave double precision are infinite, and no tau is chosen because of them."""
+    """Powers beyond double precision are infinite, and tau is not chosen because of them."""
     assert np.isinf(drift_bounds(1000, 1.0, 1e6, 1.0)[-1])
     assert (drift_bounds(1000, 1.0, 1e6, 0.0) == 0).all()
     assert Controller(1.0, Budget(1, 1, 100), 1000).local_steps(estimates(smoothness=1e6), 100) == 1
@@ -287,7 +287,7 @@ def test_long_drift_bounds_do_not_fail() -> None:
 
 @given(st.integers(1, 200), st.integers(1, 30), st.floats(0.001, 100))
 def test_without_divergence_tau_is_as_large_as_allowed(longest: int, before: int, distance_sq: float) -> None:
-    """delta = 0: fewer aggregations cost nothing."""
+    """With delta = 0 tau is as large as allowed."""
     controller = Controller(0.1, Budget(1, "1/7", 100), longest)
     shown = estimates(divergence=0, distance_sq=distance_sq)
     assert controller.local_steps(shown, before) == min(longest, GROWTH * before)
@@ -295,7 +295,7 @@ def test_without_divergence_tau_is_as_large_as_allowed(longest: int, before: int
 
 @given(st.floats(0, 10), st.floats(0, 10), st.floats(0, 10), st.floats(0, 1e6), st.integers(1, 100))
 def test_free_aggregations(lipschitz: float, smoothness: float, divergence: float, apart: float, before: int) -> None:
-    """b = 0: local steps cannot help, tau = 1."""
+    """With b = 0 local steps cannot help, so that tau = 1."""
     controller = Controller(0.1, Budget("1/3", 0, 100))
     assert controller.local_steps(Estimates(lipschitz, smoothness, divergence, apart), before) == 1
 
@@ -311,7 +311,7 @@ def test_dearer_aggregations_never_shorten_intervals() -> None:
 
 
 def test_choice_is_the_minimiser_of_the_bound() -> None:
-    """Against the bound written out as printed (lecture27:thm-2.explicit), with a given phi."""
+    """The choice minimises the published bound (lecture27:thm-2.explicit), with a given phi."""
     eta, phi, budget = 0.05, 0.2, Budget(2, 7, 900)
     shown = Estimates(lipschitz=1.5, smoothness=2.5, divergence=0.4, distance_sq=99.0)
 
@@ -327,7 +327,7 @@ def test_choice_is_the_minimiser_of_the_bound() -> None:
 
 
 def test_comparison() -> None:
-    """One run for each fixed number, all with the same budget; the best of them by its final loss."""
+    """A comparison has one run for each fixed number, with equal budgets; the best has the smallest final loss."""
     comparison = compare(problem(), ETA, Budget(1, 4, 60), fixed=(1, 3, 50))
     assert set(comparison.fixed) == {1, 3, 50}
     assert comparison.fixed[50].local_steps == (50, 2)

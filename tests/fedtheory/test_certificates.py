@@ -1,4 +1,4 @@
-"""Every certificate is accepted, and none survives a change of a coefficient, a sign, a reason or a condition."""
+"""Every certificate is accepted, and rejected after a change of a coefficient, sign, inequality or condition."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_claims_recorded_as_proved_have_a_certificate() -> None:
 
 
 def changed(items: Sequence[Any]) -> Iterator[list[Any]]:
-    """Terms or parts with one of them dropped, doubled, halved, or with the other sign."""
+    """Yield terms or parts with one of them removed, doubled, halved, or negated."""
     for place, item in enumerate(items):
         before, after = items[:place], items[place + 1 :]
         yield [*before, *after]
@@ -67,18 +67,18 @@ def is_broken(claim: Claim, certificate: Any) -> bool:
 
 
 def mutants(certificate: Any) -> Iterator[Any]:
-    """A certificate with one coefficient of one link changed."""
+    """Yield certificates with one changed coefficient."""
     for number, items in enumerate(certificate.links):
         others = certificate.links[:number], certificate.links[number + 1 :]
         if any(items is other for other in others[0]):
-            # The same induction shows both links.
+            # Both links have the same induction.
             continue
         mutated = CHANGED.get(type(items), changed)(items)
         yield from (replace(certificate, links=[*others[0], found, *others[1]]) for found in mutated)
 
 
 def changed_inductions(induction: Induction) -> Iterator[Induction]:
-    """An induction with another coefficient in its steps, or another factor, offset or bound."""
+    """Yield inductions with a changed coefficient, factor, offset or bound."""
     yield from (replace(induction, terms=terms) for terms in changed(induction.terms))
     yield from (replace(induction, first=terms) for terms in changed(induction.first or ()))
     yield from (replace(induction, start=terms) for terms in changed(induction.start))
@@ -92,7 +92,7 @@ def changed_inductions(induction: Induction) -> Iterator[Induction]:
 
 
 def changed_squares(squared: Squared) -> Iterator[Squared]:
-    """A square with another coefficient before it is squared, or of something else."""
+    """Yield squares with a changed coefficient, or of another term."""
     yield from (replace(squared, terms=terms) for terms in changed(squared.terms))
     for change in CHANGES:
         yield replace(squared, bound=change * squared.bound)
@@ -100,7 +100,7 @@ def changed_squares(squared: Squared) -> Iterator[Squared]:
 
 
 def changed_products(products: Products) -> Iterator[Products]:
-    """Products with another coefficient, of other facts, or of facts with another reason."""
+    """Yield products with a changed coefficient, or of other facts."""
     yield from (replace(products, parts=parts) for parts in changed(products.parts))
     yield from [replace(products, divided_by=products.divided_by[1:])] * bool(products.divided_by)
     for name, fact in products.facts.items():
@@ -111,7 +111,7 @@ def changed_products(products: Products) -> Iterator[Products]:
 
 
 def changed_equations(equation: BothWays) -> Iterator[BothWays]:
-    """An equation of which one direction has another coefficient."""
+    """Yield equations with a changed coefficient in one direction."""
     yield from (replace(equation, at_most=terms) for terms in changed(equation.at_most))
     yield from (replace(equation, at_least=terms) for terms in changed(equation.at_least))
 
@@ -124,7 +124,7 @@ CHANGED: dict[type, Any] = {
     Positive: lambda _items: (),
     PrefixSum: lambda _items: (),
 }
-"""Changes of links that are no sums of terms."""
+"""Functions that change links that are no sums of terms."""
 
 
 LONG = {
@@ -136,11 +136,11 @@ LONG = {
     "fraboni2022:lemma-2.fixed",
     "fraboni2022:lemma-3.eq-64-66.fixed",
 }
-"""Certificates with many coefficients: a change of each takes long."""
+"""Certificates with many coefficients, for which a change of each takes long."""
 
 
 def one_each(found: Iterator[Any]) -> Iterator[Any]:
-    """A quarter of what is found, one way of changing after the other: each coefficient is changed in one way."""
+    """Yield a quarter of the changes, with the ways of changing in turn."""
     for number, mutant in enumerate(found):
         if number % 4 == number // 4 % 4:
             yield mutant
@@ -157,13 +157,13 @@ def test_no_mutant_survives(claim_id: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("claim_id", TERMS | SUMS)
 def test_no_mutant_of_any_kind_survives(claim_id: str) -> None:
-    """Nor does any other change."""
+    """Every other change is rejected as well."""
     for mutant in mutants((TERMS | SUMS)[claim_id]):
         assert is_broken(find(claim_id), mutant)
 
 
 def mutated_recursions(certificate: Recursion) -> Iterator[Recursion]:
-    """A recursion with another coefficient in its steps, another factor or offset, or a smaller bound or sum."""
+    """Yield recursions with a changed coefficient, factor or offset, or a smaller bound or sum."""
     yield from (replace(certificate, terms=terms) for terms in changed(certificate.terms))
     yield from (replace(certificate, first=terms) for terms in changed(certificate.first or ()))
     for factor in CHANGES:
@@ -179,7 +179,7 @@ def mutated_recursions(certificate: Recursion) -> Iterator[Recursion]:
 @pytest.mark.long
 @pytest.mark.parametrize("claim_id", RECURSIONS)
 def test_no_mutated_recursion_survives(claim_id: str) -> None:
-    """A recursion holds as it stands only, for its claim only, and only under assumptions that make it one."""
+    """A recursion is accepted only unchanged, for its claim, and under the required assumptions."""
     claim, certificate = find(claim_id), RECURSIONS[claim_id]
     for mutant in mutated_recursions(certificate):
         assert is_broken(claim, mutant)
@@ -190,13 +190,13 @@ def test_no_mutated_recursion_survives(claim_id: str) -> None:
 
 
 def some(claim_ids: Iterable[str]) -> list[Any]:
-    """All of them, one in three among the tests that are asked first."""
+    """Return all claims, or one in three for the fast tests."""
     return [pytest.param(one, marks=[pytest.mark.long] * (number % 3 > 0)) for number, one in enumerate(claim_ids)]
 
 
 @pytest.mark.parametrize("claim_id", some(sorted(TERMS | SUMS)))
 def test_a_mutated_claim_is_not_proved(claim_id: str) -> None:
-    """The right side scaled, or a square taken away from it, is something else."""
+    """A claim with a scaled right side, or with a square subtracted, is not proved."""
     claim, certificate = find(claim_id), (TERMS | SUMS)[claim_id]
     for relation in claim.relations:
         wrong = [_scale(r) if r is relation else r for r in claim.relations]
@@ -211,7 +211,7 @@ def _scale(relation: Any) -> Any:
 
 
 def conditions_of(claim_id: str) -> list[Any]:
-    """The conditions that a certificate uses: its own, or else the claim's."""
+    """Return the conditions that a certificate uses: its own, or else the claim's."""
     relaxed = TERMS[claim_id].relaxed
     return list(find(claim_id).conditions if relaxed is None else relaxed)
 
@@ -232,7 +232,7 @@ def test_conditions_are_needed(claim_id: str) -> None:
 
 @pytest.mark.parametrize("claim_id", MEANS)
 def test_no_mutated_mean_is_proved(claim_id: str) -> None:
-    """Another right side, no conditions, fewer assumptions, or a step that is not proved: each breaks the mean."""
+    """Another right side, no conditions, fewer assumptions, or an unproved step breaks the average."""
     claim, certificate = find(claim_id), MEANS[claim_id]
     scaled = replace(claim, lhs=None, rhs=None, chain=(), also=[_scale(relation) for relation in claim.relations])
     for mutant in (scaled, replace(claim, assumptions=claim.assumptions[1:])):
@@ -254,14 +254,14 @@ def test_conditions_of_the_premises_are_needed(claim_id: str) -> None:
 
 @pytest.mark.parametrize("claim_id", [claim_id for claim_id, found in SUMS.items() if "renard2022:thm" in claim_id])
 def test_premises_have_to_be_proved(claim_id: str) -> None:
-    """A sum with an unproved claim in it proves nothing; one of facts alone does not ask."""
+    """A combination with an unproved claim is not proved; one of facts only needs no claims."""
     relies = any(isinstance(part.premise, str | Derived) for parts in SUMS[claim_id].links for part in parts)
     expected = "broken" if relies else "proved"
     assert check_certificate(find(claim_id), SUMS[claim_id], unproved).verdict == expected
 
 
 def unproved(claim_id: str) -> Proof:
-    """A proof that has a step which fails."""
+    """Return a proof with a step that fails."""
     proof = prove(find(claim_id))
     return replace(proof, steps=(*proof.steps, Step("something else", False)))
 
@@ -295,7 +295,7 @@ def verdict(*links: list[Term], relaxed: Any = None, where: Any = None, **stated
 
 
 def test_variance_is_bounded_in_expectation_only() -> None:
-    """At a local step the variance is bounded; along a path a single deviation is not."""
+    """The variance at a local step is bounded; a single deviation along a path is not."""
     bounded = [Term(sp.S.One, assumption("bounded variance"))]
     at_step = {"lhs": Expectation(VARIANCE), "rhs": sigma**2, "place": "step"}
     assert verdict(bounded, assumptions=NOISY, **at_step) == "proved"
@@ -305,12 +305,12 @@ def test_variance_is_bounded_in_expectation_only() -> None:
 
 @pytest.mark.parametrize("place", ["round", "run", "step", "path", "points"])
 def test_an_expectation_is_not_its_argument(place: Any) -> None:
-    """An equation of both is refused: over the outcomes of a round, on a path, and where vectors mean nothing."""
+    """An equation of an expectation and its argument is rejected: for outcomes of a round, on a path, and elsewhere."""
     assert verdict([], lhs=Expectation(norm_sq(x_i)), relation="==", rhs=norm_sq(x_i), place=place) == "broken"
 
 
 def test_relaxed_conditions_have_to_be_weaker() -> None:
-    """Conditions that the claim does not make cannot be slipped in as a relaxation."""
+    """A relaxation cannot introduce conditions that the claim does not make."""
     sides = {"lhs": eta * norm_sq(x), "rhs": norm_sq(x) / L}
     half = [eta <= 1 / (2 * L)]
     assert verdict([CLOSER], conditions=half, relaxed=[eta <= 1 / L], **sides) == "proved"
@@ -320,7 +320,7 @@ def test_relaxed_conditions_have_to_be_weaker() -> None:
 
 
 def test_two_symbols_of_one_quantity() -> None:
-    """Two symbols with one meaning prove nothing: one of them would be ignored."""
+    """A claim with two symbols for one quantity is not proved, because one of them would be ignored."""
     G_i, y = sp.symbols("G_i y", real=True)
     assert verdict([], lhs=norm_sq(x), relation="==", rhs=norm_sq(x)) == "proved"
     for second in ({G_i: q.client_objective}, {y: q.point}):
@@ -328,7 +328,7 @@ def test_two_symbols_of_one_quantity() -> None:
 
 
 def test_declared_signs_are_those_of_the_values() -> None:
-    """A symbol under a quantifier is what its values are."""
+    """The sign of a quantified symbol is that of its values."""
     theta = sp.Symbol("theta", positive=True)
     sides = {"lhs": sp.S.Zero, "rhs": theta * norm_sq(x)}
     assert verdict([Term(theta, square(x))], for_all={theta: [1, 2]}, **sides) == "proved"
@@ -346,7 +346,7 @@ def test_counts_are_at_least_one() -> None:
 
 
 def test_rates_have_no_certificate() -> None:
-    """A rate next to a relation is not proved with it."""
+    """A rate in addition to a relation is not proved with the relation."""
     T = sp.Symbol("T", positive=True)
     rate = Rate(measured=q.average_suboptimality.symbol, order=T**-100, variable=T)
     assert verdict([], rate=rate, also=[Relation(norm_sq(x), "==", norm_sq(x))], where={T: q.rounds}) == "broken"
@@ -358,14 +358,14 @@ def test_links_of_another_claim() -> None:
 
 
 def mean_verdict(claim: Claim, step: Claim) -> str:
-    """Return the verdict on the corrected Lemma 2.2 with another claim for it or its step."""
+    """Return the verdict on the corrected Lemma 2.2 with another step."""
     by_step = replace(TERMS["renard2022:lemma-2.2.proof.last.fixed"], claim=step.id)
     certificate = MeanCertificate(claim=claim.id, step=step.id, span="round")
     return check_certificate(claim, certificate, lambda _step: check_certificate(step, by_step)).verdict
 
 
 def test_rounds_end_where_the_average_ends() -> None:
-    """Without a unit server step or full participation the progress does not telescope; nor elsewhere than on a run."""
+    """Without a unit server step or full participation, and outside of runs, the progress does not telescope."""
     step, claim = (find(f"renard2022:lemma-2.2{end}") for end in (".proof.last.fixed", ".fixed"))
     assert mean_verdict(claim, step) == "proved"
     for lost in (a.unit_server_step, a.full_participation):
@@ -375,7 +375,7 @@ def test_rounds_end_where_the_average_ends() -> None:
 
 
 def test_a_symbol_means_the_same_in_step_and_mean() -> None:
-    """The symbol of the noise deviation cannot become that of the strong convexity on the way."""
+    """The symbol of the noise deviation cannot denote the strong convexity in the average."""
     step, claim = (find(f"renard2022:lemma-2.2{end}") for end in (".proof.last.fixed", ".fixed"))
     symbol = next(symbol for symbol, quantity in claim.where.items() if quantity is q.noise_deviation)
     assert mean_verdict(replace(claim, where={**claim.where, symbol: q.strong_convexity}), step) == "broken"

@@ -1,4 +1,4 @@
-"""Midpoints and radii contain what rationals find, in every operation and in every round of a run."""
+"""Midpoints and radii contain the rational results, for every operation and every round of a run."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ some = settings(max_examples=60, deadline=None, derandomize=True)
 
 
 def rationals(generator: np.random.Generator, *shape: int) -> Array:
-    """Rationals that floats do not have, of all sizes."""
+    """Return rationals of all sizes that are no floats."""
     sizes = RATIONAL.array([fmpq(10) ** int(power) for power in generator.integers(-9, 9, shape).ravel()])
     return (RATIONAL.array(generator.integers(-99, 99, shape)) / fmpq(7)) * sizes.reshape(shape)
 
 
 def around(exact: Array, generator: np.random.Generator) -> MidpointRadius:
-    """Intervals that contain exact numbers, which need not be their midpoints."""
+    """Return intervals that contain exact numbers, which need not be their midpoints."""
     enclosed = CERTIFIED.array(exact)
     apart = np.abs(enclosed.middle) * generator.random(exact.shape) * generator.choice([0, 1e-12, 0.5], exact.shape)  # type: ignore[attr-defined]
     moved = enclosed.middle + apart  # type: ignore[attr-defined]
@@ -52,7 +52,7 @@ OPERATIONS = (operator.add, operator.sub, operator.mul, operator.matmul)
 @some
 @given(seeds)
 def test_operations_contain_the_exact_results(seed: int) -> None:
-    """Sums, differences and products of matrices, of intervals with intervals, rationals and whole numbers."""
+    """Sums, differences and products of matrices, intervals, rationals and integers contain the exact results."""
     generator = np.random.default_rng(seed)
     a, b = rationals(generator, 2, 3, 3), rationals(generator, 3, 3)
     near_a, near_b = around(a, generator), around(b, generator)
@@ -71,7 +71,7 @@ def test_operations_contain_the_exact_results(seed: int) -> None:
 @some
 @given(seeds)
 def test_sums_and_places_contain_the_exact_results(seed: int) -> None:
-    """Sums over axes, traces, running sums, the largest entry, and what only moves entries."""
+    """Sums over axes, traces, running sums, maxima, and rearrangements contain the exact results."""
     generator = np.random.default_rng(seed)
     exact = rationals(generator, 2, 3, 3)
     near = around(exact, generator)
@@ -94,7 +94,7 @@ def test_sums_and_places_contain_the_exact_results(seed: int) -> None:
 
 
 def test_what_has_no_rule_is_not_answered() -> None:
-    """Other functions, close comparisons, division by what may be zero: none is a guess."""
+    """Unsupported functions, close comparisons, and divisions by possible zeros raise errors."""
     near = MidpointRadius(np.array([1.0, 2.0]), np.array([0.5, 3.0]))
     for asked in (lambda: np.sin(near), lambda: np.linalg.inv(near), lambda: near.argmax(0)):
         with pytest.raises(Unresolved, match="not enclosed in floats"):
@@ -130,7 +130,7 @@ def test_what_has_no_eigenvalues_has_no_bound(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_there_is_no_truth_of_arrays_and_open_numbers() -> None:
-    """An array is neither true nor false, and a number that may be zero is no answer."""
+    """The truth value of an array, and of a number that may be zero, is an error."""
     near = MidpointRadius(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
     with pytest.raises(Unresolved):
         bool(near)
@@ -142,26 +142,26 @@ def test_there_is_no_truth_of_arrays_and_open_numbers() -> None:
 
 
 def test_floats_that_are_enclosed_are_copied() -> None:
-    """Values written into the intervals later change no other array."""
+    """Later changes of the given array do not change the intervals."""
     given = np.array([1.0, 2.0])
     CERTIFIED.array(given)[0] = fmpq(7)
     assert given[0] == 1
 
 
 def test_what_overflows_contains_everything() -> None:
-    """An infinite radius, and no number that could decide anything."""
+    """An overflow gives an infinite radius, which decides nothing."""
     huge = MidpointRadius.of(np.array([1e200])) * MidpointRadius.of(np.array([1e200]))
     with pytest.raises(Unresolved):
         _ = huge[0] > 0
 
 
 def laws(number: int, clients: int) -> Full | Uniform | Multinomial:
-    """A law of participation."""
+    """Return a law of participation."""
     return (Full(), Uniform(max(1, clients - 1)), Multinomial(2))[number % 3]
 
 
 def data(generator: np.random.Generator, clients: int, dimension: int, ridge: fmpq) -> Problem:
-    """Least squares with mini-batches of one or two rows, drawn with or without replacement."""
+    """Return least squares with mini-batches of one or two rows, sampled with or without replacement."""
     inputs = tuple(RATIONAL.array(generator.integers(-3, 4, (3, dimension))) / fmpq(3) for _ in range(clients))
     outputs = tuple(RATIONAL.array(generator.integers(-3, 4, 3)) / fmpq(7) for _ in range(clients))
     start = RATIONAL.array(generator.integers(-3, 4, dimension))
@@ -170,7 +170,7 @@ def data(generator: np.random.Generator, clients: int, dimension: int, ridge: fm
 
 
 def run_on(problem: Problem, generator: np.random.Generator, law: int) -> Run:
-    """A few rounds of up to three local steps, of different sizes."""
+    """Return a few rounds of up to three local steps, of different sizes."""
     algorithm = fedavg(
         problem,
         rounds=int(generator.integers(1, 5)),
@@ -197,7 +197,7 @@ EXPECTATIONS = (
 
 
 def assert_contained(run: Run) -> None:
-    """Every expectation of a run is in its enclosure, which is narrow."""
+    """Assert that every expectation of a run is in its enclosure, and that the enclosure is narrow."""
     enclosed, exact = CertifiedRun(run.problem, run.algorithm).trajectory, run.trajectory
     for name in EXPECTATIONS:
         assert contains(getattr(enclosed, name), getattr(exact, name)), name
@@ -213,7 +213,7 @@ def assert_contained(run: Run) -> None:
 @few
 @given(seeds, st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
 def test_expectations_contain_those_of_rationals(seed: int, clients: int, dimension: int, law: int) -> None:
-    """Additive noise, any participation, steps that contract and steps that do not."""
+    """Enclosures contain the expectations for additive noise, any participation, contracting and expanding steps."""
     generator = np.random.default_rng(seed)
     assert_contained(run_on(random_problem(generator, clients, dimension), generator, law))
 
@@ -224,7 +224,7 @@ def test_expectations_contain_those_of_rationals(seed: int, clients: int, dimens
 def test_expectations_of_mini_batches_contain_those_of_rationals(
     seed: int, clients: int, dimension: int, law: int, ridge: fmpq
 ) -> None:
-    """Noise that depends on the model, with and without a ridge."""
+    """Enclosures contain the expectations for noise that depends on the model, with and without a ridge."""
     generator = np.random.default_rng(seed)
     assert_contained(run_on(data(generator, clients, dimension, ridge), generator, law))
 
@@ -258,7 +258,7 @@ PROBLEMS: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_expectations_of_definitions_contain_those_of_rationals(name: str, problem: str) -> None:
-    """Algorithms whose clients keep nothing between rounds, with a memory of the server's or without."""
+    """Enclosures contain the expectations of algorithms with stateless clients."""
     keys = {"local_step_size": "1/7", "rounds": 4} | DEFINITIONS[name]
     run = parse_run({"problem": PROBLEMS[problem], "algorithm": keys}, RATIONAL)
     enclosed, exact = CertifiedRun(run.problem, run.algorithm).trajectory, run.trajectory
@@ -269,7 +269,7 @@ def test_expectations_of_definitions_contain_those_of_rationals(name: str, probl
 
 
 def test_vectors_that_clients_keep_are_not_enclosed() -> None:
-    """SCAFFOLD's control variates are left to rationals."""
+    """Algorithms whose clients keep vectors, such as SCAFFOLD, are computed in rationals."""
     keys = {"name": "scaffold", "local_step_size": "1/7", "rounds": 2, "local_steps": 2}
     run = parse_run({"problem": PROBLEMS["quadratic"], "algorithm": keys}, RATIONAL)
     with pytest.raises(Unresolved, match="vectors that clients keep"):
@@ -278,7 +278,7 @@ def test_vectors_that_clients_keep_are_not_enclosed() -> None:
 
 @pytest.mark.long
 def test_long_runs_stay_narrow() -> None:
-    """Three hundred rounds in twelve dimensions, where intervals that are carried along would be wider than all."""
+    """Enclosures of three hundred rounds in twelve dimensions are narrow, where plain intervals would explode."""
     generator = np.random.default_rng(3)
     problem = data(generator, 4, 12, fmpq(1, 3))
     algorithm = fedavg(problem, rounds=300, local_step_size=fmpq(1, 30), local_steps=3)
@@ -290,7 +290,7 @@ def test_long_runs_stay_narrow() -> None:
 
 @pytest.mark.long
 def test_momentum_stays_narrow() -> None:
-    """If a round contracts in no scaling of single coordinates, another scaling is found in which it contracts."""
+    """If a round contracts in no diagonal scaling, another scaling with contraction is found."""
     problem = data(np.random.default_rng(3), 4, 6, fmpq(1, 3))
     keys = {"name": "fedavgm", "momentum": "9/10", "local_step_size": "1/100", "rounds": 150, "local_steps": 2}
     run = run_with(problem, keys)
@@ -302,7 +302,7 @@ def test_momentum_stays_narrow() -> None:
 
 @pytest.mark.parametrize("name", ["fedavg", "fedavgm"])
 def test_runs_that_diverge_are_enclosed_as_far_as_floats_go(name: str) -> None:
-    """Enclosures are true as far as floats reach, and nothing is claimed beyond."""
+    """Enclosures of diverging runs are correct up to the range of floats, and contain everything beyond."""
     keys = {"name": name, "local_step_size": "1000", "rounds": 120} | ({"momentum": "1/2"} if name == "fedavgm" else {})
     run = parse_run({"problem": PROBLEMS["quadratic"], "algorithm": keys}, RATIONAL)
     distances = CertifiedRun(run.problem, run.algorithm).trajectory.server_distance_sq
@@ -312,7 +312,7 @@ def test_runs_that_diverge_are_enclosed_as_far_as_floats_go(name: str) -> None:
 
 
 def test_single_numbers_are_enclosures() -> None:
-    """As NumPy's arrays hand out numbers, these hand out enclosures, which mix with rationals."""
+    """Single entries of interval arrays are enclosures, which mix with rationals."""
     near = CERTIFIED.array(RATIONAL.array(["1/3", "2/7"]))
     assert isinstance(near[0], Enclosure)
     assert isinstance(near.sum(), Enclosure)
@@ -321,7 +321,7 @@ def test_single_numbers_are_enclosures() -> None:
 
 
 def test_in_floats_nothing_is_enclosed() -> None:
-    """The floats of an enclosed run are those of the run itself."""
+    """The midpoints of an enclosed run are the floats of the run."""
     run = run_on(random_problem(np.random.default_rng(0), 2, 2), np.random.default_rng(0), 0)
     floats = CertifiedRun(run.problem, run.algorithm).as_floats()
     assert floats.arithmetic is FLOAT
@@ -329,7 +329,7 @@ def test_in_floats_nothing_is_enclosed() -> None:
 
 
 def test_stale_models_are_not_enclosed() -> None:
-    """Rounds that differ are left to rationals."""
+    """Runs with different rounds are computed in rationals."""
     problem = random_problem(np.random.default_rng(0), 2, 2)
     clock = Clock(Asynchronous("together"), (fmpq(1), fmpq(2)))
     algorithm = fedavg(problem, rounds=3, local_step_size=fmpq(1, 20), clock=clock)

@@ -1,4 +1,4 @@
-"""Rounds that are all alike are enclosed together: what rationals find is inside, after one round or millions."""
+"""Identical rounds are enclosed jointly, and contain the rational results, after one round or millions."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ LIMITS = (q.limiting_suboptimality, q.limiting_model_suboptimality, q.limiting_d
 
 
 def certified(run: Run) -> CertifiedSteadyTrajectory:
-    """The enclosures of a run."""
+    """Return the enclosures of a run."""
     found = CertifiedRun(run.problem, run.algorithm).trajectory
     assert isinstance(found, CertifiedSteadyTrajectory)
     return found
 
 
 def plain(clients: int = 1, *, rounds: int, size: fmpq, steps: int = 1, **keys: Any) -> Run:
-    """Clients alike: curvature 1, noise of variance 1, from distance 1."""
+    """Return equal clients with curvature 1, noise of variance 1, at initial distance 1."""
     hessians, linear = RATIONAL.array([[[1]]] * clients), RATIONAL.array([[0]] * clients)
     problem = quadratic(hessians, linear, RATIONAL.array([1]), noise=RATIONAL.array([1] * clients))
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=steps, **keys))
@@ -58,7 +58,7 @@ def plain(clients: int = 1, *, rounds: int, size: fmpq, steps: int = 1, **keys: 
 def test_enclosures_contain_what_rationals_find(
     seed: int, kinds: int, dimension: int, rounds: int, copies: int
 ) -> None:
-    """Clients of several kinds, some more than once, with steps that contract and steps that do not."""
+    """Enclosures contain the rational results for clients of several kinds, contracting and expanding steps."""
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, kinds, dimension)
     sizes, step = fractions(generator, kinds) / fmpq(6), fmpq(int(generator.integers(1, 5)), 3)
@@ -73,7 +73,7 @@ def test_enclosures_contain_what_rationals_find(
 
 
 def test_clients_with_work_of_their_own() -> None:
-    """Alike objectives, but different local steps and a law that has only some report."""
+    """Enclosures are correct for equal objectives with different local steps and client sampling."""
     problem = random_problem(np.random.default_rng(5), 3, 2).repeated(2)
     algorithm = fedavg(
         problem, rounds=17, local_step_size=fmpq(1, 5), local_steps=[1, 2, 3, 3, 2, 1], participation=Fixed((0, 2, 5))
@@ -87,7 +87,7 @@ def test_clients_with_work_of_their_own() -> None:
 @pytest.mark.parametrize("rounds", [10**3, 4 * 10**6])
 @pytest.mark.parametrize("clients", [1, 32])
 def test_millions_of_rounds(rounds: int, clients: int) -> None:
-    """The last distance is ``q^T + eta^2/M (1 - q^T)/(1 - q)``, q = (1 - eta)^2, and the mean one follows from it."""
+    """The last distance is ``q^T + eta^2/M (1 - q^T)/(1 - q)``, q = (1 - eta)^2, which determines the average."""
     size = fmpq(1, 2048)
     enclosed = certified(plain(clients, rounds=rounds, size=size))
     with ctx.workprec(400):
@@ -101,7 +101,7 @@ def test_millions_of_rounds(rounds: int, clients: int) -> None:
 
 
 def test_many_local_steps_stay_narrow() -> None:
-    """Two thousand local steps in three dimensions, of maps whose entries add up to more than one."""
+    """Enclosures of two thousand local steps in three dimensions stay narrow."""
     curved = RATIONAL.array([["2", "1", "-1"], ["1", "2", "1"], ["-1", "1", "2"]])
     problem = quadratic(
         np.stack([curved, curved * fmpq(1, 2)]),
@@ -118,7 +118,7 @@ def test_many_local_steps_stay_narrow() -> None:
 
 
 def test_runs_that_diverge() -> None:
-    """Numbers beyond the floats are enclosed by everything; others are enclosed."""
+    """Numbers beyond the range of floats are enclosed by everything; others are enclosed."""
     assert contains(certified(plain(rounds=40, size=fmpq(3))).final_distance_sq, _distance(40, fmpq(3)))
     with pytest.raises(Unresolved):
         _ = certified(plain(rounds=10**6, size=fmpq(3))).final_distance_sq > 1
@@ -132,7 +132,7 @@ def _distance(rounds: int, size: fmpq) -> fmpq:
 
 
 def test_single_rounds_of_long_runs() -> None:
-    """Rounds one by one, in blocks, agree with the ends; too many are refused with their number."""
+    """Single rounds agree with the ends of blocks; too many are rejected with their number."""
     run = plain(2, rounds=30_000, size=fmpq(1, 100))
     enclosed = certified(run)
     assert len(enclosed.server_distance_sq) == 30_001
@@ -143,7 +143,7 @@ def test_single_rounds_of_long_runs() -> None:
 
 
 def test_the_largest_of_midpoints_and_radii() -> None:
-    """It is found without as many enclosures, and contains the largest of every array within the radii."""
+    """The largest of many enclosures is correct within the radii."""
     near = MidpointRadius(np.array([1.0, 2.0, 1.5]), np.array([0.0, 0.25, 1.0]))
     found = largest(near)
     assert isinstance(found, Enclosure)
@@ -152,7 +152,7 @@ def test_the_largest_of_midpoints_and_radii() -> None:
 
 @pytest.mark.parametrize("quantity", LIMITS, ids=lambda each: each.name)
 def test_limits_are_those_of_rationals(quantity: q.RunQuantity) -> None:
-    """The length of a run has no influence on its limit; where its maps are too long there is none."""
+    """Limits do not depend on the length of the run; if their maps are too long there are none."""
     problem = random_problem(np.random.default_rng(2), 3, 2)
     algorithm = fedavg(problem, rounds=10**6, local_step_size=fmpq(1, 9), local_steps=3)
     run = Run(problem, algorithm)
@@ -164,7 +164,7 @@ def test_limits_are_those_of_rationals(quantity: q.RunQuantity) -> None:
 
 
 def test_what_is_random_in_a_round_is_followed_round_by_round() -> None:
-    """With sampled clients rounds are no maps of the model alone."""
+    """Rounds with client sampling are not merged."""
     problem = random_problem(np.random.default_rng(1), 3, 1)
     algorithm = fedavg(problem, rounds=3, local_step_size=fmpq(1, 9), participation=Uniform(2))
     found = CertifiedRun(problem, algorithm).trajectory
@@ -173,14 +173,14 @@ def test_what_is_random_in_a_round_is_followed_round_by_round() -> None:
 
 
 def test_rationals_of_so_many_rounds_are_refused() -> None:
-    """A run may be read in rationals; the refusal to compute its expectations there names the limit."""
+    """A long run may be read in rationals; computing its expectations is rejected with the limit."""
     run = plain(rounds=10**6, size=fmpq(1, 100))
     with pytest.raises(InputError, match="at most 20000 rounds times local steps in rationals, got 1000000"):
         _ = run.trajectory
 
 
 def test_a_claim_on_millions_of_rounds() -> None:
-    """The noise of a client does not vanish with the rounds: half of what remains is no bound, twice is one."""
+    """The noise of a client does not vanish over the rounds: half of the stationary error is no bound, twice is one."""
     eta = sp.Symbol("eta", positive=True)
     run = plain(rounds=2 * 10**6, size=fmpq(1, 20))
     for factor, verdict in ((sp.Rational(1, 8), False), (sp.Rational(1, 2), True)):
@@ -189,7 +189,7 @@ def test_a_claim_on_millions_of_rounds() -> None:
 
 
 def test_limits_are_found_up_to_the_length_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two steps of three clients in one dimension are 2^2 * 3 * 2^3 = 96 operations: allowed, and one less is not."""
+    """Two steps of three clients in one dimension need 2^2 * 3 * 2^3 = 96 operations, which a limit of 96 allows."""
     run = plain(3, rounds=10, size=fmpq(1, 100), steps=2)
     for most, is_found in ((96, True), (95, False)):
         stationary._limit_of.cache_clear()

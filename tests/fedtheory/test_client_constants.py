@@ -54,7 +54,7 @@ def _optima(pair: Pair) -> list[brute.Point]:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_noise_is_bounded_everywhere(name: str) -> None:
-    """E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w - w_k^o|^2 + sigma_k^2 near and far, and equal somewhere for sigma."""
+    """E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w - w_k^o|^2 + sigma_k^2 near and far, with equality at a point."""
     pair = PAIRS[name]
     betas, sigmas = (_values(quantity, pair.engine) for quantity in (q.relative_noise, q.absolute_noise))
     for client, at, beta, sigma in zip(pair.tiny.clients, _optima(pair), betas, sigmas, strict=True):
@@ -83,21 +83,21 @@ def test_noise_constants_in_one_dimension(name: str) -> None:
 
 
 def test_interpolated_data_have_no_absolute_noise() -> None:
-    """If one model fits all samples, the variance is symmetric about it and vanishes there."""
+    """If one model fits all samples, the variance is symmetric around it and vanishes there."""
     run = PAIRS["interpolated"].engine
     assert _values(q.absolute_noise, run) == [0]
     assert _values(q.relative_noise, run)[0] > 0
 
 
 def test_relative_noise_is_the_same_in_floats() -> None:
-    """A linear part that is zero but for rounding does not double beta^2."""
+    """Rounding errors in a vanishing linear part do not double beta^2."""
     run = PAIRS["interpolated"].engine
     exact = _values(q.relative_noise, run)[0]
     assert _values(q.relative_noise, run.as_floats())[0] == pytest.approx(float(exact.p) / float(exact.q), rel=1e-6)
 
 
 def _both(name: str, i: int, v: brute.Point, w: brute.Point) -> fmpq:
-    """E|g(v) - g(w)|^2 with one draw in both gradients."""
+    """Return E|g(v) - g(w)|^2 with common random numbers."""
     pair = PAIRS[name]
     if name == "additive":
         client = pair.tiny.clients[i]
@@ -132,7 +132,7 @@ def test_mean_square_smoothness(name: str) -> None:
 
 
 def test_mean_square_smoothness_in_the_plane_is_attained() -> None:
-    """One part in a thousand below the bound fails in some direction of a fine fan."""
+    """One part in a thousand below the bound fails in some direction."""
     for name in ("plane", "plane, two"):
         for i, bound in enumerate(_values(q.mean_square_smoothness, PAIRS[name].engine)):
             zero = (fmpq(0), fmpq(0))
@@ -144,7 +144,7 @@ def test_mean_square_smoothness_in_the_plane_is_attained() -> None:
 
 @pytest.mark.parametrize(("eta", "steps", "wanted"), [(["1/2", "1/6"], (1, 3), "1/2"), (["1/4", "1/4"], (2, 2), "1/2")])
 def test_effective_step_size(eta: list[str], steps: tuple[int, int], wanted: str) -> None:
-    """mu_k E_k where it is common, in rationals and floats."""
+    """mu_k E_k is returned if it is common to all clients, in rationals and floats."""
     run = quadratics(**LINE, eta=eta, steps=steps).engine
     assert q.effective_step_size.measure(run) == brute.number(wanted)
     assert q.effective_step_size.measure(run.as_floats()) == pytest.approx(1 / 2)
@@ -152,7 +152,7 @@ def test_effective_step_size(eta: list[str], steps: tuple[int, int], wanted: str
 
 @pytest.mark.parametrize(("eta", "steps"), [(["1/2", "1/6"], (1, 2)), (["1/4", "250000001/1000000000"], (1, 1))])
 def test_effective_step_size_refuses_unequal_products(eta: list[str], steps: tuple[int, int]) -> None:
-    """However near they are."""
+    """Unequal products are rejected, however close they are."""
     run = quadratics(**LINE, eta=eta, steps=steps).engine
     for either in (run, run.as_floats()):
         with pytest.raises(NotApplicable, match="times their numbers of local steps differ"):
@@ -165,7 +165,7 @@ SHARES: dict[str, Any] = {"importance": ["1/3", "2/3"], "eta": ["1/4", "1/3"], "
 @settings(max_examples=20, deadline=None)
 @given(st.integers(2, 5), st.fractions(min_value="0", max_value="3", max_denominator=7), st.sampled_from(["1", "3/2"]))
 def test_copies(copies: int, deviation: Any, server: str) -> None:
-    """Copies of clients leave the mean unchanged, and divide the covariance of the server's model by their number."""
+    """Copies of clients keep the mean, and divide the covariance of the server's model by their number."""
     run = quadratics(**LINE, **SHARES, deviation=[str(deviation), 1], server=server).engine
     more = run.with_copies(copies)
     assert more.problem.clients == 2 * copies
@@ -182,7 +182,7 @@ def test_copies(copies: int, deviation: Any, server: str) -> None:
 
 
 def test_copies_of_data_and_participants() -> None:
-    """Copies of batches are as noisy as before one by one; one participant of many copies is one of the originals."""
+    """Copies of batches have the same noise; one participant among copies is one of the originals."""
     pair = data(*ROWS, ["2"], batch=1, eta="1/10", steps=1, rounds=2)
     run, more = pair.engine, pair.engine.with_copies(3)
     assert _values(q.absolute_noise, more) == _values(q.absolute_noise, run) * 3
@@ -194,7 +194,7 @@ def test_copies_of_data_and_participants() -> None:
 
 
 def test_step_factor() -> None:
-    """All step sizes times a factor, and nothing else."""
+    """The step factor multiplies all step sizes, and changes nothing else."""
     run = quadratics(**LINE, **SHARES, deviation=1).engine
     half = run.with_step_factor(fmpq(1, 2))
     assert half.algorithm.work.step_sizes.tolist() == [fmpq(1, 8), fmpq(1, 6)]

@@ -1,4 +1,4 @@
-"""Sums over clients by polynomials in their Hessians are those client by client."""
+"""Sums over clients by polynomials in their Hessians equal sums client by client."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_rounds_of_many_clients_go_by_polynomials() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 0.3, 10.0, 1e7]))
 def test_suprema_of_many_forms_are_those_of_each(seed: int, radius: float) -> None:
-    """Also where the maximiser is inside of the ball, and where the linear term is orthogonal to the top direction."""
+    """Suprema of many forms equal those of each, also for interior maximisers and orthogonal linear terms."""
     generator = np.random.default_rng(seed)
     forms = generator.standard_normal((8, 4, 4))
     forms += forms.swapaxes(-1, -2)

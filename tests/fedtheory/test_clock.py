@@ -44,7 +44,7 @@ def _seen(schedule: Schedule) -> list[Event]:
 
 
 def _pairs(clients: int, ties: Ties, buffer: int, interval: fmpq) -> list[tuple[Policy, Server]]:
-    """Every policy next to the naive server of the same name."""
+    """Return every policy with the naive server of the same kind."""
     together, filled = ties == "together", 1 + buffer % clients
     return [
         (Synchronous(), Server("sync")),
@@ -57,7 +57,7 @@ def _pairs(clients: int, ties: Ties, buffer: int, interval: fmpq) -> list[tuple[
 @given(times_of_clients, both_ties, st.integers(0, 4), st.builds(fmpq, st.integers(1, 9), st.sampled_from([1, 2, 3])))
 @settings(max_examples=150, deadline=None)
 def test_every_policy_against_ticks(times: list[fmpq], ties: Ties, buffer: int, interval: fmpq) -> None:
-    """Times, reports and staleness of the first updates are those of the naive server."""
+    """Times, reports and staleness of the first updates agree with the naive server."""
     for policy, server in _pairs(len(times), ties, buffer, interval):
         schedule = Clock(policy, tuple(times)).schedule(14)
         expected = events(server, times, 14)
@@ -73,7 +73,7 @@ def test_every_policy_against_ticks(times: list[fmpq], ties: Ties, buffer: int, 
 @given(times_of_clients, both_ties, st.integers(0, 4), st.builds(fmpq, st.integers(0, 40), st.integers(1, 4)))
 @settings(max_examples=60, deadline=None)
 def test_updates_within_a_budget(times: list[fmpq], ties: Ties, buffer: int, budget: fmpq) -> None:
-    """The budget's last moment counts: updates at time t^n <= budget."""
+    """Updates at time t^n <= budget count."""
     for policy, server in _pairs(len(times), ties, buffer, fmpq(3, 2)):
         count = Clock(policy, tuple(times)).updates_within(budget)
         following = events(server, times, count + 1)
@@ -82,7 +82,7 @@ def test_updates_within_a_budget(times: list[fmpq], ties: Ties, buffer: int, bud
 
 
 def test_figure_1() -> None:
-    """Figure 1 of fraboni2022: C1 reports in every round of FedFix, C2 in every second one."""
+    """In Figure 1 of fraboni2022, C1 reports in every round of FedFix, C2 in every second one."""
     schedule = _clock(FedFix(fmpq(1)), 1, 2).schedule(6)
     assert [update.reports for update in schedule.updates] == [(0,), (0, 1)] * 3
     assert [update.staleness for update in schedule.updates] == [(0, 0), (0, 1)] * 3
@@ -90,7 +90,7 @@ def test_figure_1() -> None:
 
 
 def test_a_client_waits_for_the_end_of_the_interval() -> None:
-    """T = 3/2 and interval 1: done at 3/2, reports at 2, begins again at 2, so that it reports at 4."""
+    """With T = 3/2 and interval 1 a client finishes at 3/2, reports at 2, and again at 4."""
     schedule = _clock(FedFix(fmpq(1)), "3/2").schedule(5)
     assert [update.reports for update in schedule.updates] == [(), (0,), (), (0,), ()]
     assert [update.staleness for update in schedule.updates] == [(0,), (1,), (0,), (1,), (0,)]
@@ -113,7 +113,9 @@ def test_ties_by_hand() -> None:
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4))
 @settings(max_examples=60, deadline=None)
 def test_asynchronous_period(times: list[int]) -> None:
-    """One by one, nu = lcm(tau_i): sum_i nu/tau_i updates a period, of which nu/tau_i are client i's."""
+    """One by one, with nu = lcm(tau_i), there are sum_i nu/tau_i updates per period, of which nu/tau_i are client
+    i's.
+    """
     nu = math.lcm(*times)
     counts = [nu // time for time in times]
     schedule = _clock(Asynchronous("one-by-one"), *times).schedule(3 * sum(counts))
@@ -150,7 +152,7 @@ def test_smallest_window_of_fedfix() -> None:
 
 
 def test_spread_times() -> None:
-    """F0: all alike; F80: evenly spread, and the fastest reports five times as often as the slowest."""
+    """F0 has equal times; F80 is evenly spread, and the fastest client is five times as fast as the slowest."""
     assert spread_times(4, 0) == (1, 1, 1, 1)
     assert spread_times(5, 80) == (fmpq(1, 5), fmpq(2, 5), fmpq(3, 5), fmpq(4, 5), 1)
     assert spread_times(1, 80) == (1,)
@@ -181,7 +183,7 @@ def test_time_based_weights_make_every_client_count_alike(whole: list[int], unit
 
 
 def test_fedbuff_has_no_closed_form() -> None:
-    """Time-based weights are refused for a buffer."""
+    """Time-based weights are rejected for a buffer."""
     with pytest.raises(InputError, match=r"algorithm\.aggregation"):
         time_based_weights(_clock(FedBuff(1), 1, 2), RATIONAL.array(["1/2", "1/2"]))
 
@@ -219,7 +221,7 @@ def _algorithm(clock: Clock, law: Participation, rounds: int = 5) -> Algorithm:
 
 
 def test_times_of_an_algorithm() -> None:
-    """Multiples of a round's expected time where the server waits, the schedule's times otherwise."""
+    """Times are multiples of a round's expected time if the server waits, and those of the schedule otherwise."""
     importance = RATIONAL.array(["1/3"] * 3)
     waiting = _algorithm(_clock(Synchronous(), 1, 2, 6), Uniform(1))
     assert waiting.times(importance) == [3, 6, 9, 12, 15]
@@ -228,7 +230,7 @@ def test_times_of_an_algorithm() -> None:
 
 
 def test_the_default_clock() -> None:
-    """Rounds of one unit of time without stale models."""
+    """The default clock has rounds of one unit of time without stale models."""
     clock = synchronous(3)
     assert clock.is_synchronous
     assert _seen(clock.schedule(2)) == [Event(fmpq(n), (0, 1, 2), (0, 0, 0)) for n in (1, 2)]
@@ -248,7 +250,7 @@ def _within_five_errors(values: Array, expected: float) -> bool:
 
 
 def test_a_seed_decides_a_random_schedule() -> None:
-    """One seed gives one schedule, another seed another one; a fixed clock has one schedule."""
+    """A seed determines a random schedule; a fixed clock has one schedule."""
     means = (fmpq(1), fmpq(2), fmpq(5))
     first, again, other = (_draws(Asynchronous(), means, 20, seed) for seed in (1, 1, 2))
     assert _seen(first) == _seen(again)
@@ -259,7 +261,7 @@ def test_a_seed_decides_a_random_schedule() -> None:
 
 
 def test_exponential_asynchronous_times() -> None:
-    """Without memory, an update takes 1 / sum_i(1/tau_i) on average, and comes from i with odds 1/tau_i."""
+    """By memorylessness, an update takes 1 / sum_i(1/tau_i) on average, and comes from i in proportion to 1/tau_i."""
     means = (fmpq(1), fmpq(2), fmpq(6))
     schedule = _draws(Asynchronous(), means, 4000, 3)
     rate = 1 + 1 / 2 + 1 / 6
@@ -279,7 +281,7 @@ def test_exponential_rounds_that_wait() -> None:
 
 
 def test_exponential_fedfix_reports() -> None:
-    """Interval 1 and mean 2: a client reports in a round with probability 1 - exp(-1/2)."""
+    """With interval 1 and mean 2, a client reports in a round with probability 1 - exp(-1/2)."""
     schedule = _draws(FedFix(fmpq(1)), (fmpq(2), fmpq(1, 2)), 4000, 5)
     for client, mean in enumerate((2, 0.5)):
         share = 1 - math.exp(-1 / mean)
@@ -289,7 +291,7 @@ def test_exponential_fedfix_reports() -> None:
 
 
 def test_random_times_have_no_schedule() -> None:
-    """Quantities that need the schedule are refused, and so is a number of updates in a time budget."""
+    """Quantities that need the schedule are rejected, and so is a time budget."""
     clock = Clock(Asynchronous(), (fmpq(1),) * 3, "exponential")
     assert clock.is_random
     with pytest.raises(NotApplicable, match="random"):
@@ -300,7 +302,7 @@ def test_random_times_have_no_schedule() -> None:
         clock.updates_within(fmpq(3))
 
 
-# Mistakes.
+# Invalid clocks.
 
 
 @pytest.mark.parametrize("buffer", [0, -1, 4])
@@ -313,14 +315,14 @@ def test_buffers_that_never_fill(buffer: int) -> None:
 @pytest.mark.parametrize("time", [0, -1])
 @pytest.mark.parametrize("policy", [Synchronous(), Asynchronous(), FedBuff(1), FedFix(fmpq(1))], ids=str)
 def test_work_takes_time(policy: Policy, time: int) -> None:
-    """Times that are not positive are refused by every policy."""
+    """Times that are not positive are rejected by every policy."""
     with pytest.raises(InputError, match=r"algorithm\.clock\.times.*positive"):
         _clock(policy, 1, time)
 
 
 @pytest.mark.parametrize("policy", [Synchronous(), Asynchronous()], ids=str)
 def test_one_time_for_each_client(policy: Policy) -> None:
-    """Two times for three clients are too few."""
+    """Two times for three clients are rejected."""
     with pytest.raises(InputError, match=r"algorithm\.clock\.times.*3"):
         _algorithm(_clock(policy, 1, 1), Full())
 
@@ -328,7 +330,7 @@ def test_one_time_for_each_client(policy: Policy) -> None:
 @pytest.mark.parametrize("policy", [Asynchronous(), FedBuff(2), FedFix(fmpq(1))], ids=str)
 @pytest.mark.parametrize("law", [Uniform(2), Multinomial(2), Fixed((0,))], ids=str)
 def test_the_clock_alone_decides_who_reports(policy: Policy, law: Participation) -> None:
-    """Participation laws belong to rounds in which the server waits."""
+    """Participation laws need a server that waits for rounds."""
     with pytest.raises(InputError, match=r"algorithm\.participation"):
         _algorithm(_clock(policy, 1, 1, 1), law)
     _algorithm(_clock(Synchronous(), 1, 1, 1), law)

@@ -1,4 +1,4 @@
-"""Step sizes up to which means of runs cannot diverge, by hand."""
+"""Step sizes up to which expected models cannot diverge, by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fedtheory.runfile import parse_run
 def test_factors_up_to_which_no_direction_overshoots(
     curvatures: tuple[int, ...], step_size: str, steps: int, server: str, expected: float
 ) -> None:
-    """Two over the step size times the steepest curvature, or times the mean over clients of all steps together."""
+    """The bound is two over the step size times the largest curvature, or times the average total step."""
     problem = {
         "kind": "quadratic",
         "hessians": [[[str(curvature), "0"], ["0", "1"]] for curvature in curvatures],

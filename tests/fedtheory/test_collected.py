@@ -1,4 +1,4 @@
-"""Quadratic forms are collected into squares, with the same value, where fewer terms remain."""
+"""Quadratic forms are collected into squares of equal value if this needs fewer terms."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ F = sp.Symbol("F")
 
 
 def expanded(form: sp.Expr) -> sp.Expr:
-    """Inner products multiplied out, as products of numbers: vectors in one dimension."""
+    """Expand inner products as products of numbers, for vectors in one dimension."""
     return sp.expand(form.replace(Inner, lambda one, other: one * other).replace(Average, lambda inside: inside))
 
 
 def test_one_square() -> None:
-    """-eta/L |x - y|^2 from its three products."""
+    """-eta/L |x - y|^2 is collected from its three products."""
     form = {Inner(x, x): -eta / L, Inner(x, y): 2 * eta / L, Inner(y, y): -eta / L}
     assert collected(form) == -eta / L * norm_sq(x - y)
 
 
 def test_coefficients_may_be_symbols() -> None:
-    """|x - eta y|^2, in a mean over clients, and what is no inner product stays unchanged."""
+    """|x - eta y|^2 is collected also inside client averages; other expressions are not changed."""
     form = {
         Average(Inner(x, x)): sp.S.One,
         Average(Inner(x, y)): -2 * eta,
@@ -37,7 +37,7 @@ def test_coefficients_may_be_symbols() -> None:
 
 
 def test_products_beside_squares() -> None:
-    """Co-coercivity without its values: a product with a difference, and a square of another one."""
+    """In co-coercivity, a product with a difference, and a square of another one, are collected."""
     form = {
         Inner(x, z): -eta,
         Inner(y, z): eta,
@@ -50,7 +50,7 @@ def test_products_beside_squares() -> None:
 
 
 def test_what_is_no_shorter_stays() -> None:
-    """A single product, and a form of full rank."""
+    """A single product, and a form of full rank, are not changed."""
     assert collected({Inner(x, y): L}) == L * Inner(x, y)
     full = {Inner(x, x): sp.S.One, Inner(y, y): L}
     assert collected(full) == Inner(x, x) + L * Inner(y, y)
@@ -58,7 +58,7 @@ def test_what_is_no_shorter_stays() -> None:
 
 @given(st.lists(st.integers(-3, 3), min_size=6, max_size=6))
 def test_the_value_is_the_same(numbers: list[int]) -> None:
-    """For every form in three vectors."""
+    """The value is kept for every form in three vectors."""
     pairs = [(x, x), (x, y), (x, z), (y, y), (y, z), (z, z)]
     form = {Inner(*pair): sp.Integer(number) for pair, number in zip(pairs, numbers, strict=True) if number}
     plain = sp.Add(*(number * monomial for monomial, number in form.items()))

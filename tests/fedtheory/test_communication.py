@@ -1,4 +1,4 @@
-"""Messages of one aggregation, carried out: every worker ends with the sum, and loads are what the formulas say."""
+"""Messages of one aggregation are simulated: every worker gets the sum, and loads agree with the formulas."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Vector = list[int]
 
 
 def _phases(messages: Iterable[Message]) -> Iterator[list[Message]]:
-    """Messages that travel at the same time, in the order of their phases."""
+    """Yield messages that are sent at the same time, phase by phase."""
     listed = sorted(messages, key=lambda message: message.phase)
     for _, together in itertools.groupby(listed, key=lambda message: message.phase):
         yield list(together)
 
 
 def _around_the_ring(models: list[Vector]) -> list[Vector]:
-    """Worker w sends chunk w - phase (mod N), of which its neighbour keeps the sum first and a copy later."""
+    """Return the result for worker w that sends chunk w - phase (mod N); its neighbour adds or copies it."""
     workers, chunk = len(models), len(models[0]) // len(models)
     held = [[model[c * chunk : (c + 1) * chunk] for c in range(workers)] for model in models]
     for phase, messages in enumerate(_phases(ring_all_reduce(workers, Fraction(len(models[0]))))):
@@ -50,7 +50,7 @@ def _around_the_ring(models: list[Vector]) -> list[Vector]:
 
 @given(st.integers(1, 7), st.integers(1, 3), st.data())
 def test_the_ring_leaves_every_worker_with_the_sum(workers: int, chunk: int, drawn: st.DataObject) -> None:
-    """Random whole numbers, split in N chunks."""
+    """The ring gives every worker the sum of random integers, split in N chunks."""
     size = workers * chunk
     numbers = st.lists(st.integers(-1000, 1000), min_size=size, max_size=size)
     models = drawn.draw(st.lists(numbers, min_size=workers, max_size=workers))
@@ -60,7 +60,7 @@ def test_the_ring_leaves_every_worker_with_the_sum(workers: int, chunk: int, dra
 
 @given(st.integers(1, 7), st.data())
 def test_the_server_leaves_every_worker_with_the_sum(workers: int, drawn: st.DataObject) -> None:
-    """Models arrive at the server in the first phase and leave it, summed, in the second."""
+    """The server receives models in the first phase and sends their sum in the second."""
     numbers = st.lists(st.integers(-1000, 1000), min_size=3, max_size=3)
     models = drawn.draw(st.lists(numbers, min_size=workers, max_size=workers))
     total = [sum(column) for column in zip(*models, strict=True)]
@@ -102,7 +102,7 @@ def _totals(messages: Iterator[Message]) -> tuple[dict[int, Fraction], dict[int,
 
 
 def test_unequal_loads_count_the_busiest() -> None:
-    """One node alone has the largest load, and the server is no worker."""
+    """The load is that of the busiest node, and the server is no worker."""
     messages = [Message(0, 0, 1, Fraction(1)), Message(0, SERVER, 2, Fraction(5)), Message(1, 1, 0, Fraction(3))]
     assert busiest_load(iter(messages)) == 5
     assert most_sent_by_a_worker(iter(messages)) == 3
@@ -112,7 +112,7 @@ def test_unequal_loads_count_the_busiest() -> None:
 
 @pytest.mark.parametrize("clients", [1, 2, 3, 5])
 def test_quantities_count_the_messages_of_a_run(clients: int) -> None:
-    """b = d numbers in a model, M workers; in rationals exactly, and in floats."""
+    """Counts agree for b = d numbers in a model and M workers, in rationals and floats."""
     hessian, linear = [["1", "0"], ["0", "2"]], ["1", "0"]
     run = quadratics([hessian] * clients, [linear] * clients, ["0", "0"]).engine
     wanted: dict[q.RunQuantity, Callable[[], Fraction]] = {
@@ -127,7 +127,7 @@ def test_quantities_count_the_messages_of_a_run(clients: int) -> None:
 
 
 def test_scales_are_ordered() -> None:
-    """Lowest before highest, and a round takes no more devices than there are."""
+    """Lowest scales are below highest ones, and a round has at most all devices."""
     scale = cross_device()
     for low, high in (scale.population, scale.devices_per_round, scale.rounds):
         assert 0 < low < high

@@ -1,4 +1,4 @@
-"""Constants of a run: curvatures, noise, dissimilarity and initial distances, on all of space."""
+"""Constants of a run: curvatures, noise, dissimilarity and initial distances, on the whole space."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def test_curvatures_of_rotated_hessians() -> None:
 
 
 def test_curvatures_when_clients_share_a_hessian() -> None:
-    """One Hessian for all clients, and the order of clients that do not share."""
+    """Curvatures are exact for a shared Hessian, and for any order of different clients."""
     assert quadratics([ROTATED[0]] * 3, [[1, 0]] * 3, [0, 0]).engine.smoothness == 2
     assert quadratics([ROTATED[1], ROTATED[0]], [[1, 0]] * 2, [0, 0]).engine.strong_convexity == 1
 
 
 def test_curvatures_of_a_singular_hessian() -> None:
-    """Strong convexity is exactly zero where a client has a flat direction, even if F has none."""
+    """Strong convexity is exactly zero if a client has a flat direction, even if F has none."""
     run = quadratics([[["1", "0"], ["0", "0"]], [["0", "0"], ["0", "5"]]], [[1, 0], [0, 1]], [0, 0]).engine
     assert run.strong_convexity == 0
     assert run.smoothness == 5
 
 
 def test_curvatures_of_random_spectra() -> None:
-    """Prescribed rational spectra come back exactly."""
+    """Prescribed rational spectra are returned exactly."""
     generator = np.random.default_rng(3)
     spectra = [[fmpq(1, 4), fmpq(2), fmpq(2)], [fmpq(1, 2), fmpq(1), fmpq(4)]]
     hessians = np.stack([hessian_with_spectrum(generator, spectrum) for spectrum in spectra])
@@ -54,7 +54,7 @@ def test_curvatures_of_random_spectra() -> None:
 
 
 def test_irrational_curvatures_are_bounded_on_the_safe_side() -> None:
-    """Eigenvalues (3 +- sqrt 5)/2: L never too small, mu never too large, both very near."""
+    """For eigenvalues (3 +- sqrt 5)/2, L is never too small, mu never too large, and both are close."""
     run = quadratics([[["2", "1"], ["1", "1"]]], [[1, 0]], [0, 0]).engine
     # lambda >= (3 + sqrt 5)/2 iff (2 lambda - 3)^2 >= 5.
     assert 2 * run.smoothness - 3 > 0
@@ -64,7 +64,7 @@ def test_irrational_curvatures_are_bounded_on_the_safe_side() -> None:
 
 
 def test_noise_variance_of_additive_noise() -> None:
-    """sigma^2 is the largest client's variance, whatever the dimension, on all of space."""
+    """sigma^2 is the largest client's variance in every dimension, on the whole space."""
     run = quadratics(ROTATED, [[1, 0], [0, 1]], [0, 0], deviation=["1/2", "3/2"]).engine
     assert run.noise_variance.value == fmpq(9, 4)
     assert isinstance(run.noise_variance.region, Everywhere)
@@ -72,14 +72,14 @@ def test_noise_variance_of_additive_noise() -> None:
 
 
 def test_noise_variance_is_the_variance_that_enters_the_moments() -> None:
-    """One step of one client from its optimum: E|x^1 - x*|^2 = eta^2 sigma^2, in one and in two dimensions."""
+    """After one step of one client from its optimum, E|x^1 - x*|^2 = eta^2 sigma^2, in one and two dimensions."""
     for hessian, linear in (([["1"]], [1]), ([["1", "0"], ["0", "1"]], [1, 0])):
         run = quadratics([hessian], [linear], linear, deviation=3, eta="1/2").engine
         assert run.trajectory.server_distance_sq[-1] == run.noise_variance.value / 4
 
 
 def test_dissimilarity_with_a_shared_hessian() -> None:
-    """zeta^2 = max_i |b_i - b|^2, b with the clients' client weights."""
+    """zeta^2 = max_i |b_i - b|^2, with b the weighted average of the clients."""
     run = quadratics([ROTATED[0]] * 2, [[1, 2], [-3, 0]], [5, 5], importance=["1/4", "3/4"]).engine
     mean = brute.mixture(brute.point("1/4", "3/4"), [brute.point(1, 2), brute.point(-3, 0)])
     apart = [brute.minus(b, mean) for b in (brute.point(1, 2), brute.point(-3, 0))]
@@ -112,14 +112,14 @@ def test_optimum_nearest_to_the_start() -> None:
 
 
 def test_no_minimiser_is_an_error() -> None:
-    """The mean linear term must lie in the range of the mean Hessian."""
+    """The average linear term must be in the range of the average Hessian."""
     for arithmetic in (RATIONAL, FLOAT):
         with pytest.raises(InputError, match="no minimiser"):
             quadratic(arithmetic.array([[[1, 0], [0, 0]]]), arithmetic.array([[0, 1]]), arithmetic.zeros(2))
 
 
 def test_malformed_problems_are_errors() -> None:
-    """Asymmetric Hessians, wrong shapes, weights that are not positive or do not sum to one."""
+    """Asymmetric Hessians, wrong shapes, and weights that are not positive or do not sum to one are errors."""
     array = RATIONAL.array
     good = {"hessians": array([[[2]], [[1]]]), "linear": array([[1], [0]]), "start": array([0])}
     cases = [
@@ -140,7 +140,7 @@ def test_malformed_problems_are_errors() -> None:
 
 
 def test_dissimilarity_needs_a_ball_when_hessians_differ() -> None:
-    """Different Hessians: a ball where one is known, else not applicable and the reason is given."""
+    """With different Hessians dissimilarity needs a ball, and without one is not applicable, with a reason."""
     shape = {"hessians": ROTATED, "linear": [[1, 2], [-3, 0]], "start": [5, 0]}
     assert isinstance(quadratics(**shape, eta="1/4").engine.dissimilarity_sq.region, Ball)  # type: ignore[arg-type]
     for settings in ({"eta": "1"}, {"server": "2"}):
@@ -149,7 +149,7 @@ def test_dissimilarity_needs_a_ball_when_hessians_differ() -> None:
 
 
 def test_minibatch_noise_needs_a_ball() -> None:
-    """Mini-batch noise grows with the model: not applicable where no bounded region is known to contain the run."""
+    """Mini-batch noise grows with the model, so it is not applicable without a bounded region."""
     rows, values = [[[1], [2]]], [[1, 0]]
     assert isinstance(data(rows, values, [1], batch=1, eta="1/10").engine.noise_variance.region, Ball)
     with pytest.raises(NotApplicable, match="mini-batch noise is unbounded"):
@@ -157,7 +157,7 @@ def test_minibatch_noise_needs_a_ball() -> None:
 
 
 def test_minibatch_variance_is_the_supremum_of_the_enumerated_variance() -> None:
-    """On the ball: never below the enumerated variance, and reached at one of its end points (one dimension)."""
+    """On the ball, the variance is at least the enumerated one, and equal at an end point (one dimension)."""
     for replacement in (True, False):
         pair = data([[["1/2"], [1], [-1]]], [[1, 0, 2]], [2], batch=2, replacement=replacement, eta="1/10", rounds=3)
         bound, best = pair.engine.noise_variance, pair.tiny.minimiser()

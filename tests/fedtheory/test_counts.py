@@ -1,4 +1,4 @@
-"""Clients in types: a run file with counts is that with every client written out."""
+"""Clients in types: a run file with counts equals that with every client written out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _table(places: list[int], **keys: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("weights", [None, ["1/4", "3/4"]])
 def test_counts_write_clients_out(weights: list[str] | None) -> None:
-    """With the same numbers in rationals; a weight is shared evenly by the clients of its entry."""
+    """The numbers are equal in rationals; the weight of an entry is divided evenly among its clients."""
     each = [] if weights is None else ["1/12"] * 3 + ["3/8"] * 2
     given = {} if weights is None else {"weights": weights}
     found = parse_run(_table([0, 1], count=[3, 2], **given), RATIONAL)
@@ -70,7 +70,7 @@ def test_wrong_counts_are_refused(count: Any, message: str) -> None:
 
 
 def test_a_hundred_thousand_clients_in_two_types() -> None:
-    """The last error is that of two clients with as much noise in their mean."""
+    """The last error is that of two clients with the same noise in their average."""
     count = 50_000
     law = {"participation": {"kind": "full"}}
     many = parse_run(_table([0, 1], count=count) | {"algorithm": ALGORITHM | law}, FLOAT)
@@ -81,7 +81,7 @@ def test_a_hundred_thousand_clients_in_two_types() -> None:
 
 
 def test_numbers_of_all_clients_have_to_fit() -> None:
-    """At every local step of every round they would be more than memory holds."""
+    """Numbers of all clients at every local step that exceed memory are rejected."""
     run = parse_run(
         _table([0, 1], count=50_000) | {"algorithm": ALGORITHM | {"rounds": 400}}, FLOAT
     ).follow_all_clients()

@@ -1,4 +1,4 @@
-"""Proofs on an interval: largest values and zeros of functions whose answers are known in closed form."""
+"""Proofs on an interval: maxima and zeros of functions with closed forms."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ centres = st.integers(-9, 9).map(lambda n: arb(n) / 4)
 
 @pytest.fixture(autouse=True)
 def precision() -> Iterator[None]:
-    """256 bits."""
+    """Use 256 bits of precision."""
     with precise_enclosures():
         yield
 
 
 def sine(x: arb) -> Jet:
-    """sin and its derivatives."""
+    """Return sin and its derivatives."""
     return Jet(x.sin(), x.cos(), -x.sin())
 
 
 def quartic(centre: arb) -> object:
-    """-(x - c)^4: at its top the second derivative vanishes as well."""
+    """Return -(x - c)^4, whose second derivative vanishes at the maximum."""
 
     def jet(x: arb) -> Jet:
         u = x - centre
@@ -39,7 +39,7 @@ def quartic(centre: arb) -> object:
 
 
 def test_largest_values_by_hand() -> None:
-    """The largest value of the sine is 1 where the top is inside, and the value at an end where it is not."""
+    """The largest value of the sine is 1 if the maximum is inside, and the value at an end otherwise."""
     assert largest_on(sine, arb(0), arb(7)).contains(1)
     assert largest_on(sine, arb(0), arb(7)).rad() < 1e-70
     short = largest_on(sine, arb(2), arb(3))
@@ -51,7 +51,7 @@ def test_largest_values_by_hand() -> None:
 @given(centres)
 @few
 def test_flat_tops(centre: arb) -> None:
-    """If neither monotone nor concave pieces end the search, the enclosure of a flat top is still tight."""
+    """The enclosure of a flat maximum is tight, although no piece is monotone or concave."""
     with precise_enclosures():
         found = largest_on(quartic(centre), arb(-3), arb(3))
     assert found.contains(0)
@@ -59,7 +59,7 @@ def test_flat_tops(centre: arb) -> None:
 
 
 def test_newton_by_hand() -> None:
-    """The root of two is the zero of x^2 - 2 in [1, 2]; in [2, 3] there is none."""
+    """The root of two is the zero of x^2 - 2 in [1, 2]; there is none in [2, 3]."""
 
     def slopes(x: arb) -> tuple[arb, arb]:
         return x * x - 2, 2 * x
@@ -74,7 +74,7 @@ def test_newton_by_hand() -> None:
 @given(centres)
 @few
 def test_zeros(centre: arb) -> None:
-    """The zero of a rising function, also in the middle of the interval, where no sign is certain."""
+    """The zero of an increasing function is found, also in the middle of the interval."""
 
     def rising(x: arb) -> Jet:
         height = (x - centre).tanh()

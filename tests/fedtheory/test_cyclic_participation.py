@@ -1,4 +1,4 @@
-"""Clients that take part in turn, against plain loops over the rounds, as equal rationals."""
+"""Clients that participate in turn, against plain loops over the rounds, as equal rationals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _numbers(texts: list[str]) -> list[fmpq]:
 
 
 def _weights(n: int, m: int, kind: str) -> list[fmpq]:
-    """w_i(n), from the definition."""
+    """Return w_i(n) by definition."""
     p = _numbers(WEIGHTS)
     present = {(n * m + j) % len(p) for j in range(m)}
     total = sum(p[i] for i in present)
@@ -56,7 +56,7 @@ def _weights(n: int, m: int, kind: str) -> list[fmpq]:
 
 
 def _loop(m: int, kind: str) -> list[tuple[fmpq, fmpq]]:
-    """E x and E x^2 of the server's model, n = 0 .. T, on a line."""
+    """Return E x and E x^2 of the server's model, n = 0 .. T, in one dimension."""
     first, second = START, START * START
     found = [(first, second)]
     for n in range(ROUNDS):
@@ -76,7 +76,7 @@ def _loop(m: int, kind: str) -> list[tuple[fmpq, fmpq]]:
 @pytest.mark.parametrize("kind", ["unbiased", "normalised"])
 @pytest.mark.parametrize("clients", [1, 2, 3])
 def test_runs_agree_with_a_plain_loop(clients: int, kind: str) -> None:
-    """Means and errors of all rounds, for unequal weights and local steps, noise and a server step size."""
+    """Means and errors of all rounds agree, for unequal weights and local steps, noise and a server step size."""
     run = parse_run(_table(clients, kind), RATIONAL)
     p, h, b = _numbers(WEIGHTS), _numbers(CURVATURES), _numbers(LINEAR)
     curvature = sum(x * y for x, y in zip(p, h, strict=True))
@@ -104,7 +104,7 @@ def test_weights_of_a_cycle(kind: str) -> None:
 
 
 def test_replicas_agree() -> None:
-    """Sampled runs have the exact errors within their intervals: clients restart though they were left out."""
+    """Sampled runs have the exact errors within their intervals."""
     run = parse_run(_table(2), FLOAT)
     (found,) = estimates(
         run.problem, run.algorithm, (suboptimality(run.problem),), replicas=4000, seed=3, confidence=0.99999
@@ -114,7 +114,7 @@ def test_replicas_agree() -> None:
 
 
 def test_scaffold_in_turn() -> None:
-    """SCAFFOLD without noise, against its definition: clients that are left out keep their control variates."""
+    """SCAFFOLD without noise agrees with its definition: clients that are left out keep their control variates."""
     table = _table(2, name="scaffold", local_steps=2)
     table["problem"]["noise"] = 0
     p, h, b = _numbers(WEIGHTS), _numbers(CURVATURES), _numbers(LINEAR)
@@ -136,7 +136,7 @@ def test_scaffold_in_turn() -> None:
 
 
 def test_times_are_those_of_the_slowest_participant() -> None:
-    """A round waits for the clients whose turn it is."""
+    """The time of a round is that of its slowest participant."""
     run = parse_run(_table(2, clock={"policy": "sync", "times": [1, 2, 5]}), RATIONAL)
     assert run.algorithm.times(run.problem.weights) == [2, 7, 12, 14, 19, 24, 26]
     assert q.participants.measure(run) == 2
@@ -153,20 +153,20 @@ def test_run_files_are_written_back() -> None:
 
 @pytest.mark.parametrize("clients", [0, 4])
 def test_wrong_numbers_of_clients(clients: int) -> None:
-    """As many clients as there are take part at most."""
+    """More participants than clients are rejected."""
     with pytest.raises(InputError, match="expected a"):
         parse_run(_table(clients), RATIONAL)
 
 
 def test_clocks_that_do_not_wait_are_refused() -> None:
-    """Turns are those of rounds."""
+    """Cyclic participation needs a clock that waits for rounds."""
     with pytest.raises(InputError, match="cyclic participation"):
         parse_run(_table(2, clock={"policy": "async"}), RATIONAL)
 
 
 @pytest.mark.parametrize("identifier", ["lecture27:thm-1", "comparator:one-step", "comparator:sampled.average-error"])
 def test_claims_about_other_participation_say_why(identifier: str) -> None:
-    """Full and sampled participation are not cyclic, even where all clients take part in one turn."""
+    """Full and sampled participation do not include cyclic participation, even if all clients are in one turn."""
     for clients in (2, 3):
         result = check(find(identifier), parse_run(_table(clients), RATIONAL))
         assert not result.applicable

@@ -1,4 +1,4 @@
-"""Files as they come: without a header, with the numbers of rows, compressed, with booleans, labels that look alike."""
+"""Data files of many forms: without header, with row numbers, compressed, with booleans, with similar labels."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def _load(folder: Path, text: str, name: str = "mine.csv", choice: ColumnChoice 
     ],
 )
 def test_a_file_without_a_header_is_noticed(first: str, found: str, tmp_path: Path) -> None:
-    """If most cells of the first line are numbers, the file has no header: else its first row would be lost."""
+    """A file without a header is recognised if most cells of the first line are numbers."""
     with pytest.raises(InputError, match=found):
         _load(tmp_path, f"{first}\n48.0,21.6,87,south\n")
 
 
 @pytest.mark.parametrize("header", ["0,1,2,y,client", "2001,2002,2003,y,client", "a,1,2,client"])
 def test_names_may_be_numbers(header: str, tmp_path: Path) -> None:
-    """Those that count up are what pandas calls columns without names; others are names if they are few."""
+    """Consecutive numbers are pandas' names of unnamed columns; few other numbers are names."""
     cells = ",".join(map(str, range(header.count(","))))
     data = _load(tmp_path, f"{header}\n{cells},u\n")
     assert data.columns == tuple(header.split(",")[:-2])
@@ -50,7 +50,7 @@ def test_names_may_be_numbers(header: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
 @pytest.mark.parametrize("numbers", [(0, 1, 2), (1, 2, 3), (7, 3, 12)])
 def test_a_column_that_counts_the_rows_is_no_feature(name: str, numbers: tuple[int, ...], tmp_path: Path) -> None:
-    """As pandas writes its index, of all rows or of some; the note says so, and naming the column keeps it."""
+    """A column of row numbers, as pandas writes its index, is dropped with a note, unless it is named."""
     rows = "".join(f"{n},{a},{a + 1},u\n" for n, a in zip(numbers, (5, 6, 8), strict=True))
     text = f"{name},a,y,client\n{rows}"
     data = _load(tmp_path, text)
@@ -64,7 +64,7 @@ def test_a_column_that_counts_the_rows_is_no_feature(name: str, numbers: tuple[i
 
 @pytest.mark.parametrize("values", ["1.5,2,3", "2,2,3", "-1,2,3"])
 def test_other_columns_without_a_name_are_features(values: str, tmp_path: Path) -> None:
-    """Numbers that are no counts, and those of a column that has a name."""
+    """An unnamed column of other numbers, or a named one, is a feature."""
     first, second, third = values.split(",")
     data = _load(tmp_path, f",a,y,client\n{first},1,2,u\n{second},2,3,u\n{third},3,4,v\n")
     assert data.columns == ("", "a")
@@ -73,7 +73,7 @@ def test_other_columns_without_a_name_are_features(values: str, tmp_path: Path) 
 
 
 def test_the_index_of_a_parquet_file(tmp_path: Path) -> None:
-    """Has a name that pandas gives it."""
+    """The index of a Parquet file has a name that pandas gives."""
     table = {"a": [1.5, 2.5], "y": [1, 2], "client": ["u", "v"], "__index_level_0__": [4, 9]}
     parquet.write_table(pa.table(table), tmp_path / "mine.parquet")
     data = load(str(tmp_path / "mine.parquet"), NAMED)
@@ -82,7 +82,7 @@ def test_the_index_of_a_parquet_file(tmp_path: Path) -> None:
 
 
 def test_labels_of_clients_are_text(tmp_path: Path) -> None:
-    """Labels that look like one number may be four clients; they are sorted by number, then as text."""
+    """Labels that denote one number may be several clients; they are sorted by number, then as text."""
     labels = ["03", "10", "3", " 3 ", "3.0", "003", "007", "1E5", "100000"]
     data = _load(tmp_path, "a,y,client\n" + "".join(f"1,{n},{label}\n" for n, label in enumerate(labels)))
     assert data.clients is not None
@@ -91,7 +91,7 @@ def test_labels_of_clients_are_text(tmp_path: Path) -> None:
 
 
 def test_labels_that_are_numbers_in_the_file(tmp_path: Path) -> None:
-    """A Parquet or npz file knows numbers: whole ones print without a decimal point, 2 comes before 10."""
+    """Labels that are numbers are printed without decimal point, and sorted numerically."""
     table = {"a": [1, 2, 3], "y": [1, 2, 3], "client": [10.0, 2.0, 10.0]}
     parquet.write_table(pa.table(table), tmp_path / "mine.parquet")
     np.savez(tmp_path / "mine.npz", X=np.ones((3, 1)), y=np.ones(3), client=np.array([10.0, 2.0, 10.0]))
@@ -105,7 +105,7 @@ def test_labels_that_are_numbers_in_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["mine.csv.gz", "mine.tsv", "mine.tsv.gz"])
 def test_compressed_files_and_tabs(name: str, tmp_path: Path) -> None:
-    """Compressed files give the same rows; in a tsv file commas are part of names and labels."""
+    """Compressed files give the same rows; in a tsv file commas belong to names and labels."""
     text = "a,y,client\n1,2,u\n3,4,v\n"
     if ".tsv" in name:
         text = text.replace(",", "\t").replace("u", "u,v,w,x")
@@ -118,7 +118,7 @@ def test_compressed_files_and_tabs(name: str, tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_compressed_after_all(tmp_path: Path) -> None:
-    """Or end in the middle: one sentence."""
+    """A file that is not compressed, or truncated, gives one sentence."""
     (tmp_path / "plain.csv.gz").write_text("a,y,client\n1,2,u\n")
     (tmp_path / "torn.csv.gz").write_bytes(gzip.compress(b"a,y,client\n" + b"1,2,u\n" * 999)[:40])
     for name in ("plain.csv.gz", "torn.csv.gz"):
@@ -127,7 +127,7 @@ def test_files_that_are_not_compressed_after_all(tmp_path: Path) -> None:
 
 
 def test_booleans_are_numbers(tmp_path: Path) -> None:
-    """In csv, in any spelling of pandas and R, as in Parquet."""
+    """Booleans in a csv file are read in every spelling of pandas and R, as in Parquet."""
     text = "a,b,y,client\nTrue,FALSE,1,u\nfalse,true,0,v\n"
     parquet.write_table(
         pa.table({"a": [True, False], "b": [False, True], "y": [1, 0], "client": ["u", "v"]}), tmp_path / "m.parquet"
@@ -137,7 +137,7 @@ def test_booleans_are_numbers(tmp_path: Path) -> None:
 
 
 def test_all_bad_columns_are_named_at_once(tmp_path: Path) -> None:
-    """The first bad cell of each with its row, and how many there are."""
+    """The first bad cell of each column is named with its row, and the number of bad cells."""
     with pytest.raises(InputError) as caught:
         _load(tmp_path, "a,b,y,client\n1,,2,u\n2,x,3,\nnan,4,inf,v\n,5,6,v\n")
     for part in (
@@ -152,7 +152,7 @@ def test_all_bad_columns_are_named_at_once(tmp_path: Path) -> None:
 
 
 def test_the_last_two_columns_are_named_where_they_do_not_fit(tmp_path: Path) -> None:
-    """A file with its columns in another order: the message says which two were taken, and what to do."""
+    """The message for reordered columns says which two were used as output and client, and what to do."""
     with pytest.raises(InputError, match="'price' is read as target and 'age' as client, the last two columns: name"):
         _load(tmp_path, "hospital,price,age\nA,1,2\nB,2,3\n")
     with pytest.raises(InputError) as caught:
@@ -162,7 +162,7 @@ def test_the_last_two_columns_are_named_where_they_do_not_fit(tmp_path: Path) ->
 
 @pytest.mark.parametrize("sign", [",", ";"])
 def test_chunks_make_one_table(sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows in chunks of three are the rows of the file; the line of a bad cell is that of an editor."""
+    """Rows read in chunks of three are those of the file; errors have the line number of an editor."""
     monkeypatch.setattr("fedtheory.federation.problem.delimited.CHUNK", 3)
     numbers = np.arange(30).reshape(10, 3) / 4
     lines = ["a,b,y,client", *(f"{a},{b},{y},{'vu'[n % 2]}" for n, (a, b, y) in enumerate(numbers.tolist()))]

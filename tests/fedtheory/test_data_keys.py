@@ -1,4 +1,4 @@
-"""Keys of a least-squares problem: columns by name, shares of the clients, and what is done to the columns."""
+"""Keys of a least-squares problem: columns by name, client weights, and preparation of columns."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ OUTPUTS = [["1", "0", "3"], ["-1/3"]]
 
 
 def _given(arithmetic: Arithmetic = RATIONAL, **problem: Any) -> Run:
-    """The run of rows that are written into the run file."""
+    """Return the run of rows that are inside the run file."""
     rows = {"kind": "least-squares", "inputs": INPUTS, "outputs": OUTPUTS}
     return parse_run({"problem": {**rows, **problem}, "algorithm": ALGORITHM}, arithmetic)
 
 
 def test_shares_by_rows() -> None:
-    """With shares = "samples" the objective is the mean over all rows, exactly; with "equal" clients count alike."""
+    """With shares = "samples" the objective is exactly the average over all rows; with "equal", clients have equal
+    weights.
+    """
     problem = _given(shares="samples").problem
     assert problem.weights.tolist() == [fmpq(3, 4), fmpq(1, 4)]
     at = RATIONAL.array(["2/3", "-1"])
@@ -44,7 +46,7 @@ def test_shares_by_rows() -> None:
 
 
 def test_who_minimises_half_of_the_loss_takes_twice_the_step_size() -> None:
-    """As the note on the loss says: the same models, round by round."""
+    """Half of the loss with twice the step size gives the same models, as the note on the loss says."""
     ours = _given()
     assert notes_on(ours.problem)[0].startswith("F_i is the average of (y - x'w)^2")
     half = quadratic(ours.problem.hessians / 2, ours.problem.linear / 2, ours.problem.start)
@@ -56,7 +58,7 @@ def test_who_minimises_half_of_the_loss_takes_twice_the_step_size() -> None:
 
 
 def test_weights_of_ones_own_are_no_shares() -> None:
-    """Either shares or weights, and shares are one of two words."""
+    """Either shares or weights may be given, and shares are one of two words."""
     with pytest.raises(InputError, match=r"problem\.shares: expected either shares or weights"):
         _given(shares="samples", weights=["1/2", "1/2"])
     with pytest.raises(InputError, match=r"problem\.shares: expected one of equal, samples"):
@@ -64,7 +66,7 @@ def test_weights_of_ones_own_are_no_shares() -> None:
 
 
 def test_a_ridge_is_half_its_square_for_every_client() -> None:
-    """Values, gradients, Hessians and the optimum, as equal rationals."""
+    """The ridge adds to values, gradients, Hessians and the optimum of every client, as equal rationals."""
     plain, run = _given(shares="samples").problem, _given(shares="samples", ridge="2/7").problem
     ridge, at = fmpq(2, 7), RATIONAL.array(["2/3", "-1"])
     assert run.value(at) == plain.value(at) + ridge * (at @ at) / 2
@@ -79,7 +81,7 @@ def test_a_ridge_is_half_its_square_for_every_client() -> None:
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["float", "rational"])
 def test_a_ridge_is_in_the_constants_of_the_run(arithmetic: Arithmetic) -> None:
-    """Curvatures of clients and samples rise by it; noise does not change at a given point."""
+    """Curvatures of clients and samples increase by the ridge; noise at a given point does not change."""
     plain, run = (_given(arithmetic, batch=1, ridge=ridge) for ridge in (0, "2/7"))
     two_sevenths = arithmetic.number("2/7", "ridge")
     for name in ("smoothness", "strong_convexity", "sample_smoothness"):
@@ -90,7 +92,7 @@ def test_a_ridge_is_in_the_constants_of_the_run(arithmetic: Arithmetic) -> None:
 
 
 def test_a_ridge_is_written_into_run_files() -> None:
-    """And read back; without one the key is not there."""
+    """A ridge is written and read back; without one the key is absent."""
     table = run_table(_given(ridge="1/3", shares="samples"))
     assert table["problem"]["ridge"] == "1/3"
     assert table["problem"]["weights"] == ["3/4", "1/4"]
@@ -100,19 +102,19 @@ def test_a_ridge_is_written_into_run_files() -> None:
 
 @pytest.mark.parametrize("ridge", ["-1/3", "much", [1]])
 def test_a_ridge_is_a_number_that_is_not_negative(ridge: object) -> None:
-    """Anything else is refused with its key."""
+    """A ridge that is not a non-negative number is rejected with its key."""
     with pytest.raises(InputError, match=r"problem\.ridge"):
         _given(ridge=ridge)
 
 
 def _with_ones(arithmetic: Arithmetic, **keys: Any) -> Run:
-    """Return the rows with an intercept, as the last column."""
+    """Return the run with an intercept as the last column."""
     inputs = [[[*row, "1"] for row in rows] for rows in INPUTS]
     return _given(arithmetic, inputs=inputs, shares="samples", ridge="2/7", **keys)
 
 
 def test_an_intercept_without_penalty() -> None:
-    """Values, gradients, Hessians and the optimum, as equal rationals; only the last coefficient is left out."""
+    """Only the last coefficient is excluded from the ridge, as equal rationals of values, gradients and the optimum."""
     full, run = (_with_ones(RATIONAL, penalize_intercept=flag).problem for flag in (True, False))
     ridge, at = fmpq(2, 7), RATIONAL.array(["2/3", "-1", "5"])
     assert full.value(at) - run.value(at) == ridge * 25 / 2
@@ -139,7 +141,7 @@ def test_an_intercept_without_penalty_in_floats() -> None:
 
 
 def test_an_intercept_without_penalty_in_many_dimensions() -> None:
-    """Few rows in many columns with mini-batches, as by the recursion over all dimensions in rationals."""
+    """Few rows in many columns with mini-batches agree with the recursion over all dimensions in rationals."""
     generator = np.random.default_rng(4)
     inputs = [np.column_stack([generator.integers(-2, 3, (2, 17)), np.ones(2)]).tolist() for _ in range(2)]
     rows = {"inputs": inputs, "outputs": generator.integers(-2, 3, (2, 2)).tolist()}
@@ -150,7 +152,7 @@ def test_an_intercept_without_penalty_in_many_dimensions() -> None:
 
 
 def test_ridge_of_scikit_learn() -> None:
-    """Its alpha is n ridge/2, with clients that weigh by their rows and an intercept that is left out."""
+    """scikit-learn's alpha is n ridge/2, for clients weighted by rows and an unpenalised intercept."""
     from sklearn.linear_model import Ridge
 
     generator = np.random.default_rng(2)
@@ -164,7 +166,7 @@ def test_ridge_of_scikit_learn() -> None:
 
 
 def test_there_is_an_intercept_to_leave_out() -> None:
-    """Without a last column of ones the key is refused; it is written into run files, and read back."""
+    """Without a last column of ones the key is rejected; otherwise it is written and read back."""
     with pytest.raises(InputError, match=r"problem\.penalize_intercept: expected an intercept"):
         _given(ridge=1, penalize_intercept=False)
     table = run_table(_with_ones(RATIONAL, penalize_intercept=False))
@@ -183,7 +185,7 @@ HOMES = """age,hospital,price,rooms,note
 
 @pytest.fixture
 def homes(tmp_path: Path) -> Path:
-    """A csv and a Parquet file with the same rows: the columns are in no particular order, one holds words."""
+    """Return a csv and a Parquet file with the same rows, shuffled columns, and a column of words."""
     (tmp_path / "homes.csv").write_text(HOMES)
     table = {
         "age": [30, 40, 50, 20],
@@ -215,7 +217,7 @@ def test_columns_by_name(file: str, homes: Path) -> None:
 
 @pytest.mark.parametrize("file", ["homes.csv", "homes.parquet"])
 def test_all_other_columns_are_features(file: str, homes: Path) -> None:
-    """Without `features`; a column of words among them is named, with what to do."""
+    """Without `features` all other columns are features; a column of words is an error with a suggestion."""
     with pytest.raises(InputError, match=r"column 'note': expected a number, got 'new', as in all rows: leave"):
         _read(homes, file, target="price", client="hospital")
     (homes / "homes.csv").write_text(HOMES.replace("note", "client"))
@@ -225,7 +227,7 @@ def test_all_other_columns_are_features(file: str, homes: Path) -> None:
 
 
 def test_rows_without_a_client_column_are_dealt_out(homes: Path) -> None:
-    """By `clients`, as those of an npz file; a column that is named goes before, and not together with it."""
+    """Rows are distributed over `clients`; a named client column takes precedence, and both together are rejected."""
     rows = {"target": "price", "features": ["age", "rooms"]}
     data = _read(homes, "homes.csv", **rows, clients=2).problem.data
     assert data is not None
@@ -237,7 +239,7 @@ def test_rows_without_a_client_column_are_dealt_out(homes: Path) -> None:
 
 
 def test_without_names_the_last_two_columns_are_y_and_client(homes: Path) -> None:
-    """Whatever they are called; features may still be named."""
+    """Without names the last two columns are output and client; features may be named."""
     (homes / "old.csv").write_text("a,b,price,site\n1,2,3,x\n4,5,6,y\n")
     for chosen in ({}, {"features": ["a", "b"]}):
         data = _read(homes, "old.csv", **chosen).problem.data
@@ -261,13 +263,13 @@ BAD_NAMES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("changes", "message"), BAD_NAMES.values(), ids=[name.replace(" ", "-") for name in BAD_NAMES])
 def test_names_that_do_not_fit(changes: dict[str, Any], message: str, homes: Path) -> None:
-    """The key, the file, and what it has instead."""
+    """The message has the key, the file, and its columns."""
     with pytest.raises(InputError, match=message):
         _read(homes, "homes.csv", **(NAMED | changes))
 
 
 def test_names_need_columns_with_names(homes: Path) -> None:
-    """Data sets by name and npz files have none."""
+    """Data sets by name and npz files have no column names."""
     np.savez(homes / "homes.npz", X=np.ones((2, 1)), y=np.ones(2), client=np.arange(2))
     for data in ("homes.npz", "diabetes"):
         with pytest.raises(InputError, match=r"problem\.data: columns have names in files"):
@@ -285,7 +287,7 @@ CELLS: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize(("cell", "message"), CELLS.values(), ids=CELLS)
 def test_what_stands_in_a_numbers_place(cell: str, message: str, homes: Path) -> None:
-    """The row as an editor counts it, the column's name, and what to do."""
+    """The message has the row as in an editor, the column's name, and a suggestion."""
     (homes / "homes.csv").write_text(HOMES.replace("50,", f"{cell},"))
     with pytest.raises(InputError, match=message):
         _read(homes, "homes.csv", **NAMED)
@@ -293,7 +295,7 @@ def test_what_stands_in_a_numbers_place(cell: str, message: str, homes: Path) ->
 
 @pytest.mark.parametrize(("sign", "decimal"), [(",", "."), (";", "."), (";", ","), ("\t", ".")])
 def test_what_stands_between_cells(sign: str, decimal: str, homes: Path) -> None:
-    """Commas, semicolons and tabs, as the first line has them; with semicolons, commas may be decimal."""
+    """Separators are commas, semicolons or tabs, as in the first line; with semicolons, commas may be decimal."""
     text = HOMES.replace(".", "point").replace(",", sign).replace("point", decimal)
     (homes / "other.csv").write_text(text)
     data = [_read(homes, file, RATIONAL, **NAMED).problem.data for file in ("homes.csv", "other.csv")]
@@ -313,14 +315,14 @@ def test_one_decimal_sign_for_a_file(homes: Path) -> None:
 
 
 def test_another_encoding(homes: Path) -> None:
-    """It says which one is expected, not which byte was wrong."""
+    """The message for a wrong encoding names the expected one."""
     (homes / "latin.csv").write_bytes("größe,y,client\n1,2,3\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"expected UTF-8; save it in this encoding"):
         _read(homes, "latin.csv")
 
 
 def test_missing_cells_of_parquet(homes: Path) -> None:
-    """Nulls are missing values; rows count from one."""
+    """Nulls are missing values; rows are counted from one."""
     parquet.write_table(pa.table({"a": [1.0, None], "y": [1, 2], "client": ["u", None]}), homes / "null.parquet")
     with pytest.raises(InputError, match=r"row 2, column 'a': missing value \('None'\)"):
         _read(homes, "null.parquet")
@@ -340,7 +342,7 @@ def test_a_name_for_two_columns(homes: Path) -> None:
 
 
 def test_standardised_columns_and_an_intercept(homes: Path) -> None:
-    """Over all rows, not those of a client; the column of ones is the last one, and stays unchanged."""
+    """Columns are standardised over all rows; the column of ones is last, and not changed."""
     data = _read(homes, "homes.csv", **NAMED, standardize=True, intercept=True).problem.data
     assert data is not None
     rows = np.concatenate(data.inputs)
@@ -354,7 +356,7 @@ def test_standardised_columns_and_an_intercept(homes: Path) -> None:
 
 
 def test_data_sets_by_name_have_their_intercept() -> None:
-    """It is not added twice, may be left out, and is not standardised away."""
+    """The intercept of a data set by name is not added twice, may be omitted, and is not standardised."""
     cases: list[tuple[dict[str, bool], int]] = [({}, 11), ({"intercept": True}, 11), ({"standardize": True}, 11)]
     for changes, columns in [*cases, ({"intercept": False}, 10)]:
         data = _read(Path(), "diabetes", clients=3, **changes).problem.data

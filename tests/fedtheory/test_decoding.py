@@ -1,4 +1,4 @@
-"""Documents are decoded into a closed set of types; anything else is refused before it is checked."""
+"""Documents are decoded into a closed set of types; anything else is rejected before the check."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ HONEST = Certificate(claim="t:false", links=[[Term(ONE, square(x))]])
 
 
 class MyReason(InequalityRef):
-    """A user-defined reason."""
+    """A user-defined inequality."""
 
     def instantiate(self, context: Context) -> Inequality:
-        """Return the claim that a square is not positive."""
+        """Return the false inequality that minus a square is non-negative."""
         return Inequality("mine", -super().instantiate(context).expression)
 
 
@@ -42,21 +42,21 @@ class MyTerm(Term):
     """A user-defined term."""
 
     def whole(self, reason: Inequality) -> Any:
-        """The other sign."""
+        """Return the negated slack."""
         return -super().whole(reason)
 
 
 @dataclass(frozen=True)
 class MyDerived(Derived):
-    """Something that follows from nothing."""
+    """A derivation without premises."""
 
     def slack(self, _symbol: Any, _slack: Any) -> Any:
-        """Return the claim that nothing is larger than zero."""
+        """Return the false inequality that a negative number is non-negative."""
         return -T
 
 
 class MyText(str):
-    """A text that is any other."""
+    """A text that is equal to every text."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class MyText(str):
 
 
 class MySymbol(sp.Symbol):
-    """A symbol that is any other."""
+    """A symbol that is equal to every symbol."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class MySymbol(sp.Symbol):
 
 
 class MyRational(sp.Rational):
-    """A number that looks like another one."""
+    """A number that is equal to another one."""
 
     __slots__ = ()
 
@@ -94,12 +94,12 @@ MINE = Fact("no round is taken", -T)
 
 
 def terms(*found: Any, **parts: Any) -> Certificate:
-    """A certificate of one link."""
+    """Return a certificate of one link."""
     return Certificate(claim="t:false", links=[list(found)], **parts)
 
 
 def parts(*found: Any, **known: Any) -> Combination:
-    """A sum of one link."""
+    """Return a sum of one link."""
     return Combination(claim="t:false", links=[list(found)], **known)
 
 
@@ -154,13 +154,13 @@ ODD: dict[str, Any] = {
 
 @pytest.fixture
 def read_as(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
-    """Sets what documents are read as."""
+    """Return a function that sets the result of reading documents."""
     return lambda made: monkeypatch.setattr(checker, "certificate_in", lambda _claim, _document: made)
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_not_on_the_list_is_refused(name: str, read_as: Callable[[Any], None]) -> None:
-    """A piece of another type is refused by the list itself, before it is used."""
+    """The decoder rejects a part of another type before it is used."""
     with pytest.raises(Rejected):
         decode(ODD[name])
     read_as(ODD[name])
@@ -170,7 +170,7 @@ def test_what_is_not_on_the_list_is_refused(name: str, read_as: Callable[[Any], 
 
 @pytest.mark.parametrize("symbol", [T, x, r, sp.Symbol("T", real=True)])
 def test_symbols_of_a_certificate_stand_for_nothing_else(symbol: Any) -> None:
-    """A root is not what a symbol of the claim stands for, though a certificate calls it so."""
+    """A symbol of the claim cannot be declared as a root in a certificate."""
     made: Any = decode(terms(Term(symbol, square(symbol * y)), roots=[Root(symbol, T, [Part(T, facts.ONE)])]))
     (root,), ((term,),) = made.roots, made.links
     assert root.letter != symbol
@@ -179,7 +179,7 @@ def test_symbols_of_a_certificate_stand_for_nothing_else(symbol: Any) -> None:
 
 
 def test_symbols_of_products_are_their_own() -> None:
-    """Symbols of products stand for the products alone, and Cauchy-Schwarz concerns nothing else."""
+    """Symbols of products denote only these products, and Cauchy-Schwarz has no other premises."""
     facts_of = {"s": Nonnegative(s, [Term(ONE, square(x))]), "both": CauchySchwarz(s, r, r)}
     products = Products(scalars={s: Inner(x, x)}, facts=facts_of, parts=[Product(ONE, ["s"])])
     proof = check_certificate(
@@ -191,7 +191,7 @@ def test_symbols_of_products_are_their_own() -> None:
 
 @pytest.mark.long
 def test_what_is_on_the_list_remains_what_it_is() -> None:
-    """An honest certificate is accepted, and the fields of the recorded ones are equal but for lists and symbols."""
+    """A correct certificate is accepted, and decoded fields are equal to the recorded ones."""
     assert check_certificate(replace(POINTS, lhs=sp.S.Zero, rhs=norm_sq(x)), HONEST).verdict == "proved"
     for found in certificates().values():
         made = decode(found)

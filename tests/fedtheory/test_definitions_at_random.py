@@ -1,4 +1,4 @@
-"""Definitions made at random, and some that people write, against a literal reading of them over all outcomes."""
+"""Random and typical definitions of algorithms against a direct interpretation over all outcomes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_with_a_server(definition: FederatedAlgorithm, drawn: int) -> None:
 
 
 class Author:
-    """Writes a definition, with everything in it that the language allows."""
+    """Generator of definitions that use all parts of the language."""
 
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
@@ -150,27 +150,27 @@ class Author:
         self.hears = self.draw.random() < 0.5
 
     def number(self, of_client: bool) -> sp.Expr:
-        """A coefficient."""
+        """Return a coefficient."""
         common = [1, -1, sp.Rational(1, 2), sp.Rational(-2, 3), eta_g, *([coin, 1 - coin] if self.has_coin else [])]
         own = [eta, 1 / tau, importance, eta * tau] if of_client else []
         return sp.sympify(self.draw.choice([*common, *own]))
 
     def combination(self, vectors: list[sp.Expr], of_client: bool = True) -> sp.Expr:
-        """A linear combination."""
+        """Return a linear combination."""
         chosen = self.draw.sample(vectors, self.draw.randint(1, min(3, len(vectors))))
         return sp.Add(*(self.number(of_client) * vector for vector in chosen))
 
     def shown(self, vectors: list[sp.Expr]) -> sp.Expr:
-        """A linear combination in numbers."""
+        """Return a linear combination with numerical coefficients."""
         return sp.Add(*(sp.Rational(self.draw.randint(1, 4), 3) * vector for vector in vectors))
 
     def sums(self, inside: list[sp.Expr]) -> list[sp.Expr]:
-        """Vectors that come from all clients."""
+        """Return vectors that are aggregated over all clients."""
         kinds = [Weighted, Participants, *([Average] if self.hears else [])]
         return [self.draw.choice(kinds)(self.combination(inside)) for _ in range(2)]
 
     def definition(self) -> FederatedAlgorithm:
-        """Some definition."""
+        """Return a random definition."""
         own = [*self.server, *self.client]
         end = [*own, *self.local]
         point = self.combination(end)

@@ -1,4 +1,4 @@
-"""Proofs and the engine read a round of a definition in the same way, for definitions at random."""
+"""Proofs and the engine interpret a round of a definition equally, for random definitions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Values = dict[Any, list[fmpq]]
 
 
 def number(expression: Any, values: Mapping[Any, list[fmpq]], client: int) -> fmpq:
-    """The value of an expression of a proof, for one client on a line."""
+    """Return the value of an expression of a proof, for one client in one dimension."""
     if expression.is_Rational:
         return fmpq(int(expression.p), int(expression.q))
     if expression.is_Symbol:
@@ -59,7 +59,7 @@ def _each(expression: Any, values: Values) -> list[fmpq]:
 
 
 def _numbers(one: Round, run: Run) -> Values:
-    """Values of the numbers' symbols on a run."""
+    """Return the values of the numbers' symbols on a run."""
     sizes, steps = list(run.algorithm.work.step_sizes), [fmpq(count) for count in run.algorithm.work.steps]
     known: dict[Any, list[fmpq]] = {
         eta: sizes,
@@ -73,7 +73,7 @@ def _numbers(one: Round, run: Run) -> Values:
 
 
 def _after(one: Round, local: Mapping[Any, Any], values: Values, run: Run) -> Values:
-    """The vectors of the server and of the clients after a round with one outcome of its coins."""
+    """Return the vectors of the server and of the clients after a round, for one outcome of random decisions."""
     values = values | {local[of]: _each(where, values) for of, where in one.local_start(one.states).items()}
     stepped = one.local_step({**one.states, **local})
     for k in range(max(run.algorithm.work.steps)):
@@ -84,7 +84,7 @@ def _after(one: Round, local: Mapping[Any, Any], values: Values, run: Run) -> Va
 
 
 def means(algorithm: FederatedAlgorithm, run: Run) -> list[fmpq]:
-    """The mean of the model at the start of every round and at the end, as proofs read the definition."""
+    """Return the expected model at the start of every round and at the end, as in proofs."""
     local = {of: sp.Dummy(of.name, real=True) for of in algorithm.local_vectors}
     outcomes = [_with_vectors(one, local) for one in definitions.rounds_of(CLAIM)]
     first = outcomes[0]
@@ -99,7 +99,7 @@ def means(algorithm: FederatedAlgorithm, run: Run) -> list[fmpq]:
 
 
 def _with_vectors(one: Round, local: Mapping[Any, Any]) -> Round:
-    """A round in a theory that knows its vectors."""
+    """Return a round in a context that has its vectors."""
     shared = {START, *(one.states[of] for of in one.algorithm.server)}
     own = {*local.values(), *(one.states[of] for of in one.algorithm.client)}
     known = one.context
@@ -121,12 +121,12 @@ def _assert_read_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "depends on the graph" in found
         assert algorithm.uses(Mixed)
     else:
-        # What is the same for all is heard unchanged.
+        # Messages that are equal for all clients are not changed.
         assert found == [mean[0] for mean in run.trajectory.server_mean]
 
 
 def _read(algorithm: FederatedAlgorithm, run: Run) -> list[fmpq] | str:
-    """The means, or why they are not known."""
+    """Return the expectations, or the reason why they are not known."""
     try:
         return means(algorithm, run)
     except Rejected as reason:
@@ -135,7 +135,7 @@ def _read(algorithm: FederatedAlgorithm, run: Run) -> list[fmpq] | str:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_rounds_are_read_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Expectations over noise and coins, with full participation."""
+    """Expectations over noise and random decisions agree, with full participation."""
     _assert_read_alike(seed, monkeypatch)
 
 

@@ -1,4 +1,4 @@
-"""Each number of the vocabulary has one definition, and routines that compute a term otherwise agree with it."""
+"""Each quantity has one definition, and specialised routines agree with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fedtheory.language.signs import quantities_of_runs
 from verify.instances import FAMILIES, Instance
 
 FAST = sorted((one for one in quantities_of_runs() if has_fast_path(one)), key=lambda one: one.name)
-"""Quantities with a term that another routine computes."""
+"""Quantities with a term that a specialised routine computes."""
 RUNS = [(name, number) for name in sorted(FAMILIES) for number in (0, 3)]
 NAMES_OF_ONE_NUMBER = {
     frozenset({"interval_start_gap", "server_suboptimality"}),
@@ -30,11 +30,11 @@ NAMES_OF_ONE_NUMBER = {
     frozenset({"virtual_end_distance_sq", "server_distance_after_sq"}),
     frozenset({"optimum_gradient", "dissimilarity_at_optimum"}),
 }
-"""Numbers with one term and two names, each of a paper."""
+"""Quantities with one term and two names, each of a paper."""
 
 
 def test_each_number_has_a_term_or_a_kind() -> None:
-    """A number that no term defines says what kind of number it is, and by which property it is defined."""
+    """A quantity without a term has a kind and a property that defines it."""
     for one in quantities_of_runs():
         assert (one.term is None) != (one.primitive is None), one.name
         assert one.defining_property, one.name
@@ -52,12 +52,12 @@ def _symbol(quantity: Quantity) -> sp.Symbol:
 
 
 def _key(term: Term, root: bool) -> object:
-    """Meaning of a term, for any symbols of its quantities."""
+    """Return the meaning of a term, independent of symbols."""
     return term.expression.xreplace({symbol: _symbol(one) for symbol, one in term.where}), term.over, root
 
 
 def test_no_number_is_written_twice() -> None:
-    """But for those that two papers call by their own names."""
+    """Only quantities that two papers name differently have equal terms."""
     names = defaultdict(set)
     for one in quantities_of_runs():
         if one.term is not None:
@@ -77,7 +77,7 @@ def _is_zero(difference: Any) -> bool:
 
 
 def _count_agreements(run: Run) -> set[str]:
-    """The fast paths that have the value of their terms on a run; both may lack one."""
+    """Return the routines that have the value of their terms on a run; both may have none."""
     found = set()
     for one in FAST:
         assert one.term is not None
@@ -106,7 +106,7 @@ def test_fast_paths_have_the_values_of_terms(family: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("family", "number"), RUNS)
 def test_fast_paths_have_the_values_of_terms_everywhere(family: str, number: int) -> None:
-    """On stored runs of each family, in whatever arithmetic they are."""
+    """Routines agree with terms on stored runs of each family, in the arithmetic of the run."""
     _agreements(family, number)
 
 
@@ -121,7 +121,7 @@ def test_each_fast_path_is_compared() -> None:
 
 
 def test_means_over_rounds_are_terms() -> None:
-    """A mean over the updates is computed from the values of each, and has their term."""
+    """An average over updates is computed from the values of each, and has their term."""
     means = [one for one in FAST if isinstance(one.measure, MeanOverRounds)]
     assert len(means) >= 10
     for mean in means:

@@ -1,4 +1,4 @@
-"""Algorithms that are definitions on linear models: against plain loops, and moments where losses are quadratic."""
+"""Algorithms given by definitions on linear models, against plain loops, and moments for quadratic losses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _run(name: str, problem: dict[str, Any], rounds: int = 6) -> Any:
 
 
 def _on_models(name: str) -> LinearModelRun:
-    """Huber's loss of a great width is half of the square."""
+    """Return a run with Huber's loss of large width, which is quadratic."""
     root = np.sqrt(2)
     rows = {"inputs": (root * INPUTS).tolist(), "outputs": (root * TARGETS).tolist()}
     run = _run(name, {"kind": "huber", "width": 1e6, **rows})
@@ -49,7 +49,7 @@ def _on_models(name: str) -> LinearModelRun:
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_quadratic_losses_have_the_moments_of_quadratics(name: str) -> None:
-    """To 1e-9 relative where nothing is random, else within five standard errors."""
+    """Results agree to 1e-9 relative without randomness, else within five standard errors."""
     found = _on_models(name)
     expected = _run(name, {"kind": "least-squares", "inputs": INPUTS.tolist(), "outputs": TARGETS.tolist()})
     assert found.is_estimated == (name in RANDOM)
@@ -64,7 +64,7 @@ def test_quadratic_losses_have_the_moments_of_quadratics(name: str) -> None:
 
 
 def test_scaffold_is_the_plain_loop() -> None:
-    """On logistic regression with full gradients, step by step."""
+    """SCAFFOLD agrees with a plain loop on logistic regression with full gradients."""
     run = _run("scaffold", {"kind": "logistic", "inputs": INPUTS.tolist(), "outputs": CLASSES.tolist()})
     signs = 2.0 * CLASSES - 1
     x, common, own = np.array([1.0, -2.0]), np.zeros(FEATURES), np.zeros((CLIENTS, FEATURES))
@@ -94,7 +94,7 @@ def test_batches_are_estimated_with_intervals() -> None:
 
 
 def test_local_steps_are_those_of_the_update_rule() -> None:
-    """Averaged iterates are refused with a reason, and stale models."""
+    """Averaged iterates and stale models are rejected with a reason."""
     run = _on_models("scaffold")
     with pytest.raises(NotApplicable, match="scaffold is not a setting of it"):
         q.max_drift.on(run)

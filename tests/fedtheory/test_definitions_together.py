@@ -1,4 +1,4 @@
-"""Runs of definitions that are found together are those that are found alone, to the last bit."""
+"""Runs of definitions that are computed jointly equal those computed alone, to the last bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descriptions of data files against numbers by hand, and counts of what planned runs store."""
+"""Descriptions of data files against values by hand, and memory sizes of planned runs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_numbers_of_clients_and_of_all(tmp_path: Path) -> None:
 
 
 def test_a_first_run(tmp_path: Path) -> None:
-    """1/(4 L) = 1/32 is rounded down to 0.031; clients with unlike counts of rows weigh by them."""
+    """1/(4 L) = 1/32 is rounded down to 0.031; clients with different numbers of rows are weighted by them."""
     found = _describe(tmp_path, ROWS)
     table = found.run_table("rows.csv")
     assert table["algorithm"] == {"local_step_size": pytest.approx(0.031), "local_steps": 5, "rounds": 100}
@@ -66,7 +66,7 @@ def test_a_first_run(tmp_path: Path) -> None:
 
 
 def test_the_run_of_prepared_columns(tmp_path: Path) -> None:
-    """Two columns and an intercept are three coordinates; standardised columns of all rows have the mean square one."""
+    """Two columns and an intercept are three coordinates; standardised columns have mean square one."""
     file = tmp_path / "rows.csv"
     file.write_text("a,b,y,client\n1,5,1,u\n3,5,0,u\n1,9,2,v\n3,9,1,v\n")
     for standardize, intercept in ((False, False), (True, False), (False, True), (True, True)):
@@ -78,7 +78,7 @@ def test_the_run_of_prepared_columns(tmp_path: Path) -> None:
 
 
 def test_notes_on_rows(tmp_path: Path) -> None:
-    """Unlike counts are noted with the least and the largest; flat directions where a column is always zero."""
+    """Notes give the least and the largest number of rows, and flat directions if a column is always zero."""
     notes = _describe(tmp_path, ROWS).notes
     assert any(note.startswith("clients have 2 to 3 rows: ") for note in notes)
     assert not any("flat directions" in note or "never changes" in note for note in notes)
@@ -90,7 +90,7 @@ def test_notes_on_rows(tmp_path: Path) -> None:
 
 
 def test_scales_of_columns(tmp_path: Path) -> None:
-    """Inputs 1, 1, 2, 2, 2 and outputs 2, 4, 2, 2, 2."""
+    """Scales are those of inputs 1, 1, 2, 2, 2 and outputs 2, 4, 2, 2, 2."""
     found: Any = document(_describe(tmp_path, ROWS))
     assert found["rows"] == 5
     (feature,) = found["features"]
@@ -114,7 +114,7 @@ def _run(**algorithm: Any) -> Run:
 
 
 def test_numbers_between_rounds() -> None:
-    """In a plane: the model alone; with SCAFFOLD two vectors of the server and one of each of three clients."""
+    """In the plane, runs keep the model alone; with SCAFFOLD two server vectors and one of each of three clients."""
     assert numbers_of_path(_run()) == 2
     assert numbers_of_path(_run(name="scaffold")) == 2 * (2 + 3)
 

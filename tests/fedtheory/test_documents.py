@@ -1,4 +1,6 @@
-"""Certificates as documents: what is written is read and checked the same, fits the schema, and is never executed."""
+"""Certificates as documents: they are read and checked like the originals, satisfy the schema, and are never
+executed.
+"""
 
 from __future__ import annotations
 
@@ -39,15 +41,15 @@ LONG = {
     "vlaski2023:eq-5.65",
     "vlaski2023:thm-5.1.recursion.explicit",
 }
-"""Certificates that take seconds to judge."""
+"""Certificates that take seconds to check."""
 SOME = [pytest.param(one, marks=[pytest.mark.long] * (number % 4 > 0)) for number, one in enumerate(IDS)]
-"""All of them, one in four among the tests that are asked first."""
+"""All certificates, or one in four for the fast tests."""
 SCHEMA = Path(__file__).parents[2] / "docs" / "certificate.schema.json"
 
 
 @cache
 def document(claim_id: str) -> Any:
-    """The document of a recorded certificate."""
+    """Return the document of a recorded certificate."""
     return document_of(find(claim_id), certificates()[claim_id])
 
 
@@ -59,7 +61,7 @@ def validator() -> Draft202012Validator:
 
 @pytest.mark.parametrize("claim_id", IDS)
 def test_what_is_read_is_what_was_written(claim_id: str) -> None:
-    """Through JSON text and back; what is written of what was read is read as the same, from then on."""
+    """Writing and reading through JSON gives an equal document."""
     claim, first = find(claim_id), document(claim_id)
     read = json.loads(json.dumps(first))
     assert read == first
@@ -80,7 +82,7 @@ def test_what_is_read_is_what_was_written(claim_id: str) -> None:
     ],
 )
 def test_documents_are_judged_as_certificates(claim_id: str) -> None:
-    """A document that has gone through JSON text twice is accepted as the certificate is."""
+    """A document that was written and read twice is accepted like the certificate."""
     claim = find(claim_id)
     second = document_of(claim, certificate_in(claim, json.loads(json.dumps(document(claim_id)))))
     proof = check_certificate(claim, json.loads(json.dumps(second)))
@@ -90,7 +92,9 @@ def test_documents_are_judged_as_certificates(claim_id: str) -> None:
 
 @pytest.mark.parametrize("claim_id", SOME)
 def test_a_document_fits_the_schema(claim_id: str) -> None:
-    """And not with a key more, without its kind or claim, or in another version."""
+    """A document satisfies the schema, but not with an additional key, without its kind or claim, or in another
+    version.
+    """
     whole = document(claim_id)
     assert not list(validator().iter_errors(whole))
     for key in ("kind", "claim"):
@@ -102,7 +106,7 @@ def test_a_document_fits_the_schema(claim_id: str) -> None:
 
 
 def test_the_schema_is_a_schema_and_is_on_record() -> None:
-    """The file in the documentation is the one that the package makes."""
+    """The file in the documentation is the schema of the package."""
     Draft202012Validator.check_schema(schema())
     assert SCHEMA.read_text(encoding="utf-8") == json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
@@ -118,7 +122,7 @@ print(json.dumps({name: digest(document_of(find(name), one)) for name, one in ce
 
 @pytest.mark.long
 def test_digests_are_those_of_the_content() -> None:
-    """Digests are equal in another process and for another order of keys; another content has another digest."""
+    """Equal content has equal digests in another process and with another order of keys; other content does not."""
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     found = subprocess.run([sys.executable, "-c", DIGESTS], env=environment, capture_output=True, text=True, check=True)
     digests = {claim_id: digest(document(claim_id)) for claim_id in IDS}
@@ -129,7 +133,7 @@ def test_digests_are_those_of_the_content() -> None:
 
 
 def shuffled(document: Any, chance: random.Random) -> Any:
-    """A document with the keys of each table in another order."""
+    """Return a document with the keys of each table in another order."""
     if isinstance(document, list):
         return [shuffled(one, chance) for one in document]
     if not isinstance(document, dict):
@@ -137,7 +141,7 @@ def shuffled(document: Any, chance: random.Random) -> Any:
     return {key: shuffled(document[key], chance) for key in chance.sample(list(document), len(document))}
 
 
-# What is refused: with one line that names the place, at once, and without being executed.
+# Rejected documents give one line with the place, at once, without execution.
 
 x, eta, T, r = sp.Symbol("x", real=True), *sp.symbols("eta T r", positive=True)
 WHERE = {x: q.point, eta: q.local_step_size, T: q.rounds}
@@ -151,7 +155,7 @@ PART = ("certificate", "roots", 0, "parts", 0)
 
 
 def changed(*path: Any, to: Any) -> Any:
-    """The document of the small certificate with something else in one place."""
+    """Return the document of the small certificate with one changed part."""
     whole = deepcopy(document_of(CLAIM, SMALL))
     place = whole
     for key in path[:-1]:
@@ -161,7 +165,7 @@ def changed(*path: Any, to: Any) -> Any:
 
 
 def refusal(whole: Any) -> str:
-    """Return the message with which a document is refused: within a second, in one line, by every reader."""
+    """Return the message with which every reader rejects a document, within a second, in one line."""
     begun = time.process_time()
     with pytest.raises(InputError) as refused:
         certificate_in(CLAIM, whole)
@@ -173,19 +177,19 @@ def refusal(whole: Any) -> str:
 
 
 def test_the_small_document_is_accepted() -> None:
-    """So that what is refused below is refused for what was changed."""
+    """The unchanged small document is accepted."""
     assert check_certificate(CLAIM, changed("version", to=1)).verdict == "proved"
 
 
 @pytest.mark.parametrize("symbol", [[r], {}, r + 1, sp.Symbol("r", real=True), None], ids=str)
 def test_what_is_no_symbol_has_no_name(symbol: Any) -> None:
-    """Nor has one of another sign that is called the same."""
+    """A symbol without a name, or of another sign with the same name, is rejected."""
     with pytest.raises(InputError, match="has no name"):
         Scope({"r": r}).name_of(symbol)
 
 
 def test_of_a_symbol_with_two_names_the_first_counts() -> None:
-    """So that certificates are written in one way."""
+    """Of two names of a symbol the first is written, so that documents are unique."""
     assert Scope({"one": r, "other": r}).name_of(r) == "one"
 
 
@@ -226,7 +230,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], Any, str]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_documents_that_are_none(name: str) -> None:
-    """Unknown keys, wrong types, another claim, symbols that are taken: the line names the place."""
+    """Unknown keys, wrong types, another claim, and used symbols are rejected with the place."""
     path, value, expected = WRONG[name]
     assert expected in refusal(changed(*path, to=value))
 
@@ -295,7 +299,7 @@ LARGE: dict[str, str] = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_expressions_that_would_take_forever(name: str) -> None:
-    """Quotients below quotients and powers of powers grow without end: they are refused at once."""
+    """Nested quotients and powers of powers, which grow without bound, are rejected at once."""
     places = ((*TERM, "coefficient"), (*TERM, "reason", "of"), (*PART, "coefficient"))
     for place in (*places, ("certificate", "roots", 0, "of")):
         refusal(changed(*place, to=LARGE[name]))
@@ -304,14 +308,14 @@ def test_expressions_that_would_take_forever(name: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS, ids=[text[:30] for text in TEXTS])
 def test_texts_that_are_no_expressions(text: str) -> None:
-    """They are refused wherever an expression stands."""
+    """Invalid texts are rejected in place of any expression."""
     places = ((*TERM, "coefficient"), (*TERM, "reason", "of"), ("certificate", "relaxed", 0))
     for place in (*places, ("certificate", "roots", 0, "of"), (*PART, "coefficient")):
         refusal(changed(*place, to=text))
 
 
 def test_a_key_says_one_thing(tmp_path: Path) -> None:
-    """A repeated key is refused: some readers take its first value, others its last."""
+    """A repeated key is rejected, because some readers use its first value, others its last."""
     file = tmp_path / "twice.json"
     file.write_text(json.dumps(document("liu2022:thm-1")).replace('"claim":', '"claim": "other:thm-1", "claim":', 1))
     with pytest.raises(InputError, match="claim: expected this key once"):
@@ -319,7 +323,7 @@ def test_a_key_says_one_thing(tmp_path: Path) -> None:
 
 
 def test_nothing_is_executed(tmp_path: Path) -> None:
-    """A text that would leave a file behind leaves none."""
+    """A text that would create a file does not create it."""
     file = tmp_path / "executed"
     for made in (f"open({str(file)!r}, 'w')", f"__import__('pathlib').Path({str(file)!r}).touch()"):
         for text in (made, f"inner(point, {made})", f"(lambda: {made})()", f"point.a[{made}]", f"1 if {made} else 2"):

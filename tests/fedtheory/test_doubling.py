@@ -1,4 +1,4 @@
-"""Many rounds by doubling are the same as one after the other, and do not need more of them."""
+"""Rounds by repeated squaring equal those one by one, also for many rounds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AVERAGES = (
 
 
 def problem_of(seed: int, clients: int = 3, dimension: int = 2) -> Problem:
-    """Quadratics with curvatures from 1/2 to 2, and noise, in floats."""
+    """Return quadratics with curvatures from 1/2 to 2, and noise, in floats."""
     generator = np.random.default_rng(seed)
     factors = generator.standard_normal((clients, dimension, dimension))
     bases = np.stack([np.linalg.qr(factor)[0] for factor in factors])
@@ -43,14 +43,14 @@ def problem_of(seed: int, clients: int = 3, dimension: int = 2) -> Problem:
 
 
 def whole(generator: np.random.Generator, size: int) -> Array:
-    """A matrix of small rationals."""
+    """Return a matrix of small rationals."""
     return RATIONAL.array(generator.integers(-3, 4, (size, size))) / fmpq(7)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 70))
 @settings(max_examples=30, deadline=None, derandomize=True)
 def test_any_number_of_rounds_at_once(seed: int, rounds: int) -> None:
-    """The power, the noise, the sum and the last moment are those of a loop, in rationals."""
+    """The power, the noise, the sum and the last moment equal those of a loop, in rationals."""
     generator = np.random.default_rng(seed)
     round_map, noise, start = (whole(generator, 2) for _ in range(3))
     found = many_rounds(round_map, noise, start, rounds)
@@ -66,7 +66,7 @@ def test_any_number_of_rounds_at_once(seed: int, rounds: int) -> None:
 
 
 def test_no_rounds() -> None:
-    """There is nothing to double."""
+    """Zero rounds give the initial moment."""
     with pytest.raises(ValueError, match="at least one"):
         many_rounds(np.eye(2), np.eye(2), np.eye(2), 0)
 
@@ -74,7 +74,7 @@ def test_no_rounds() -> None:
 @given(st.integers(0, 10**6), st.integers(1, 400), st.integers(1, 4))
 @settings(max_examples=25, deadline=None, derandomize=True)
 def test_means_are_those_of_the_loop(seed: int, rounds: int, local_steps: int) -> None:
-    """All means and averages over rounds agree with those of the updates one by one to 1e-10."""
+    """All averages over rounds agree with those of single updates to 1e-10."""
     problem = problem_of(seed)
     algorithm = fedavg(problem, rounds=rounds, local_step_size=0.05, local_steps=local_steps, server_step_size=1.0)
     run, one_by_one = Run(problem, algorithm), Trajectory(problem, algorithm)
@@ -85,7 +85,7 @@ def test_means_are_those_of_the_loop(seed: int, rounds: int, local_steps: int) -
 
 
 def test_a_million_rounds() -> None:
-    """A mean over a million rounds is the loop's to 1e-10; averages need no moment of a single round."""
+    """An average over a million rounds agrees with a loop to 1e-10, without moments of single rounds."""
     problem = problem_of(7)
     algorithm = fedavg(problem, rounds=10**6, local_step_size=1e-4, local_steps=3, server_step_size=1.0)
     run = Run(problem, algorithm)
@@ -97,12 +97,12 @@ def test_a_million_rounds() -> None:
 
 
 def plain(quantity: q.RunQuantity, run: Run) -> float:
-    """A quantity's value."""
+    """Return a quantity's value."""
     return float(np.asarray(quantity.on(run)).reshape(-1)[0])
 
 
 def test_a_million_rounds_of_many_clients() -> None:
-    """Twenty clients in fifty dimensions: the loop's moments would fill 20 GB."""
+    """Twenty clients in fifty dimensions run without the 20 GB of a loop's moments."""
     problem = problem_of(3, clients=20, dimension=50)
     algorithm = fedavg(problem, rounds=10**6, local_step_size=1e-3, local_steps=5, server_step_size=1.0)
     run = Run(problem, algorithm)
@@ -113,7 +113,7 @@ def test_a_million_rounds_of_many_clients() -> None:
 
 
 def test_divergence_names_the_same_round() -> None:
-    """A step size that is too large is found out in the same round as one by one."""
+    """A divergence is detected in the same round as one by one."""
     problem = problem_of(1)
     algorithm = fedavg(problem, rounds=2000, local_step_size=2.0, local_steps=2, server_step_size=1.0)
     run, one_by_one = Run(problem, algorithm), Trajectory(problem, algorithm)
@@ -124,7 +124,7 @@ def test_divergence_names_the_same_round() -> None:
 
 
 def test_rounds_that_differ_are_followed_one_by_one() -> None:
-    """With sampled clients, or in rationals, there is no doubling."""
+    """Rounds with client sampling, or in rationals, are computed one by one."""
     problem = problem_of(2)
     sampled = fedavg(
         problem, rounds=3, local_step_size=0.1, local_steps=2, server_step_size=1.0, participation=Uniform(2)

@@ -1,4 +1,4 @@
-"""Finite laws of noise and of participants: their moments are the ones that the engine uses."""
+"""Finite distributions of noise and participants have the moments that the engine uses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LINEAR = RATIONAL.zeros(3, 2)
 
 
 def _gradient_maps(oracle: Oracle) -> Array:
-    """Full gradients as maps of (1, x), (3, 2, 3); of oracles that have no data, those of nothing."""
+    """Return full gradients as maps of (1, x), (3, 2, 3); zero maps for oracles without data."""
     if not isinstance(oracle, MiniBatch):
         return RATIONAL.zeros(3, 2, 3)
     return _problem(1, True, oracle.data.ridge).gradient_maps
@@ -64,7 +64,7 @@ def _covariances(oracle: Oracle, moment: Array) -> Array:
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_pulled_back_forms(name: str) -> None:
-    """A form in the noise has the mean of its pulled-back form at the point, for any symmetric form."""
+    """The expectation of a quadratic form in the noise is that of its pulled-back form at the point."""
     oracle = ORACLES[name]
     form = RATIONAL.array([[3, "-1/2"], ["-1/2", "7/3"]])
     maps = _gradient_maps(oracle)
@@ -76,7 +76,7 @@ def test_pulled_back_forms(name: str) -> None:
 
 
 def _noise(draws: Draws, at: brute.Point) -> Array:
-    """Noise of every draw at a point, (n, d)."""
+    """Return the noise of every draw at a point, (n, d)."""
     noise: Array = draws.maps @ RATIONAL.array([1, *at])
     return noise
 
@@ -104,7 +104,7 @@ def test_moments_of_draws(name: str) -> None:
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_averaged_over_points(name: str) -> None:
-    """The covariance averaged over a law of points with a mean and a spread is the mean of the draws' covariances."""
+    """The covariance averaged over random points is the average of the draws' covariances."""
     oracle = ORACLES[name]
     chances = brute.point("1/2", "1/4", "1/8", "1/8")
     vectors = [RATIONAL.array([1, *at]) for at in POINTS]
@@ -120,7 +120,7 @@ def test_averaged_over_points(name: str) -> None:
 
 @pytest.mark.parametrize(("batch", "replacement"), [(1, True), (2, True), (2, False), (1, False)])
 def test_batches_are_the_enumerated_ones(batch: int, replacement: bool) -> None:
-    """The law of the noise at a point is that of all ordered batches or of all subsets, one by one."""
+    """The distribution of the noise at a point is that of all ordered batches or of all subsets."""
     pair = data(*WIDE, ["3", "-2"], batch=batch, replacement=replacement)
     best = pair.tiny.minimiser()
     for i, client in enumerate(pair.tiny.clients):
@@ -138,7 +138,7 @@ def _swap(law: Any) -> list[tuple[Any, fmpq]]:
 
 @given(st.fractions(min_value=0, max_value=50, max_denominator=1000), st.integers(1, 3))
 def test_any_variance(variance: Any, size: int) -> None:
-    """The variance of the draws is exact, isotropic, and one outcome is no longer than the rounded-up deviation."""
+    """The variance of the draws is exact and isotropic, and no outcome exceeds the rounded-up deviation."""
     exact = RATIONAL.number(str(variance), "variance")
     oracle = AdditiveNoise(RATIONAL.array([exact]))
     draws = oracle.draws(0, RATIONAL.zeros(1, size))
@@ -153,7 +153,7 @@ def test_any_variance(variance: Any, size: int) -> None:
 
 
 def test_zero_variance_has_one_outcome() -> None:
-    """A client without noise among others draws nothing."""
+    """A client without noise among others has a single outcome."""
     draws = ORACLES["tiny and zero"].draws(1, LINEAR)
     assert draws.probabilities.tolist() == [1]
     assert (draws.maps == 0).all()
@@ -170,7 +170,7 @@ def test_too_many_batches() -> None:
 
 
 def test_repeated_oracles_draw_as_their_clients() -> None:
-    """Client i + M n of n copies draws as client i."""
+    """Client i + M n of n copies samples like client i."""
     for oracle in ORACLES.values():
         for client in range(3):
             once = oracle.draws(client, LINEAR)
@@ -194,7 +194,7 @@ def _truth(law: Participation, shares: brute.Point) -> brute.Law:
 @pytest.mark.parametrize("clients", SHARES)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_outcomes_of_participation(law: Participation, clients: int) -> None:
-    """All outcomes are the enumerated ones; their moments are those of the law; counts and averages are theirs."""
+    """All outcomes are enumerated, and their moments, counts and averages are those of the law."""
     shares = brute.point(*SHARES[clients])
     weights = RATIONAL.array(list(shares))
     if isinstance(law, Uniform) and law.selected > clients:
@@ -234,14 +234,14 @@ def test_equal_shares_average(law: Participation) -> None:
 
 
 def test_outcomes_are_listed_once() -> None:
-    """Multinomial counts stand for their orders, so no outcome comes twice."""
+    """Multinomial counts represent all orders, so no outcome occurs twice."""
     _, drawn = Multinomial(3).outcomes(RATIONAL.array([fmpq(1, 3)] * 3))
     assert max(Counter(map(tuple, drawn)).values()) == 1
     assert len(drawn) == math.comb(5, 3)
 
 
 def test_additive_noise_of_a_problem_is_its_oracle() -> None:
-    """The problem's noise arrives in the draws, client by client."""
+    """The draws of a problem contain the additive noise of each client."""
     problem = quadratics([[["1"]], [["2"]]], [[1], [0]], [0], deviation=[3, "1/2"]).engine.problem
     for client, size in enumerate(brute.point(3, "1/2")):
         draws = problem.centred.oracle.draws(client, problem.centred.linear)

@@ -1,4 +1,4 @@
-"""Limits that a run on a data file exceeds by its keys and the file's header: the file's numbers are not read."""
+"""Limits that follow from keys and the header of a data file are checked without reading its numbers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def files(tmp_path: Path) -> Path:
     ],
 )
 def test_sizes_are_no_larger_than_the_files(files: Path, name: str, size: tuple[int, int]) -> None:
-    """A table may have a target, a client and numbers of rows next to its features; text does not count its rows."""
+    """A table may have output, client and row number in addition to features; text does not tell its number of rows."""
     assert smallest_size(files / name) == size
 
 
@@ -64,7 +64,7 @@ def _refuse(files: Path, problem: dict[str, Any], algorithm: dict[str, Any], ari
 
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail where a data file is read."""
+    """Make reading of data files fail."""
 
     def fail(*_: Any) -> None:
         raise AssertionError("the file was read")
@@ -92,13 +92,13 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_keys_that_no_file_allows(
     files: Path, name: str, problem: dict[str, Any], algorithm: dict[str, Any], message: str
 ) -> None:
-    """Whatever the format is."""
+    """Keys that exceed a limit are rejected for every format."""
     assert message in _refuse(files, {"data": name, **problem}, algorithm)
 
 
 @pytest.mark.usefixtures("unread")
 def test_headers_that_no_key_allows(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hessians of two clients in four dimensions, 20 numbers in rationals, losses of five rows in three rounds."""
+    """Two clients in four dimensions, 20 numbers in rationals, and losses of five rows in three rounds are rejected."""
     monkeypatch.setattr(limits, "MOST_ENTRIES", 31)
     assert "got 2 x 4 x 4: use fewer" in _refuse(files, {"clients": 2}, {})
     assert "got 2 x 1 x 1" not in str(_readable(files, {"clients": 2, "features": ["a"], "data": "d.parquet"}))
@@ -119,7 +119,7 @@ def _readable(files: Path, problem: dict[str, Any]) -> Exception:
 
 
 def test_nothing_is_refused_that_fits(files: Path) -> None:
-    """At the limits themselves files are read."""
+    """Files exactly at the limits are read."""
     for kind in ("least-squares", "huber"):
         content = {
             "problem": {"kind": kind, "data": "d.npz"},
@@ -129,7 +129,7 @@ def test_nothing_is_refused_that_fits(files: Path) -> None:
 
 
 def test_a_limit_is_named_alone(files: Path) -> None:
-    """Other mistakes are not looked for, which would read the file."""
+    """Other mistakes are not searched, because that would read the file."""
     run = files / "run.toml"
     run.write_text(
         '[problem]\nkind = "least-squares"\ndata = "d.csv"\n[algorithm]\nrounds = 100000000\nlocal_step_siz = 1\n'

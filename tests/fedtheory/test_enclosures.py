@@ -30,18 +30,18 @@ radii = st.sampled_from([0.0, 1e-20, 0.25, 3.0])
 
 
 def exact(value: Fraction) -> fmpq:
-    """A fraction as flint has it."""
+    """Convert a fraction to a flint number."""
     return fmpq(value.numerator, value.denominator)
 
 
 def around(value: Fraction, radius: float) -> Enclosure:
-    """An enclosure that contains a number, which need not be its midpoint."""
+    """Return an enclosure that contains a number, which need not be its midpoint."""
     with precise_enclosures():
         return Enclosure(arb(exact(value)) + arb(radius / 2, radius))
 
 
 def contains(found: object, value: Fraction) -> bool:
-    """Return whether an enclosure contains a number, asked with so many bits that its own rounding does not matter."""
+    """Return whether an enclosure contains a number, with enough bits that rounding does not matter."""
     with precise_enclosures(2048):
         return bool((bare(found) - exact(value)).contains(0))
 
@@ -75,7 +75,7 @@ def test_comparisons_are_certain_or_refused(x: Fraction, y: Fraction, radius: fl
 
 
 def test_a_number_less_itself_is_zero() -> None:
-    """However wide an enclosure is, it is equal to itself, and its square is that of one number."""
+    """Every enclosure is equal to itself, and its square is that of one number."""
     wide = Enclosure(arb(1, 2))
     assert wide - wide == 0
     assert wide == wide  # noqa: PLR0124
@@ -85,14 +85,14 @@ def test_a_number_less_itself_is_zero() -> None:
 
 
 def test_floats_do_not_mix() -> None:
-    """No rounded number gets into an enclosure."""
+    """Mixing a float with an enclosure is an error."""
     for operation in (operator.add, operator.mul, operator.truediv, operator.lt):
         with pytest.raises(TypeError):
             operation(Enclosure(arb(1)), 0.5)
 
 
 def test_enclosures_in_arrays() -> None:
-    """NumPy's sums, products and functions work on enclosures next to rationals."""
+    """NumPy's sums, products and functions work on enclosures mixed with rationals."""
     values = enclosed(RATIONAL.array(["1/3", "2/3"]))
     assert bare(values.sum()).overlaps(arb(1))
     assert bare(values @ RATIONAL.array([3, 6])).overlaps(arb(5))
@@ -103,7 +103,7 @@ def test_enclosures_in_arrays() -> None:
 @few
 @given(st.lists(st.tuples(rationals, radii), min_size=1, max_size=5))
 def test_extremes_enclose(given_numbers: list[tuple[Fraction, float]]) -> None:
-    """The largest of enclosures that may overlap contains the largest number, the smallest the smallest."""
+    """The maximum and minimum of overlapping enclosures contain the true ones."""
     numbers = [x for x, _ in given_numbers]
     kept = [around(x, radius) for x, radius in given_numbers]
     assert contains(largest(kept), max(numbers))
@@ -114,7 +114,7 @@ def test_extremes_enclose(given_numbers: list[tuple[Fraction, float]]) -> None:
 
 
 def test_extremes_of_overlapping_intervals() -> None:
-    """Numbers in [0, 2] and [1, 3]: the larger one is in [1, 3], the smaller one in [0, 2]."""
+    """For numbers in [0, 2] and [1, 3] the larger is in [1, 3], the smaller in [0, 2]."""
     low, high = np.array([Enclosure(arb(1, 1))]), np.array([Enclosure(arb(2, 1))])
     top, bottom = bare(maximum(low, high)[0]), bare(minimum(low, high)[0])
     assert top.contains(arb(2, 1))
@@ -125,7 +125,7 @@ def test_extremes_of_overlapping_intervals() -> None:
 
 
 def test_their_arithmetic() -> None:
-    """Data are read as rationals; roots are enclosures, of numbers that are certain not to be negative."""
+    """Data are read as rationals; roots are enclosures of numbers that are certainly non-negative."""
     assert ENCLOSED.number("1/3", "x") == fmpq(1, 3)
     assert ENCLOSED.sqrt(fmpq(9, 4)) == fmpq(3, 2)
     root = ENCLOSED.sqrt(RATIONAL.array([2]))[0]
@@ -142,7 +142,7 @@ def test_their_arithmetic() -> None:
 
 
 def test_rationals_beside_enclosures() -> None:
-    """A short rational above a enclosure, and one next to it; rationals are themselves."""
+    """Short rationals are found above and close to an enclosure; rationals are returned as given."""
     third = fmpq(1, 3)
     assert rational_above(third) == rational_near(third) == third
     with precise_enclosures():

@@ -1,4 +1,4 @@
-"""Documents that stand for enormous numbers are refused after work that is counted, whatever was checked before."""
+"""Documents for enormous numbers are rejected after a bounded amount of work, independent of earlier checks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ QUICK = ("brackets", "signs", "integers", "powers of numbers", "means")
 
 @pytest.mark.parametrize("name", QUICK)
 def test_large_numbers_are_refused(name: str) -> None:
-    """As coefficients, in vectors, conditions and bounds: none is proved, and no error but a refusal comes of it."""
+    """Large coefficients, vectors, conditions and bounds are rejected without another error."""
     found = [checked(document) for full, document in with_numbers() if full.startswith(f"{name} ")]
     assert {proof.verdict for proof in found} == {"broken"}
 
@@ -47,21 +47,21 @@ def test_large_numbers_are_refused(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in NUMBERS if name not in QUICK])
 def test_larger_numbers_are_refused(name: str) -> None:
-    """Larger numbers, which take up to all of the allowed work, are refused."""
+    """Larger numbers are rejected after at most the allowed work."""
     test_large_numbers_are_refused(name)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name, _ in repeated()])
 def test_much_of_everything_is_refused(name: str) -> None:
-    """Terms, parts, premises, conditions and keys without end; declared symbols that nothing uses change nothing."""
+    """Very many terms, parts, premises, conditions and keys are rejected; unused symbols change nothing."""
     expected = "proved" if name in {"many letters", "a long name"} else "broken"
     assert checked(dict(documents())[name]).verdict == expected
 
 
 @pytest.mark.long
 def test_work_ends_at_its_limit() -> None:
-    """The limit is passed by one piece of work at most, and the step that fails says so."""
+    """The limit is exceeded by at most one piece of work, and the failing step says so."""
     _, document = next(with_numbers())
     proof = checked(document)
     assert str(MOST_WORK) in proof.steps[-1].text
@@ -70,7 +70,7 @@ def test_work_ends_at_its_limit() -> None:
 
 @pytest.mark.parametrize("claim", ["renard2022:lemma-2.3", "renard2022:lemma-2.3.mean", "renard2022:thm-2.1.sharp"])
 def test_work_does_not_depend_on_what_was_checked_before(claim: str) -> None:
-    """Cached results count as if they were computed again."""
+    """Cached results count like new ones."""
     once, again = (check_certificate(find(claim), recorded(claim)).work for _ in range(2))
     assert once == again
     assert claim in once
@@ -78,7 +78,7 @@ def test_work_does_not_depend_on_what_was_checked_before(claim: str) -> None:
 
 @pytest.mark.long
 def test_recorded_certificates_have_room() -> None:
-    """Each takes less than half of the work that a certificate may take, with all that it relies on."""
+    """Each recorded certificate takes less than half of the allowed work, including its premises."""
     most = {claim: sum(prove(find(claim)).work.values()) for claim in certificates()}
     assert 2 * max(most.values()) < MOST_WORK, max(most, key=most.__getitem__)
     assert max(len(json.dumps(prove(find(claim)).document)) for claim in certificates()) * 10 < LONGEST
@@ -86,7 +86,7 @@ def test_recorded_certificates_have_room() -> None:
 
 @pytest.mark.long
 def test_no_assumption_is_tried_for_endless_documents(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To check once more for each assumption what took all of its work would take minutes."""
+    """Missing assumptions are not searched for a document that took all of the allowed work."""
     _, document = next(with_numbers())
     proof = checked(document)
     monkeypatch.setattr(missing, "check_certificate", lambda *_: pytest.fail("checked again"))
@@ -94,7 +94,7 @@ def test_no_assumption_is_tried_for_endless_documents(monkeypatch: pytest.Monkey
 
 
 def test_long_documents_are_refused_unread(tmp_path: Path) -> None:
-    """A file is read up to the limit, and what is in memory is measured as well."""
+    """A file is read only up to the limit, and documents in memory are measured as well."""
     file = tmp_path / "long.json"
     file.write_text("{" + " " * LONGEST + "}")
     with pytest.raises(InputError, match=f"at most {LONGEST} characters"):
@@ -103,7 +103,7 @@ def test_long_documents_are_refused_unread(tmp_path: Path) -> None:
 
 
 def test_meters() -> None:
-    """Work counts in the innermost block alone, what is kept counts again, and what fails is not kept."""
+    """Work counts in the innermost block, cached results count again, and failures are not cached."""
     calls = []
 
     @remembered(8)
@@ -127,7 +127,7 @@ def test_meters() -> None:
 
 
 def test_products_and_powers_of_polynomials() -> None:
-    """Products are exact, and refused where they would be large: by terms, or by words of coefficients."""
+    """Products of polynomials are exact, and rejected if they would be large, by terms or by words of coefficients."""
     assert polynomials.multiply(x + y, x - y) == x**2 - y**2
     assert polynomials.raised((x + 1, y), -2) == (y**2, x**2 + 2 * x + 1)
     with pytest.raises(Rejected, match="divided by zero"):
@@ -142,7 +142,7 @@ def test_products_and_powers_of_polynomials() -> None:
 
 
 def test_common_factors_are_divided_out() -> None:
-    """A common factor is divided out if the result has few terms; where it may have too many, nothing is begun."""
+    """A common factor is cancelled if the result has few terms; large computations are not started."""
     below = (x - 1) * (y - 1) * (z - 1)
     above = (x**4 - 1) * (y**4 - 1) * (z**4 - 1)
     assert polynomials.lowest(above * 2, below) == (
@@ -169,7 +169,7 @@ def test_many_symbols_that_go_together_have_few_terms() -> None:
 
 
 def test_words_count_common_denominators() -> None:
-    """Coefficients are as long as over their common denominator, in which polynomials are kept."""
+    """The size of coefficients is measured over their common denominator."""
     small = x * fmpq(1, 3) + y
     large = sum((gen * fmpq(1, 2**61 + 2 * n + 1) for n, gen in enumerate(RING.gens())), ONE)
     assert polynomials.count_words(small) == 1
@@ -177,7 +177,7 @@ def test_words_count_common_denominators() -> None:
 
 
 def test_composition_and_factors() -> None:
-    """Symbols from their bounds on, and denominators as products: both are refused where they would be large."""
+    """Substitutions of shifted symbols, and products of denominators, are rejected if they would be large."""
     shifted = [gen + 1 for gen in RING.gens()]
     assert polynomials.composed(x * y, shifted) == (x + 1) * (y + 1)
     with pytest.raises(Rejected, match="terms"):
@@ -188,7 +188,7 @@ def test_composition_and_factors() -> None:
 
 
 def test_sums_over_steps_of_high_powers() -> None:
-    """Power sums are worked out once each, not twice as often for each power."""
+    """Each power sum is computed once."""
     k, n = sp.symbols("k n", positive=True, integer=True)
     from fedtheory.kernel import Numbers
     from fedtheory.kernel.expressions import LocalSum, norm_sq
@@ -200,7 +200,7 @@ def test_sums_over_steps_of_high_powers() -> None:
 
 
 def test_quotients_of_sums_of_powers() -> None:
-    """Compilation refuses expressions that SymPy's notation makes short."""
+    """Compilation rejects expressions that only SymPy's notation makes short."""
     symbols = {name: sp.Symbol(name) for name in ("local_step_size", "smoothness", "local_steps", "rounds")}
     above = sp.Mul(*(symbol**40 - 1 for symbol in symbols.values()))
     below = sp.Mul(*(symbol - 1 for symbol in symbols.values()))
@@ -215,13 +215,13 @@ def test_degrees_of_a_common_factor() -> None:
 
 
 def test_zero_in_the_place_of_a_symbol() -> None:
-    """Zero has no terms, and powers of it none either."""
+    """Substituting zero for a symbol gives no terms, also in powers."""
     zero = ONE - ONE
     assert polynomials.composed(x**2 * y + z**2 + y + 3, [zero, y, zero, *others]) == y + 3
 
 
 def test_the_work_of_a_quotient_is_that_of_both_its_parts() -> None:
-    """Numbers of a thousand words cost as much in the numerator as in the denominator, and more than small ones."""
+    """Numbers of a thousand words cost equally in numerator and denominator, and more than small ones."""
 
     def work(numerator: object, denominator: object) -> int:
         with limited(None) as meter:
@@ -233,7 +233,9 @@ def test_the_work_of_a_quotient_is_that_of_both_its_parts() -> None:
 
 
 def test_terms_without_a_common_factor_are_at_least_as_many_as_there_are() -> None:
-    """Without its common factor x + 1 has one term, and (x + 1)(1 + x + y + z)^20 has 23 over 3 terms."""
+    """The lower bound on the number of terms after cancelling is 1 for x + 1, and for (x + 1)(1 + x + y + z)^20 23 over
+    3.
+    """
     pair = (x + 1, (x + 1) * (1 + x + y + z) ** 20)
     for one, other in (pair, pair[::-1]):
         assert polynomials._terms_without_common_factor(one, other) >= 1771

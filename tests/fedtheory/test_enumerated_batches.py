@@ -25,7 +25,7 @@ def _run(*tables: tuple[list[list[Any]], list[Any]], **settings: Any) -> Any:
 @pytest.mark.parametrize("batch", [1, 2, 3])
 @pytest.mark.parametrize("table", [LINE, PLANE], ids=["line", "plane"])
 def test_one_client(table: Any, batch: int, replacement: bool) -> None:
-    """Two local steps on four data points."""
+    """Two local steps on four data points agree with the enumeration."""
     rounds = 2 if batch < 3 or not replacement else 1
     pair = _run(table, batch=batch, replacement=replacement, eta="1/10", steps=2, rounds=rounds)
     assert_server_agrees(pair)
@@ -36,7 +36,7 @@ def test_one_client(table: Any, batch: int, replacement: bool) -> None:
 @pytest.mark.parametrize("batch", [1, 2, 3])
 @pytest.mark.parametrize("tables", [(LINE, OTHER_LINE), (PLANE, OTHER_PLANE)], ids=["line", "plane"])
 def test_two_clients(tables: Any, batch: int, replacement: bool) -> None:
-    """One local step and two rounds, and two local steps and one round, with unequal weights and step sizes."""
+    """One step in two rounds, and two steps in one round, agree, with unequal weights and step sizes."""
     common = {"batch": batch, "replacement": replacement, "eta": ["1/10", "1/7"], "importance": ["1/4", "3/4"]}
     few = batch == 1 or not replacement
     for steps, rounds in [(1, 2), (2, 1)] if few else [(1, 1)]:
@@ -48,7 +48,7 @@ def test_two_clients(tables: Any, batch: int, replacement: bool) -> None:
 @pytest.mark.parametrize("replacement", [True, False], ids=["with replacement", "without"])
 @pytest.mark.parametrize("tables", [(LINE, OTHER_LINE), (PLANE, OTHER_PLANE)], ids=["line", "plane"])
 def test_a_ridge(tables: Any, replacement: bool) -> None:
-    """A ridge adds its gradient to every step and no noise; its optimum is not the data's."""
+    """A ridge adds its gradient to every step without noise; its optimum differs from that of the data."""
     common = {"replacement": replacement, "eta": ["1/10", "1/7"], "importance": ["1/4", "3/4"], "ridge": "2/3"}
     for batch, steps, rounds in [(1, 1, 2), (1, 2, 1), (2, 1, 1), (None, 2, 2)]:
         pair = _run(*tables, **common, batch=batch, steps=steps, rounds=rounds)
@@ -57,7 +57,7 @@ def test_a_ridge(tables: Any, replacement: bool) -> None:
 
 
 def test_clients_of_different_sizes() -> None:
-    """Clients with four, two and one rows, and different numbers of local steps."""
+    """Clients with four, two and one rows, and different numbers of local steps, agree."""
     small: Any = ([[1], [-2]], [1, 1])
     single: Any = ([["1/2"]], [3])
     for replacement in (True, False):
@@ -66,7 +66,7 @@ def test_clients_of_different_sizes() -> None:
 
 
 def test_whole_batches_are_full_gradients() -> None:
-    """A batch of all rows without replacement has no noise, with replacement it has."""
+    """A batch of all rows has no noise without replacement, and noise with replacement."""
     full = _run(LINE, batch=None, eta="1/10", steps=2, rounds=2).engine.trajectory.server_distance_sq
     without = _run(LINE, batch=4, replacement=False, eta="1/10", steps=2, rounds=2).engine.trajectory.server_distance_sq
     with_replacement = _run(LINE, batch=4, eta="1/10", steps=2, rounds=2).engine.trajectory.server_distance_sq
@@ -75,7 +75,7 @@ def test_whole_batches_are_full_gradients() -> None:
 
 
 def test_noise_variance_where_it_is_the_same_everywhere() -> None:
-    """Inputs of one length on a line: sample gradients differ by constants, so the noise is the same everywhere."""
+    """With inputs of equal norm in one dimension the noise is equal everywhere."""
     run = data([[[1], [1], [-1], [-1]]], [[1, 0, 2, 0]], [1], batch=2, replacement=False, eta="1/10").engine
     # Sample gradients are 2 (w - 1), 2 w, 2 (w + 2), 2 w: mean 2 w + 1/2, variance (2.5^2 + .5^2 + 3.5^2 + .5^2) / 4.
     per_sample = (fmpq(25, 4) + fmpq(1, 4) + fmpq(49, 4) + fmpq(1, 4)) / 4

@@ -44,20 +44,20 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_server_expectations(name: str) -> None:
-    """Mean, suboptimality, distance and gradient of the server's model."""
+    """Mean, suboptimality, distance and gradient of the server's model agree."""
     assert_server_agrees(quadratics(**SETTINGS[name]))
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_local_expectations(name: str) -> None:
-    """Suboptimality and distance of the averaged iterate, and every client's drift."""
+    """Suboptimality and distance of the averaged iterate, and every client's drift, agree."""
     assert_local_agrees(quadratics(**SETTINGS[name]))
 
 
 @pytest.mark.parametrize("steps", [(1, 2), (3, 1), (2, 3)])
 @pytest.mark.parametrize("shape", [LINE, PLANE], ids=["line", "plane"])
 def test_unequal_local_steps(shape: dict[str, Any], steps: tuple[int, int]) -> None:
-    """Clients that take different numbers of steps, with unequal weights, step sizes and noise."""
+    """Clients with different numbers of steps, and unequal weights, step sizes and noise, agree."""
     small = shape is LINE
     pair = quadratics(
         **shape,
@@ -73,7 +73,7 @@ def test_unequal_local_steps(shape: dict[str, Any], steps: tuple[int, int]) -> N
 
 
 def test_the_two_sides_can_differ() -> None:
-    """The comparison is sharp: another noise variance of one client, and the numbers differ."""
+    """With another noise variance of one client the numbers differ, so that the comparison is not vacuous."""
     right, wrong = (quadratics(**LINE, deviation=[1, d], rounds=2) for d in (1, "11/10"))
     mismatched = type(right)(wrong.engine, right.tiny)
     with pytest.raises(AssertionError):

@@ -19,7 +19,7 @@ IMPORTANCES = [["1/3", "1/3", "1/3"], ["1/2", "1/3", "1/6"], ["1/10", "1/5", "3/
 
 
 def _laws(importance: tuple[fmpq, ...]) -> list[tuple[Participation, brute.Law]]:
-    """Every law of this number of clients next to the list of its draws."""
+    """Return every law of this number of clients with the list of its outcomes."""
     clients = len(importance)
     laws: list[tuple[Participation, brute.Law]] = [(Full(), brute.full_weights(importance))]
     laws += [(Fixed(s), brute.fixed_weights(importance, s)) for s in {(0,), (clients - 1,), tuple(range(clients))}]
@@ -37,7 +37,7 @@ def _laws(importance: tuple[fmpq, ...]) -> list[tuple[Participation, brute.Law]]
 
 @pytest.mark.parametrize("given", IMPORTANCES, ids=str)
 def test_moments_of_the_weights(given: list[str]) -> None:
-    """E[w_i], E[w_i w_j], E[w_i^2], and whether the weights are the same in every round."""
+    """E[w_i], E[w_i w_j], E[w_i^2] agree, and whether weights are equal in every round."""
     importance = brute.point(*given)
     clients = range(len(importance))
     for law, draws in _laws(importance):
@@ -67,7 +67,7 @@ def test_weights_are_unbiased(given: list[str]) -> None:
 
 @pytest.mark.parametrize("given", IMPORTANCES[1:4], ids=str)
 def test_samples_follow_the_enumerated_law(given: list[str]) -> None:
-    """Frequencies of drawn weights are those of the law, within five standard deviations."""
+    """Frequencies of sampled weights agree with the law within five standard deviations."""
     importance, replicas = brute.point(*given), 20_000
     floats = np.array([float(p.p) / float(p.q) for p in importance])
     for law, draws in _laws(importance):
@@ -95,7 +95,7 @@ def _with_law(shape: dict[str, Any], number: int, **settings: Any) -> Any:
 @pytest.mark.parametrize("number", range(len(_laws(brute.point(*THREE["importance"])))))
 @pytest.mark.parametrize("server", ["1", "4/3"])
 def test_runs_on_a_line(number: int, server: str) -> None:
-    """Three clients with noise, two rounds; local quantities as well, whose client weights stay p_i."""
+    """Three clients with noise and two rounds agree in one dimension; averages inside rounds keep the weights p_i."""
     pair = _with_law(THREE, number, rounds=2, server=server)
     assert_server_agrees(pair)
     assert_local_agrees(pair)
@@ -103,19 +103,19 @@ def test_runs_on_a_line(number: int, server: str) -> None:
 
 @pytest.mark.parametrize("number", range(len(_laws(brute.point(*THREE["importance"])))))
 def test_runs_with_unequal_local_steps(number: int) -> None:
-    """Partial participation of clients that take different numbers of local steps."""
+    """Partial participation with different numbers of local steps agrees."""
     assert_server_agrees(_with_law(THREE, number, rounds=2, steps=(2, 3, 1)))
 
 
 @pytest.mark.parametrize("number", range(len(_laws(brute.point(*PLANE["importance"])))))
 def test_runs_in_a_plane(number: int) -> None:
-    """Two clients in two dimensions, two local steps."""
+    """Two clients in two dimensions with two local steps agree."""
     pair = _with_law(PLANE, number, rounds=2, steps=2)
     assert_server_agrees(pair)
 
 
 def test_all_clients_selected_is_full_participation() -> None:
-    """Uniform selection of all M clients gives the same run as full participation."""
+    """Uniform selection of all M clients equals full participation."""
     importance = brute.point(*THREE["importance"])
     whole = quadratics(**THREE, law=Uniform(3), weights=brute.uniform_weights(importance, 3), rounds=2).engine
     full = quadratics(**THREE, rounds=2).engine
@@ -125,20 +125,22 @@ def test_all_clients_selected_is_full_participation() -> None:
 
 @pytest.mark.parametrize("law", [Uniform(0), Uniform(3), Multinomial(0), Fixed(()), Fixed((2,)), Fixed((-1,))], ids=str)
 def test_laws_that_do_not_fit(law: Participation) -> None:
-    """Too few or too many clients, or numbers of clients that do not exist."""
+    """Too few or too many participants, or indices of missing clients, are rejected."""
     with pytest.raises(InputError, match=r"algorithm\.participation\.clients"):
         law.moments(RATIONAL.array(["1/2", "1/2"]))
 
 
 @pytest.mark.parametrize("law", [Bernoulli(fmpq(0)), Bernoulli(fmpq(3, 2)), Normalised(Uniform(3))], ids=repr)
 def test_chances_and_counts_that_do_not_fit(law: Participation) -> None:
-    """A coin that never shows a client, or more than always; normalised weights of too many clients."""
+    """Probabilities outside (0, 1], and normalised weights of too many clients, are rejected."""
     with pytest.raises(InputError, match=r"algorithm\.participation"):
         law.moments(RATIONAL.array(["1/4", "3/4"]))
 
 
 def test_normalised_weights_of_too_many_sets() -> None:
-    """In rationals they are refused with a way out; equal weights need no enumeration."""
+    """Normalised weights of too many sets are rejected in rationals with a suggestion; equal weights need no
+    enumeration.
+    """
     unequal = RATIONAL.array([f"{n}/20100" for n in range(1, 201)])
     with pytest.raises(InputError, match=r"sets of participants, got .*: use --arithmetic float, fewer clients"):
         Normalised(Uniform(10)).moments(unequal)
@@ -147,7 +149,7 @@ def test_normalised_weights_of_too_many_sets() -> None:
 
 
 def test_a_client_named_twice_does_not_change_the_total_weight() -> None:
-    """Fixed participation of a set S: a repeated client is refused, or S is read as a set; weights sum to one."""
+    """A repeated client in fixed participation is rejected or ignored; weights sum to one."""
     try:
         mean = Fixed((0, 0)).moments(RATIONAL.array(["1/2", "1/2"])).mean
     except InputError:

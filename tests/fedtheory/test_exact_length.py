@@ -1,4 +1,4 @@
-"""Runs of mini-batches in rationals: how many steps fit, counted before any of them."""
+"""Mini-batch runs in rationals: the feasible number of steps is computed in advance."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def _run(arithmetic: Any = RATIONAL, **changes: Any) -> Any:
 
 
 def test_products_of_samples_by_hand() -> None:
-    """Three rows in two dimensions: 3 x 3 and 2 x 2 products for each; none with full gradients."""
+    """Three rows in two dimensions give 3 x 3 and 2 x 2 products each; full gradients give none."""
     assert _run().problem.oracle.sample_products == 3 * (9 + 4)
     assert ExactOracle().sample_products == 0
 
 
 def test_bits_by_hand() -> None:
-    """Rows of 4 at most have 3 bits, two rows 2, a batch of one 1, a step of 1/20 five, the start none or one."""
+    """Rows of at most 4 have 3 bits, two rows 2, a batch of one 1, a step of 1/20 five, the start none or one."""
     run = _run()
     start = max(int(part).bit_length() for number in run.problem.start for part in (number.p, number.q))
     assert exact_length._bits(run.problem, run.problem.oracle, run.algorithm) == (
@@ -44,7 +44,7 @@ def test_bits_by_hand() -> None:
 
 
 def test_the_most_steps_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Step s multiplies 1 + (first + s growth)/64 words: the limit is the last number of steps whose sum fits."""
+    """Step s multiplies 1 + (first + s growth)/64 words: the limit is the last number of steps whose sum is allowed."""
     run = _run()
     first, growth = exact_length._bits(run.problem, run.problem.oracle, run.algorithm)
     for words in range(1, 60):
@@ -54,7 +54,7 @@ def test_the_most_steps_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_limits_hold_for_rationals_and_batches_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Floats and full gradients do not grow with the rows."""
+    """Limits apply to rationals with mini-batches only; floats and full gradients do not grow."""
     monkeypatch.setattr(exact_length, "MOST_WORDS", 0)
     full = {name: value for name, value in ROWS.items() if name != "batch"}
     for run in (_run(FLOAT), parse_run({"problem": full, "algorithm": STEPS}, RATIONAL)):
@@ -71,7 +71,7 @@ def test_limits_hold_for_rationals_and_batches_alone(monkeypatch: pytest.MonkeyP
     ],
 )
 def test_a_refusal_says_what_fits(most: int, way_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three rounds of two steps; what fits is said in rounds, or in steps where not even a round fits."""
+    """The message gives the feasible rounds, or the feasible steps if no round is feasible."""
     monkeypatch.setattr(exact_length, "most_exact_steps", lambda *_: most)
     run = _run()
     assert is_too_long_for_rationals(run.problem, run.algorithm)
@@ -91,7 +91,7 @@ def test_short_runs_are_as_in_floats() -> None:
 
 
 def test_files_that_are_too_long_for_rationals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused when they are read, by rows and columns with the intercept; in floats they are not."""
+    """Files that are too long for rationals are rejected when they are read; in floats they are not."""
     np.savez(tmp_path / "d.npz", X=np.eye(3), y=np.ones(3), client=[0, 1, 1])
     table = {"problem": {"kind": "least-squares", "data": "d.npz", "intercept": True}, "algorithm": STEPS}
     monkeypatch.setattr(limits, "MOST_EXACT_NUMBERS", 12)

@@ -1,4 +1,4 @@
-"""Quantities that a run refuses are found by measuring them, and proofs know that they need not exist."""
+"""Quantities without a value on a run are found by measuring, and proofs do not assume that they exist."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def refused(one: RunQuantity, by: Run) -> bool:
     ],
 )
 def test_what_an_update_lacks_is_known_to_proofs(without: Any, having: Any) -> None:
-    """No weights are defined if no client reports; single clients, and nonconvex ones, may have no minimiser."""
+    """Without a report no weights are defined; merged or nonconvex clients may have no minimiser."""
     known = {quantity.name for kind in KINDS for quantity in kind.quantities}
     every = {one.name: one for one in vars(q).values() if isinstance(one, RunQuantity)}
     lacking, other = run(*without), run(*having)
@@ -64,7 +64,7 @@ def test_what_an_update_lacks_is_known_to_proofs(without: Any, having: Any) -> N
 
 
 def test_a_claim_that_names_no_minimiser_may_have_none() -> None:
-    """Its proof knows x* by convexity, or where it says something of what is measured from x*."""
+    """A proof may use x* by convexity, or if the claim measures something from x*."""
     assumed: dict[str, tuple[Assumption, ...]] = {"smooth": (a.smooth,), "convex": (a.convex_and_smooth,)}
     claims = {
         name: Claim(id=f"mine:{name}", lhs=q.total_descent, rhs=1, assumptions=of) for name, of in assumed.items()

@@ -37,31 +37,31 @@ STEP_SIZES = (0.01, 0.1, 0.3)
 
 @cache
 def small_figure_2(split: Split) -> WeightsCompared:
-    """Four clients for six units of time."""
+    """Return the result for four clients and six units of time."""
     return figure_2(split, clients=4, horizon=6, step_sizes=STEP_SIZES)
 
 
 @cache
 def small_figure_3() -> LocalWorkCompared:
-    """Four clients for six units of time, up to four local steps."""
+    """Return the result for four clients and six units of time, with up to four local steps."""
     return figure_3(0.1, clients=4, horizon=6, local_steps=(1, 2, 4))
 
 
 @cache
 def small_figure_4() -> SplitCompared:
-    """Four clients for six units of time, two local steps."""
+    """Return the result for four clients and six units of time, with two local steps."""
     return figure_4("Dirichlet", clients=4, horizon=6, local_steps=2, step_sizes=STEP_SIZES)
 
 
 def finding(findings: tuple[Finding, ...], words: str) -> Finding:
-    """The one finding whose statement has these words."""
+    """Return the only finding whose statement has these words."""
     (found,) = [each for each in findings if words in each.statement]
     return found
 
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_digit_is_dealt_to_one_client(split: Split) -> None:
-    """The clients' data are the 1797 images, each client has some, and all clients count the same."""
+    """The clients' data are the 1797 images, each client has some, and all clients have equal weight."""
     problem = digits_problem(10, split)
     assert problem.data is not None
     sizes = [len(outputs) for outputs in problem.data.outputs]
@@ -72,13 +72,13 @@ def test_every_digit_is_dealt_to_one_client(split: Split) -> None:
 
 
 def test_another_seed_deals_other_rows() -> None:
-    """The seed decides who gets what; the same seed decides the same."""
+    """The seed determines the split."""
     sizes = [[len(y) for _, y in digits_problem(5, "Dirichlet", seed).data or ()] for seed in (0, 0, 1)]
     assert sizes[0] == sizes[1] != sizes[2]
 
 
 def test_the_columns_are_standardised_and_divided_by_two() -> None:
-    """Over all clients each feature has mean zero and mean square one quarter, the last column is one."""
+    """Over all clients each feature has mean zero and mean square one quarter, and the last column is one."""
     data = digits_problem(3, "IID").data
     assert data is not None
     inputs = np.concatenate(data.inputs)
@@ -88,13 +88,13 @@ def test_the_columns_are_standardised_and_divided_by_two() -> None:
 
 
 def test_the_first_asynchronous_update_is_that_of_the_fastest_client() -> None:
-    """After one update the expected losses are those of a gradient step plus the batch's variance, by hand."""
+    """Expected losses after one update are those of a gradient step plus the batch's variance, by hand."""
     problem = digits_problem(4, "Dirichlet")
     curve = scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=1).curve(0.1)
     assert problem.data is not None
     inputs, outputs = problem.data.inputs[0], problem.data.outputs[0]
     gradients = -2 * outputs[:, None] * inputs
-    # Update times 1/5, 7/15, 11/15, 1: d_1 = (5 + 15/7 + 15/11 + 1) (1/5) (1/4).
+    # Client times 1/5, 7/15, 11/15, 1: d_1 = (5 + 15/7 + 15/11 + 1) (1/5) (1/4).
     weight = (5 + 15 / 7 + 15 / 11 + 1) / 20
     mean = -0.1 * weight * gradients.mean(axis=0)
     covariance = (0.1 * weight) ** 2 * np.cov(gradients.T, bias=True) / BATCH
@@ -109,7 +109,7 @@ def test_the_first_asynchronous_update_is_that_of_the_fastest_client() -> None:
 
 
 def test_client_losses_average_to_the_loss_all_along() -> None:
-    """With the client weights as shares the weighted loss is E L(theta^n) of the trajectory."""
+    """With the client weights, the weighted loss is E L(theta^n) of the trajectory."""
     problem = digits_problem(4, "Dirichlet")
     chosen = scenario(problem, Synchronous(), 80, "Time-based", local_steps=3, horizon=5)
     curve = chosen.curve(0.1)
@@ -120,7 +120,7 @@ def test_client_losses_average_to_the_loss_all_along() -> None:
 
 
 def test_the_spread_is_a_standard_deviation_over_clients() -> None:
-    """With equal shares it is NumPy's; a client with share one leaves no spread."""
+    """With equal weights the spread is NumPy's standard deviation; for a single client it is zero."""
     curve = small_figure_2("Dirichlet").identical
     assert curve.spread(np.full(4, 0.25)) == pytest.approx(curve.client_losses.std(axis=1))
     assert curve.spread(np.array([0.0, 1.0, 0.0, 0.0])) == pytest.approx(np.zeros(len(curve.times)))
@@ -136,7 +136,7 @@ def test_final_values_are_over_the_last_twentieth() -> None:
 
 
 def test_the_first_model_below_a_level() -> None:
-    """Its time counts, also where the loss rises again later; infinite where no model is below."""
+    """The time of the first model below a level is returned, also if the loss rises again; infinite without one."""
     curve = Curve(0.1, np.arange(4.0), np.array([3.0, 1.0, 2.0, 0.5]), np.ones((4, 1)), np.zeros(4), diverges=False)
     assert curve.first_below(1.5) == 1
     assert curve.first_below(0.6) == 3
@@ -154,7 +154,7 @@ def test_tuned_step_sizes_minimise_the_final_loss_on_the_grid() -> None:
 
 
 def test_the_search_ends_with_the_first_divergence() -> None:
-    """Larger step sizes than one that diverges are not tried, and one that diverges is never the best."""
+    """Step sizes above a diverging one are not tried, and a diverging one is never the best."""
     problem = digits_problem(4, "IID")
     tuned = scenario(problem, Synchronous(), 0, "Time-based", local_steps=2, horizon=30).tuned((0.1, 4.0, 8.0))
     assert [curve.diverges for curve in tuned.curves] == [False, True]
@@ -163,7 +163,7 @@ def test_the_search_ends_with_the_first_divergence() -> None:
 
 
 def test_shares_are_those_of_the_reports() -> None:
-    """Identical weights count a client as often as it reports, and their minimiser has a larger loss of (2)."""
+    """With identical weights a client counts as often as it reports, and the minimiser has a larger loss of (2)."""
     result = small_figure_2("Dirichlet")
     problem = digits_problem(4, "Dirichlet")
     chosen = scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
@@ -174,7 +174,7 @@ def test_shares_are_those_of_the_reports() -> None:
 
 
 def test_findings_of_figure_2_follow_the_curves() -> None:
-    """With the two weightings exchanged, what was true of one is denied."""
+    """If the two weightings are exchanged, the findings are negated."""
     results = (small_figure_2("IID"), small_figure_2("Dirichlet"))
     exchanged = [replace(each, identical=each.time_based, time_based=each.identical) for each in results]
     before, after = findings_2(*results), findings_2(exchanged[0], exchanged[1])
@@ -187,7 +187,7 @@ def test_findings_of_figure_2_follow_the_curves() -> None:
 
 
 def test_a_gap_is_twice_as_large_only_if_it_is() -> None:
-    """The ratio of the gaps decides, not the split's name."""
+    """The ratio of the gaps decides, not the name of the split."""
     iid = small_figure_2("IID")
     doubled = _with_gap(iid, 2 * 0.01)
     single = _with_gap(iid, 0.01)
@@ -198,13 +198,13 @@ def test_a_gap_is_twice_as_large_only_if_it_is() -> None:
 
 
 def _with_gap(result: WeightsCompared, gap: float) -> WeightsCompared:
-    """The result with identical weights that lose everywhere by `gap`."""
+    """Return the result with identical weights that are worse everywhere by `gap`."""
     worse = replace(result.time_based, loss=result.time_based.loss + gap)
     return replace(result, identical=worse)
 
 
 def test_findings_of_figure_3_follow_the_curves() -> None:
-    """Sensitivity is denied when the weightings change places, the order of d_i when the clients do."""
+    """The finding on sensitivity is negated if the weightings are exchanged, that on d_i if the clients are."""
     result = small_figure_3()
     exchanged = replace(result, identical=result.time_based, time_based=result.identical)
     words = "more sensitive"
@@ -220,7 +220,7 @@ def test_findings_of_figure_3_follow_the_curves() -> None:
 
 
 def test_a_loss_falls_then_rises_if_its_minimum_is_inside() -> None:
-    """The best number of local steps has to be neither the smallest nor the largest."""
+    """The best number of local steps must be neither the smallest nor the largest."""
     result, curve = small_figure_3(), small_figure_3().identical[1]
     losses = {1: 2.0, 2: 1.0, 4: 3.0}
     bent = {steps: replace(curve, loss=np.full(20, loss)) for steps, loss in losses.items()}
@@ -231,7 +231,7 @@ def test_a_loss_falls_then_rises_if_its_minimum_is_inside() -> None:
 
 
 def test_findings_of_figure_4_follow_the_curves() -> None:
-    """A scheme outperforms another one only in the order of their final losses."""
+    """A scheme outperforms another one only by the order of their final losses."""
     result = small_figure_4()
     ordered = [_with_levels(each, (2.0, 1.0, 3.0)) for each in result.by_hardware]
     reversed_ = [_with_levels(each, (2.0, 3.0, 1.0)) for each in result.by_hardware]
@@ -242,7 +242,7 @@ def test_findings_of_figure_4_follow_the_curves() -> None:
 
 
 def _with_levels(compared: SchemesCompared, levels: tuple[float, float, float]) -> SchemesCompared:
-    """The comparison with a constant loss for each scheme, in the order synchronous, FedFix, asynchronous."""
+    """Return the comparison with a constant loss for each scheme, in the order synchronous, FedFix, asynchronous."""
     schemes = {}
     for (name, tuned), level in zip(compared.schemes.items(), levels, strict=True):
         curve = replace(tuned.best, loss=np.full(20, level), diverges=False)
@@ -276,7 +276,7 @@ def test_without_the_closed_form_half_intervals_are_something_else() -> None:
 
 
 def test_the_print_holds_for_one_client_only() -> None:
-    """Asynchronous FL with twice the server step size is the same for one client, not for more."""
+    """Asynchronous FL with twice the server step size is equal for one client only, despite the published statement."""
     (printed,) = [claim for claim in CLAIMS if claim.id == "fraboni2022:fig-4.F0"]
     (repaired,) = [claim for claim in CLAIMS if claim.corrects == printed.id]
     assert [check(printed, half_intervals(number)).holds for number in (4, 1)] == [True, False]
@@ -300,7 +300,7 @@ def test_half_intervals_need_identical_clients_and_half_of_their_time() -> None:
 
 
 def test_every_chart_has_a_name_of_its_own_and_says_what_comes_out() -> None:
-    """Seven kinds of charts, of which no two share a name, all with parts and a caption."""
+    """The seven kinds of charts have different names, parts and a caption."""
     pair = (small_figure_2("IID"), small_figure_2("Dirichlet"))
     compared = small_figure_4().by_hardware[1]
     at_best = chart_4(compared, "4 clients")
@@ -311,7 +311,7 @@ def test_every_chart_has_a_name_of_its_own_and_says_what_comes_out() -> None:
 
 
 def test_a_cross_marks_where_a_scheme_diverges() -> None:
-    """One above the other, at the step size from which on the losses are not drawn."""
+    """Crosses are above each other, at the step size from which losses are not drawn."""
     compared = small_figure_4().by_hardware[1]
     schemes = {
         name: Tuned((tuned.curves[0], replace(tuned.curves[1], diverges=True)))

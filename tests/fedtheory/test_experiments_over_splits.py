@@ -38,11 +38,11 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.tables import read_ta
 from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import WeightingOnSplit, weightings_on_split
 
 TOLERANCE = 1e-3
-"""Relative, for numbers that are stored with six digits and computed on another machine."""
+"""Relative tolerance for numbers stored with six digits and computed on another machine."""
 
 
 def finding(findings: tuple[Finding, ...], words: str) -> Finding:
-    """The one finding whose statement has these words."""
+    """Return the only finding whose statement has these words."""
     (found,) = [each for each in findings if words in each.statement]
     return found
 
@@ -58,7 +58,7 @@ def assert_close(record: Any, other: Any) -> None:
 
 
 def test_the_search_refines_around_the_best_coarse_point() -> None:
-    """For losses with one minimum the fine search finds it, also where the coarse grid leaves it out."""
+    """For losses with one minimum the fine search finds it, also between coarse grid points."""
     optima = (-7, -14)
     found = search(lambda point: [float((point - optimum) ** 2) for optimum in optima], 0, -20)
     best = [best_of(found, budget) for budget in range(2)]
@@ -68,13 +68,13 @@ def test_the_search_refines_around_the_best_coarse_point() -> None:
 
 
 def test_a_best_point_at_the_end_of_the_grid_is_not_interior() -> None:
-    """Losses that fall all the way down have their minimum at the end."""
+    """Decreasing losses have their minimum at the end."""
     found = search(lambda point: [float(point)], 0, -8)
     assert not best_of(found, 0).is_interior
 
 
 def test_tables_are_read_as_they_are_written(tmp_path: Path) -> None:
-    """Numbers, words, truth values, infinity and what is no number come back."""
+    """Numbers, words, booleans, infinity and NaN are read as written."""
     works = [LocalWorkOnSplit("IID", 1, 0.25, 3, 0.5, inf, 1.5, inf, nan, nan)]
     tuned = [TunedLocalWork("Dirichlet", 0, 4, 0.1, 0.2, 0.3, 0.4, is_interior) for is_interior in (True, False)]
     for kind, records in ((LocalWorkOnSplit, works), (TunedLocalWork, tuned)):
@@ -104,7 +104,7 @@ def test_the_first_move_is_that_of_one_batch() -> None:
 
 
 def test_final_losses_are_over_the_end_of_the_time_budget() -> None:
-    """Models of the last 5% of the budget count; a loss below the minimum is rounding of a run that diverges."""
+    """Models of the last 5% of the budget count; a loss below the minimum is rounding of a diverging run."""
     times = np.arange(101.0)
     curve = Curve(0.1, times, 200 - times, np.ones((101, 1)), np.zeros(101), diverges=False)
     assert final_loss(curve, 100, 0) == np.mean(np.arange(100, 105))
@@ -114,7 +114,7 @@ def test_final_losses_are_over_the_end_of_the_time_budget() -> None:
 
 
 def test_best_schemes_are_runs_at_their_step_sizes() -> None:
-    """Each record is the run at its step size; synchronous rounds are the same with every hardware."""
+    """Each record agrees with the run at its step size; synchronous rounds are equal for all hardware."""
     records = list(best_schemes("Dirichlet", 0, clients=4, times=(2, 4), local_steps=2))
     problem = digits_problem(4, "Dirichlet")
     for each in records:
@@ -130,7 +130,7 @@ def test_best_schemes_are_runs_at_their_step_sizes() -> None:
 
 
 def test_a_quarter_of_a_step_size_is_less_of_it() -> None:
-    """The changes of a run leave different numbers, and the server's step size multiplies the weights."""
+    """The changes of a run give different numbers, and the server's step size multiplies the weights."""
     found = {each.change: each for each in mitigations("Dirichlet", 0, 1 / 64, 4)}
     assert len({each.excess for each in found.values()}) == len(found)
     quarter = found["a quarter of the local steps"]
@@ -151,7 +151,7 @@ def test_stored_tables_have_all_splits() -> None:
 
 @pytest.mark.long
 def test_the_first_stored_split_is_computed_again() -> None:
-    """Both weightings on the first split, as stored."""
+    """Both weightings on the first split are recomputed and agree with the stored record."""
     for record, other in zip(weightings_on_split("IID", 0), stored("weightings")[:2], strict=True):
         assert_close(record, other)
 
@@ -159,13 +159,13 @@ def test_the_first_stored_split_is_computed_again() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_stored_tables_are_computed_again(table: str) -> None:
-    """Every record of a table, as stored."""
+    """Every record of a table is recomputed and agrees."""
     for record, other in zip(recompute(table), stored(table), strict=True):
         assert_close(record, other)
 
 
 def test_findings_of_figure_2_follow_the_records() -> None:
-    """With the two weightings exchanged, what was true of one is denied."""
+    """If the two weightings are exchanged, the findings are negated."""
     records = [
         WeightingOnSplit(split, seed, weighting, 0.1, *(level + 0.01 * seed,) * 5)
         for split, gap in (("IID", 1.0), ("Dirichlet", 2.0))
@@ -186,7 +186,7 @@ def test_findings_of_figure_2_follow_the_records() -> None:
 
 
 def test_weightings_with_overlapping_deviations_are_not_significantly_different() -> None:
-    """The means have to differ by more than the two deviations together."""
+    """A difference is significant only if the averages differ by more than the sum of the deviations."""
     records = [
         WeightingOnSplit(split, seed, weighting, 0.1, *(level + seed,) * 5)
         for split in SPLITS
@@ -197,7 +197,7 @@ def test_weightings_with_overlapping_deviations_are_not_significantly_different(
 
 
 def _works(deviations: tuple[float, ...], excesses: tuple[float, ...]) -> list[LocalWorkOnSplit]:
-    """Time-based runs with these numbers for 8, 15, 16 and 20 local steps, next to identical ones with ones."""
+    """Return time-based runs with these numbers for 8, 15, 16 and 20 local steps, and identical ones with ones."""
     return [
         LocalWorkOnSplit(split, seed, 0.1, steps, 1.0, excess, 1.0, deviation, 1.0, 2.0)
         for split in SPLITS
@@ -221,7 +221,7 @@ def _tune(time_based: float) -> list[TunedLocalWork]:
 
 
 def test_findings_of_figure_3_follow_the_records() -> None:
-    """Records as the source describes them reproduce; other ones do not."""
+    """Records as in the source reproduce its findings; others do not."""
     as_published = compare_splits_of_figure_3(
         _works((0.5, 1.5, 1.5, 1.5), (0.5, 0.5, 1.5, inf)), _tune(0.5), _changes(2.0)
     )
@@ -236,7 +236,7 @@ def test_findings_of_figure_3_follow_the_records() -> None:
 
 
 def _schemes(fedfix: float, scaled: float) -> list[BestScheme]:
-    """Synchronous with the excess loss 2, asynchronous with 3."""
+    """Return records with excess loss 2 for the synchronous scheme, and 3 for the asynchronous one."""
     levels = {("synchronous", 1): 2.0, ("FedFix-0.5", 1): fedfix, ("asynchronous", 1): 3.0, ("FedFix-0.5", 20): scaled}
     return [
         BestScheme(20, split, seed, slower, server, time, scheme, 0.1, level, True)
@@ -261,7 +261,7 @@ def test_findings_of_figure_4_follow_the_records() -> None:
 
 
 def test_convergence_is_not_monotone_only_if_sampled_runs_rise() -> None:
-    """More rises at larger step sizes; none at any step size deny the finding."""
+    """The finding needs more rises at larger step sizes; without rises it is negated."""
     records = stored("rises")
     assert finding(compare_splits_of_figures_5_to_7(records), "not monotone").reproduces
     falling = [replace(each, sampled=0.0) for each in records]
@@ -269,7 +269,7 @@ def test_convergence_is_not_monotone_only_if_sampled_runs_rise() -> None:
 
 
 def test_displays_say_that_their_tables_are_stored() -> None:
-    """In every heading; charts have their own names and captions."""
+    """The heading of each display says that its table is stored; charts have different names and captions."""
     displays = [
         over_splits.display_2(),
         over_splits.display_3(),

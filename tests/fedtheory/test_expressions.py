@@ -34,7 +34,7 @@ WHERE = {
 
 
 def test_latex_reads_like_mathematics() -> None:
-    """Squares are norms, positive terms come first, names that are LaTeX stay unchanged."""
+    """Squares are typeset as norms, positive terms come first, and names that are LaTeX are kept."""
     assert latex(norm_sq(y - x)) == r"\|y- x\|^2"
     assert latex(inner(x, y)) == r"\langle x,\ y\rangle"
     assert latex(Gradient(F_i, x)) == r"\nabla F_{i}(x)"
@@ -42,7 +42,7 @@ def test_latex_reads_like_mathematics() -> None:
 
 
 def test_a_sum_over_types_has_an_index_of_its_own() -> None:
-    """Beside the weight of a type the sum runs over other symbols; over clients it stays unchanged."""
+    """The sum over types in the weight of a type has other index symbols; a sum over clients is kept."""
     weight, share = sp.Symbol("s_j(n)"), sp.Symbol("p_i")
     with weigh_clients(None, frozenset({weight})):
         assert latex(weight * ClientSum(weight)) == r"s_j(n) \sum_{l=1}^J s_{l}(n)"
@@ -59,7 +59,7 @@ def test_inner_products_are_symmetric() -> None:
 
 
 def test_plain_text_uses_the_vocabulary() -> None:
-    """Symbols whose name is LaTeX are called by their quantity in a terminal."""
+    """Symbols whose name is LaTeX have the name of their quantity in a terminal."""
     claim = Claim(id="t:c", lhs=q.max_drift, rhs=18 * eta, where=WHERE)
     assert claim.in_words(claim.relations[0].left) == "max_drift"
     assert plain(18 * eta, {}) == "18*eta"
@@ -102,7 +102,7 @@ FUNCTIONS = [
 @pytest.mark.parametrize("expression", FUNCTIONS, ids=str)
 @pytest.mark.parametrize("family", ["small quadratics", "smooth losses"])
 def test_functions_of_numbers(expression: sp.Expr, family: str) -> None:
-    """In floats what SymPy says, in rationals and for losses without rational values an enclosure of it."""
+    """Values agree with SymPy in floats, and are enclosures in rationals and for losses without rational values."""
     claim = Claim(id="t:functions", lhs=expression, rhs=0, where=WHERE)
     evaluate = compile_expression(expression, claim.notation)
     run = Instance(family, 5).run()
@@ -118,7 +118,7 @@ def test_functions_of_numbers(expression: sp.Expr, family: str) -> None:
 
 
 def test_functions_of_rationals_that_are_rational() -> None:
-    """exp 0, log 1 and roots of powers are no enclosures, and numbers without a value are named."""
+    """exp 0, log 1 and roots of powers are exact, and numbers without a value are named."""
     assert RATIONAL.exp(fmpq(0)) == 1
     assert RATIONAL.log(fmpq(1)) == 0
     assert RATIONAL.root(fmpq(8, 27), 3) == fmpq(2, 3)
@@ -129,7 +129,7 @@ def test_functions_of_rationals_that_are_rational() -> None:
 
 
 def test_functions_of_what_is_random_have_no_expectation() -> None:
-    """Second moments say nothing of the mean of an exponential or of a maximum."""
+    """The expectation of an exponential or a maximum is not determined by second moments, and is rejected."""
     for function in (sp.exp, sp.Abs, sp.floor, lambda node: sp.Max(node, 0)):
         with pytest.raises(ValueError, match="only expectations linear in inner products"):
             require_meaning(Expectation(function(inner(x, y))), "step")
@@ -147,13 +147,13 @@ def test_functions_of_what_is_random_have_no_expectation() -> None:
     ],
 )
 def test_what_the_language_does_not_know_is_refused(expression: sp.Expr, complaint: str) -> None:
-    """Compiling names the part that has no meaning."""
+    """Compilation names the part without meaning."""
     with pytest.raises(ValueError, match=complaint):
         compile_expression(expression, WHERE)
 
 
 def test_means_over_clients_are_typeset_as_the_claim_takes_them() -> None:
-    """With client weights where shares may be unequal, by the claim's own symbol; after a claim as before it."""
+    """Averages over clients are typeset with the claim's symbol of client weights, if these may be unequal."""
     equal, unequal = find("comparator:average-error"), find("comparator:curvatures.average-error")
     own = find("fraboni2022:eq-4")
     of_all = Average(sp.Symbol("v_i"))

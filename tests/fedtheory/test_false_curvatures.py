@@ -1,4 +1,4 @@
-"""False statements about clients with their own curvatures: none is proved, and most fail on a run by hand."""
+"""False statements about clients with different curvatures are not proved, and most fail on a run by hand."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ CLAIMS = (STEP, ALL_STEPS, RUN, ROUND_STEP, ROUND_STEPS, ROUNDS)
 
 
 def is_proved(claim: Claim, **changes: Any) -> bool:
-    """Return whether the certificate on record, or one with changes, proves a claim, with its steps as they stand."""
+    """Return whether the recorded certificate, possibly with changes, proves a claim, including its steps."""
     certificate: Any = certificate_of(claim.id)
     return check_certificate(claim, replace(certificate, **changes)).verdict == "proved"
 
 
 def test_all_are_proved() -> None:
-    """As they stand, so that what follows is refused for what is changed."""
+    """The unchanged claims are proved, so that the changes below cause the rejections."""
     assert [claim.id for claim in CLAIMS if not is_proved(claim)] == []
 
 
@@ -66,7 +66,7 @@ STEEP: dict[str, Any] = {"curvatures": ["4", "1"], "pulls": ["-1", "-2"], "step"
 
 
 def with_smallest(claim: Claim) -> dict[str, Any]:
-    """The smallest curvature of all in place of the mean, in the bound and in its conditions."""
+    """Return the claim with the smallest curvature in place of the average, in the bound and in its conditions."""
     mean = {own.L_bar: mu}
     return {"rhs": claim.rhs.xreplace(mean), "conditions": [one.xreplace(mean) for one in claim.conditions]}
 
@@ -121,7 +121,7 @@ FALSE: dict[str, tuple[Claim, dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("claim", "change", "run"), FALSE.values(), ids=FALSE)
 def test_what_is_false_is_not_proved(claim: Claim, change: dict[str, Any], run: dict[str, Any]) -> None:
-    """Nine tenths of a constant, wider conditions, a term less: each fails on a run that can be done by hand."""
+    """A smaller constant, wider conditions, or a missing term fails on a run by hand."""
     changed = replace(claim, **change)
     assert not is_proved(changed)
     assert check(claim, line_run(**run)).holds is not False
@@ -129,7 +129,7 @@ def test_what_is_false_is_not_proved(claim: Claim, change: dict[str, Any], run: 
 
 
 def without(claim: Claim, assumption: a.Assumption) -> dict[str, Any]:
-    """The claim with an assumption less."""
+    """Return the claim without an assumption."""
     return {"assumptions": [one for one in claim.assumptions if one is not assumption]}
 
 
@@ -174,7 +174,7 @@ NOT_PROVED: dict[str, tuple[Claim, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("claim", "change"), NOT_PROVED.values(), ids=NOT_PROVED)
 def test_no_less_is_proved(claim: Claim, change: dict[str, Any]) -> None:
-    """Smaller constants, wider conditions, fewer assumptions, symbols that stand for less."""
+    """Smaller constants, wider conditions, fewer assumptions, and other meanings of symbols are not proved."""
     assert not is_proved(replace(claim, **change))
 
 
@@ -195,25 +195,25 @@ LEFT_OVER: dict[str, Any] = {
 
 @pytest.mark.parametrize("potential", LEFT_OVER.values(), ids=LEFT_OVER)
 def test_no_potential_is_left_over(potential: Any) -> None:
-    """One of which something is left at the end of a round, that the step did not leave."""
+    """A potential that does not vanish at the end of a round is rejected."""
     assert not is_proved(ROUND_STEPS, potential=potential)
 
 
 @pytest.mark.parametrize("potential", POTENTIALS.values(), ids=POTENTIALS)
 def test_no_other_potential_gives_more(potential: Any) -> None:
-    """A potential that ends at zero may be any: the sum over the steps telescopes to the same bound, and to no less."""
+    """Every potential that ends at zero gives the same telescoped bound."""
     changes: dict[str, Any] = {"rhs": ROUND_STEPS.rhs - (own.mean_cost - own.mean_spread_noise) / 10}
     assert is_proved(ROUND_STEPS, potential=potential)
     assert not is_proved(replace(ROUND_STEPS, **changes), potential=potential)
 
 
 OWED: dict[str, Any] = {"every client": -100 * k * own.L_i, "flat clients": 100 * k * (own.L_i - mu - 1)}
-"""Potentials that are less than nothing after the last step, for one client at least."""
+"""Potentials that are negative after the last step, for at least one client."""
 
 
 @pytest.mark.parametrize("owed", OWED.values(), ids=OWED)
 def test_each_client_pays_its_potential_back(owed: Any) -> None:
-    """A step that is true because no client is charged for its end."""
+    """A step is rejected whose potential is negative at the end for some client."""
     next_apart = norm_sq(x_i_next - xbar_next)
     traded = Expectation(Average(owed * norm_sq(x_i - xbar))) - Expectation(Average(owed.subs(k, k + 1) * next_apart))
     where = STEP.where | {mu: q.strong_convexity}

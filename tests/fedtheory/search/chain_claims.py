@@ -1,4 +1,4 @@
-"""Bounds on whole runs as a user states them, with constants that leave room, and false ones next to them."""
+"""User-defined bounds on whole runs with loose constants, and similar false ones."""
 
 from __future__ import annotations
 

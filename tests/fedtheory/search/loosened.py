@@ -1,4 +1,4 @@
-"""True loosened variants of proved bounds about runs: what a search has to prove from the originals."""
+"""Loosened variants of proved bounds about runs, which a search must prove from the originals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.search.premises import PARAMETERS
 
 
 def proved_bounds() -> list[Claim]:
-    """Every proved bound about a run that is one inequality."""
+    """Return every proved bound about a run that is one inequality."""
     return [
         claim
         for claim in all_claims().values()
@@ -28,7 +28,7 @@ def proved_bounds() -> list[Claim]:
 
 
 def variants(claim: Claim) -> Iterator[tuple[str, Claim]]:
-    """User-defined claims that follow from a claim, each with how it was loosened."""
+    """Yield user-defined claims that follow from a claim, each with a description of the change."""
     _, larger = claim.relations[0].ordered
     for how, other in _loosen(larger, claim):
         yield how, _with(claim, other)
@@ -39,7 +39,7 @@ def variants(claim: Claim) -> Iterator[tuple[str, Claim]]:
 
 
 def _loosen(larger: Any, claim: Claim) -> Iterator[tuple[str, Any]]:
-    """Larger sides that are at least as large, as the signs of numbers or the conditions say."""
+    """Yield larger right sides, by the signs of numbers or by the conditions."""
     if all(claim.notation.get(symbol) in PARAMETERS for symbol in larger.free_symbols):
         yield "doubled", 2 * larger
     yield "written out", sp.expand(larger)
@@ -75,7 +75,7 @@ def _binds(condition: Any, eta: sp.Symbol | None) -> bool:
 
 
 def _with(claim: Claim, larger: Any, conditions: Sequence[Any] | None = None) -> Claim:
-    """The claim with another larger side, as a user-defined one."""
+    """Return the claim with another larger side, as a user-defined one."""
     smaller, _ = claim.relations[0].ordered
     return replace(
         claim,

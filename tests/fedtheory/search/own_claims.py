@@ -34,7 +34,7 @@ def error_bound(rest: Any, conditions: Sequence[Any] = SMALL_STEPS, **changed: A
 
 
 LOOSE = eta * sigma**2 + 18 * tau**2 * eta**2 * L * zeta**2 + 4 * (tau - 1) * eta**2 * L * sigma**2
-"""Above the published bound at every step size that it allows."""
+"""A bound above the published one at every step size that it allows."""
 TOO_FAST = eta * sigma**2 / M**2 + 18 * tau**2 * eta**2 * L * zeta**2 + 4 * (tau - 1) * eta**2 * L * sigma**2
-"""As if noise fell with the square of the number of clients: false."""
+"""A false bound, in which noise decreases with the square of the number of clients."""
 CONVEX = (*(a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step), a.convex_and_smooth)

@@ -88,7 +88,7 @@ def test_entries(name: str) -> None:
 
 
 def test_noise_beside_another_vector_stays_whole() -> None:
-    """An inner product with noise is not split into a client average and deviations from it."""
+    """An inner product with noise is not split into a client average and deviations."""
     assert _show(split_form({Average(inner(n_i, c_i)): ONE}, CONTEXT)) == {(NOISE, c_i, n_i): sp.Rational(1, 2)}
     for pair in ((n_i, u), (u, n_i)):
         found = split_form({LocalSum(inner(*pair)): ONE}, CONTEXT)
@@ -96,7 +96,7 @@ def test_noise_beside_another_vector_stays_whole() -> None:
 
 
 def test_what_no_square_has_is_a_row() -> None:
-    """Numbers, and products with a weight that may be negative."""
+    """Scalars that are not in a square become rows: numbers, and products whose weight may be negative."""
     signed = Average((w_i - 1) * norm_sq(c_i))
     found = split_form({sp.S.One: ONE, signed: ONE, norm_sq(a): ONE}, CONTEXT)
     assert dict(found.rows) == {sp.S.One: ONE, signed: ONE}
@@ -108,7 +108,7 @@ Values = Mapping[sp.Symbol, list[list[fmpq]]]
 
 
 def _at(vector: Any, values: Values, i: int, k: int) -> fmpq:
-    """One vector, here a number, of client i at step k."""
+    """Return a vector, here a number, of client i at step k."""
     if isinstance(vector, Average):
         return sum((_at(vector.args[0], values, j, k) for j in range(CLIENTS)), fmpq(0)) / CLIENTS
     if isinstance(vector, LocalSum):
@@ -117,7 +117,7 @@ def _at(vector: Any, values: Values, i: int, k: int) -> fmpq:
 
 
 def _deviation(vector: Any, block: Block, values: Values, i: int, k: int) -> fmpq:
-    """A vector as it stands in a block: less its time average, and less the client average of what remains."""
+    """Return a vector minus its time average, minus the client average of the remainder, as in a block."""
 
     def of(j: int) -> fmpq:
         here = _at(vector, values, j, k)
@@ -127,7 +127,7 @@ def _deviation(vector: Any, block: Block, values: Values, i: int, k: int) -> fmp
 
 
 def _total(blocks: Blocks, values: Values) -> fmpq:
-    """The scalar that blocks stand for: both halves of each entry, summed over steps, averaged over clients."""
+    """Return the scalar of blocks: both halves of each entry, summed over steps, averaged over clients."""
     total = fmpq(0)
     for (block, one, other), number in blocks.matrices.items():
         c = fmpq(str(number.expression.subs({tau: STEPS, M: CLIENTS, eta: 1}))) * (1 if one == other else 2)
@@ -140,7 +140,7 @@ def _total(blocks: Blocks, values: Values) -> fmpq:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_blocks_add_up_to_the_scalar(seed: int) -> None:
-    """On random numbers of three clients at two steps."""
+    """Blocks add up to the scalar on random numbers of three clients at two steps."""
     random = Random(seed)
     values: dict[sp.Symbol, list[list[fmpq]]] = {}
     for each in (a, b, c_i, d_i, u, v_i):
@@ -178,7 +178,7 @@ def test_blocks_add_up_to_the_scalar(seed: int) -> None:
 
 
 def test_shared_parts_belong_to_weights() -> None:
-    """The square of a vector times a weight is one block, with shared vectors besides those of clients."""
+    """The square of a vector times a weight is one block, with shared vectors in addition to those of clients."""
     weighed = Block(averaged=True, weight=w_i)
     found = _split(Average(w_i * norm_sq(c_i - 2 * a)) + eta * norm_sq(b))
     assert weights_of(found, CONTEXT) == [w_i]

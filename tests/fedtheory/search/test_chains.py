@@ -1,4 +1,4 @@
-"""Bounds on whole runs by chains of steps: the kernel accepts what is found, and false bounds have no certificate."""
+"""Bounds on whole runs by chains of steps: the kernel accepts found proofs, and false bounds have none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SLOW = {"convex, noise at the optimum"}
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.long] * (one in SLOW)) for one in TRUE])
 def test_chains_are_found(name: str) -> None:
-    """Each template is proved from its statement, with nothing supposed, by a document that stands alone."""
+    """Each template is proved from its statement, without further assumptions, by a self-contained document."""
     found = find_proof(TRUE[name])
     assert isinstance(found, Found)
     assert not found.supposed
@@ -26,7 +26,7 @@ def test_chains_are_found(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", FALSE)
 def test_false_bounds_have_no_chain(name: str) -> None:
-    """Lost terms, too small powers, too large steps."""
+    """Bounds with a missing term, a small power or a large step have no chain."""
     assert isinstance(find_proof(FALSE[name]), NotFound)
 
 
@@ -34,5 +34,5 @@ def test_false_bounds_have_no_chain(name: str) -> None:
     "claim_id", ["renard2022:goal-rate", "fraboni2022:eq-12.normalised", "fraboni2022:lemma-2.eq-60"]
 )
 def test_what_is_no_bound_on_one_quantity_has_no_chain(claim_id: str) -> None:
-    """Rates, and relations between several quantities."""
+    """Rates, and relations between several quantities, have no chain."""
     assert isinstance(search_chains(find(claim_id)), NotFound)

@@ -23,14 +23,14 @@ eta = sp.Symbol("eta", positive=True)
 
 
 def _choice() -> Any:
-    """Two points of one symbol, and no units or dimensions."""
+    """Return a choice with two points of one symbol, and no units or dimensions."""
     dimensions = SimpleNamespace(fit=lambda *_: True, find=lambda _: None)
     return SimpleNamespace(many=Samples([eta], np.array([[0.7, 1.9]])), units=(), dimensions=dimensions)
 
 
 @pytest.mark.parametrize("factor", ["1", "1/2", "2", "1/4", "4", "3/2", "3", "1/3", "3/4"])
 def test_simple_numbers_are_tried(factor: str) -> None:
-    """Alone, and times a power of a symbol; no other number lies between such bounds."""
+    """Simple factors are tried alone, and times a power of a symbol."""
     number = sp.Rational(factor)
     choice = _choice()
     for power in (0, 1, -2):
@@ -40,7 +40,7 @@ def test_simple_numbers_are_tried(factor: str) -> None:
 
 
 def test_only_what_the_kernel_accepts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Summands have to be there, and their proof has to be accepted for the claim as written."""
+    """A proof is found only if summands exist, and the kernel accepts it for the claim as written."""
     goal = SimpleNamespace(
         signs=SignFacts(Numbers(), []),
         claim=SimpleNamespace(id="t"),
@@ -68,7 +68,7 @@ def test_only_what_the_kernel_accepts_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_claim_in_other_words_needs_all_that_it_relies_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None where the kernel accepts one of its lemmas not, or where it is no single relation with a certificate."""
+    """A reworded claim has no proof if the kernel rejects one of its lemmas, or if it has several relations."""
     certificates = {"whole": 1, "used": 1, "refused": 1}
     relied = {"whole": ["used"], "used": [], "refused": []}
     relation = SimpleNamespace(ordered=(eta, eta), operator="<=")
@@ -113,7 +113,7 @@ def test_a_claim_in_other_words_needs_all_that_it_relies_on(monkeypatch: pytest.
 
 
 def test_optimal_points_are_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A value is compared with the least one at every point but the minimiser that all clients share."""
+    """A value is compared with the least one at every point except the common minimiser of all clients."""
     f, other, at, best, own = sp.symbols("f g x x_star x_i")
     monkeypatch.setattr(candidates, "differs", lambda point, _: point == own)
     monkeypatch.setattr(candidates, "optimality", lambda objective, point: (objective, point))
@@ -136,7 +136,7 @@ def test_optimal_points_are_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None
 def test_inequalities_of_an_objective(
     strongly: bool, smooth: bool, convex: bool, kinds: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each pair of points both ways round."""
+    """Inequalities of an objective are listed for each pair of points in both orders."""
     f, x, y = sp.symbols("f x y")
     for name in ("strong_convexity", "cocoercivity", "convexity", "smoothness", "lipschitz_gradient", "interpolation"):
         monkeypatch.setattr(candidates, name, lambda _, at, around, name=name: (name, at, around))
@@ -147,7 +147,7 @@ def test_inequalities_of_an_objective(
 
 
 def test_lemmas_that_a_document_needs() -> None:
-    """With all that they rely on, in the order in which they were proved; names are found as whole words."""
+    """Lemmas of a document include their own lemmas, in the order of their proofs; names match whole words."""
     work: Any = SimpleNamespace(_entries={"a": {"x": 1}, "b": {"uses": "a"}, "c": {"uses": "ab"}, "d": {"uses": ["b"]}})
     names = lambda *wanted: [next(iter(entry.values())) for entry in Workspace.entries(work, wanted)]  # noqa: E731
     assert names("d") == [1, "a", ["b"]]
@@ -158,7 +158,7 @@ def test_lemmas_that_a_document_needs() -> None:
 
 
 def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that do not follow at a glance; one that is not shown is enough to leave the lemma out."""
+    """A lemma with a condition that is not proved is omitted; obvious conditions need no proof."""
     monkeypatch.setattr(chains, "follows", lambda condition, *_: condition == "seen")
     monkeypatch.setattr(
         chains, "_show_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
@@ -177,7 +177,7 @@ def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By way of others, in numbers that the claim names, and counted in rounds or in iterations as it counts."""
+    """Steps lead to a quantity through others, in the claim's numbers, and in its count of rounds or iterations."""
 
     def step(
         name: str, row: str, *rows: str, numbers: tuple[str, ...] = (), words: tuple[str, ...] = ("iterations",)
@@ -222,7 +222,7 @@ def test_functions_have_no_dimension() -> None:
 
 
 def test_numbers_within_rounding_of_an_end() -> None:
-    """A hundred-thousandth of it: solvers of programs find ends no better."""
+    """A number within a hundred-thousandth of an end counts as the end, due to the accuracy of solvers."""
     choice = _choice()
     for part, stands in ((0.9e-5, True), (1.1e-5, False)):
         for low, high in ((1 + part, 1.01), (0.99, 1 - part)):

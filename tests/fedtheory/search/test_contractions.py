@@ -1,4 +1,4 @@
-"""Steps that contract: which claims they are for, and how the drift in them is paid for, against values by hand."""
+"""Steps that contract: applicable claims, and coefficients of the drift, against values by hand."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ LIKE = (*STRONGLY, a.bounded_dissimilarity)
     ids=["quiet", "no sigma", "noise", "convex", "no L", "no power", "a template", "on the average"],
 )
 def test_claims_on_the_last_model(claim: Claim, stands: bool) -> None:
-    """They name mu, L, the iterations and the start, and with noise its variance."""
+    """Claims on the last model name mu, L, the iterations and the start, and with noise its variance."""
     assert is_contracting(claim) is stands
 
 
@@ -75,14 +75,14 @@ def _goal(claim: Claim, quantities: Any = ()) -> tuple[Goal, Workspace]:
 
 
 def _own(number: sp.Expr) -> sp.Expr:
-    """A number of the search in the symbols of these tests; the number k of a step keeps its own."""
+    """Return a number of the search in the symbols of these tests; the step index k is kept."""
     known = {symbol.name: symbol for symbol in WHERE}
     return number.xreplace({symbol: known.get(symbol.name, symbol) for symbol in number.free_symbols})
 
 
 @pytest.mark.parametrize(("name", "share"), [("strongly convex", "1/2"), ("strongly convex, second moments", "1")])
 def test_a_potential_pays_for_the_drift(name: str, share: str) -> None:
-    """It falls fast enough at each step, is at most 8 eta L (tau - 1) after it, and vanishes after the last one."""
+    """The potential decreases at each step, is at most 8 eta L (tau - 1) after it, and vanishes after the last one."""
     _, workspace = _goal(TRUE[name], NEEDED)
     (kind,) = _by_potential(workspace, sp.Rational(share))
     potential = _own(kind.potential)
@@ -106,7 +106,7 @@ def test_a_potential_pays_for_the_drift(name: str, share: str) -> None:
 
 
 def test_the_largest_drift_pays_without_a_potential() -> None:
-    """2 eta L times (1 - 1/M)^2 4 (eta tau G)^2, and the noise of the average."""
+    """The cost is 2 eta L times (1 - 1/M)^2 4 (eta tau G)^2, plus the noise of the average."""
     _, workspace = _goal(TRUE["strongly convex, second moments"], NEEDED)
     (kind,) = _by_largest_drift(workspace)
     drift = 4 * eta**2 * tau**2 * G**2 * (1 - 1 / M) ** 2
@@ -115,7 +115,7 @@ def test_the_largest_drift_pays_without_a_potential() -> None:
 
 
 def test_numbers_below_all_bounds_are_decided_in_rationals() -> None:
-    """A number that is negative by rounding only does not violate a bound."""
+    """A number that is negative only by rounding does not violate a bound."""
     numbers = Numbers(symbols=frozenset({eta, L}))
     signs = SimpleNamespace(conditions=(eta <= 3,), numbers=numbers)
     goal = SimpleNamespace(signs=signs, original_symbols={eta})
@@ -145,7 +145,7 @@ def test_conditions_are_solved_for_the_step_size() -> None:
 
 
 def test_a_lemma_without_a_proof_is_none() -> None:
-    """A claim that the kernel refuses is neither added nor kept, and may be tried with another certificate."""
+    """A claim that the kernel rejects is not kept, and may be tried with another certificate."""
     _, workspace = _goal(TRUE["strongly convex"], NEEDED)
     goal = LemmaGoal("mine", "run", Relation(sp.S.Zero, "<=", sp.S.One))
     name = workspace.claim_of(goal).id

@@ -1,4 +1,4 @@
-"""Edges of the proof search: what ends it, what is left out, and what stands in a document, by hand."""
+"""Edge cases of the proof search, against values by hand: termination, omissions, and contents of documents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ OPEN = NotFound("nothing")
 def test_assumptions_are_supposed_one_by_one_until_a_proof_is_found(
     family: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """First without any; nothing behind the first proof is tried; the last reason is reported."""
+    """The first attempt has no additional assumption; the search stops at the first proof, and reports the last
+    reason.
+    """
     module: Any = chains if family is chains.search_chains else terms
     monkeypatch.setattr(chains, "_is_fit", lambda _: True)
     monkeypatch.setattr(module, "supposable", lambda _: ["a", "b"])
@@ -84,7 +86,7 @@ def test_a_claim_without_a_proof_comes_back_as_it_is(monkeypatch: pytest.MonkeyP
 
 
 def test_the_reason_and_the_nearest_claim() -> None:
-    """The nearest is the first candidate."""
+    """The nearest claim is the first candidate."""
     others: Any = [SimpleNamespace(claim=SimpleNamespace(id=name)) for name in ("first", "second")]
     found = known._asks_for_more(others)
     assert found.nearest == "first"
@@ -92,7 +94,7 @@ def test_the_reason_and_the_nearest_claim() -> None:
 
 
 def test_facts_with_a_condition_need_an_equation_for_it() -> None:
-    """A count that is one, either way round; facts without such a condition need none."""
+    """A fact with a condition needs an equation, such as a count of one, on either side."""
     claim = use_plain_symbols(error_bound(LOOSE))
     names = {quantity: symbol for symbol, quantity in claim.notation.items()}
     steps = names[q.local_steps]
@@ -113,7 +115,7 @@ def test_facts_with_a_condition_need_an_equation_for_it() -> None:
 
 
 def test_only_orderings_are_met_by_samples() -> None:
-    """Equations and inequations are not conditions that a draw can meet."""
+    """Equations and inequations are not conditions for random samples."""
     strange = [sp.Ne(eta, 5), sp.Ne(eta, 1, evaluate=False), sp.Eq(eta, L)]
     assert is_met({eta: sp.Integer(3), L: sp.Integer(1)}, NUMBERS, strange)
     assert is_met({eta: sp.Integer(1), L: sp.Integer(3)}, NUMBERS, strange)
@@ -139,7 +141,7 @@ def test_points_are_rational() -> None:
 
 
 def test_counts_are_counted_from_their_least() -> None:
-    """(tau - 1)(1 - 4 eta L) and (M - 2)(tau - 1) have no other sum of products; each summand has that very value."""
+    """(tau - 1)(1 - 4 eta L) and (M - 2)(tau - 1) have a unique sum of products; each summand has its value."""
     for number in ((tau - 1) * (1 - 4 * eta * L), (M - 2) * (tau - 1) ** 2 * sigma, (tau - 1) ** 3):
         found = split_into_products(sp.expand(number), SIGNS)
         assert found is not None
@@ -149,7 +151,7 @@ def test_counts_are_counted_from_their_least() -> None:
 
 
 def test_what_squares_leave_is_a_sum_of_products() -> None:
-    """Coefficients with an evident sign go first; products are for the rest."""
+    """Coefficients with an evident sign are removed first; products cover the remainder."""
     for rest in (sigma, (tau - 1) * (1 - 4 * eta * L)):
         number = sp.expand((sigma - L) ** 2 + rest)
         found = split_with_squares(number, SIGNS)
@@ -159,7 +161,7 @@ def test_what_squares_leave_is_a_sum_of_products() -> None:
 
 
 def test_long_denominators_are_refused() -> None:
-    """Products of numbers are as long as their denominators are."""
+    """Products of numbers with long denominators are rejected, because their length adds up."""
     symbols = sp.symbols("p_0:64", positive=True)
     long, longer = (quotient(1 / sp.Add(*symbols[:count])) for count in (63, 64))
     assert blocks.times(long, long)
@@ -170,7 +172,7 @@ def test_long_denominators_are_refused() -> None:
 
 
 def test_equations_are_shown_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Identities need no terms; one direction without terms is enough for no proof."""
+    """Identities need no terms; an equation is not proved if one direction has no terms."""
     x, y = sp.symbols("x y")
     answers: dict[tuple[Any, Any], Any] = {}
     monkeypatch.setattr(terms, "find_terms", lambda _, relation, _lemmas: answers[relation.left, relation.right])
@@ -192,7 +194,7 @@ def test_equations_are_shown_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_squares_and_a_number_alone() -> None:
-    """The number is a term where it is not zero; rows and negative numbers need more."""
+    """A number is a term if it is not zero; rows and negative numbers need more."""
     x = sp.Symbol("x", real=True)
     context: Any = SimpleNamespace(numbers=NUMBERS, means={})
     square = {(SHARED, x, x): ONE}
@@ -209,7 +211,7 @@ def test_squares_and_a_number_alone() -> None:
 
 
 def test_products_of_a_known_dimension() -> None:
-    """All of them where a symbol or the dimension is not known."""
+    """All products are used if the dimension of a symbol is not known."""
     dimensions = Dimensions(error_bound(LOOSE))
     powers = np.array([(1, 0), (0, 1), (1, 1), (0, 0)])
 
@@ -225,7 +227,7 @@ def test_products_of_a_known_dimension() -> None:
 
 
 def test_plausible_remainders_are_not_called_false(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers below all bounds are looked for where every remainder is refuted."""
+    """A search for numbers below all bounds starts only if every remainder is refuted."""
     monkeypatch.setattr(remainders, "show_remainder", lambda *_: None)
     monkeypatch.setattr(remainders, "_below_all", lambda _: {eta: 1})
 
@@ -252,7 +254,7 @@ def test_lemmas_that_are_there_are_not_searched_again(monkeypatch: pytest.Monkey
 
 
 def test_the_largest_drift_is_averaged_over_clients(monkeypatch: pytest.MonkeyPatch) -> None:
-    """2 eta L V at most 2 eta L times its bound, besides the noise; a bound that is not there pays for nothing."""
+    """2 eta L V is at most 2 eta L times its bound, plus the noise; without a bound there is no term."""
     bound = sp.Symbol("bound")
     monkeypatch.setattr(contractions, "_numbers", lambda _: (eta, sp.Symbol("mu"), L))
     monkeypatch.setattr(contractions, "_conditions", lambda _: ["small"])
@@ -275,7 +277,7 @@ def test_the_largest_drift_is_averaged_over_clients(monkeypatch: pytest.MonkeyPa
 
 
 def test_lemmas_at_the_optimum_have_a_name_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One claim about a comparator and about the optimum becomes two lemmas."""
+    """One claim about a comparator and about the optimum becomes two lemmas with different names."""
     named: list[str] = []
 
     def lemma_id(_: Any, name: str) -> str:
@@ -291,7 +293,7 @@ def test_lemmas_at_the_optimum_have_a_name_of_their_own(monkeypatch: pytest.Monk
 
 
 def test_one_quantity_at_a_comparator_is_enough_for_the_optimum() -> None:
-    """A bound that compares with any point is a step as it stands and at the optimum, each with both counts."""
+    """A bound with a comparator is a step as stated and at the optimum, each with both counts."""
     name = "comparator:average-error"
     counted = [(len(step.words) > 1, "iterations" in step.words) for step in chains._steps_by(find(name))]
     assert counted == [(False, False), (False, True), (True, False), (True, True)]
@@ -302,7 +304,7 @@ def test_one_quantity_at_a_comparator_is_enough_for_the_optimum() -> None:
 
 
 def test_points_of_candidates_are_in_order() -> None:
-    """Candidates have the same order on every machine: pairs of points by their names."""
+    """Candidates have the same order on every machine: pairs of points are sorted by name."""
     x, y, z, f = sp.symbols("x y z F", real=True)
     relation = Relation(Value(f, x) + Value(f, z), "<=", 2 * Value(f, y))
     context: Any = SimpleNamespace(
@@ -319,7 +321,7 @@ def test_points_of_candidates_are_in_order() -> None:
 
 
 def test_terms_of_documents_name_the_quantities_that_lemmas_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that were added without lemmas, those that are named with lemmas; empty lists are left out."""
+    """Added terms appear without lemmas, named ones with lemmas; empty lists are omitted."""
     monkeypatch.setattr(remainders, "document_of", lambda *_: {"parts": ["drift"]})
     work: Any = SimpleNamespace(entries=lambda names: [f"lemma about {name}" for name in names])
 
@@ -336,7 +338,7 @@ def test_terms_of_documents_name_the_quantities_that_lemmas_use(monkeypatch: pyt
 
 
 def test_numbers_that_equations_replace() -> None:
-    """2 a + b where a = b - 1 is 3 b - 2; what has the symbol under a root stays."""
+    """2 a + b with a = b - 1 is 3 b - 2; a symbol under a root is kept."""
     one, other = sp.symbols("a b", positive=True)
     premise: Any = SimpleNamespace(written=one - other + 1, name="equation")
     goal: Any = SimpleNamespace(signs=SIGNS)
@@ -376,7 +378,7 @@ def test_norms_have_the_dimension_of_their_vectors() -> None:
 
 
 def test_only_proved_bounds_on_runs_are_premises() -> None:
-    """No refuted claim, none on a step, no rate, and none without a certificate."""
+    """Refuted claims, steps, rates, and claims without certificate are no premises."""
     known = premises._bounds()
     assert "renard2022:thm-2.1" in known
     for name in known:

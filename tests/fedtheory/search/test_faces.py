@@ -34,13 +34,13 @@ def test_products_are_recognised() -> None:
 
 
 def test_sums_are_no_products() -> None:
-    """A sum that is no unit is not taken for a product."""
+    """A sum that is no unit does not count as a product."""
     samples = _samples()
     assert Products(samples, []).fit(samples.values(a + b)) is None
 
 
 def test_edges_attain_bounds_and_zeros() -> None:
-    """Some point has c = 0, some a b = 1, and the conditions hold at all of them."""
+    """Some sample has c = 0, some a b = 1, and the conditions hold at all of them."""
     edges = draw_edges(_samples(), NUMBERS, [a * b <= 1])
     products = edges.at[edges.symbols.index(a)] * edges.at[edges.symbols.index(b)]
     assert np.any(edges.at[edges.symbols.index(c)] == 0)
@@ -63,7 +63,7 @@ def test_a_face_has_the_kernel_of_its_matrix() -> None:
 
 
 def test_costs_prefer_each_coefficient_small_then_large() -> None:
-    """Two coefficients have four costs."""
+    """Two coefficients give four cost functions."""
     assert list(costs_of(2)) == [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
 
 
@@ -74,7 +74,7 @@ def test_equations_are_written_in_free_coefficients() -> None:
 
 
 def test_a_pivot_may_vanish_where_it_cancels() -> None:
-    """c |u - v|^2 is a square although c may be zero; c |u|^2 + 2 a <u, v> + |v|^2 would divide by it."""
+    """In c |u - v|^2 the coefficient may vanish; in c |u|^2 + 2 a <u, v> + |v|^2 it is a divisor."""
     signs = SignFacts(NUMBERS, [])
     context = Context(numbers=NUMBERS, vectors=frozenset({u, v}))
     square = {(SHARED, u, u): quotient(c), (SHARED, u, v): quotient(-c), (SHARED, v, v): quotient(c)}

@@ -1,4 +1,4 @@
-"""User-defined bounds from what is proved: the kernel accepts what is found, and nothing false is."""
+"""User-defined bounds from proved claims: the kernel accepts found proofs, and false bounds have none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from fedtheory.search import Found, NotFound, find_proof
 
 
 def test_a_loose_bound_is_proved_from_its_statement() -> None:
-    """It follows from a published theorem; what had to be supposed is said, and the kernel accepts the document."""
+    """A loose bound follows from a published theorem; additional assumptions are named, and the kernel accepts the
+    document.
+    """
     found = find_proof(error_bound(LOOSE))
     assert isinstance(found, Found)
     assert found.uses == ["renard2022:thm-2.1.sharp"]
@@ -27,7 +29,7 @@ def test_a_loose_bound_is_proved_from_its_statement() -> None:
 
 
 def test_what_is_supposed_is_not_proved_of_the_claim_itself() -> None:
-    """A document that was found under an assumption is broken for the claim without it."""
+    """A document with an additional assumption is broken for the claim without it."""
     found = find_proof(error_bound(LOOSE))
     assert isinstance(found, Found)
     assert check_certificate(error_bound(LOOSE), found.proof.document).verdict == "broken"
@@ -35,7 +37,7 @@ def test_what_is_supposed_is_not_proved_of_the_claim_itself() -> None:
 
 @pytest.mark.long
 def test_a_false_bound_has_numbers_below_every_known_one() -> None:
-    """They satisfy the conditions, and are where to look for a violation."""
+    """The numbers satisfy the conditions, and are a start for a search of violations."""
     found = find_proof(error_bound(TOO_FAST))
     assert isinstance(found, NotFound)
     assert found.nearest is not None
@@ -51,7 +53,7 @@ SWAPPED = {**dict.fromkeys(()), eta: L, L: eta, tau: T, T: tau}
 
 @pytest.mark.parametrize("symbols", [RENAMED, SWAPPED], ids=["others", "swapped"])
 def test_other_symbols_for_the_same_quantities(symbols: dict[sp.Symbol, sp.Symbol]) -> None:
-    """A claim in user-defined symbols is proved as well, also where a symbol means something else in the theorem."""
+    """A claim in other symbols is proved, even if a symbol has another meaning in the theorem."""
     rest, start, condition = (
         one.subs(symbols, simultaneous=True) for one in (LOOSE, D**2 / (2 * eta * tau * T), SMALL_STEPS[0])
     )
@@ -60,7 +62,7 @@ def test_other_symbols_for_the_same_quantities(symbols: dict[sp.Symbol, sp.Symbo
 
 
 def test_a_quantity_that_the_claim_does_not_name() -> None:
-    """A bound that forgets how many clients there are is proved; the document names them."""
+    """A bound that does not name the number of clients is proved; the document names it."""
     rest, where = LOOSE, {symbol: quantity for symbol, quantity in WHERE.items() if symbol != M}
     claim = error_bound(rest, where=where, assumptions=[*CONVEX, a.unbiased_bounded_variance, a.bounded_dissimilarity])
     found = find_proof(claim)
@@ -74,12 +76,12 @@ def test_a_quantity_that_the_claim_does_not_name() -> None:
     "condition", [4 * eta * L <= 1, eta * L <= sp.Rational(1, 5), 1 / eta >= 8 * L], ids=["4 L eta", "L eta", "4 L"]
 )
 def test_conditions_on_products(condition: sp.Rel) -> None:
-    """A condition that does not have the step size alone on one side is as good."""
+    """A condition on a product with the step size is solved for the step size."""
     assert isinstance(find_proof(error_bound(LOOSE, [condition])), Found)
 
 
 def test_denominators_that_vanish_at_the_edge_of_a_condition() -> None:
-    """A square of 1 - rho^2 below the line is positive under rho < 1: twice a bound with it is proved."""
+    """A denominator with 1 - rho^2 is positive under rho < 1, so that twice such a bound is proved."""
     claim = all_claims()["landmarks:dsgd.consensus"]
     twice = replace(claim, id="mine:twice", rhs=2 * claim.relations[0].right, is_published=False)
     assert isinstance(find_proof(twice), Found)
@@ -88,7 +90,7 @@ def test_denominators_that_vanish_at_the_edge_of_a_condition() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("factor", [2, sp.Rational(5, 4)], ids=str)
 def test_powers_with_the_number_of_iterations(factor: sp.Expr) -> None:
-    """A bound that shrinks with (1 - c eta mu)^K follows with a larger constant, and with no smaller one."""
+    """A bound with (1 - c eta mu)^K follows with a larger constant, but with no smaller one."""
     claim = all_claims()["comparator:strongly-convex.last-model"]
 
     def scaled(by: sp.Expr) -> Claim:
@@ -99,7 +101,7 @@ def test_powers_with_the_number_of_iterations(factor: sp.Expr) -> None:
 
 
 def test_averages_over_clients_are_numbers() -> None:
-    """A bound with the mean of the clients' constants in it follows with one more term."""
+    """A bound with the average of the clients' constants follows with one more term."""
     claim = all_claims()["vlaski2023:claim.steady-state-noise"]
     larger = claim.relations[0].right
     more = larger + next(iter(symbol for symbol in larger.free_symbols if symbol.name == "mu"))
@@ -119,7 +121,7 @@ FALSE = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", FALSE)
 def test_nothing_false_is_proved(name: str) -> None:
-    """Neither from too few assumptions nor from too few conditions."""
+    """No proof is found with too few assumptions or conditions."""
     rest, conditions, assumptions = FALSE[name]
     claim = error_bound(
         rest, conditions, assumptions=[*assumptions, a.unbiased_bounded_variance, a.bounded_dissimilarity]
@@ -128,13 +130,13 @@ def test_nothing_false_is_proved(name: str) -> None:
 
 
 def test_no_assumption_lets_a_quantity_vanish() -> None:
-    """Full gradients would make the noise zero: a bound without it is not proved by supposing them."""
+    """A bound without its noise term is not proved by additionally assuming full gradients."""
     claim = error_bound(L * eta**2 * zeta**2 * (tau - 1) * (2 * tau - 1), lhs=q.average_suboptimality)
     assert isinstance(find_proof(claim), NotFound)
 
 
 def test_effort_counts_work() -> None:
-    """A search with little work ends, says so, and ends at the same place each time."""
+    """A search with little work ends at the same place each time, and says so."""
     one, other = (find_proof(error_bound(LOOSE), effort=10_000) for _ in range(2))
     assert isinstance(one, NotFound)
     assert one.is_exhausted

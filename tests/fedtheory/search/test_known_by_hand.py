@@ -1,4 +1,4 @@
-"""Equations and known claims that a search uses, against what they are by hand."""
+"""Equations and known claims that a search uses, against values by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from fedtheory.search.premises import LinearPremise
 
 
 def test_equations_that_replace_a_number() -> None:
-    """One way round, and between numbers alone; a symbol of the claim is replaced by a rational only."""
+    """Equations replace a number in one direction, and between numbers only; a symbol of the claim only by a
+    rational.
+    """
     own, new, more = sp.symbols("own new more", positive=True)
 
     def premise(written: sp.Expr, sign: int = 1, vanishes: bool = True, numbers_only: bool = True) -> Any:
@@ -42,7 +44,7 @@ def test_equations_that_replace_a_number() -> None:
 
 
 def test_claims_that_a_published_one_rests_on() -> None:
-    """Those that its certificate names, and those that theirs name; none without a certificate."""
+    """A published claim rests on the claims in its certificate, and on theirs; without a certificate on none."""
     rests = _list_relied_on("renard2022:thm-2.1")
     assert rests >= {"renard2022:lemma-2.3", "renard2022:thm-2.1.proof.split.fixed"}
     assert "renard2022:thm-2.1" not in rests
@@ -51,7 +53,7 @@ def test_claims_that_a_published_one_rests_on() -> None:
 
 
 def test_bounds_on_the_largest_drift() -> None:
-    """One upper bound on it about a run, of a claim without quantifier and rate."""
+    """A bound on the largest drift is one upper bound about a run, without quantifier and rate."""
     claim = find("renard2022:lemma-2.3")
     assert _bounds_drift(claim)
     (relation,) = claim.relations

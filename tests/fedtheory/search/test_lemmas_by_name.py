@@ -1,4 +1,4 @@
-"""Lemmas that chains try, by name and statement, where each of them is taken for proved."""
+"""Lemmas that chains try, by name and statement, when every lemma counts as proved."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEPT = 1 - eta * mu / 2
 
 
 class Believing(Workspace):
-    """A workspace that takes every lemma for proved, with those in the order in which they are added."""
+    """A workspace that takes every lemma as proved, and records them in order."""
 
     def __init__(self, claim: Claim, needed: Sequence[str]) -> None:
         super().__init__(use_plain_symbols(with_quantities(claim, {"quantities": list(needed)})))
@@ -45,13 +45,13 @@ class Believing(Workspace):
         return statement.name
 
     def read(self, number: sp.Expr) -> sp.Expr:
-        """A number in the symbols of the claim as a user wrote it."""
+        """Return a number in the symbols of the user's claim."""
         return sp.expand(sp.sympify(number).xreplace(self.names))
 
 
 @pytest.fixture
 def believing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Believing]:
-    """Workspaces of bounds, for chains whose steps are all found."""
+    """Return workspaces of bounds, for chains in which all steps are found."""
     monkeypatch.setattr(together, "find_terms", lambda *_: ["terms"])
 
     def workspace(left: Any, right: Any, assumptions: Any, conditions: Any = SMALL) -> Believing:
@@ -62,7 +62,9 @@ def believing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Believing]:
 
 
 def test_bounds_on_the_last_distance(believing: Callable[..., Believing]) -> None:
-    """With what the claimed bound adds, then with the least; each under the condition that its factor has a sign."""
+    """The additional terms of the claimed bound are tried first, then the least ones, each with a sign condition on its
+    factor.
+    """
     right = KEPT**K * D**2 + 4 * eta * sigma**2 / mu
     space = believing(q.final_distance_sq, right, (*NOISY, *STRONGLY, a.one_client))
     assert list(together.find_steps_together(space)) == ["last-distance-1", "last-distance-2"]
@@ -83,7 +85,7 @@ def test_bounds_on_the_last_distance(believing: Callable[..., Believing]) -> Non
 
 
 def test_bounds_without_a_factor(believing: Callable[..., Believing]) -> None:
-    """What noise adds to the distance in a step, an average over all steps."""
+    """A bound without a factor has the cost of noise per step, and an average over all steps."""
     space = believing(q.final_distance_sq, D**2 + T * eta**2 * sigma**2, (*NOISY, a.one_client, *STRONGLY))
     assert list(together.find_steps_together(space)) == ["mean-nearer"]
     assert [*space.added] == ["nearer", "mean-nearer"]
@@ -93,7 +95,7 @@ def test_bounds_without_a_factor(believing: Callable[..., Believing]) -> None:
 
 
 def test_bounds_on_means(believing: Callable[..., Believing]) -> None:
-    """With the numbers of the claimed bound, then with the smallest; once where they are the same."""
+    """The numbers of the claimed bound are tried first, then the smallest; equal ones only once."""
     space = believing(q.average_suboptimality, D**2 / (eta * K) + 2 * eta * sigma**2, LOSSES)
     assert list(together.find_steps_together(space)) == ["mean-error-1", "mean-error-2"]
     assert [*space.added] == ["progress-1", "mean-error-1", "progress-2", "mean-error-2"]
@@ -115,7 +117,7 @@ def test_bounds_on_means(believing: Callable[..., Believing]) -> None:
 
 
 def test_bounds_on_the_last_error(believing: Callable[..., Believing]) -> None:
-    """By each factor that the bound has a power of, then by the mean error."""
+    """Each factor with a power in the bound is tried, then the average error."""
     right = (1 - eta * mu) ** K * Delta + eta**2 * sigma**2
     space = believing(q.final_suboptimality, right, (*NOISY, a.one_client, *STRONGLY))
     assert list(together.find_last_errors(space)) == [LastOfContracting("errors-1"), LastOfFalling("falling")]
@@ -141,7 +143,7 @@ def test_steps_without_a_proof_lead_to_nothing(
 
 
 def test_bounds_on_the_last_model_with_drift(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For each share of the contraction, and each way to pay for the drift; a spare part only where there is one."""
+    """Each share of the contraction, and each coefficient for the drift, is tried."""
     kind = SimpleNamespace(lemmas=["a"], conditions=(), potential=sp.S.Zero, offset=eta**3, terms=["t"])
     monkeypatch.setattr(contractions, "_by_largest_drift", lambda _: [kind])
     monkeypatch.setattr(contractions, "_by_potential", lambda *_: [kind])
@@ -150,7 +152,7 @@ def test_bounds_on_the_last_model_with_drift(monkeypatch: pytest.MonkeyPatch) ->
     assumptions = (*ROUNDS, *STRONGLY, a.full_gradients, a.bounded_dissimilarity)
     claim = bound(q.final_distance_sq, right, assumptions, SMALL)
     space = Believing(claim, contractions.NEEDED)
-    # Factors in the order of their texts: 1 - 2 eta mu, which contracts too much, then those of a half and of one.
+    # Factors are in the order of their texts: 1 - 2 eta mu, which contracts too much, then those of a half and of one.
     names = [f"{number}-{place}" for number in (2, 3) for place in (1, 2)]
     found = list(contractions.find_contractions(space))
     assert sorted(found) == sorted(f"last-model-{name}" for name in names)

@@ -1,4 +1,6 @@
-"""Lengths: triangles, means, Lipschitz gradients and roots are found from statements, and near misses are not."""
+"""Norms: triangle inequalities, averages, Lipschitz gradients and roots are proved from statements; near misses are
+not.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,7 @@ def test_near_misses_are_not(name: str) -> None:
     [(4 * L**2, 2 * L), (L**2 * (eta - 1) ** 2 / rho**4, L * (eta - 1) / rho**2), (L, None), (2 * L**2, None)],
 )
 def test_square_roots(number: Any, root: Any) -> None:
-    """Lengths of squares only, with either sign; the kernel asks for the sign of what is used."""
+    """A square root exists for norms of squares only, with either sign; the kernel requires the sign that is used."""
     found = _square_root(number)
     assert (found is None) == (root is None)
     if found is not None:
@@ -96,7 +98,7 @@ BY_LEMMAS = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", BY_LEMMAS)
 def test_steps_are_found_again_by_lemmas(name: str) -> None:
-    """By named inequalities, and proved claims of the same place or on the largest drift."""
+    """Steps are proved by named inequalities, and by proved claims at the same place or on the largest drift."""
     found = search_terms(find(name))
     assert isinstance(found, Found)
     assert found.proof.verdict == "proved"

@@ -1,4 +1,4 @@
-"""Share of consequences of proved bounds that is proved again from its statement; and no false claim is proved."""
+"""Fraction of consequences of proved bounds that a search proves from their statements; no false claim is proved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search import Found, NotFound, find_proof
 
 EVERY = 7
-"""So many claims apart are those of the sample."""
+"""Distance between the claims of the sample."""
 
 
 def _share_found(sources: tuple[str, ...], every: int) -> float:
@@ -29,7 +29,7 @@ def _share_found(sources: tuple[str, ...], every: int) -> float:
 
 
 def _is_smaller(variant: Claim, claim: Claim, result: Found | NotFound) -> bool:
-    """Return whether a variant is below what it was made of, and does not follow: at numbers that the search found."""
+    """Return whether a variant is below its original at numbers that the search found, so that it does not follow."""
     if isinstance(result, Found) or result.below is None:
         return False
     larger, known = (use_plain_symbols(one).relations[0].ordered[1] for one in (variant, claim))
@@ -60,7 +60,7 @@ def _is_refuted_claim_found(claim_id: str) -> bool:
 
 
 def test_refuted_claims_are_of_both_families() -> None:
-    """Those that are searched from what is proved, and those that are searched from named inequalities."""
+    """Some refuted claims are searched from proved claims, others from named inequalities."""
     places = {all_claims()[name].place for name in _refuted()}
     assert "run" in places
     assert places & {"points", "step", "path"}
@@ -79,7 +79,7 @@ def test_no_refuted_claim_is_proved() -> None:
 
 
 def test_a_published_claim_is_not_proved_by_supposing() -> None:
-    """A published claim is checked as stated: nothing is assumed besides."""
+    """A published claim is searched as stated, without additional assumptions."""
     claim = all_claims()["renard2022:thm-2.1"]
     stripped = replace(claim, assumptions=claim.assumptions[:4])
     assert isinstance(find_proof(stripped), NotFound)

@@ -1,4 +1,4 @@
-"""Numbers as sums of products that are not negative: exact sums, and none for what is negative somewhere."""
+"""Write numbers as sums of non-negative products, exactly; numbers that are negative somewhere have no such sum."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_no_sum_for_what_is_negative(name: str) -> None:
 
 
 def test_weights_are_exact() -> None:
-    """Thirds are thirds: the basis of the linear program is solved again in rationals."""
+    """Weights are exact rationals such as 1/3, because the basis of the linear program is solved again in rationals."""
     goal = {(0,): fmpq(1), (1,): fmpq(1, 3)}
     columns = [{(0,): fmpq(3), (1,): fmpq(1)}, {(1,): fmpq(7)}]
     assert solve(columns, goal, [1, 1]) == {0: fmpq(1, 3)}

@@ -41,14 +41,16 @@ def _poly(*terms: tuple[tuple[int, ...], int]) -> dict[tuple[int, ...], fmpq]:
 
 
 def test_products_of_terms() -> None:
-    """(1 + x)(1 - x) = 1 - x^2: what cancels is left out; nothing multiplied is one."""
+    """(1 + x)(1 - x) = 1 - x^2: cancelling terms are removed; the empty product is one."""
     one, two = _poly(((0,), 1), ((1,), 1)), _poly(((0,), 1), ((1,), -1))
     assert _multiply([one, two], 1) == _poly(((0,), 1), ((2,), -1))
     assert _multiply([], 2) == _poly(((0, 0), 1))
 
 
 def test_products_that_may_add_up_to_a_goal() -> None:
-    """For x^2 - x with the slack 1 - x: no degree above two, at most so many slacks, and each power once."""
+    """Products for x^2 - x with the slack 1 - x have degree at most two, a bounded number of slacks, and no
+    duplicates.
+    """
     slack = _Slack(_poly(((0,), 1), ((1,), -1)), sp.S.One)
     goal = _poly(((2,), 1), ((1,), -1))
 
@@ -75,7 +77,7 @@ def test_too_many_products_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_grades_of_monomials() -> None:
-    """All weights under which a goal and its slacks are homogeneous: x y^2 + x^3 has the degrees (1, 1)."""
+    """Grades are all weights under which a goal and its slacks are homogeneous: x y^2 + x^3 has the degrees (1, 1)."""
     goal = _poly(((1, 2), 1), ((3, 0), 1))
     is_graded = _grading(goal, [])
     assert [is_graded(powers) for powers in ((2, 1), (0, 3), (3, 1), (0, 0))] == [True, True, False, False]
@@ -89,7 +91,9 @@ def test_grades_of_monomials() -> None:
 
 
 def test_symbols_and_slacks_of_polynomials() -> None:
-    """With those of conditions on them; none where a root, an unknown symbol or a sign is in the way."""
+    """Polynomials are returned with the slacks of conditions on their symbols; none for a root, an unknown symbol or a
+    sign.
+    """
     assert _symbols(eta + tau, SIGNS) == [L, eta, tau]
     assert _symbols(tau, SIGNS) == [tau]
     assert _symbols(sp.sqrt(eta), SIGNS) is None
@@ -108,7 +112,9 @@ def test_symbols_and_slacks_of_polynomials() -> None:
 
 
 def test_monomials_that_no_condition_binds() -> None:
-    """Stand outside: sigma is free, while eta and L are bound and tau has a lower bound."""
+    """Monomials without a condition are factored out: sigma is free, while eta and L are bound and tau has a lower
+    bound.
+    """
     number = quotient(sigma * (1 - 4 * eta * L) + sigma**2 * tau + eta)
     groups = {outside: sp.expand(inside) for outside, inside in _group_by_free_symbols(number, SIGNS)}
     assert groups == {sigma: 1 - 4 * eta * L, sigma**2: tau, sp.S.One: eta}
@@ -118,7 +124,7 @@ def test_monomials_that_no_condition_binds() -> None:
 
 
 def test_signs_of_factors() -> None:
-    """Each has to be seen; a negative one counts by its power."""
+    """The sign of each factor must be known; a negative one counts by its power."""
     assert _positive(L * eta, SIGNS) == (1, L * eta)
     sign, absolute = _positive(2 * eta * L - 1, SIGNS) or (0, sp.S.Zero)
     assert (sign, sp.expand(absolute)) == (-1, 1 - 2 * eta * L)
@@ -128,7 +134,7 @@ def test_signs_of_factors() -> None:
 
 
 def test_cross_terms_between_squares() -> None:
-    """x^2 - 2 x y + y^2 in full, x^2 - x y + y^2 with a rest, and none where they are too large or of odd powers."""
+    """Cross terms are completed to squares: x^2 - 2 x y + y^2 exactly, x^2 - x y + y^2 with a remainder."""
     x, y = sp.symbols("x y")
 
     def completed(*terms: tuple[tuple[int, ...], int]) -> Any:
@@ -148,7 +154,7 @@ def test_cross_terms_between_squares() -> None:
 
 
 def test_parts_of_sums_have_signs() -> None:
-    """All of them; one alone is no sum."""
+    """All parts of a sum have signs; a single part is no sum."""
     assert split_quickly(eta + L, SIGNS) == [eta + L]
     assert split_quickly((eta - L) ** 2 - eta, SIGNS) is None
     assert split_quickly(eta - L, SIGNS) is None

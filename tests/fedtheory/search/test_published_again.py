@@ -1,4 +1,4 @@
-"""Published claims of which a search is quick: it finds a certificate from the statement alone."""
+"""Published claims with a fast search, which finds a certificate from the statement alone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ALONE = [
     "renard2022:property-2.5",
     "vlaski2023:eq-5.44-5.45.fixed",
 ]
-"""Those that inequalities and facts suffice for."""
+"""Claims that need inequalities and facts only."""
 BY_OTHERS = [
     "comparator:curvatures.all-steps",
     "comparator:curvatures.average-error",
@@ -60,12 +60,12 @@ BY_OTHERS = [
     "vlaski2023:eq-5.65",
     "vlaski2023:thm-5.1.rate",
 ]
-"""Those that rest on what is proved of the same quantities."""
+"""Claims that need proved claims about the same quantities."""
 
 
 @pytest.mark.parametrize("claim_id", [*ALONE, *BY_OTHERS])
 def test_a_published_claim_is_found_again(claim_id: str) -> None:
-    """The document stands alone, and nothing is supposed."""
+    """The document is self-contained, and has no additional assumptions."""
     published = find(claim_id)
     claim = replace(published, id=f"mine:{claim_id.split(':')[1]}")
     found = find_proof(claim, 2 * 10**7)

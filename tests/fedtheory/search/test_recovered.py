@@ -1,4 +1,4 @@
-"""Published steps whose certificates are found again from the statement: sums over steps, samples, client numbers."""
+"""Published steps whose certificates are found from their statements: sums over steps, samples, client numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RECOVERED = [
 
 @pytest.mark.parametrize("name", RECOVERED)
 def test_steps_are_found_again(name: str) -> None:
-    """By named inequalities alone: no recorded certificate and no other claim is used."""
+    """Steps are proved by named inequalities only, without a recorded certificate or another claim."""
     found = search_terms(find(name))
     assert isinstance(found, Found)
     assert not found.supposed
@@ -45,7 +45,7 @@ def test_steps_are_found_again(name: str) -> None:
     ],
 )
 def test_half_of_a_step_is_not_found(name: str) -> None:
-    """With half the right side, equal gradients at all steps violate it, or one client far from the others."""
+    """Half the right side is not proved: equal gradients at all steps violate it, or one client far from the others."""
     claim = find(name)
     (relation,) = claim.relations
     halved = replace(claim, chain=(), lhs=relation.left, rhs=sp.Rational(1, 2) * relation.right, verdict=None)
@@ -53,7 +53,7 @@ def test_half_of_a_step_is_not_found(name: str) -> None:
 
 
 def test_vectors_as_written() -> None:
-    """Without numbers in front; sums and means with what they are of."""
+    """Vectors are written without numerical factors; sums and averages with their contents."""
     relation = find("vlaski2023:eq-5.42").relations[0]
     kinds = [type(one).__name__ for one in vectors_as_written(relation)]
     assert kinds[:2] == ["LocalSum", "Add"]

@@ -41,7 +41,7 @@ ONE: Any = quotient(sp.S.One)
 
 
 def test_points_of_symbols() -> None:
-    """Counts from their least on, powers of two up and down, zero where it may be."""
+    """Points have counts from their least value, powers of two up and down, and zero where allowed."""
     random = np.random.default_rng(0)
     counts = _draw(tau, NUMBERS, random, 999)
     assert set(counts) == {1 + count for count in (0, 1, 2, 3, 4, 7, 16, 63, 999)}
@@ -54,7 +54,7 @@ def test_points_of_symbols() -> None:
 
 
 def test_moves_of_points() -> None:
-    """A symbol that stands alone is moved to the edge or beyond; strict conditions keep away from it."""
+    """A symbol alone on a side moves to the edge or beyond; strict conditions keep a distance."""
     places = {L: 0, eta: 1}
     for condition, edge in ((eta <= 1 / L, True), (eta < 1 / L, False), (eta <= 1 / L, True)):
         at = np.array([[2.0] * 200, [7.0] * 100 + [0.25] * 100])
@@ -88,7 +88,7 @@ def _premise(name: str, **form: int) -> Any:
 
 
 def test_eliminations_end() -> None:
-    """At six premises; a row that is gone does not come back."""
+    """Eliminations stop at six premises; a removed row does not return."""
     ring = [_premise(f"p{n}", **{f"r{n}": 1, f"r{n + 1}": -1}) for n in range(9)]
     for length, count in ((5, 1), (6, 1), (7, 0)):
         premises = [*ring[: length - 1], _premise("last", **{f"r{length - 1}": 1})]
@@ -101,7 +101,7 @@ def test_eliminations_end() -> None:
 
 
 def test_the_remainder_that_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one that the fewest samples refute is named."""
+    """The remainder that the fewest samples refute is named."""
 
     def remainder(name: str, number: sp.Expr) -> Any:
         goal = SimpleNamespace(signs=SIGNS)
@@ -116,7 +116,7 @@ def test_the_remainder_that_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_powers_of_symbols() -> None:
-    """Few and small ones first: what is divided by counts half as much again; at most three symbols, up to squares."""
+    """Small powers of few symbols come first, at most three symbols up to squares; divisors count more."""
     assert _powers(1) == [(0,), (1,), (-1,), (2,), (-2,)]
     assert _powers(2)[:3] == [(0, 0), (0, 1), (1, 0)]
     assert len(_powers(3)) == 125
@@ -126,7 +126,7 @@ def test_powers_of_symbols() -> None:
 
 
 def test_systems_of_coefficients() -> None:
-    """Equations are solved for the first free coefficient, and inserted; one without any has to vanish."""
+    """Equations are solved for the first free coefficient; one without any must vanish."""
     system = System(blocks.Blocks({}, {}), [None, None, None], {})  # type: ignore[list-item]
     assert system.free == [0, 1, 2]
     two, minus = quotient(sp.Integer(2)), quotient(sp.S.NegativeOne)
@@ -143,7 +143,7 @@ def test_systems_of_coefficients() -> None:
 
 
 def test_what_has_to_cancel() -> None:
-    """Values, and inner products with a vector that has no square."""
+    """Values, and inner products with a vector without square, must cancel."""
     a, b = sp.symbols("a b")
     parts = {
         -1: blocks.Blocks({a: ONE}, {("shared", a, b): ONE, ("shared", b, b): ONE}),
@@ -159,7 +159,7 @@ def test_what_has_to_cancel() -> None:
 
 
 def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them; the rest has no value, and is a sum of squares."""
+    """All coefficients of a proof have signs; the remainder has no value, and is a sum of squares."""
     monkeypatch.setattr(exact, "squares_of", lambda matrices, *_: None if matrices else ["squares"])
     chosen = [SimpleNamespace(term=lambda c, n=n: (n, str(c.expression))) for n in range(3)]
 
@@ -203,7 +203,7 @@ def test_claims_that_are_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_documents_in_other_words() -> None:
-    """Names of claims, and words that stand alone; assumptions keep their names, and numbers stay."""
+    """Names of claims are replaced as whole words; assumptions keep their names, and numbers do not change."""
     entry = {"claim": "old", "name": "final", "parts": ["2*final_x + final(1)", 3, {"step": "final_x"}]}
     found = restated._rewritten(entry, {"old": "new"}, {"final_x": "last", "final": "no"})
     assert found == {"claim": "new", "name": "final", "parts": ["2*last + final(1)", 3, {"step": "last"}]}
@@ -215,7 +215,7 @@ def test_documents_in_other_words() -> None:
 
 
 def test_numbers_are_lowered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each where the others stay unchanged: to zero where that is proved, else by halving."""
+    """Each number is lowered with the others fixed: to zero if that is proved, else by bisection."""
     asked: list[list[sp.Rational]] = []
 
     def prove(_self: Any, numbers: list[sp.Rational]) -> Any:
@@ -233,7 +233,7 @@ def test_numbers_are_lowered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_supports_prefer_small_weights() -> None:
-    """A product that a sample needs stays; others leave from the least weight on; later attempts are random."""
+    """A product that a sample needs is kept; others are removed by increasing weight; later attempts are random."""
     costs_of: list[Any] = []
 
     class Found(SimpleNamespace):
@@ -261,7 +261,7 @@ def test_supports_prefer_small_weights() -> None:
 
 
 def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The goal that knows most of them says what is known of each."""
+    """Numbers below all bounds come from the goal that determines most symbols, which are all reported."""
     few = SimpleNamespace(signs=SignFacts(Numbers(symbols=frozenset({eta})), []), original_symbols={eta, tau})
     most = SimpleNamespace(signs=SignFacts(NUMBERS, []), original_symbols={eta, tau})
     drawn: list[Any] = []
@@ -283,7 +283,7 @@ def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPat
 
 
 def test_every_summand_has_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A number of either sign in one of them is enough to refuse them all."""
+    """One summand with unknown sign is enough to reject all."""
     signs = SignFacts(Numbers(symbols=frozenset({eta, L, sigma, tau, z})), [])
     number = sp.expand(z * (eta - L) ** 2 + (sigma - tau) ** 2)
     assert split_with_squares(number, signs) is None
@@ -295,7 +295,7 @@ def test_every_summand_has_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_conditions_of_a_known_claim_all_follow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And its assumptions; strict relations are no premises, and of several each has a place."""
+    """All conditions and assumptions of a known claim must follow; strict relations are no premises."""
     follows = {eta: True, L: True, tau: False}
     monkeypatch.setattr(premises, "follows", lambda condition, *_: follows[condition])
     monkeypatch.setattr(premises, "conditions_of_run", lambda _: [])
@@ -321,7 +321,7 @@ def test_conditions_of_a_known_claim_all_follow(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_parts_of_a_known_claim_name_its_relations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its id where it has one, by their number where it has several; all go by its name."""
+    """Parts of a known claim name its relation by id, or by index if it has several."""
     seen: list[Any] = []
     monkeypatch.setattr(premises, "check_assumed", lambda *_: SimpleNamespace(holds=True))
     monkeypatch.setattr(premises, "conditions_of_run", lambda _: [])

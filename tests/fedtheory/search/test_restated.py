@@ -1,4 +1,4 @@
-"""Known claims in other symbols: their certificates are accepted, and those of others are not."""
+"""Known claims in other symbols: their certificates are accepted, those of other claims are not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCAFFNEW = "landmarks:scaffnew.contraction"
 
 
 def _restate(claim_id: str, factor: sp.Expr = sp.S.One, halved: bool = False) -> Claim:
-    """A claim in user-defined symbols, with its larger side scaled, perhaps for half of the step sizes."""
+    """Return a claim in other symbols, with its larger side scaled, possibly for half of the step sizes."""
     claim = all_claims()[claim_id]
     symbols = {old: sp.Symbol(f"a_{place}", real=True) for place, old in enumerate(claim.notation)}
     left, right = (side.xreplace(symbols) for side in claim.relations[0].sides)
@@ -38,7 +38,7 @@ def _restate(claim_id: str, factor: sp.Expr = sp.S.One, halved: bool = False) ->
 
 @pytest.mark.parametrize("halved", [False, True], ids=["as it is", "half of the step size"])
 def test_a_claim_with_a_maximum(halved: bool) -> None:
-    """The document is about the user's claim, and the kernel accepts it for that."""
+    """The document concerns the user's claim, and the kernel accepts it."""
     claim = _restate(SCAFFNEW, halved=halved)
     found = find_proof(claim)
     assert isinstance(found, Found)
@@ -49,7 +49,7 @@ def test_a_claim_with_a_maximum(halved: bool) -> None:
 
 @pytest.mark.parametrize("claim_id", [SCAFFNEW, "lecture27:thm-2"])
 def test_a_smaller_bound_is_not_proved(claim_id: str) -> None:
-    """The certificate of a claim shows nothing that is below it."""
+    """The certificate of a claim does not prove a smaller bound."""
     assert isinstance(find_proof(_restate(claim_id, sp.Rational(9, 10))), NotFound)
 
 
@@ -59,7 +59,7 @@ def test_a_weaker_condition_is_not_enough() -> None:
 
 
 def test_fewer_assumptions_are_not_enough() -> None:
-    """Nor without the bound on the variance, which is never supposed."""
+    """Without the bound on the variance, which is never supposed, the claim has no certificate."""
     claim = _restate(SCAFFNEW)
     fewer = tuple(one for one in claim.assumptions if one is not a.unbiased_bounded_variance)
     assert len(fewer) < len(claim.assumptions)

@@ -1,4 +1,4 @@
-"""Numbers at which conditions hold: exact where they decide, and reaching the edges."""
+"""Sample numbers at which conditions hold: exact decisions, with some samples on the edges."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_conditions_hold_and_edges_are_met() -> None:
 
 
 def test_conditions_on_products() -> None:
-    """A condition without a symbol alone on one side is met as well."""
+    """Samples satisfy a condition without a symbol alone on one side."""
     samples = draw_samples([eta, L, tau], NUMBERS, [6 * eta * L * tau <= 1, eta * L <= 1 / (tau + 1)], 400)
     assert samples.at.shape[1] > 100
     assert (samples.values(6 * eta * L * tau) <= 1).all()
 
 
 def test_a_negative_value_is_decided_in_rationals() -> None:
-    """A negative value is found with numbers; a value that vanishes at the edge is not called negative."""
+    """A negative value is found with its numbers; a value that vanishes at the edge does not count as negative."""
     samples = draw_samples([eta, L, sigma, tau], NUMBERS, STEP, 400)
     point = find_negative(1 - 5 * eta * L, samples, NUMBERS, STEP)
     assert point is not None
@@ -48,6 +48,6 @@ def test_a_negative_value_is_decided_in_rationals() -> None:
 
 
 def test_the_same_points_each_time() -> None:
-    """Nothing depends on what was drawn before."""
+    """Samples do not depend on earlier samples."""
     one, other = (draw_samples([eta, L, tau], NUMBERS, STEP, 50) for _ in range(2))
     assert (one.at == other.at).all()

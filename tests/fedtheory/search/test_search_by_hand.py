@@ -1,4 +1,4 @@
-"""Choices of the proof search against values by hand: signs, orders, edges and what is left out."""
+"""Choices of the proof search against values by hand: signs, orders, edges and omissions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SIGNS = SignFacts(NUMBERS, STEP)
 
 
 def _is_sum(found: Sequence[Any] | None, number: Any) -> bool:
-    """Return whether summands are not negative, each for itself, and add up to a number."""
+    """Return whether all summands are non-negative and add up to a number."""
     if found is None:
         return False
     return sp.cancel(sp.Add(*found) - number) == 0 and all(map(SIGNS.is_nonnegative, found))
@@ -71,7 +71,7 @@ def test_zero_needs_no_summand() -> None:
 
 
 def test_only_short_sums_are_paired() -> None:
-    """Twelve terms are, thirteen are not."""
+    """Sums of up to twelve terms are paired."""
     terms = [L**power for power in range(13)]
     assert split_pairs(sp.Add(*terms[:12]), SIGNS) is not None
     assert split_pairs(sp.Add(*terms), SIGNS) is None
@@ -90,7 +90,7 @@ SQUARES = {
 
 @pytest.mark.parametrize("name", SQUARES)
 def test_squares_are_completed(name: str) -> None:
-    """Exactly where the discriminant allows it."""
+    """Squares are completed exactly if the discriminant allows it."""
     number, stands = SQUARES[name]
     assert _is_sum(split_with_squares(sp.expand(number), SIGNS), number) is stands
 
@@ -110,7 +110,7 @@ def test_signs_of_denominators(name: str) -> None:
 
 
 def test_cheap_columns_come_first() -> None:
-    """Two columns say the same: the one that costs less is taken, and no weight is negative."""
+    """Of two equal columns the cheaper one is used, and no weight is negative."""
     column = {(0,): fmpq(2)}
     assert solve([column, column], {(0,): fmpq(3)}, [5, 1]) == {1: fmpq(3, 2)}
     assert solve([column], {(0,): fmpq(3), (1,): fmpq(1)}, [1]) is None
@@ -123,7 +123,7 @@ def _at(**values: Any) -> dict[sp.Symbol, sp.Rational]:
 
 
 def test_conditions_at_a_point() -> None:
-    """The edge belongs to <= and not to <, and no count is below its least."""
+    """Edges satisfy <= but not <, and no count is below its least value."""
     assert is_met(_at(eta="1/4", L=1), NUMBERS, [eta <= 1 / (4 * L)])
     assert not is_met(_at(eta="1/4", L=1), NUMBERS, [eta < 1 / (4 * L)])
     assert not is_met(_at(eta="1/3", L=1), NUMBERS, [eta <= 1 / (4 * L)])
@@ -137,7 +137,7 @@ def _points(symbol: sp.Symbol, *values: float) -> Samples:
 
 
 def test_the_point_of_a_negative_value_satisfies_the_conditions() -> None:
-    """The most negative one comes first where it does, and the next one where it does not."""
+    """The most negative point is used if it satisfies the conditions, else the next one."""
     conditions = [eta <= 4]
     assert find_negative(1 - eta, _points(eta, 2, 8, 3), NUMBERS, conditions) == {eta: 3}
     assert find_negative(1 - eta, _points(eta, 8, 1), NUMBERS, conditions) is None
@@ -145,7 +145,7 @@ def test_the_point_of_a_negative_value_satisfies_the_conditions() -> None:
 
 
 def test_samples_meet_lower_bounds() -> None:
-    """Lower bounds from above, half of them at the edge; symbols of conditions are drawn as well."""
+    """Samples are above lower bounds, half of them on the edge; symbols of conditions are sampled as well."""
     below = draw_samples([eta, L], NUMBERS, [eta >= 2 / L], 200)
     assert below.at.shape[1] > 150
     assert (below.values(eta * L) >= 2).all()
@@ -164,7 +164,7 @@ def test_generic_points_lie_inside() -> None:
 
 
 def test_numbers_of_clients_are_sampled_for_several() -> None:
-    """The mean of p (1 - p) is below that of p by the mean square; conditions hold for every client."""
+    """The average of p (1 - p) is below that of p by the mean square; conditions hold for every client."""
     own = sp.Symbol("p", positive=True)
     numbers = Numbers(symbols=frozenset((eta,)), of_clients=frozenset((own,)))
     samples = draw_generic([own, eta], numbers, [sp.Le(own, eta)], 4)
@@ -188,7 +188,7 @@ def _sided(**changes: Any) -> Claim:
 
 
 def test_dimensions_of_numbers() -> None:
-    """Lengths and objective values: eta is length squared by value, L its inverse, sigma value by length."""
+    """Units are norms and objective values: eta is norm squared by value, L its inverse, sigma value by norm."""
     unknown = sp.Symbol("unknown", positive=True)
     of = Dimensions(_sided()).find
     assert of(eta * L) == of(tau / M) == of(sp.Rational(3)) == (0, 0)
@@ -202,7 +202,7 @@ def test_dimensions_of_numbers() -> None:
 
 
 def test_dimensions_of_blocks() -> None:
-    """A gradient counts as value by length, whether of the objective or of the noise, and a model as length."""
+    """A gradient has the unit value by norm, for objectives and noise, and a model the unit norm."""
     dimensions = Dimensions(_sided())
     x, F = sp.symbols("x F", real=True)
     model, gradient = (SHARED, x, x), (SHARED, Gradient(F, x), Gradient(F, x))
@@ -220,7 +220,7 @@ def _number(value: Any) -> Any:
 
 
 def test_linear_equations_are_solved() -> None:
-    """2 a + b = 4, then b = 3: a = 1/2; a third equation holds or does not."""
+    """2 a + b = 4 and b = 3 give a = 1/2; a third equation holds or not."""
     system = System(Blocks({}, {}), [None, None, None], {})  # type: ignore[list-item]
     assert system.impose({0: _number(2), 1: _number(1), -1: _number(-4)})
     assert system.free == [1, 2]
@@ -238,7 +238,7 @@ def test_linear_equations_are_solved() -> None:
 
 
 def test_simple_values_begin_at_an_end() -> None:
-    """Two ends at 2 eta^2 leave one value; inside (0, eta) the end eta comes first."""
+    """Two ends at 2 eta^2 leave one value; inside (0, eta) the end eta is tried first."""
     at = np.array([0.3, 1.7, 2.9])
     samples = Samples([eta], at[None, :])
     choice = Candidates([], samples, Dimensions(_sided()), samples)
@@ -258,7 +258,7 @@ def test_simple_values_begin_at_an_end() -> None:
 
 
 def test_ends_that_a_program_does_not_find() -> None:
-    """An end counts where it is known, if that is at two points or more."""
+    """An end counts if it is known at two or more points."""
     at = np.array([0.3, 1.7, 2.9])
     samples = Samples([eta], at[None, :])
     choice = Candidates([], samples, Dimensions(_sided()), samples)
@@ -274,7 +274,7 @@ def _programs(goal: Sequence[float], columns: Sequence[Sequence[float]], sizes: 
 
 
 def test_no_candidate_of_a_support_can_be_left_out() -> None:
-    """(2, 3) is twice (1, 1) and once (0, 1): two of three columns, and all attempts find two."""
+    """Of the columns (1, 1), (0, 1) and (2, 3), which is a combination of both, all attempts find a support of two."""
     programs = _programs((2, 3), [(1, 0), (0, 1), (1, 1)])
     assert least_support(programs) == [1, 2]
     assert all(len(least_support(programs, attempt) or ()) == 2 for attempt in range(4))
@@ -306,7 +306,7 @@ KINDS: Mapping[str, tuple[Sequence[Any], Mapping[str, int]]] = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_inequalities_at_two_points(name: str) -> None:
-    """Each of those that hold of the objective, in both directions; a convex one has its minimiser as well."""
+    """All inequalities of the objective are listed in both directions; a convex one also with its minimiser."""
     assumptions, expected = KINDS[name]
     context, relation = _context(assumptions)
     form = scalar(relation.slack, context)
@@ -343,7 +343,7 @@ INDEFINITE = ((1, 2, 1), (0, 1, 1), (-1, 0, 1))
     ids=str,
 )
 def test_positive_semidefinite_matrices_are_sums_of_squares(entries: tuple[int, int, int], count: int | None) -> None:
-    """As many squares as the rank, and none where the matrix is indefinite."""
+    """There are as many squares as the rank, and none for an indefinite matrix."""
     context, _ = _context([a.smooth])
     found = squares_of(_matrix(*entries), context, SignFacts(context.numbers, ()))
     assert (None if found is None else len(found)) == count
@@ -358,7 +358,7 @@ def test_products_of_long_polynomials_are_refused() -> None:
 
 
 def test_what_a_claim_may_mean() -> None:
-    """Assumptions whose constant it names, where it states none on the objectives."""
+    """Assumptions whose constant the claim names are supposed, if it makes none on the objectives."""
     where = {**WHERE, mu: q.strong_convexity}
     assert supposable(error_bound(LOOSE)) == [a.convex_and_smooth, a.smooth]
     assert supposable(error_bound(LOOSE + mu, where=where)) == [
@@ -380,7 +380,7 @@ def test_quantities_that_others_name() -> None:
 
 
 def test_a_document_is_renamed_where_it_names_its_claim() -> None:
-    """Not where another claim is named, nor where the id stands for something else."""
+    """Only references to the claim itself are renamed."""
     document = {"claim": "a:1", "note": "a:1", "parts": [{"claim": "a:1"}, {"claim": "a:2"}, "a:1"]}
     renamed = {"claim": "b:1", "note": "a:1", "parts": [{"claim": "b:1"}, {"claim": "a:2"}, "a:1"]}
     assert _rename(document, "a:1", "b:1") == renamed

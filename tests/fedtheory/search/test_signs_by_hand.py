@@ -1,4 +1,4 @@
-"""Sums that are not negative, and points at which numbers are, against values by hand."""
+"""Non-negative sums, and points at which numbers are non-negative, against values by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
 
 @pytest.mark.parametrize("rest", [(M - 1) * (tau - 1), (1 - 4 * eta * L) ** 2, eta * (tau - 1)], ids=str)
 def test_terms_that_are_seen_one_by_one(rest: sp.Expr) -> None:
-    """A square is not seen in a sum that is written out, and next to other terms it stays as it stands."""
+    """A square inside an expanded sum is not recognised; next to other terms it is kept."""
     square = (eta - L) ** 2
     number = square + rest
     assert not SIGNS.is_nonnegative(number)
@@ -35,7 +35,7 @@ def test_terms_that_are_seen_one_by_one(rest: sp.Expr) -> None:
 
 
 def test_differences_keep_what_only_one_side_has() -> None:
-    """Common factors stand outside, with the same power on both sides."""
+    """Common factors are extracted with the same power on both sides."""
     assert _difference(tau * M, M) == M * (tau - 1)
     assert _difference(2 * L**2, 8 * eta * L**3) == 2 * L**2 - 8 * eta * L**3
     assert _difference(tau**2 * M, tau * M) == M * (tau**2 - tau)
@@ -43,7 +43,7 @@ def test_differences_keep_what_only_one_side_has() -> None:
 
 
 def test_weights_of_columns_that_do_not_reach_a_goal() -> None:
-    """Two columns with two equal rows: a goal with unequal ones is no sum of them; a negative weight is none."""
+    """For two columns with equal rows, a goal with unequal rows is no sum of them; a negative weight is invalid."""
     columns, rows = [{(0,): fmpq(1), (1,): fmpq(1)}, {(0,): fmpq(2), (1,): fmpq(2)}], {(0,): 0, (1,): 1}
     both = np.array([0, 1])
     assert _weights(both, columns, {(0,): fmpq(3), (1,): fmpq(2)}, rows) is None
@@ -54,7 +54,7 @@ def test_weights_of_columns_that_do_not_reach_a_goal() -> None:
 
 
 def test_the_eight_lowest_points_are_decided() -> None:
-    """Seven or eight lower ones beyond the edge: then an allowed one is the eighth, or the ninth."""
+    """With seven or eight lower points beyond the edge, an allowed point is the eighth, or the ninth."""
     beyond = [10.0 + place for place in range(8)]
     allowed = [eta <= 4]
     for count, expected in ((7, {eta: 3}), (8, None)):
@@ -65,7 +65,7 @@ def test_the_eight_lowest_points_are_decided() -> None:
 
 
 def test_gradients_of_the_mean_in_squares() -> None:
-    """The mean of the clients' gradients at a shared point is one; at points of their own it is not."""
+    """The average of the clients' gradients at a shared point is one gradient; at different points it is not."""
     x, x_i, g_i = sp.symbols("x x_i g_i", real=True)
     F, F_i, H_i = sp.symbols("F F_i H_i", real=True)
     context = Context(
@@ -81,7 +81,7 @@ def test_gradients_of_the_mean_in_squares() -> None:
 
 
 def test_the_rarest_quantity_is_replaced_first() -> None:
-    """By the one premise that has it; all that remove both follow in order, and none with a negative multiple."""
+    """A quantity is replaced by the only premise that contains it, with no negative multiple."""
     a, b = sp.symbols("a b")
     one: Any = quotient(sp.S.One)
     forms = {"a": {a: one}, "twice a": {a: one + one}, "minus a": {a: quotient(-sp.S.One)}, "b and a": {b: one, a: one}}

@@ -1,4 +1,4 @@
-"""Bounds for clients that are together at every local step, as textbooks have them for gradient descent and SGD."""
+"""Bounds for clients with equal models at every local step, as in textbooks on gradient descent and SGD."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ FALSE = _bounds(
     "claim", [*TRUE, *(pytest.param(*one.values, id=one.id, marks=pytest.mark.long) for one in SLOW)]
 )
 def test_textbook_bounds_are_proved_from_their_statements(claim: Claim) -> None:
-    """Nothing is supposed, and the document stands alone."""
+    """Textbook bounds are proved by a self-contained document without additional assumptions."""
     found = find_proof(claim)
     assert isinstance(found, Found)
     assert not found.supposed
@@ -176,5 +176,5 @@ def test_false_bounds_are_not_proved(claim: Claim) -> None:
 def test_clients_are_together_where_a_claim_says_so(
     left: Any, assumptions: Sequence[Any], conditions: Sequence[Any], stands: bool
 ) -> None:
-    """One client, or one local step, in rounds that end at the average of their clients."""
+    """Clients have equal models for one client or one local step, in rounds that end at their average."""
     assert is_together(bound(left, D**2 * K, (*assumptions, *CONVEX), conditions)) is stands

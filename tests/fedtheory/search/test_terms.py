@@ -1,4 +1,4 @@
-"""Statements about points and one step: classics are proved from their statement, and near misses are not."""
+"""Statements about points and one step: classical ones are proved from their statement, near misses are not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _descent(lhs: Any, rhs: Any, assumptions: Sequence[Any] = CONVEX, conditions
 
 
 def _step(rhs: Any, most: Any, assumptions: Sequence[Any] = CURVED) -> Claim:
-    """A bound on the next squared distance from the optimum, in expectation."""
+    """Return a bound on the next squared distance from the optimum, in expectation."""
     stated = {"place": "step", "where": STEP, "assumptions": (*ROUND, *assumptions), "conditions": [eta <= most]}
     return resolve(Claim(id="mine:step", lhs=Expectation(norm_sq(following - best)), rhs=rhs, **stated))
 
@@ -160,7 +160,7 @@ FALSE = {
 
 @pytest.mark.parametrize("name", TRUE)
 def test_classics_are_proved(name: str) -> None:
-    """The kernel accepts the document that is found, with nothing supposed."""
+    """The kernel accepts the found document, without additional assumptions."""
     found = find_proof(TRUE[name])
     assert isinstance(found, Found)
     assert not found.supposed
@@ -169,12 +169,12 @@ def test_classics_are_proved(name: str) -> None:
 
 @pytest.mark.parametrize("name", FALSE)
 def test_near_misses_are_not_proved(name: str) -> None:
-    """Wrong constants, lost terms, too large steps, too few assumptions."""
+    """Wrong constants, missing terms, too large steps and too few assumptions are not proved."""
     assert isinstance(find_proof(FALSE[name]), NotFound)
 
 
 def test_convexity_is_supposed_and_said() -> None:
-    """Co-coercivity in terms of the constant of F alone, without an assumption: convexity is supposed."""
+    """Co-coercivity with the constant of F alone is proved by supposing convexity, which is reported."""
     where = {**{symbol: quantity for symbol, quantity in POINTS.items() if symbol != L}, L: q.objective_smoothness}
     lhs, rhs = norm_sq(_slope(x) - _slope(y)), L * inner(_slope(x) - _slope(y), x - y)
     found = find_proof(_points(lhs, rhs, (), where))
@@ -183,7 +183,7 @@ def test_convexity_is_supposed_and_said() -> None:
 
 
 def test_without_the_solver_there_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of squares need no solver; for the rest the message says what to install."""
+    """Sums of squares need no solver; otherwise the message says what to install."""
 
     def missing() -> Any:
         raise InputError("search", "needs Clarabel for steps and points: pip install 'fedtheory[search]'")
@@ -196,7 +196,7 @@ def test_without_the_solver_there_is_one_clear_line(monkeypatch: pytest.MonkeyPa
 
 
 def test_only_quantities_that_a_proof_needs_are_named() -> None:
-    """Squares need no objective, and an objective that the claim states is not named again."""
+    """Squares need no objective, and an objective in the claim is not named again."""
     young, values = (find_proof(TRUE[name]) for name in ("Young", "gradients bound values"))
     assert isinstance(young, Found)
     assert isinstance(values, Found)

@@ -1,4 +1,4 @@
-"""Smaller numbers of a bound: each is proved, and none is smaller than the truth."""
+"""Smaller constants of a bound: each is proved, and none is below the true one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SPLIT = Claim(
 
 
 def test_the_descent_lemma_gets_its_half() -> None:
-    """The smallest number is exactly 1/2, which a quadratic attains: nothing below is proved."""
+    """The smallest constant is exactly 1/2, which a quadratic attains."""
     found = tighten(QUADRATIC)
     assert isinstance(found, Tightened)
     (term,) = found.terms
@@ -45,7 +45,7 @@ def test_the_descent_lemma_gets_its_half() -> None:
 
 
 def test_terms_are_lowered_in_turn() -> None:
-    """|x+y|^2 <= a|x|^2 + b|y|^2 holds where (a-1)(b-1) >= 1: one number goes down, then neither can."""
+    """|x+y|^2 <= a|x|^2 + b|y|^2 holds for (a-1)(b-1) >= 1: after one constant is lowered, neither can be."""
     found = tighten(SPLIT)
     assert isinstance(found, Tightened)
     numbers = {term.term: term.proved for term in found.terms}
@@ -63,7 +63,7 @@ def test_a_term_that_is_not_needed_goes() -> None:
 
 
 def test_what_is_not_proved_is_not_tightened() -> None:
-    """A false bound stays without a proof."""
+    """A false bound is not tightened."""
     false = replace(QUADRATIC, rhs=L * norm_sq(x - y) / 4)
     assert isinstance(find_proof(false), NotFound)
     assert isinstance(tighten(false), NotFound)
@@ -75,7 +75,7 @@ def test_only_upper_bounds_have_numbers_to_lower() -> None:
 
 
 def test_the_work_is_that_of_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Proofs of failing numbers count as well."""
+    """Failed attempts count as work."""
     works: list[int] = []
 
     def search(*given: Any) -> Any:

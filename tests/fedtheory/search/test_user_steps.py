@@ -1,4 +1,4 @@
-"""Steps and runs as users state them: quantities that a proof needs are not all named; near misses are not proved."""
+"""User-defined steps and runs: not all required quantities are named; near misses are not proved."""
 
 from __future__ import annotations
 
@@ -88,5 +88,5 @@ def test_near_misses_are_not(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["vlaski2023:eq-5.42", "fraboni2022:eq-104"])
 def test_rounds_and_quantities_in_vectors_are_searched(name: str) -> None:
-    """A statement about a round, and one about a run whose quantities a paper writes in vectors."""
+    """A statement about a round, and one about a run with quantities in vectors, are proved."""
     assert isinstance(find_proof(find(name)), Found)
