@@ -46,10 +46,7 @@ _SMALL_MAP = 2**12
 
 
 class JointTrajectory(Trajectory):
-    """Second moments of an algorithm's model over n = 0 ..
-
-    T, computed on demand, and quantities that follow from them.
-    """
+    """Second moments of an algorithm's model over n = 0 .. T, computed on demand, and quantities that follow from them."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self._prepare(problem, algorithm)

@@ -95,10 +95,7 @@ class RoundForms:
     recursion: Recursion
 
     def build_average_form(self, form: Array) -> Array:
-        """Return the form (d+1, d+1) in (1, xbar^k - c), c the centre of the problem, for k = 0 ..
-
-        K: (K+1, d+1, d+1).
-        """
+        """Return the forms in (1, xbar^k - c), c the centre of the problem, for k = 0 .. K: (K+1, d+1, d+1)."""
         return self._build_sum_form(form, self.recursion.squared_importances, self.recursion.average_maps)
 
     def build_difference_form(self, factors: Array) -> Array:

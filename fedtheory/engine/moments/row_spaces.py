@@ -173,9 +173,9 @@ class RowSpace:
         return summed
 
     def _propagate_covariances(self, one: float, means: Array, start: Array) -> Iterator[Array]:
-        """Yield covariances (C, r, r) after k = 0 ..
+        """Yield covariances (C, r, r) after k = 0 .. K local steps from the `start`.
 
-        K local steps from the `start`; `means` (K, C, r) are those before.
+        `means` (K, C, r) are the expectations before each step.
         """
         inputs, outputs = self.weighted
         slope, at_zero = self.mean_gradient
