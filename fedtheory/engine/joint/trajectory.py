@@ -46,7 +46,7 @@ _SMALL_MAP = 2**12
 
 
 class JointTrajectory(Trajectory):
-    """Second moments of an algorithm's model over n = 0 .. T, computed on demand, and quantities that follow from them."""
+    """Second moments of an algorithm's model over n = 0 .. T, and quantities that follow; computed on demand."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self._prepare(problem, algorithm)
