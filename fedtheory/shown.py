@@ -133,6 +133,7 @@ def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return an HTML table."""
     head = "".join(f'<th style="text-align:left">{escape(column)}</th>' for column in columns)
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return f"<table>{f'<thead><tr>{head}</tr></thead>' if columns else ''}<tbody>{body}</tbody></table>"

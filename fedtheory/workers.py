@@ -68,6 +68,7 @@ class Workers:
         return future
 
     def _end_task(self, future: Future[Any]) -> None:
+        """Remove a finished task and note whether the pool is broken."""
         self._unfinished.discard(future)
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
             self._is_broken = True
@@ -84,6 +85,7 @@ class Workers:
         return self._results(shared)
 
     def _results(self, tasks: _Tasks) -> Iterator[tuple[int, Any]]:
+        """Yield the number and result of each task."""
         try:
             while tasks.missing:
                 task = tasks.take() if tasks.finished.empty() else None
@@ -114,6 +116,7 @@ class Workers:
         self._terminate()
 
     def _terminate(self) -> None:
+        """Terminate the worker processes."""
         for process in self._processes:
             with suppress(ValueError):  # The pool has closed the process already.
                 process.terminate()
@@ -167,6 +170,7 @@ class _Tasks:
 
 
 def _finish(tasks: ref[_Tasks], number: int, future: Future[Any]) -> None:
+    """Give the result of a task to the tasks, if they still exist."""
     held = tasks()
     if held is not None:
         held.finish(number, future)
@@ -196,11 +200,13 @@ def stop_workers() -> None:
 
 
 def _call(packed: bytes) -> Any:
+    """Call a pickled function with its pickled arguments."""
     work, arguments = pickle.loads(packed)
     return work(*arguments)
 
 
 def _prepare_worker() -> None:
+    """Prepare a worker process: collect garbage rarely and ignore Ctrl-C."""
     collect_rarely()
     end_without_collecting()
     # Ctrl-C reaches all processes of a terminal; the parent process ends its workers.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def _svg(figure: Figure | None) -> str | None:
+    """Return the SVG text of a figure; None if there is no figure."""
     return None if figure is None else figure.svg
 
 

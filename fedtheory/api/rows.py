@@ -80,6 +80,7 @@ def _columns(inputs: Any) -> tuple[list[str], list[Any], Sequence[object]]:
 
 
 def _array(values: Any, key: str) -> Any:
+    """Return the values as a NumPy array; tensors of PyTorch are copied to the CPU first."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     try:
@@ -106,6 +107,7 @@ def _require_column(names: Sequence[str], name: str, key: str, *, is_frame: bool
 
 
 def _unused(name: str, names: Sequence[str]) -> str:
+    """Return the name with as many "given " before it as make it different from the names."""
     while name in names:
         name = f"given {name}"
     return name

@@ -84,6 +84,7 @@ def simulation_of(run: Run, schedules: int, seed: int) -> Simulation:
 
 
 def _exact(run: Run) -> Simulation:
+    """Return the exact simulation of a run: its times, gradients and distances as computed in expectation."""
     trajectory = run.attempted_trajectory
     zero = run.arithmetic.number(0, "time")
     times = [run.arithmetic.number(time, "time") for time in run.algorithm.times(run.problem.weights)]

@@ -10,7 +10,7 @@ from fedtheory.arithmetic.rationals import RationalArithmetic
 
 
 class CertifiedArithmetic(RationalArithmetic):
-    """Rational input data, with arrays of midpoints and radii for results; single numbers stay rational.
+    """Arithmetic with rational input data: arrays of results are midpoints and radii, single numbers stay rational.
 
     Used for expectations of runs whose rationals would be too long.  Whether a matrix is semidefinite or a system has a
     solution is decided in rationals.

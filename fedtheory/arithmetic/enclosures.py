@@ -98,6 +98,7 @@ class Enclosure:
     __hash__ = None  # type: ignore[assignment]
 
     def _combine(self, other: object, operation: Callable[[arb, Any], arb]) -> Enclosure:
+        """Return the enclosure of an operation with another operand."""
         theirs = _operand(other)
         return NotImplemented if theirs is None else Enclosure(operation(self.interval, theirs))
 
@@ -157,6 +158,7 @@ def _power(base: arb, exponent: int) -> arb:
 
 
 def _operand(other: object) -> arb | fmpq | int | None:
+    """Return the other operand as a number of FLINT or an int; None if its type is not supported."""
     if isinstance(other, Enclosure):
         return other.interval
     if isinstance(other, fmpq | arb) or type(other) is int:
@@ -236,6 +238,7 @@ def minimum(left: Any, right: Any) -> Any:
 
 
 def _larger(one: Any, other: Any) -> Any:
+    """Return the larger of two numbers, or an enclosure of the maximum if the order is undecided."""
     order = _is_at_least(one, other)
     if order is None:
         return Enclosure(arb(bare(one)).max(arb(bare(other))))
@@ -243,6 +246,7 @@ def _larger(one: Any, other: Any) -> Any:
 
 
 def _smaller(one: Any, other: Any) -> Any:
+    """Return the smaller of two numbers, or an enclosure of the minimum if the order is undecided."""
     order = _is_at_least(other, one)
     if order is None:
         return Enclosure(arb(bare(one)).min(arb(bare(other))))

@@ -195,6 +195,7 @@ def _single(found: Any) -> Any:
 
 
 def _unknown(name: str) -> Unresolved:
+    """Return the error for an operation that is not implemented for arrays of midpoints and radii."""
     return Unresolved(f"{name} of numbers is not enclosed in floats")
 
 
@@ -222,6 +223,7 @@ def _split_interval(interval: arb) -> tuple[float, float]:
 
 
 def _interval(middle: float, radius: float) -> arb:
+    """Return the interval as an arb; infinite if an end is not finite."""
     if not (np.isfinite(middle) and np.isfinite(radius)):
         return arb(0, np.inf)
     return arb(middle, radius)
@@ -256,6 +258,7 @@ def _round(middle: Any, radius: Any) -> MidpointRadius:
 
 
 def _matmul(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
+    """Enclose a matrix product, with a bound on its rounding errors."""
     terms = left.shape[-1]
     # A loss by underflow may be multiplied by a large number.
     rounding = _gamma(terms) * np.abs(right.middle) + right.radius + _TINY
@@ -269,18 +272,22 @@ def _matmul(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
 
 
 def _negative(values: MidpointRadius) -> MidpointRadius:
+    """Return the enclosure of -x."""
     return MidpointRadius(-values.middle, values.radius)
 
 
 def _positive(values: MidpointRadius) -> MidpointRadius:
+    """Return the enclosure of +x."""
     return values
 
 
 def _absolute(values: MidpointRadius) -> MidpointRadius:
+    """Return the enclosure of |x|."""
     return MidpointRadius(np.abs(values.middle), values.radius)
 
 
 def _power(values: MidpointRadius, exponents: MidpointRadius) -> MidpointRadius:
+    """Return the enclosure of x^2; other powers are not implemented."""
     if exponents.ndim or exponents.radius or exponents.middle != 2:
         raise _unknown("power")
     return _multiply(values, values)
@@ -347,11 +354,13 @@ def _select(chosen: Any, left: Any, right: Any) -> MidpointRadius:
 
 
 def _outer(left: Any, right: Any) -> MidpointRadius:
+    """Enclose the outer product of two vectors."""
     first, second = MidpointRadius.of(left), MidpointRadius.of(right)
     return _multiply(first[:, None], second[None, :])
 
 
 def _dot(left: Any, right: Any) -> MidpointRadius:
+    """Enclose the product of two matrices."""
     first, second = MidpointRadius.of(left), MidpointRadius.of(right)
     if first.ndim != 2 or second.ndim != 2:
         raise _unknown("dot")
@@ -359,6 +368,7 @@ def _dot(left: Any, right: Any) -> MidpointRadius:
 
 
 def _tensordot(left: Any, right: Any, axes: Any) -> Any:
+    """Enclose np.tensordot for axes 0, 1 and (0, 0)."""
     first, second = MidpointRadius.of(left), MidpointRadius.of(right)
     if axes == (0, 0):
         first = _FUNCTIONS["moveaxis"](first, 0, -1)

@@ -42,6 +42,7 @@ def _fraction_of_text(text: str) -> Fraction:
 
 
 def _no_number(value: object, key: str) -> InputError:
+    """Return the error for a value that is not a number."""
     return InputError(key, f'expected a number or a rational string such as "1/20", got {abridged(value)}')
 
 

@@ -218,18 +218,22 @@ def _is_short(coefficient: fmpq, root: Root) -> bool:
 
 
 def _bits(value: fmpq) -> int:
+    """Return the number of bits of the longer of numerator and denominator."""
     return max(int(value.p).bit_length(), int(value.q).bit_length())
 
 
 def _sum(mine: Terms, theirs: Terms) -> Terms | None:
+    """Return the terms of the sum; None if these exceed the limits."""
     return _collect([*mine, *theirs])
 
 
 def _difference(mine: Terms, theirs: Terms) -> Terms | None:
+    """Return the terms of the difference; None if these exceed the limits."""
     return _sum(mine, tuple((-coefficient, root) for coefficient, root in theirs))
 
 
 def _product(mine: Terms, theirs: Terms) -> Terms | None:
+    """Return the terms of the product; None if these exceed the limits."""
     return _collect(_multiply_terms(one, other) for one in mine for other in theirs)
 
 
@@ -244,6 +248,7 @@ def _multiply_terms(one: Term, other: Term) -> Term:
 
 
 def _quotient(mine: Terms, theirs: Terms) -> Terms | None:
+    """Return the terms of the quotient; None if the divisor has no short inverse."""
     if not theirs:
         raise ZeroDivisionError("a sum of roots is divided by zero")
     inverse = _inverse(theirs)

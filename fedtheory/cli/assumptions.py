@@ -30,10 +30,12 @@ def run(word: Word = "", as_json: Json = False) -> None:
 
 
 def _chapter(entry: Assumed) -> str:
+    """Return the name of the module that defines the assumption."""
     return entry.module.__name__.rpartition(".")[2]
 
 
 def _texts(entry: Assumed) -> tuple[str, ...]:
+    """Return the texts that a search word is compared with."""
     return entry.name, entry.assumption.name, entry.assumption.statement, _chapter(entry)
 
 

@@ -78,5 +78,6 @@ def _format_row(done: Any) -> list[str]:
 
 
 def _range(local_steps: tuple[int, ...]) -> str:
+    """Format the range of the numbers of local steps."""
     low, high = min(local_steps), max(local_steps)
     return str(low) if low == high else f"{low} to {high}"

@@ -140,6 +140,7 @@ def _open(found: Check) -> str:
 
 
 def _rate(found: Check) -> dict[str, Any] | None:
+    """Return the measured growth of the left side as a JSON object; None if the claim has no rate."""
     if found.rate is None:
         return None
     text, rate = found.arithmetic.text, found.rate
@@ -318,6 +319,7 @@ def _print_climb(found: Check, climb: Climb) -> None:
 
 
 def _outcome(found: Check) -> str:
+    """Return the outcome of a check in words, with colour."""
     from rich.markup import escape
 
     if not found.applicable:

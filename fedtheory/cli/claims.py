@@ -63,6 +63,7 @@ def _find_claims_with(word: str, source: str | None) -> list[Claim]:
 
 
 def _texts(claim: Claim) -> tuple[str, ...]:
+    """Return the texts of a claim that a search word is compared with."""
     names = " ".join(quantity.name.replace("_", " ") for quantity in claim.where.values())
     return claim.id, claim.title, claim.locator, names, " ".join(one.name for one in claim.assumptions)
 

@@ -51,6 +51,7 @@ def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
 
 
 def _matching(word: str, entries: list[Inequality]) -> list[Inequality]:
+    """Return the inequalities that match the word."""
     from fedtheory.cli.words import matching
 
     expected = "no inequality has {} in its name or formula"
@@ -71,6 +72,7 @@ def _list_kernel_inequalities() -> list[Inequality]:
 
 
 def _argument(subject: Parameter) -> str:
+    """Return the parameter as written in a call."""
     return f"*{subject.name}" if subject.kind is Parameter.VAR_POSITIONAL else subject.name
 
 
@@ -87,6 +89,7 @@ def _assumed(target: str) -> list[Inequality]:
 
 
 def _slacks(claim: Claim) -> dict[str, Expr]:
+    """Return the slacks of the assumed bounds of a claim by name; empty if no context can be built."""
     from fedtheory.errors import InputError
     from fedtheory.kernel import Rejected
     from fedtheory.proofs.claim_context import build_context

@@ -156,6 +156,7 @@ def _costs(local: str, aggregation: str) -> Costs:
 
 
 def _accuracy(text: str) -> _Accuracy:
+    """Read an accuracy: a number, or a part of the initial error if it ends in %."""
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
 

@@ -115,6 +115,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
 
 
 def _outcome(outcome: ErrorAtStepSize) -> dict[str, Any]:
+    """Return the exact error at a step size as a JSON object."""
     return {
         "step_size": _number(outcome.step_size),
         "rounds": outcome.rounds,
@@ -127,6 +128,7 @@ def _outcome(outcome: ErrorAtStepSize) -> dict[str, Any]:
 
 
 def _promise(promise: Promise) -> dict[str, Any]:
+    """Return the value of a bound at its step size as a JSON object."""
     term, share = promise.largest_term
     return {
         "id": promise.plan.claim.id,
@@ -146,6 +148,7 @@ def _typeset_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
 
 
 def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
+    """Return the plan of a claim as a JSON object."""
     best, anew, local = plan.optimum, plan.measurements, plan.paying_local_steps
     return {
         "id": plan.claim.id,
@@ -214,15 +217,18 @@ def _comparator(plan: ClaimPlan) -> dict[str, Any]:
 
 
 def _condition(slack: Slack) -> dict[str, Any]:
+    """Return a condition and its slack as a JSON object."""
     return {"condition": _latex(slack.condition), "holds": slack.holds, "slack": _number(slack.slack)}
 
 
 def _edge(key: str, edge: Edge | None) -> dict[str, Any]:
+    """Return the limit of a range of step sizes, as a number and a formula."""
     formula = None if edge is None or edge.formula is None else _latex(edge.formula)
     return {key: None if edge is None else _number(edge.value), f"{key}_formula": formula}
 
 
 def _target(target: RoundsToAccuracy | None, cost: RoundCost | None) -> dict[str, Any] | None:
+    """Return the rounds to the accuracy as a JSON object; None if no accuracy is requested."""
     if target is None:
         return None
     spent: tuple[float | None, float | None] = (None, None)
@@ -240,6 +246,7 @@ def _target(target: RoundsToAccuracy | None, cost: RoundCost | None) -> dict[str
 
 
 def _exact(compared: StepSizeComparison | None) -> dict[str, Any] | None:
+    """Return the comparison with the best exact step size as a JSON object; None if there is none."""
     if compared is None:
         return None
     return {
@@ -252,6 +259,7 @@ def _exact(compared: StepSizeComparison | None) -> dict[str, Any] | None:
 
 
 def _number(value: float | None) -> float | None:
+    """Return the number for JSON; None if it is not finite."""
     from fedtheory.arithmetic import FLOAT
 
     found: float | None = None if value is None else FLOAT.text(value)
@@ -259,6 +267,7 @@ def _number(value: float | None) -> float | None:
 
 
 def _latex(expression: Any) -> str:
+    """Return the LaTeX of an expression."""
     from fedtheory.language.typesetting import latex
 
     return latex(expression)

@@ -105,10 +105,12 @@ def run(
 
 
 def _exit_code(proofs: list[Proof]) -> int:
+    """Return 1 if a proof is broken, else 0."""
     return int(any(proof.verdict == "broken" for proof in proofs))
 
 
 def _documents(found: list[tuple[Proof, list[PrintedStep]]], searched: list[Searched | None]) -> list[dict[str, Any]]:
+    """Return the proofs as JSON objects, with the results of a search."""
     from fedtheory.cli.proof_search import keys_of
 
     pairs = zip(found, searched, strict=True)
@@ -357,4 +359,5 @@ def _text(text: str) -> str:
 
 
 def _mark(holds: bool) -> str:
+    """Return the coloured word for a step that holds or fails."""
     return "[green]ok[/green]   " if holds else "[bold red]fails[/bold red]"

@@ -28,6 +28,7 @@ def run(word: Word = "", as_json: Json = False) -> None:
 
 
 def _matching(word: str) -> list[VocabularyEntry]:
+    """Return the quantities that match the word."""
     from fedtheory.cli.words import matching
     from fedtheory.language.vocabulary import vocabulary
 
@@ -36,6 +37,7 @@ def _matching(word: str) -> list[VocabularyEntry]:
 
 
 def _texts(entry: VocabularyEntry) -> tuple[str, ...]:
+    """Return the texts of a quantity that a search word is compared with."""
     from fedtheory.cli.unicode_math import unicode_math
 
     quantity = entry.quantity

@@ -29,6 +29,7 @@ def describe_run(table: Mapping[str, Any]) -> list[str]:
 
 
 def _clients(problem: Mapping[str, Any]) -> Iterator[str]:
+    """Describe the clients' objectives; clients with equal objectives share a line."""
     per_client = {key: value for key, value in problem.items() if key in _OF_CLIENTS}
     count = max((len(value) for value in per_client.values()), default=0)
     groups: dict[str, list[int]] = {}
@@ -45,6 +46,7 @@ _OF_CLIENTS = ("hessians", "linear", "inputs", "outputs", "terms")
 
 
 def _objective(kind: str, per_client: Mapping[str, Sequence[Any]], client: int) -> str:
+    """Describe the objective of one client."""
     own = {key: values[client] for key, values in per_client.items()}
     if kind != "quadratic":
         rows = len(next(iter(own.values())))
@@ -66,6 +68,7 @@ def _name_clients(clients: Sequence[int]) -> str:
 
 
 def _matrix(rows: Sequence[Sequence[Any]]) -> str:
+    """Format a matrix; a diagonal matrix by its diagonal."""
     diagonal = [row[place] for place, row in enumerate(rows)]
     is_diagonal = all(str(x) == "0" for i, row in enumerate(rows) for j, x in enumerate(row) if i != j)
     return f"diag{_shorten_list(diagonal)}" if is_diagonal else f"[{', '.join(map(_shorten_list, rows))}]"
@@ -76,14 +79,17 @@ def _describe_weights(problem: Mapping[str, Any]) -> str:
 
 
 def _algorithm(algorithm: Mapping[str, Any]) -> str:
+    """Describe the settings of the algorithm that differ from the defaults."""
     return _settings({key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())})
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
+    """Describe settings, each by its name and value."""
     return ", ".join(f"{_CALLED.get(key, key)} {_setting(key, value)}" for key, value in settings.items())
 
 
 def _setting(key: str, value: Any) -> str:
+    """Describe the value of one setting."""
     if isinstance(value, Mapping):
         return ", ".join(
             _setting(name, entry) if name in _SILENT else _settings({name: entry}) for name, entry in value.items()

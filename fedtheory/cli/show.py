@@ -93,6 +93,7 @@ def print_text(claim: Claim) -> None:
 
 
 def _section(title: str, entries: list[str]) -> list[str]:
+    """Return the lines of a section under its title; none if there are no entries."""
     from rich.markup import escape
 
     return [f"[bold]{title}[/bold]", *(f"  {escape(entry)}" for entry in entries)] if entries else []

@@ -162,6 +162,7 @@ def _summarise_models(simulated: Run) -> dict[str, Any]:
 
 
 def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
+    """Return the errors and drifts at the local steps; None if the run has no common local steps."""
     from fedtheory.errors import Diverging, NotApplicable
 
     has_iterates = simulated.algorithm.work.common_steps is not None and len(trajectory.server_mean) > 1

@@ -60,5 +60,6 @@ def print_models(simulated: LinearModelRun, constants: dict[str, Any]) -> None:
 
 
 def _cell(one: ReplicaMeans, n: int) -> str:
+    """Format the average over replicas at round n, with the half width of its confidence interval."""
     reach = one.high[n] - one.mean[n]
     return short(one.mean[n]) + (f" ± {reach:.2g}" if reach > 0 else "")

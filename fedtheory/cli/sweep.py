@@ -150,6 +150,7 @@ def _print_reasons(results: Results, summaries: list[Summary]) -> list[str]:
 
 
 def _counts(summary: Summary) -> str:
+    """Return the number of runs with each verdict, with colour."""
     styles = {"violated": "bold red", "holds": "green", "failed": "bold red"}
     return ", ".join(
         f"[{styles.get(verdict, 'yellow')}]{count} {verdict}[/]" for verdict, count in summary.verdicts.items()

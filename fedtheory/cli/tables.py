@@ -61,10 +61,12 @@ class _Column:
 
 
 def _without(left_out: tuple[str, ...], columns: list[_Column]) -> list[_Column]:
+    """Return the columns whose headings are not left out."""
     return [column for column in columns if column.heading not in left_out]
 
 
 def _narrowest(columns: list[_Column]) -> int:
+    """Return the least width of a table with these columns, in characters."""
     return sum(column.least + _PADDING for column in columns)
 
 

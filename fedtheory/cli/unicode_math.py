@@ -67,6 +67,7 @@ class _Reader:
         return text
 
     def _next(self) -> str:
+        """Convert the next token with its arguments."""
         token = self._left.pop(0)
         if token == "{":
             return self._group()
@@ -75,16 +76,19 @@ class _Reader:
         return self._command(token[1:]) if token.startswith("\\") else token
 
     def _group(self) -> str:
+        """Convert the tokens up to the closing brace."""
         inside = self.sequence()
         del self._left[:1]
         return inside
 
     def _argument(self) -> str:
+        """Convert the argument that follows a command."""
         while self._left and self._left[0].isspace():
             del self._left[0]
         return self._next() if self._left else ""
 
     def _command(self, name: str) -> str:
+        """Convert a LaTeX command with its arguments."""
         if name in _FRACTIONS:
             return f"{_bracket(self._argument())}/{_bracket(self._argument())} "
         if name in _AROUND:
@@ -97,6 +101,7 @@ class _Reader:
         return f"√{_bracket(self._argument())}" if name == "sqrt" else self._sign(name)
 
     def _sign(self, name: str) -> str:
+        """Return the Unicode character of a command, or its name if none is known."""
         known = None if name in _WORDS else _SIGNS.get(name, _greek(name))
         return name + self._gap() if known is None else known
 

@@ -274,6 +274,7 @@ def _print_missing_kinds(verdict: ClaimVerdict) -> None:
 
 
 def _verdict(verdict: ClaimVerdict) -> str:
+    """Return the coloured verdict, with the recorded one where they differ."""
     recorded = "" if verdict.agrees else f" (recorded: {verdict.claim.verdict})"
     return styled(verdict.verdict) + recorded
 

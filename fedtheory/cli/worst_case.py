@@ -61,6 +61,7 @@ def document(found: WorstCase) -> dict[str, Any]:
 
 
 def _entry(case: Case) -> dict[str, Any]:
+    """Return a case as a JSON object."""
     return {
         "constants": dict(case.constants),
         "worst_case": case.worst_case,
@@ -113,10 +114,12 @@ def _describe_scales(case: Case) -> str:
 
 
 def _value(case: Case) -> str:
+    """Return the worst case as text, or the solver's status if it found none."""
     return short(case.worst_case) if case.status == "solved" else f"[yellow]{case.status}[/yellow]"
 
 
 def _ratio(case: Case) -> str:
+    """Format the ratio of worst case and bound; in red if it exceeds 1 by more than the tolerance."""
     from verify.worst_case import OF_THE_VALUE
 
     exceeds = case.ratio is not None and case.ratio > 1 + OF_THE_VALUE

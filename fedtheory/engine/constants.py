@@ -167,6 +167,7 @@ class AssumedConstants:
         return Bound(self.gradient_forms.suprema(forms, ball.radius), ball)
 
     def _ball_for(self, what: str) -> Ball:
+        """Return the ball that contains all iterates, or explain why the constant is unbounded without one."""
         try:
             return self.ball
         except NotApplicable as reason:

@@ -97,6 +97,7 @@ class GradientForms:
         return _compute_once(self._known_largest.setdefault(radius, []), forms, lambda: self._largest_of(forms, radius))
 
     def _largest_of(self, forms: Array, radius: Number) -> Number:
+        """Return the largest value of several quadratic forms on the ball."""
         curvatures = _compute_once(self._known_curvatures, forms, lambda: FLOAT.largest_eigenvalues(forms[:, 1:, 1:]))
         return max(suprema_on_ball(forms[may_be_largest(forms, curvatures, radius)], radius))
 

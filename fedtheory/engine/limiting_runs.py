@@ -20,6 +20,7 @@ class _ShortSteps(Trajectory):
     """The expectations of a run with infinitesimal steps, which never diverges."""
 
     def _divergence(self, _overflow: int | None) -> Divergence | None:
+        """Return None: a run in the limit does not diverge."""
         return None
 
 

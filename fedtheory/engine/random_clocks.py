@@ -56,6 +56,7 @@ def average_over_schedules(run: Run, schedules: int, seed: int, confidence: floa
 
 
 def _trajectory(run: Run, generator: np.random.Generator) -> Trajectory:
+    """Return the trajectory of a run under a sampled schedule."""
     algorithm = run.algorithm
     drawn = replace(algorithm, drawn=algorithm.clock.draw(algorithm.rounds, generator))
     try:

@@ -225,6 +225,7 @@ class Run(AssumedConstants, Shown):
 
     @cached_property
     def _updates(self) -> Updates:
+        """Return the server updates of the run."""
         return Updates(self.problem, self.algorithm)
 
     @cached_property

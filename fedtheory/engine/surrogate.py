@@ -58,6 +58,7 @@ class Surrogate:
 
     @cached_property
     def _update_totals(self) -> Array:
+        """Return the sum of client weights of each update."""
         totals: Array = self.update_weights.sum(axis=1)
         return totals
 
@@ -112,6 +113,7 @@ class Surrogate:
         return self._minimisers[key]
 
     def _minimiser(self, weights: Array, near: Array) -> Array:
+        """Return the minimiser of the objective with these client weights."""
         centred = self.problem.centred
         hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
         self._require_convex(hessian)

@@ -155,6 +155,7 @@ class Fixed(Participation):
         return fmpq(int(set(self.selected) <= set(clients)))
 
     def _weights(self, like: Array) -> Array:
+        """Return the aggregation weights: 1/m for the m selected clients, 0 for the others."""
         chosen = set(self.selected)
         if not chosen or len(chosen) < len(self.selected) or not chosen <= set(range(len(like))):
             expected = f"expected different client numbers from 0 to {len(like) - 1}, got {list(self.selected)}"
@@ -275,6 +276,7 @@ class Bernoulli(Participation):
         return (1 - chance) ** (len(weights) - len(clients))
 
     def _chance(self, weights: Array) -> Number:
+        """Return the probability of participation, which must be in (0, 1]."""
         if not 0 < self.probability <= 1:
             given = f"expected a number above 0 and at most 1, got {plain_float(self.probability):g}"
             raise InputError("algorithm.participation.probability", given)

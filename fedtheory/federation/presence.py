@@ -191,6 +191,7 @@ def _positive_part(values: Array) -> Array:
 
 
 def _ones(weights: Array) -> Array:
+    """Return a vector of ones with one entry per client."""
     return arithmetic_of(weights).array([1] * len(weights))
 
 

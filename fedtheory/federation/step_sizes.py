@@ -49,6 +49,7 @@ class StepSchedule:
 
     @cached_property
     def _tree(self) -> ast.expr:
+        """Return the parsed formula."""
         if len(self.formula) > _LONGEST:
             raise InputError(_KEY, f"expected a formula of at most {_LONGEST} characters, got {len(self.formula)}")
         try:
@@ -90,6 +91,7 @@ class StepSchedule:
         return self._value(self._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
 
     def _value(self, node: ast.expr, symbols: dict[str, Any]) -> Any:
+        """Evaluate a node of the formula."""
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return Fraction(repr(node.value))
         if isinstance(node, ast.Name) and node.id in symbols:
@@ -104,6 +106,7 @@ class StepSchedule:
         raise self._no_formula(ast.unparse(node))
 
     def _operation(self, node: ast.BinOp, left: Any, right: Any) -> Any:
+        """Evaluate a binary operation."""
         if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
             return self._power(left, right)
         if type(node.op) in _OPERATIONS:
@@ -111,6 +114,7 @@ class StepSchedule:
         raise self._no_formula(ast.unparse(node))
 
     def _function(self, node: ast.Call, arguments: list[Any]) -> Any:
+        """Evaluate a call of an allowed function."""
         name = node.func.id if isinstance(node.func, ast.Name) and not node.keywords else ""
         if name in _EXACT and len(arguments) > 1:
             return _EXACT[name](*arguments)
@@ -119,15 +123,18 @@ class StepSchedule:
         raise self._no_formula(ast.unparse(node))
 
     def _power(self, base: Any, exponent: Any) -> Any:
+        """Evaluate a power whose result is not too long."""
         if isinstance(base, Fraction) and _bits(base) * abs(exponent) > _MOST_BITS:
             raise InputError(_KEY, f"expected powers of at most {_MOST_BITS} bits in {self.formula!r}")
         return base**exponent
 
     def _no_formula(self, given: str) -> InputError:
+        """Return the error for a formula that is not allowed."""
         return InputError(_KEY, f"expected {_ALLOWED}, got {given!r}")
 
 
 def _bits(number: Fraction) -> int:
+    """Return the number of bits of the longer of numerator and denominator."""
     return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 

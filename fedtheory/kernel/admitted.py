@@ -91,6 +91,7 @@ def _divisors(expressions: Iterable[Expr]) -> list[Expr]:
 
 
 def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
+    """Yield the powers in the expressions."""
     return (power for one in expressions for power in parts_of(sp.sympify(one), sp.Pow))
 
 

@@ -75,6 +75,7 @@ def _products(form: Pairs) -> Iterator[tuple[Expr, Expr, Expr]]:
 
 
 def _matrix(form: Pairs, vectors: list[Expr]) -> sp.Matrix:
+    """Return the symmetric matrix of a quadratic form in the vectors."""
     matrix = sp.zeros(len(vectors))
     for (one, other), coefficient in form.items():
         row, column = vectors.index(one), vectors.index(other)

@@ -84,6 +84,7 @@ def vector(expression: Expr, context: Context) -> Form:
 
 
 def _symbol(symbol: sp.Symbol, context: Context) -> Form:
+    """Return the linear form of a symbol for a vector."""
     if symbol in context.definitions:
         return vector(context.definitions[symbol], context)
     if symbol not in context.vectors | context.client_vectors:
@@ -200,11 +201,13 @@ def _expected(form: Form, context: Context) -> Form:
 
 
 def _average_scalars(form: Form, context: Context) -> Form:
+    """Return the client average of a scalar form."""
     parts = ((m, part) for m, c in form.items() for part in context.numbers.parts(c))
     return added(scaled(_average_scalar(own, monomial, context), shared) for monomial, (shared, own) in parts)
 
 
 def _average_scalar(own: Expr, monomial: Expr, context: Context) -> Form:
+    """Return the client average of own * monomial."""
     if not indices.differs(monomial, context):
         return {monomial: ONE if own == 1 else quotient(Average(own))}
     if isinstance(monomial, Inner):
@@ -295,11 +298,13 @@ def _is_known_at_start(form: Form, context: Context) -> bool:
 
 
 def _inner_product(expression: Expr, context: Context) -> Form:
+    """Return an inner product, expanded by bilinearity."""
     left, right = (vector(side, context) for side in expression.args)
     return _inner_of_forms(left, right, context)
 
 
 def _inner_of_forms(left: Form, right: Form, context: Context) -> Form:
+    """Return the inner product of two vector forms, expanded by bilinearity."""
     pairs = product(left.items(), right.items())
     return added(scaled(_inner(a, b, context), c * d) for (a, c), (b, d) in pairs)
 
@@ -335,6 +340,7 @@ def _multiply_sampled(left: Expr, right: Expr, context: Context) -> Form:
 
 
 def _gradient(expression: Expr, context: Context) -> Form:
+    """Return the form of a gradient; empty at the minimiser, a client average for F."""
     objective, point = expression.args
     context.require_objective(objective)
     at = composed(vector(point, context))
@@ -346,6 +352,7 @@ def _gradient(expression: Expr, context: Context) -> Form:
 
 
 def _value(expression: Expr, context: Context) -> Form:
+    """Return the form of an objective's value; a client average for F."""
     objective, point = expression.args
     context.require_objective(objective)
     at = composed(vector(point, context))

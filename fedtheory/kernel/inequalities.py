@@ -240,6 +240,7 @@ def assumption(context: Context, name: str) -> Inequality:
 
 
 def _assumed(name: str, context: Context) -> Expr:
+    """Return the slack of an assumed bound; raise Rejected if the claim does not assume it."""
     if name not in context.assumed:
         known = ", ".join(map(repr, context.assumed)) or "no bound on noise or gradients"
         raise Rejected(f"the claim does not assume {name!r}: it assumes {known}")
@@ -247,6 +248,7 @@ def _assumed(name: str, context: Context) -> Expr:
 
 
 def _linearisation_gap(objective: Symbol, at: Expr, around: Expr) -> Expr:
+    """Return f(at) - f(around) - <grad f(around), at - around>."""
     return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
 
 

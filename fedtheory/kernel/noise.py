@@ -25,6 +25,7 @@ def inner_of_random(left: Expr, right: Expr, context: Context) -> dict[Expr, Quo
 
 
 def _symbol(inside: Expr) -> Expr:
+    """Return the symbol itself, or the summand of a sum over steps."""
     return inside.args[0] if isinstance(inside, LocalSum) else inside
 
 

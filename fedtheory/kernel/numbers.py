@@ -119,6 +119,7 @@ class Numbers:
 
 
 def _parts(whole: Quotient, differs: Callable[[Expr], bool]) -> Iterator[tuple[Quotient, Expr]]:
+    """Yield pairs (shared, own) whose products sum to the whole: own differs between clients."""
     if not differs(whole.expression):
         yield whole, sp.S.One
         return
@@ -129,6 +130,7 @@ def _parts(whole: Quotient, differs: Callable[[Expr], bool]) -> Iterator[tuple[Q
 
 
 def _split(product: Expr, differs: Callable[[Expr], bool]) -> tuple[Expr, Expr]:
+    """Split the factors of a product into those shared by all clients and those of one client."""
     factors = sp.Mul.make_args(product)
     own = [factor for factor in factors if differs(factor)]
     return sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)

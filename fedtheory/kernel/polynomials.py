@@ -59,6 +59,7 @@ def raised(number: Fraction, power: int) -> Fraction:
 
 
 def _power(polynomial: Polynomial, power: int) -> Polynomial:
+    """Return a power, after its cost is checked and counted."""
     _require(power, _MOST_PAIRS, 1)
     terms, size = comb(len(polynomial) - 1 + power, power) if polynomial else 1, 1 + power * count_words(polynomial)
     _require(terms, _MOST_PAIRS, size)
@@ -126,6 +127,7 @@ def _bound_monomials(points: Sequence[Sequence[int]], degrees: Sequence[int]) ->
 
 
 def _range(values: Sequence[int]) -> int:
+    """Return the difference of the largest and the smallest value."""
     return max(values) - min(values)
 
 

@@ -81,6 +81,7 @@ class Quotient:
         return self._monomial(powers, factor)
 
     def _monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
+        """Return the monomial with these powers and this factor."""
         product = (symbol**power for symbol, power in zip(self.symbols, powers, strict=True) if power)
         return sp.Mul(sp.Rational(int(factor.p), int(factor.q)), *product)
 
@@ -211,6 +212,7 @@ def _parts(number: Expr) -> Iterator[Expr]:
 
 
 def _parts_of_power(power: Expr) -> Iterator[Expr]:
+    """Yield the parts of a power; reject roots of numbers that may be negative."""
     if power.exp.is_Integer:
         yield from _parts(power.base)
     elif power.exp.is_Rational:
@@ -299,6 +301,7 @@ def _sum(one: Fraction, other: Fraction) -> Fraction:
 
 
 def _product(one: Fraction, other: Fraction) -> Fraction:
+    """Return the product of two fractions in lowest terms."""
     (numerator, last), (first, denominator) = polynomials.lowest(one[0], other[1]), polynomials.lowest(other[0], one[1])
     return polynomials.multiply(numerator, first), polynomials.multiply(last, denominator)
 

@@ -98,6 +98,7 @@ def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ())
 
 
 def _orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
+    """Return the conditions that compare numbers."""
     spend(10 * NODE * len(conditions))
     found = [condition for condition in map(numbers.replace_names, conditions) if is_ordering(condition)]
     return [condition for condition in found if _is_of_numbers(condition, numbers)]
@@ -151,6 +152,7 @@ _MOST_REWRITTEN = 200
 
 
 def _parametrise(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
+    """Yield substitutions by a new symbol s >= 0 under which the condition holds."""
     spend(20 * NODE)
     smaller, larger = ends(condition)
     if larger.is_Symbol and larger not in smaller.free_symbols:
@@ -254,6 +256,7 @@ def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
 
 @cache
 def _excess(base: Expr, exponent: sp.Symbol) -> sp.Dummy:
+    """Return a non-negative symbol for the power base^exponent."""
     return sp.Dummy(f"{base}^{exponent}", nonnegative=True)
 
 

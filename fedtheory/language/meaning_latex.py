@@ -58,6 +58,7 @@ def _parts(text: str) -> tuple[tuple[bool, str], ...]:
 
 
 def _split(text: str) -> Iterator[tuple[bool, str]]:
+    """Split a text into formulas and words: yield pairs of whether the part is a formula, and the part."""
     place = words = 0
     while place < len(text):
         found = _formula(text, place) if _starts_word(text, place) else None

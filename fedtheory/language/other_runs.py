@@ -39,6 +39,7 @@ class _OnAnother:
 
 
 def _value_on(value: Any, run: Run) -> Any:
+    """Return the value, or its result on the run if it is a function of the run."""
     if not callable(value):
         return value
     with mistakes_of(value):

@@ -85,6 +85,7 @@ def _has(key: str, name: str) -> bool:
 
 @cache
 def _parts_in(key: str) -> frozenset[str]:
+    """Return the names of the modules of a paper."""
     return frozenset(module.name for module in pkgutil.iter_modules([str(FOLDER / key)]))
 
 

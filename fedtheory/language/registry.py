@@ -51,6 +51,7 @@ def is_registered(claim: Claim) -> bool:
 
 @cache
 def _lasting_papers() -> dict[str, Paper]:
+    """Return the papers of the package and of installed packages, by key."""
     return _index_by_key([f"{GROUP}.{key}" for key in folders_of_papers()]) | _list_installed_papers()
 
 
@@ -81,6 +82,7 @@ def paper_of(package: str) -> Paper:
 
 @cache
 def _paper_in(module: ModuleType, package: str) -> Paper:
+    """Return the paper that a package defines; raise InputError if it has no SOURCE."""
     source = getattr(module, "SOURCE", None)
     if not isinstance(source, Source) or not hasattr(module, "__path__"):
         raise InputError(package, "expected a package with a SOURCE, which is a fedtheory.Source")

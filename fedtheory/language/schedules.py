@@ -26,11 +26,13 @@ _ROUNDING = 1e-9
 
 
 def _rounds(run: Run) -> Array:
+    """Return the numbers of the rounds, indexed by round, step and client."""
     numbers: Array = run.arithmetic.array(list(range(run.algorithm.rounds)))[:, None, None]
     return numbers
 
 
 def _steps(run: Run) -> Array:
+    """Return the numbers of the local steps, indexed by round, step and client."""
     numbers: Array = run.arithmetic.array(list(range(max(run.algorithm.work.steps))))[None, :, None]
     return numbers
 

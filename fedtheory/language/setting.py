@@ -152,6 +152,7 @@ def setting_facts(claim: Claim) -> dict[str, str]:
 
 
 def _names(claim: Claim) -> Iterator[str]:
+    """Yield the assumptions of a claim as they are written in Python."""
     names = _python_names()
     for assumption in claim.assumptions:
         if assumption in claim.of_constants:
@@ -161,4 +162,5 @@ def _names(claim: Claim) -> Iterator[str]:
 
 @cache
 def _python_names() -> dict[Assumption, str]:
+    """Return the Python names of the assumptions."""
     return {getattr(a, name): name for name in a.__all__}

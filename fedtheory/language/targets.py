@@ -106,6 +106,7 @@ def _names_in(path: Path) -> list[str]:
 
 
 def _from_file(path: Path, name: str) -> Claim:
+    """Return the claim of this name from a Python file; raise InputError if there is none."""
     claim = getattr(load_file(path), name, None)
     if not isinstance(claim, Claim):
         names = sorted(_names_in(path))

@@ -23,7 +23,7 @@ _of_types: ContextVar[frozenset[sp.Symbol]] = ContextVar("letters of types", def
 
 @contextmanager
 def weigh_clients(importance: str | None, of_types: frozenset[sp.Symbol] = _NONE) -> Iterator[None]:
-    """Within it, averages over clients are typeset as sums with this symbol for client weights; None: equal weights.
+    """Typeset client averages as sums with this symbol for the weights, within a with statement; None: equal weights.
 
     `of_types` are symbols with a value for each type of clients: their sums run over types.
     """
@@ -109,6 +109,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
 
 def _raise_to(body: str, exponent: str | None) -> str:
+    """Return the LaTeX of a power; the body alone if there is no exponent."""
     return body if exponent is None else rf"\left({body}\right)^{{{exponent}}}"
 
 

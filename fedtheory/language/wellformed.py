@@ -172,6 +172,7 @@ def _require_chain(claim: Claim) -> None:
 
 
 def _sides_of(rate: object) -> Iterator[tuple[str, object]]:
+    """Yield the sides of a rate with their names, after a check of the rate."""
     _expect("rate", isinstance(rate, Rate), "a Rate", rate)
     assert isinstance(rate, Rate)
     expected = "a symbol as its variable, or a tuple of different symbols"

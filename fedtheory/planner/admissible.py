@@ -65,6 +65,7 @@ def largest_count(bound: NumericBound, name: str) -> Edge:
 
 
 def _edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
+    """Return the limit that a condition sets to the variable, with a formula if there is one."""
     sides = ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs))
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     alone = [other for side, other in sides if [side] == symbols and side not in free_symbols_of(other)]
@@ -94,6 +95,7 @@ def _candidates(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
 
 
 def _roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
+    """Return the values of the symbol at which the condition holds with equality."""
     for side, other in ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs)):
         if side == symbol and symbol not in other.free_symbols:
             return [other]
@@ -107,6 +109,7 @@ def _roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
 
 
 def _search(bound: NumericBound, condition: Expr, name: str) -> float:
+    """Return the limit of the variable by numerical search."""
     left, right = (bound.along(name, side) for side in (condition.lhs, condition.rhs))
 
     def slack(value: float) -> Slack:

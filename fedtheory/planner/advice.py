@@ -82,6 +82,7 @@ class ClaimPlan:
 
     @cached_property
     def _sizes(self) -> StepSizes | None:
+        """Return the step sizes of the bound; None if there is no bound."""
         return None if self.bound is None else StepSizes(self.bound)
 
     @cached_property

@@ -95,6 +95,7 @@ class Ahead:
             work.future.add_done_callback(self._submit_newest)
 
     def _end(self, work: _Work) -> Any:
+        """Return the result of a task; compute it here if no worker process has started it."""
         with self._lock:
             self._waiting = [other for other in self._waiting if other[0] is not work]
         if work.future is not None:
@@ -129,6 +130,7 @@ def _pays(run: Run) -> bool:
 
 
 def _there(run_file: str, given: bytes) -> bytes:
+    """Compute the packed result of a packed task in a worker process."""
     function, asked = unpacked(given)
     return packed(function(_errors(run_file), *asked))
 

@@ -136,6 +136,7 @@ class Alternatives:
         return Alternative(run.algorithm.name, steps, batch, best, best.rounds * each, is_planned)
 
     def _setting(self, steps: int, batch: int | None, name: str | None) -> Run:
+        """Return the run with another number of local steps, batch size or algorithm."""
         run = self.run
         if batch != _batch(run):
             run = replace(run, problem=_with_batch(run.problem, batch))
@@ -207,10 +208,12 @@ class Alternatives:
 
 
 def _double(steps: int) -> Iterator[int]:
+    """Yield doubled numbers of local steps."""
     return (steps * 2**power for power in range(1, _DOUBLINGS + 1))
 
 
 def _halve(steps: int) -> Iterator[int]:
+    """Yield halved numbers of local steps, down to 1."""
     while steps > 1:
         steps //= 2
         yield steps
@@ -231,6 +234,7 @@ def _batches(run: Run) -> Iterator[int | None]:
 
 
 def _batch(run: Run) -> int | None:
+    """Return the batch size of a run; None without mini-batches."""
     oracle = run.problem.oracle
     return oracle.batch if isinstance(oracle, MiniBatch | RowBatches) else None
 
@@ -249,6 +253,7 @@ def _count_rows(problem: Problem) -> list[int]:
 
 
 def _with_batch(problem: Problem, batch: int | None) -> Problem:
+    """Return the problem with another batch size; with full gradients for None."""
     if batch is None:
         return problem.with_full_gradients()
     oracle = problem.oracle

@@ -253,6 +253,7 @@ def _best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
 
 
 def _rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, float]:
+    """Return the sorting key of a promise: proved and not vacuous first, then about the error, then the smallest."""
     is_unproved, remoteness, place = _rank_without_value(promise.plan, error)
     return is_unproved, promise.is_vacuous, remoteness, place, promise.value
 
@@ -276,6 +277,7 @@ _OF_THE_LAST_MODEL = (q.final_suboptimality, q.final_distance_sq)
 
 
 def _promise(plan: ClaimPlan, step_size: float, bound: NumericBound, run: Run) -> Promise:
+    """Return the value of the bound at a step size, with the error at the start."""
     return Promise(plan, step_size, bound, error_at_start(plan.error, run))
 
 

@@ -178,6 +178,7 @@ class NumericBound:
         return [self.slack(condition, changes) for condition in self.conditions]
 
     def _arguments(self, changes: Mapping[str, float] | None) -> list[float]:
+        """Return the values of the parameters in order, with some changed."""
         return self._sort_parameters(self._completed(changes)) if changes else self._own_arguments
 
     @cached_property
@@ -341,11 +342,13 @@ def _symbols_for_means(claim: Claim) -> Mapping[Expr, sp.Symbol]:
 
 
 def _symbols(terms: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> list[sp.Symbol]:
+    """Return the symbols of terms and conditions, sorted by name."""
     found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in (*terms, *conditions)))
     return sorted(found, key=str)
 
 
 def _measure_average(claim: Claim, node: Expr, run: Run) -> float:
+    """Return the value of a client average on the run."""
     values = compile_expression(node, claim.notation)(whole_run(run))
     return float(plain_floats(values).ravel()[0])
 

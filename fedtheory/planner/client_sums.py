@@ -68,6 +68,7 @@ class SumsOverClients:
 
     @cached_property
     def _curved_vectors(self) -> Array:
+        """Return the eigenvectors with curvature."""
         return np.ascontiguousarray(self._all_vectors[:, self._curved])
 
     @cached_property
@@ -76,6 +77,7 @@ class SumsOverClients:
         return np.asarray(np.einsum("mji,mj->mi", self.vectors, self.linear))
 
     def _at(self, factors: Array) -> tuple[Array, Array, Array]:
+        """Return the step size times curvature, the step sizes and the step numbers, for each factor."""
         sizes = factors[:, None, None] * self.sizes[None, :, None]
         return sizes * self.curvatures[None], sizes, self.steps[None, :, None]
 
@@ -136,10 +138,12 @@ class SumsByPolynomials:
 
     @cached_property
     def _of_moves(self) -> tuple[Array, Array]:
+        """Return the sums of the clients' displacements."""
         return self._sum_polynomials(self.weights, self.steps)
 
     @cached_property
     def _of_noise(self) -> Array:
+        """Return the sum of the clients' noise."""
         return self._sum_polynomials(self.variances, max(2 * self.steps - 2, 0))[0]
 
     def _sum_polynomials(self, weights: Array, degree: int) -> tuple[Array, Array]:
@@ -163,6 +167,7 @@ class SumsByPolynomials:
         return maps, drifts
 
     def _move(self, factors: Array, nodes: Array) -> tuple[Array, Array]:
+        """Return the step sizes times the nodes, and the step sizes."""
         sizes = self.size * factors[:, None]
         return sizes * nodes, sizes
 

@@ -192,6 +192,7 @@ class ClosedRounds:
             return [self._rotate_to_eigenbasis(*each) for each in found]
 
     def _rotate_to_eigenbasis(self, change: Array, drift: Array, noise: Array | None) -> RoundsInEigenbasis:
+        """Return the recursion of a round in the basis of its eigenvectors."""
         if not (np.isfinite(change).all() and np.isfinite(drift).all()):
             none = np.zeros(1)
             return RoundsInEigenbasis(np.array([math.inf]), none, none, np.zeros((1, 1)), np.zeros((1, 1)))

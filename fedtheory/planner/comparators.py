@@ -70,6 +70,7 @@ class Comparators:
         return ComparedWith(numbers[GAP], numbers[DISTANCE] ** 2)
 
     def _at(self, time: float) -> dict[str, float]:
+        """Return the quantities of the comparator at this time of the gradient flow."""
         point = self.start / (1 + time * self.curvatures)
         lifted, away = np.concatenate([[1.0], point]), self.start - point
         squares = {DISTANCE: away @ away, **{name: lifted @ form @ lifted for name, form in self.forms.items()}}

@@ -55,6 +55,7 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
 
 
 def _number(name: str, value: str | float) -> float | int:
+    """Read a number; a whole number unless the name ends in "size"."""
     number: float = FLOAT.number(value, name)
     return number if name.endswith("size") else _read_whole_number(name, value)
 
@@ -68,20 +69,24 @@ def _read_whole_number(name: str, value: str | float) -> int:
 
 
 def _flag(name: str, value: str | float) -> bool:
+    """Read true or false."""
     if value not in ("true", "false"):
         raise InputError(name, f"expected true or false, got {value}")
     return value == "true"
 
 
 def _choice(name: str, value: str | float) -> bool | str:
+    """Read true, false or the automatic choice."""
     return AUTOMATIC if value == AUTOMATIC else _flag(name, value)
 
 
 def _text(_name: str, value: str | float) -> str:
+    """Return the value as text."""
     return str(value)
 
 
 def _names(_name: str, value: str | float) -> list[str]:
+    """Read names that are separated by commas."""
     return [name.strip() for name in str(value).split(",")]
 
 

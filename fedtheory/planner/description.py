@@ -164,6 +164,7 @@ class DataDescription:
 
     @property
     def _constant(self) -> list[str]:
+        """Return the names of the features that do not vary."""
         return [scale.name for scale in self.features if scale.deviation == 0]
 
     def run_table(self, data: str | None = None) -> dict[str, Any]:
@@ -205,6 +206,7 @@ def _measure_if_resolved(measure: Callable[[], float]) -> float | None:
 
 
 def _scale(name: str, column: Array) -> ColumnScale:
+    """Return the mean, deviation and range of a column."""
     return ColumnScale(name, *map(float, (column.mean(), column.std(), column.min(), column.max())))
 
 

@@ -59,6 +59,7 @@ class ExactErrors:
 
     @cached_property
     def _scale(self) -> float:
+        """Return 1/L for the smoothness L of the run."""
         return 1 / plain_float(self.run.smoothness)
 
     def step(self, exponent: float) -> float:
@@ -99,6 +100,7 @@ class ExactErrors:
         return self._best[quantity.name]
 
     def _search(self, quantity: RunQuantity) -> ExactOptimum | None:
+        """Search for the step size with the least exact error; None if the error is not known."""
         if math.isnan(self.error(quantity, self.planned)):
             return None
         compute_trajectories(run for run in map(self.at, self.grid) if "attempted_trajectory" not in vars(run))
@@ -108,10 +110,12 @@ class ExactErrors:
 
 
 def _prepare(run: Run) -> Run:
+    """Return the run with formulas for many rounds where these are known."""
     return run.with_many_rounds() if isinstance(run.problem, Problem) else run
 
 
 def _round(step_size: float) -> str:
+    """Format a step size with 12 digits."""
     return f"{step_size:.12g}"
 
 

@@ -37,8 +37,8 @@ def linear_speed_up(sizes: StepSizes) -> float | None:
     """Return the number of clients up to which the speed-up is linear; None if the bound does not depend on it.
 
     Linear speed-up is an error proportional to ``1/sqrt(M T)``.  Up to the returned number, doubling the clients gives
-    at
-    least half of it: the bound at its best step size is divided by ``2^(1/4)``, all other numbers unchanged.
+    at least half of this: the bound at its best step size is divided by at least ``2^(1/4)``, with all other numbers
+    fixed.
     """
     if not sizes.bound.depends_on(sizes.bound.expression, CLIENTS) or sizes.best(sizes.bound) is None:
         return None

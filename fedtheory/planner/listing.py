@@ -58,10 +58,12 @@ _CELLS: dict[str, Callable[[ClaimPlan], str]] = {
 
 
 def _rounds_cell(asked: RoundsToAccuracy | None) -> str:
+    """Format the number of rounds to the accuracy."""
     return "-" if asked is None else "never" if asked.rounds is None else short(asked.rounds)
 
 
 def _limit(edge: Edge) -> str:
+    """Format the largest admissible step size."""
     return "any" if math.isinf(edge.value) else short_below(edge.value)
 
 
@@ -118,7 +120,9 @@ def _describe_limits(plan: ClaimPlan, write: Write) -> list[str]:
     if plan.linear_clients is not None:
         lines.append(f"linear speed-up: up to {plan.linear_clients:g} clients, by this bound")
     if plan.paying_local_steps is not None:
-        lines.append(f"local steps that pay at the same rounds, by this bound: {plan.paying_local_steps.steps}")
+        lines.append(
+            f"useful number of local steps for the same rounds, by this bound: {plan.paying_local_steps.steps}"
+        )
     return lines
 
 
@@ -132,6 +136,7 @@ def _compare(plan: ClaimPlan) -> list[str]:
 
 
 def _rounds(plan: ClaimPlan, cost: RoundCost | None) -> list[str]:
+    """Return the lines about the rounds to the accuracy."""
     lines = []
     for target, where in ((plan.target, "as planned"), (plan.target_at_best, "best step sizes")):
         if target is None:

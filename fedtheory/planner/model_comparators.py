@@ -30,6 +30,7 @@ class ModelComparators(Comparators):
         self.__dict__.update(_problem=problem, _points={}, found={})
 
     def _at(self, time: float) -> dict[str, float]:
+        """Return the quantities of the comparator at this time, started from the nearest known point."""
         problem: LinearModelProblem = self.__dict__["_problem"]
         points: dict[float, Array] = self.__dict__["_points"]
         near = min(points, key=lambda other: abs(math.log(other / time)), default=None)

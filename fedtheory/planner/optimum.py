@@ -90,6 +90,7 @@ def _is_monomial(term: Expr, step: sp.Symbol) -> bool:
 
 
 def _exponent(power: Expr, step: sp.Symbol) -> int | None:
+    """Return the exponent of the step size in a power; None for other expressions."""
     base, exponent = sp.sympify(power).as_base_exp()
     if power == 1:
         return 0
@@ -171,6 +172,7 @@ def numeric_minimiser(function: Callable[[float], float], largest: float, smalle
 
 
 def _finite(value: float) -> float:
+    """Return the value, or a large number if it is not finite."""
     return value if math.isfinite(value) else 1e300
 
 
@@ -226,6 +228,7 @@ class StepSizes:
         return numeric_minimiser(at.along(STEP), top, top * math.exp(-_WIDTH))
 
     def _top(self, at: NumericBound, edge: Edge) -> float:
+        """Return the upper end of the search for the best step size."""
         return edge.value if math.isfinite(edge.value) else _bound_minimiser(self.coefficients(at))
 
     def best(self, at: NumericBound) -> tuple[float, float] | None:

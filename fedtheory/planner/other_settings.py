@@ -25,6 +25,7 @@ def describe_other_settings(answer: Answer) -> list[tuple[str, str]]:
 
 
 def _steps(planned: Alternative, better: Alternative | None, accuracy: float | None, *, tried: bool) -> str:
+    """Return the sentence about other numbers of local steps."""
     if not tried:
         return f"other values than {planned.local_steps} take long to try: --vary steps tries them, with their costs"
     if better is None:
@@ -46,6 +47,7 @@ def _describe_result(one: Alternative, accuracy: float | None) -> str:
 
 
 def _scaffold(planned: Alternative, other: Alternative, accuracy: float | None) -> str:
+    """Return the sentence about SCAFFOLD."""
     before, after = planned.rank(accuracy), other.rank(accuracy)
     rounds_alone = accuracy is not None and planned.outcome.reached and other.outcome.reached
     if rounds_alone and other.outcome.rounds < planned.outcome.rounds:

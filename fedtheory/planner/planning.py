@@ -151,6 +151,7 @@ def _recommend(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
 
 
 def _step_of(plan: ClaimPlan) -> float:
+    """Return the best step size of a plan; NaN if there is none."""
     return math.nan if plan.optimum is None else plan.optimum.step_size
 
 
@@ -188,6 +189,7 @@ def _require_known_numbers(numbers: Mapping[str, float], claims: Sequence[Claim]
 
 
 def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float | None) -> ClaimPlan:
+    """Plan with a claim from given numbers alone."""
     contradiction = _contradiction(claim, numbers)
     if contradiction is not None:
         return ClaimPlan(claim, bounded_error(claim), False, contradiction)
@@ -255,6 +257,7 @@ def _claim_plan(errors: ExactErrors, claim: Claim, accuracy: float | None) -> Cl
 def _plan(
     claim: Claim, errors: ExactErrors, bound: NumericBound, failures: list[str], accuracy: float | None
 ) -> ClaimPlan:
+    """Plan with a claim from its bound on the run."""
     planned = bound.at({STEP: errors.planned}) if bound.symbols(STEP) else bound
     conditions = (*planned.slacks(), *_slacks_of_clients(claim, bound, errors.run))
     reasons = [*failures, *filter(None, [_list_failed_conditions(claim, conditions)])]

@@ -66,6 +66,7 @@ def resolve_name(bound: NumericBound, given: str) -> str:
 
 
 def _axis(bound: NumericBound, name: str, decades: float, points: int) -> Array:
+    """Return the values of a variable on a logarithmic grid around its own value."""
     centre = bound.values[name] or 1.0
     low, high = centre * 10 ** (-decades / 2), centre * 10 ** (decades / 2)
     if name not in COUNTS:

@@ -152,6 +152,7 @@ class RoundsNeeded:
 
     @property
     def _farthest(self) -> float:
+        """Return the largest step size of the search."""
         return max(self.errors.planned, self.errors.step(_FAR_OUT))
 
     def curve(self, step_size: float, rounds: int) -> Array:
@@ -242,6 +243,7 @@ class RoundsNeeded:
         return min(found, key=self._rank)
 
     def _outcomes(self, closed: ClosedRounds, sizes: list[float]) -> list[ErrorAtStepSize]:
+        """Return the exact errors at the step sizes."""
         planned, rounds, fewest = self.errors.planned, self.errors.run.algorithm.rounds, None
         each = zip(sizes, closed.of([size / planned for size in sizes]), strict=True)
         found: list[ErrorAtStepSize] = []

@@ -54,6 +54,7 @@ def describe_counts(numbers: tuple[int, ...], what: str) -> str:
 
 
 def _plan(run: Run) -> str:
+    """Return the settings of the run in words."""
     problem, algorithm = run.problem, run.algorithm
     work = algorithm.work
     parts = [
@@ -69,6 +70,7 @@ def _plan(run: Run) -> str:
 
 
 def _batch(run: Run) -> str:
+    """Return the batch size in words; empty without mini-batches."""
     oracle = run.problem.oracle
     if not isinstance(oracle, MiniBatch | RowBatches):
         return ""
@@ -77,12 +79,14 @@ def _batch(run: Run) -> str:
 
 
 def _participation(law: Participation, clients: int) -> str:
+    """Return the participation in words; empty if all clients take part."""
     if isinstance(law, Full):
         return ""
     return law.in_words(clients)
 
 
 def _clock(clock: Clock) -> str:
+    """Return the timing of updates in words; empty for synchronous rounds."""
     if clock.is_synchronous:
         return ""
     policy = clock.policy

@@ -34,6 +34,7 @@ def limit_of(run: Run, error: RunQuantity) -> float | None:
 
 
 def _limit_of_definition(run: Run) -> float | None:
+    """Return the limiting error of an algorithm given by a definition."""
     from fedtheory.engine.definition_runs import joint_trajectory
     from fedtheory.engine.joint import limiting_moment
 

@@ -83,6 +83,7 @@ def _search_downwards(is_stable: Callable[[float], bool], most: float) -> float:
 
 
 def _bisect(is_stable: Callable[[float], bool], low: float, high: float, width: float) -> float:
+    """Return an unstable value close to the limit of stability, by bisection."""
     while high > low * (1 + width):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if is_stable(middle) else (low, middle)

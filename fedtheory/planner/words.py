@@ -97,6 +97,7 @@ def _describe_errors(answer: Answer) -> str:
 
 
 def _margin(answer: Answer) -> str:
+    """Return the sentence about the margin to divergence."""
     edge, margin = answer.reached.diverges_from, answer.reached.margin
     if math.isinf(edge):
         return "no step size tried diverges"
@@ -104,6 +105,7 @@ def _margin(answer: Answer) -> str:
 
 
 def _as_planned(answer: Answer) -> str:
+    """Return the sentence about the run as planned."""
     planned, accuracy = answer.planned, answer.accuracy
     lead = f"as planned (step size {short(planned.step_size)})"
     if accuracy is not None and planned.reached:
@@ -135,6 +137,7 @@ def _describe_no_promise(found: Plan) -> str:
 
 
 def _nearer(promise: Promise | None) -> str:
+    """Return the clause about a promise closer to the error; empty without one."""
     return "" if promise is None else f"; {_describe_own_step(promise)}"
 
 
@@ -171,6 +174,7 @@ def _limit(plan: ClaimPlan) -> str:
 
 
 def _limits(answer: Answer, write: Write) -> str:
+    """Return the sentence about what limits the error."""
     rounding = 0.0 if answer.best.limit is None else _ROUNDING * float(answer.run.initial_gap)
     exact = _exact_limit(answer.best, answer.run.errors_are, rounding)
     if answer.promise is None:

@@ -66,11 +66,13 @@ class _Request:
 
 @cache
 def _answer(request: _Request) -> Proof:
+    """Return the proof that a request asks for."""
     # Every claim on a circular chain is rejected, whichever is requested first, so that results can be cached.
     return _prove(request.claim, (*request.relying, request.claim.id))
 
 
 def _prove(claim: Claim, relying: tuple[str, ...]) -> Proof:
+    """Check the recorded certificate of a claim; the claims that rely on it are rejected as premises."""
     certificate = recorded_for(claim.id)
     if certificate is None:
         return Proof(claim, None, ())

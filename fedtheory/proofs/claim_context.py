@@ -246,6 +246,7 @@ def _divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
 
 
 def _assumed_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:
+    """Yield the slacks of the bounds that the claim assumes in expectation, by name."""
     local, noise, average = symbol(q.local_iterate), symbol(q.gradient_noise), symbol(q.average_iterate)
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     yield from assumed_of_a_client(claim, Gradient(objective, local), Gradient(client_objective, local), noise)

@@ -104,6 +104,7 @@ def declared_symbols(certificate: Any) -> Iterator[Any]:
 
 
 def _new(symbol: Any) -> sp.Symbol:
+    """Return a new symbol with the name and sign of the given one."""
     sign = next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}", False)), None)
     if type(symbol) not in (sp.Symbol, sp.Dummy) or sign is None:
         raise Rejected(f"{symbol!r} is not a symbol for a number")
@@ -122,16 +123,19 @@ def _make(of: Any, value: Any, symbols: SymbolTable) -> Any:
 
 
 def _expression(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
+    """Return the expression in the symbols of the claim."""
     require_admitted(value)
     return value.xreplace(symbols)
 
 
 def _symbol(_kind: Any, value: sp.Symbol, symbols: SymbolTable) -> sp.Symbol:
+    """Return the claim's symbol in place of the given one."""
     require_admitted(value)
     return symbols.get(value, value)
 
 
 def _ordering(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
+    """Return the condition in the symbols of the claim."""
     require_admitted_condition(value)
     return value.func(*(side.xreplace(symbols) for side in value.args), evaluate=False)
 
@@ -142,6 +146,7 @@ def _list(kind: Any, value: Any, symbols: SymbolTable) -> Any:
 
 
 def _table(kind: Any, value: Any, symbols: SymbolTable) -> Any:
+    """Return the table with keys and values in the symbols of the claim."""
     name, of = get_args(kind)
     return {_make(name, key, symbols): _make(of, one, symbols) for key, one in value.items()}
 
@@ -191,5 +196,6 @@ def _is_one(kind: Any, value: Any) -> bool:
 
 @cache
 def _fields(record: type) -> dict[str, Any]:
+    """Return the types of a record's fields by name."""
     types = get_type_hints(record, localns={"Part": Part})
     return {one.name: types[one.name] for one in fields(record)}

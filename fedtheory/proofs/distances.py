@@ -54,6 +54,7 @@ class Measure:
 
 
 def _step_of_two(claim: Claim) -> Expr:
+    """Return the squared distance of two clients after a local step from their iterates."""
     size = symbols_of(claim)(q.local_step_size)
     return norm_sq((x_i - size * (SLOPE_I + n_i)) - (x_j - size * (SLOPE_J + n_j)))
 
@@ -74,6 +75,7 @@ def build_pair_context(claim: Claim, numbers: Numbers) -> Context:
 
 
 def _assumed_of_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
+    """Yield the slacks of the assumed bounds for two clients, by name."""
     largest = symbols_of(claim)(q.visited_second_moment) ** 2
     for name, x, slope, noise in (("i", x_i, SLOPE_I, n_i), ("j", x_j, SLOPE_J, n_j)):
         for known, slack in assumed_of_a_client(claim, Gradient(F, x), slope, noise):
@@ -101,6 +103,7 @@ PAIR = Measure(
 
 
 def _spread(claim: Claim, iterate: q.Quantity, centre: q.Quantity) -> Expr:
+    """Return the client average of the squared distances of the iterates to the centre."""
     symbol = symbols_of(claim)
     return Average(norm_sq(symbol(iterate) - symbol(centre)))
 

@@ -46,6 +46,7 @@ def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> 
 
 
 def _round(certificate: FixedPoint, one: Round) -> Iterator[Step]:
+    """Yield the checks that a round from the optimum does not move the vectors."""
     rest = one.evaluate_at_optimum()
     begun = one.local_start(rest)
     if certificate.local_step == "idle":

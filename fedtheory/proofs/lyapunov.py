@@ -126,6 +126,7 @@ def _express_bounded_quantity(claim: Claim, relation: Relation, one: Round) -> t
 
 
 def _start(certificate: Lyapunov, one: Round, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """Yield the check of the function's value at the start."""
     value = _move(certificate.function, one, one.start())
     yield from check(value, certificate.level, certificate.start, build_start_context(one), conditions)
 

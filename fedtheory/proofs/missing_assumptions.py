@@ -57,10 +57,12 @@ def _measure_work(proof: Proof) -> int:
 
 
 def _candidates(claim: Claim) -> Iterator[Assumed]:
+    """Yield the assumptions of the vocabulary that the claim does not have."""
     return (one for one in assumed() if one.assumption not in claim.assumptions)
 
 
 def _with(proof: Proof, added: Assumed) -> Proof:
+    """Return the proof of the same claim with one more assumption."""
     claim = replace(proof.claim, assumptions=[*proof.claim.assumptions, added.assumption])
     return check_certificate(claim, proof.certificate if proof.document is None else proof.document)
 
@@ -82,4 +84,5 @@ def _progress(proof: Proof) -> tuple[bool, int, bool]:
 
 
 def _failing(proof: Proof) -> str | None:
+    """Return the text of the first step that fails; None if all hold."""
     return next((step.text for step in proof.steps if not step.holds), None)

@@ -60,10 +60,12 @@ def _terms(part: Any) -> Iterator[JsonTable]:
 
 
 def _term_at(document: Any, place: int) -> JsonTable:
+    """Return the term at this place of a document."""
     return next(term for number, term in enumerate(_terms(document)) if number == place)
 
 
 def _changes(term: JsonTable) -> Iterator[Change]:
+    """Yield changes of a term, each with its description."""
     averaged, reason = bool(term.get("averaged")), term.get("reason")
     yield f"averaged={not averaged}", partial(_set, {"averaged": not averaged})
     if isinstance(reason, dict) and all(place in reason for place in _PLACES):
@@ -74,10 +76,12 @@ def _changes(term: JsonTable) -> Iterator[Change]:
 
 
 def _set(values: JsonTable, term: JsonTable) -> None:
+    """Change these values of a term."""
     term.update(values)
 
 
 def _exchange(term: JsonTable) -> None:
+    """Exchange the two points of the term's reason."""
     at, around = _PLACES
     reason = term["reason"]
     term["reason"] = {**reason, at: reason[around], around: reason[at]}

@@ -113,6 +113,7 @@ CURVED = (
 
 @cache
 def _dummy_of(_name: str, latex: str) -> sp.Dummy:
+    """Return a real symbol that is printed as the LaTeX."""
     return sp.Dummy(latex, real=True)
 
 
@@ -194,6 +195,7 @@ def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
 
 
 def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
+    """Return the numbers of a claim with their signs."""
     known = select_existing_symbols(claim)
     named = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_ALL}
     own = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_CLIENTS_NUMBERS}

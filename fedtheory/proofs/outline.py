@@ -83,6 +83,7 @@ def _root(claim: Claim, root: Root) -> Group:
 
 
 def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
+    """Yield the outline of each link of a combination."""
     for relation, why in zip(claim.relations, certificate.links, strict=True):
         group = _link(claim, certificate, relation, why)
         yield _use_client_weights(claim, relation, group) if claim.place == "run" else group
@@ -112,6 +113,7 @@ def _use_client_weights(claim: Claim, relation: Relation, group: Group) -> Group
 
 
 def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link) -> Group:
+    """Return the outline of one link."""
     if isinstance(why, PrefixSum):
         return Group(relation.latex, ())
     if isinstance(why, Positive):
@@ -130,6 +132,7 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
 
 
 def _induction(claim: Claim, relation: Relation, why: Induction, context: Context) -> Group:
+    """Return the outline of an induction over local steps."""
     grown = _with_power(claim, why, why.factor * why.measured + why.offset)
     step = rf"{latex(advance_distance(claim, why.measured))}\le {latex(grown)}"
     entries = entries_of(why.terms, count_from(Course(claim, why.base), context, 0))
@@ -148,6 +151,7 @@ def _with_power(claim: Claim, induction: Induction, expression: Expr) -> Expr:
 
 
 def _products(why: Products) -> Iterator[Entry]:
+    """Yield the products of facts that a link sums."""
     for part in why.parts:
         slacks = (why.facts[name].slack.xreplace(dict(why.scalars)) for name in part.facts)
         yield Entry(sp.sympify(part.coefficient), ", ".join(part.facts), sp.Mul(*slacks))
@@ -193,6 +197,7 @@ _ABOUT_KINDS: dict[type, str] = {
 
 
 def _sums(claim: Claim, certificate: Combination) -> Iterator[Group]:
+    """Yield the outline of each sum over the run."""
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
         yield Group(relation.latex, tuple(_describe_part(claim, part) for part in parts))
 
@@ -258,6 +263,7 @@ def _introduce_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
 
 
 def _cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
+    """Yield the outlines of the cases."""
     for supposed, case in zip(claims_of(claim, certificate), certificate.cases, strict=True):
         where = rf",\quad\text{{where }}{latex(case.largest)}\text{{ is largest}}"
         yield from (replace(group, statement=group.statement + where) for group in _lyapunov(supposed, case.why))

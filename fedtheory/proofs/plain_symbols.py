@@ -71,6 +71,7 @@ def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
 
 
 def _free(name: str, taken: set[str]) -> str:
+    """Return the name with as many primes as make it different from those taken."""
     while name in taken:
         name += "'"
     return name
@@ -93,6 +94,7 @@ def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Clai
 
 
 def _plain(symbol: sp.Symbol, quantity: Quantity) -> sp.Symbol:
+    """Return a symbol with the sign of the quantity."""
     if quantity in POSITIVE:
         return sp.Symbol(symbol.name, positive=True)
     if quantity is q.local_step_index:

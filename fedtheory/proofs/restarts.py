@@ -116,6 +116,7 @@ def build_iteration_inequality(claim: Claim) -> Iteration:
 
 
 def _iterations(symbol: SymbolTable) -> Expr:
+    """Return the number of iterations: local steps times rounds unless the claim names it."""
     return symbol(q.iterations) if symbol.has(q.iterations) else symbol(q.local_steps) * symbol(q.rounds)
 
 

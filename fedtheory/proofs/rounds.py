@@ -34,6 +34,7 @@ _GIVEN = (
 
 @cache
 def _symbol(name: str) -> sp.Dummy:
+    """Return a new real symbol."""
     return sp.Dummy(name, real=True)
 
 

@@ -104,6 +104,7 @@ def run_with(problem: Problem, keys: dict[str, Any]) -> Run:
 
 
 def _affordable(problem: Problem, algorithm: Algorithm) -> Run:
+    """Return the run, after a check of its size."""
     if isinstance(problem, LinearModelProblem):
         require_affordable_models(problem, algorithm)
         return LinearModelRun(problem, algorithm)

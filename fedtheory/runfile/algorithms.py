@@ -82,6 +82,7 @@ def _schedule(table: TomlTable) -> StepSchedule | None:
 
 
 def _step_size(table: TomlTable, problem: Problem, schedule: StepSchedule | None) -> Number | Array:
+    """Read the local step size: one number or one for each client."""
     value = table.take("local_step_size")
     if schedule is not None:
         return table.arithmetic.number(schedule.exactly(0, 0), table.path("local_step_size"))
@@ -94,6 +95,7 @@ def _step_size(table: TomlTable, problem: Problem, schedule: StepSchedule | None
 
 
 def _local_steps(table: TomlTable, problem: Problem) -> int | tuple[int, ...]:
+    """Read the numbers of local steps: one number or one for each client."""
     value, key = table.take("local_steps", 1), table.path("local_steps")
     if not isinstance(value, list):
         return whole_number(value, key, 1)
@@ -103,6 +105,7 @@ def _local_steps(table: TomlTable, problem: Problem) -> int | tuple[int, ...]:
 
 
 def _participation_table(table: TomlTable) -> TomlTable:
+    """Return the table of the participation; raise InputError for other values."""
     given = table.peek("participation")
     if given is not None and not isinstance(given, dict):
         clients = given if isinstance(given, int) and given > 0 else 5
@@ -112,6 +115,7 @@ def _participation_table(table: TomlTable) -> TomlTable:
 
 
 def _participation(table: TomlTable) -> Participation | Cyclic:
+    """Read which clients take part in a round."""
     if table.peek("kind") == "power-of-choice":
         raise InputError(
             table.path("kind"),
@@ -165,10 +169,12 @@ def _clock(table: TomlTable, problem: Problem, cycle: Cyclic | None) -> Clock:
 
 
 def _ties(clock: TomlTable) -> Ties:
+    """Read how reports at the same time are treated."""
     return "one-by-one" if clock.choice("ties", ("together", "one-by-one"), "together") == "one-by-one" else "together"
 
 
 def _staleness(clock: TomlTable) -> StalenessWeight | None:
+    """Read the weights of stale reports; None if reports are not weighted."""
     return read_staleness(clock.text("staleness")) if clock.has("staleness") else None
 
 

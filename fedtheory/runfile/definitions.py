@@ -47,6 +47,7 @@ def find_definition(name: str, key: str, folder: Path = Path()) -> FederatedAlgo
 
 
 def _from_file(path: Path, attribute: str) -> FederatedAlgorithm:
+    """Return the definition with this name in a Python file."""
     from fedtheory.federation.definition import FederatedAlgorithm
 
     module = load_file(path)
@@ -59,6 +60,7 @@ def _from_file(path: Path, attribute: str) -> FederatedAlgorithm:
 
 
 def _with_numbers(table: TomlTable, found: FederatedAlgorithm) -> Defined:
+    """Return the definition with the numbers that the table gives to its parameters."""
     from fedtheory.federation.definition import Mixed
     from fedtheory.federation.definition.run import Defined
 

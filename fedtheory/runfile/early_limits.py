@@ -54,6 +54,7 @@ def _require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder
 
 
 def _table(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return the table of this name; an empty one if there is none."""
     found = content.get(name)
     return found if isinstance(found, Mapping) else {}
 

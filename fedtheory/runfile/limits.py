@@ -109,6 +109,7 @@ def _count_local_steps(problem: Problem, algorithm: Algorithm) -> int:
 
 
 def _rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
+    """Return whether all rounds of the run have the same map."""
     return not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
 
 

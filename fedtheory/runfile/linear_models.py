@@ -97,6 +97,7 @@ def _repeat_rows(table: TomlTable, data: ClientData, counts: Counts) -> ClientDa
 
 
 def _loss(table: TomlTable, kind: str) -> MarginLoss:
+    """Read the loss of a linear model."""
     if kind == LOGISTIC:
         return MarginLoss(KINDS["softplus"], -1.0)
     width = float(table.number("width", 1))
@@ -106,6 +107,7 @@ def _loss(table: TomlTable, kind: str) -> MarginLoss:
 
 
 def _ridge(table: TomlTable) -> float:
+    """Read the coefficient of the ridge penalty, which is not negative."""
     ridge = float(table.number("ridge", 0))
     if ridge < 0:
         raise InputError(table.path("ridge"), f"expected a number that is not negative, got {ridge:g}")
@@ -141,6 +143,7 @@ def _require_clients(table: TomlTable, counts: Array, weights: Array) -> None:
 
 
 def _oracle(table: TomlTable, counts: Array) -> Oracle:
+    """Read the stochastic gradients; full gradients if no batches are given."""
     batches = read_batches(table)
     if not batches:
         return ExactOracle()

@@ -60,6 +60,7 @@ def load_file(path: Path) -> ModuleType:
 
 @cache
 def _load(path: Path, _content: bytes) -> ModuleType:
+    """Run a Python file and return its module; the content is the key of the cache."""
     return _execute(path, f"_user_file_{path.stem}", None)
 
 
@@ -71,6 +72,7 @@ def load_folder(folder: Path) -> ModuleType:
 
 @cache
 def _load_folder(folder: Path) -> ModuleType:
+    """Run the package in a folder and return its module."""
     from hashlib import sha256
 
     name = f"_user_paper_{sha256(str(folder).encode()).hexdigest()[:12]}"
@@ -83,6 +85,7 @@ def _load_folder(folder: Path) -> ModuleType:
 
 
 def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
+    """Run a Python file as a module of this name."""
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=search)
     if spec is None or spec.loader is None:
         raise InputError("", "expected a Python file", str(file))

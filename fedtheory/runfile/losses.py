@@ -63,6 +63,7 @@ def _read_client(table: TomlTable, kind: LossFamily, client: int, terms: object)
 
 
 def _term(term: TomlTable, kind: LossFamily, client: int) -> _Term:
+    """Read a term of a client's loss."""
     width = _positive(term, "width", term.number("width"))
     weight = _positive(term, "weight", term.number("weight", 1))
     reflected = kind.can_reflect and term.flag("reflected", False)
@@ -78,6 +79,7 @@ def _term(term: TomlTable, kind: LossFamily, client: int) -> _Term:
 
 
 def _positive(term: TomlTable, name: str, number: Number) -> Number:
+    """Return the number; raise InputError if it is not positive."""
     if number <= 0:
         raise InputError(term.path(name), f"expected a positive number, got {number}")
     return number

@@ -112,4 +112,5 @@ def _fill_in(content: dict[str, Any], inside: dict[str, Any], tables: list[str],
 
 
 def _last(key: str) -> str:
+    """Return the last part of a key, without an index."""
     return key.rpartition(".")[2].partition("[")[0]

@@ -42,6 +42,7 @@ def read_types(table: TomlTable, folder: Path) -> ProblemInTypes:
 
 
 def _quadratic(table: TomlTable) -> ProblemInTypes:
+    """Read a problem with quadratic objectives."""
     hessians, linear = table.array("hessians", 3), table.array("linear", 2)
     entries, dimension = hessians.shape[0], hessians.shape[1]
     counts, weights = read_counts(table, entries), table.optional_array("weights", 1)

@@ -42,6 +42,7 @@ class TomlTable:
         return self._left.pop(name)
 
     def _typing_error(self, name: str) -> str:
+        """Return a hint to the key that was probably meant."""
         strange = self._left.keys() - set(self._known)
         others = [other for other in self._left if other in strange and key_for(other, (name,)) is not None]
         if others:
@@ -116,6 +117,7 @@ def whole_number(value: object, key: str, least: int) -> int:
 
 
 def _rectangular(value: object, key: str, depth: int, arithmetic: Arithmetic) -> Array:
+    """Read nested lists of equal lengths as an array."""
     return arithmetic.array(_nest(value, key, depth, arithmetic, {})[0])
 
 

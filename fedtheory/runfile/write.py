@@ -33,6 +33,7 @@ def run_table(run: Run) -> dict[str, Any]:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
+    """Return the table of a problem."""
     if isinstance(problem, LinearModelProblem):
         return _models(problem)
     if isinstance(problem, LossProblem):
@@ -53,6 +54,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _least_squares(problem: Problem) -> dict[str, Any]:
+    """Return the table of a least-squares problem."""
     given = problem if problem.span is None else problem.span
     assert given.data is not None
     table: dict[str, Any] = {
@@ -70,6 +72,7 @@ def _least_squares(problem: Problem) -> dict[str, Any]:
 
 
 def _models(problem: LinearModelProblem) -> dict[str, Any]:
+    """Return the table of a problem with linear models."""
     model = problem.model
     rows = [model.rows_of(client) for client in range(model.clients)]
     outputs = model.offsets if problem.classes is None else model.labels
@@ -90,6 +93,7 @@ def _models(problem: LinearModelProblem) -> dict[str, Any]:
 
 
 def _losses(problem: LossProblem) -> dict[str, Any]:
+    """Return the table of a problem with losses in one coordinate each."""
     table: dict[str, Any] = {
         "kind": problem.terms.kind.name,
         "terms": [_terms(problem, client) for client in range(problem.clients)],
@@ -112,11 +116,13 @@ def _terms(problem: LossProblem, client: int) -> list[dict[str, Any]]:
 
 
 def _weights(problem: Problem) -> dict[str, Any]:
+    """Return the client weights; an empty table if they are equal."""
     uniform = (problem.weights == problem.weights[0]).all()
     return {} if uniform else {"weights": _numbers(problem.weights, problem)}
 
 
 def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
+    """Return the table of an algorithm."""
     work = algorithm.work
     size, steps = work.common_step_size, work.common_steps
     sizes = _numbers(work.step_sizes, problem) if size is None else problem.arithmetic.text(size)
@@ -161,6 +167,7 @@ def _parameters(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
 
 
 def _clock(clock: Clock) -> dict[str, Any]:
+    """Return the table of a clock."""
     policy = clock.policy
     table: dict[str, Any]
     if isinstance(policy, FedFix):
@@ -177,11 +184,13 @@ def _clock(clock: Clock) -> dict[str, Any]:
 
 
 def _cycle(policy: Cyclic) -> dict[str, Any]:
+    """Return the table of cyclic participation."""
     weights = {"weights": "normalised"} if policy.normalised else {}
     return {"kind": "cyclic", "clients": policy.clients} | weights
 
 
 def _participation(law: Participation) -> dict[str, Any]:
+    """Return the table of a participation law."""
     if isinstance(law, Fixed):
         return {"kind": "fixed", "clients": list(law.selected)}
     if isinstance(law, Normalised):
@@ -195,6 +204,7 @@ def _participation(law: Participation) -> dict[str, Any]:
 
 
 def _numbers(array: Array, problem: Problem) -> Any:
+    """Return the entries of an array as nested lists of text."""
     texts = np.array([problem.arithmetic.text(entry) for entry in array.ravel()], dtype=object)
     return texts.reshape(array.shape).tolist()
 

@@ -186,6 +186,7 @@ def _add_sum(entries: dict[Key, Quotient], pair: Sequence[Expr], coefficient: Qu
 
 
 def _products(sides: Sequence[Form], coefficient: Quotient) -> Iterator[tuple[Expr, Expr, Quotient]]:
+    """Yield the products of two vector forms: the two vectors and the coefficient."""
     left, right = sides
     return ((one, other, coefficient * c * d) for one, c in left.items() for other, d in right.items())
 
@@ -226,6 +227,7 @@ def squares_of(matrices: Mapping[Key, Quotient], context: Context, signs: SignFa
 def _eliminate(
     entries: Mapping[frozenset[Expr], Quotient], block: Block, context: Context, signs: SignFacts
 ) -> list[Term] | None:
+    """Write the quadratic form as squares by elimination; None if it is not non-negative."""
     if not entries:
         return []
     vectors = sorted(set().union(*entries), key=sp.default_sort_key)
@@ -277,11 +279,13 @@ def with_means(direction: Expr, context: Context) -> Expr:
 
 
 def _pairs(own: Mapping[Expr, Quotient]) -> Iterator[tuple[tuple[Expr, Quotient], tuple[Expr, Quotient]]]:
+    """Yield all pairs of entries, each pair once."""
     items = list(own.items())
     return ((one, other) for place, one in enumerate(items) for other in items[place:])
 
 
 def _member(one: Expr, block: Block, context: Context) -> Expr:
+    """Return the vector, minus its averages if the block is centred."""
     if not block.centred:
         return one
     found = one - LocalSum(one) / context.number_of_steps if block.summed else one

@@ -130,6 +130,7 @@ _SUMS = (Average, LocalSum, Selected)
 
 
 def _peel(of: Expr, found: dict[Expr, None]) -> None:
+    """Add the expression inside each of its nested sums."""
     sums = [factor for factor in sp.Mul.make_args(of) if isinstance(factor, _SUMS)]
     found[sums[0] if sums else of] = None
     if sums:
@@ -152,6 +153,7 @@ def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr])
 
 
 def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[InequalityRef]:
+    """Yield the inequalities that may be used in a form, for all objectives in it."""
     about = [part for each in (*form, *relation.sides) for part in parts_of(each, Gradient, Value)]
     of_client = any(differs(monomial, context) for monomial in form)
     named = {part.args[0] for part in about}
@@ -229,6 +231,7 @@ def _of_combined_means(context: Context, of: Expr) -> Iterator[InequalityRef]:
 
 
 def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]]) -> Iterator[InequalityRef]:
+    """Yield the inequalities that an objective satisfies at pairs of points."""
     for at, around in pairs:
         if f in context.strongly_convex:
             yield strong_convexity(f, at, around)
@@ -257,6 +260,7 @@ def _descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator
 
 
 def _optimality(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
+    """Yield the inequalities of the minimiser at the points."""
     if f in context.minimisers and f in context.objectives:
         shared = (at for at in points if at != context.minimisers[f] and not differs(at, context))
         yield from (optimality(f, at) for at in shared)

@@ -95,6 +95,7 @@ def _is_fit(claim: Claim) -> bool:
 
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
+    """Search for a proof from the steps of other claims."""
     steps = _fitting(claim)
     wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _quantities_behind(step))])
     if is_contracting(claim):
@@ -126,6 +127,7 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
 
 
 def _combine(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Found | NotFound:
+    """Search for a combination of premises that shows the goal."""
     seen: list[Remainder] = []
     for remainder in remainders(goal, first, others):
         found = show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
@@ -138,6 +140,7 @@ def _combine(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Linear
 
 
 def _premises_of_lemmas(goal: Goal, workspace: Workspace, names: Iterable[str]) -> list[LinearPremise]:
+    """Return the premises that the named lemmas give."""
     found = (_usable(goal, workspace, name, "a step that contracts") for name in names)
     return [premise for premise in found if premise is not None]
 
@@ -229,6 +232,7 @@ def _fitting(claim: Claim) -> list[_Step]:
 
 @cache
 def _steps() -> Sequence[_Step]:
+    """Return the steps of all claims."""
     return tuple(step for claim in all_claims().values() for step in _steps_by(claim))
 
 

@@ -112,6 +112,7 @@ def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], in
 
 
 def _evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:
+    """Return a function that evaluates numbers at the samples, with a cache."""
     known: dict[sp.Expr, NDArray[np.float64]] = {}
 
     def value(number: Quotient) -> NDArray[np.float64]:
@@ -147,6 +148,7 @@ def least_support(programs: Programs, attempt: int = 0) -> list[int] | None:
 
 
 def _suffices(programs: Programs, chosen: Sequence[int]) -> bool:
+    """Return whether the chosen candidates suffice at every sample."""
     costs = np.ones(programs.candidates.shape[2])
     if not chosen:
         return False

@@ -97,6 +97,7 @@ def _conditions(claim: Claim) -> list[Expr]:
 
 
 def _numbers(claim: Claim) -> tuple[sp.Symbol, ...]:
+    """Return the symbols of step size, strong convexity and smoothness."""
     symbol = symbols_of(claim)
     return tuple(symbol(one) for one in (q.local_step_size, q.strong_convexity, q.smoothness))
 
@@ -162,6 +163,7 @@ def _by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
 
 
 def _relation(lemma: str, coefficient: Expr) -> Term:
+    """Return the term that uses the first relation of a lemma."""
     return Term(coefficient, assumption(f"{lemma}, relation 1"))
 
 

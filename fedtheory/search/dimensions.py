@@ -89,6 +89,7 @@ def _find_vector_dimension(vector: Expr) -> Dimension:
 
 
 def _times(dimension: Dimension, factor: int) -> Dimension:
+    """Return the dimension of a power."""
     return dimension[0] * factor, dimension[1] * factor
 
 

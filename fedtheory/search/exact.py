@@ -149,6 +149,7 @@ def _interval(system: System, choice: Candidates) -> list[tuple[float, float]] |
 
 
 def _reduced(system: System, choice: Candidates) -> Reduced:
+    """Return the system after the known coefficients are inserted."""
     sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
     return Reduced(choice.many, system.free, system.rest(), sums)
 
@@ -202,6 +203,7 @@ _MOST_VALUES = 6
 
 
 def _finish(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
+    """Return the terms of the proof once all coefficients are known; None if a sign is wrong."""
     coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
     rest = system.rest()[-1]
     if rest.rows or any(_is_negative(number, choice) for number in coefficients):
@@ -236,6 +238,7 @@ def _reduce(system: System) -> bool:
 
 
 def _equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]]:
+    """Yield the linear equations for the coefficients."""
     rows = {row for each in parts.values() for row in each.rows}
     for row in sorted(rows, key=str):
         yield {free: each.rows[row] for free, each in parts.items() if row in each.rows}

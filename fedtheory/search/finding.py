@@ -32,6 +32,7 @@ def _search_run(claim: Claim) -> Found | NotFound:
 
 
 def _search_in_vectors(claim: Claim) -> Found | NotFound:
+    """Search for a proof in vectors."""
     try:
         return search_terms(claim)
     except (Rejected, InputError) as reason:

@@ -46,6 +46,7 @@ class Products:
         return sp.S.Zero if found is None and np.all(np.abs(values) <= _NOISE) else found
 
     def _fit_product(self, values: NDArray[np.float64]) -> Expr | None:
+        """Fit a product of powers of the factors to the values; None if none fits."""
         unknown = len(self._factors) + 1
         if len(values) < unknown + _SPARE or not (np.all(values > 0) or np.all(values < 0)):
             return _recognise(values)

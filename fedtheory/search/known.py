@@ -50,6 +50,7 @@ def search_known(claim: Claim) -> Found | NotFound:
 
 
 def _why_unfit(claim: Claim) -> str | None:
+    """Return why the claim is outside the search; None if it is not."""
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != 1:
         return "it is not one inequality about a run"
     if claim.relations[0].operator not in ("<=", ">="):
@@ -58,6 +59,7 @@ def _why_unfit(claim: Claim) -> str | None:
 
 
 def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
+    """Return the result for claims whose conditions are stronger."""
     reason = "the proved claims about this quantity need stronger conditions, or have another form"
     return NotFound(reason, candidates[0].claim.id)
 

@@ -37,6 +37,7 @@ def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[I
 
 
 def _between_lengths(context: Context, form: Form, relation: Relation, own: Sequence[Expr]) -> Iterator[InequalityRef]:
+    """Yield triangle and Young inequalities between the lengths of a form."""
     points = _points_of(form, relation, context)
     roots = [part for one in own for part in (one, *_members(one))]
     rests = []
@@ -58,6 +59,7 @@ def _between_lengths(context: Context, form: Form, relation: Relation, own: Sequ
 
 
 def _normal(of: Expr, context: Context) -> Expr:
+    """Return a vector in normal form."""
     return composed(vector(of, context))
 
 
@@ -74,6 +76,7 @@ def _members(of: Expr) -> list[Expr]:
 
 
 def _points_of(form: Form, relation: Relation, context: Context) -> list[Expr]:
+    """Return the points at which objectives are evaluated."""
     parts = [part for each in (*form, *relation.sides) for part in subexpressions(each)]
     points = {part.args[1] for part in parts if isinstance(part, Gradient | Value)}
     found = {_normal(point, context) for point in points}
@@ -81,6 +84,7 @@ def _points_of(form: Form, relation: Relation, context: Context) -> list[Expr]:
 
 
 def _of_gradients(context: Context, form: Form, relation: Relation, points: Sequence[Expr]) -> Iterator[InequalityRef]:
+    """Yield the inequalities between gradients and distances."""
     parts = [part for each in (*form, *relation.sides) for part in subexpressions(with_means(each, context))]
     named = {part.args[0] for part in parts if isinstance(part, Gradient)}
     for f in sorted(named & context.smooth.keys(), key=str):

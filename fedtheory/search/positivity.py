@@ -163,10 +163,12 @@ def _completed(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms
 
 
 def _monomial(symbols: Sequence[Expr], powers: Powers) -> Expr:
+    """Return the monomial with these powers."""
     return sp.Mul(*(symbol**power for symbol, power in zip(symbols, powers, strict=True) if power))
 
 
 def _rational(number: fmpq) -> sp.Rational:
+    """Return the number as a rational of SymPy."""
     return sp.Rational(int(number.p), int(number.q))
 
 
@@ -241,6 +243,7 @@ def _symbols(polynomial: Expr, signs: SignFacts) -> list[sp.Symbol] | None:
 
 
 def _terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
+    """Return the coefficients of a polynomial by the powers of its monomials."""
     number = quotient(polynomial)
     places = [symbols.index(symbol) for symbol in number.symbols]
     scale = 1 / next(factor for _, factor in number.denominator.terms())
@@ -343,6 +346,7 @@ def _multiply(factors: Sequence[Terms], symbols: int) -> Terms:
 
 
 def _move(terms: Terms, by: Powers) -> Terms:
+    """Return the terms multiplied by a monomial."""
     return {tuple(map(sum, zip(powers, by, strict=True))): weight for powers, weight in terms.items()}
 
 

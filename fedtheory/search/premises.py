@@ -82,6 +82,7 @@ def without_quantities(slack: Expr, claim: Claim) -> Expr:
 
 
 def _rows(slack: Expr, claim: Claim) -> set[Expr]:
+    """Return the unknown numbers in a slack."""
     averages = {average: sp.Dummy() for average in slack.atoms(Average, ClientSum)}
     known = {**claim.where, **claim.notation}
     return {one for one in slack.xreplace(averages).free_symbols if known.get(one, q.clients) not in PARAMETERS}
@@ -223,6 +224,7 @@ def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[st
 def _premises(
     part: Fact | str | Derived, name: str, slack: Expr, claim: Claim, vanishes: bool
 ) -> Iterator[LinearPremise]:
+    """Yield the premise that a slack gives, and its negative if the slack vanishes."""
     try:
         form = split_linear(slack, claim)
     except Rejected:

@@ -236,6 +236,7 @@ def _eliminate(
 
 
 def _inverse(number: Quotient) -> Quotient:
+    """Return the reciprocal."""
     return quotient(1 / number.expression)
 
 

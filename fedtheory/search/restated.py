@@ -140,4 +140,5 @@ def _rewritten(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -
 
 
 def _in_words(text: str, words: Mapping[str, str]) -> str:
+    """Replace the names in a text by words."""
     return re.sub(r"(?<![\w.])[a-z_]+(?![\w.(])", lambda found: words.get(found.group(), found.group()), text)

@@ -46,6 +46,7 @@ class Samples:
         return self._of_client(expression, 0)
 
     def _of_client(self, expression: Expr, client: int) -> NDArray[np.float64]:
+        """Evaluate the expression at the samples for one client."""
         known = dict(zip(self.symbols, self.at, strict=True))
         known |= {symbol: numbers[client] for symbol, numbers in self.of_clients.items()}
         outer = dict.fromkeys(_outer_means(expression)) if self.of_clients else ()
@@ -55,6 +56,7 @@ class Samples:
         return _values(expression.xreplace(means), [*known], np.array([*known.values()]))
 
     def _mean(self, number: Expr) -> NDArray[np.float64]:
+        """Return the client average of an expression at the samples."""
         each = [self._of_client(number, client) for client in range(_CLIENTS)]
         found: NDArray[np.float64] = np.mean(each, axis=0)
         return found
@@ -220,6 +222,7 @@ def _mover(
 
 
 def _values(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Evaluate the expression at sampled values of the symbols."""
     function: Any = sp.lambdify(list(symbols), expression, modules="numpy", cse=False)
     try:
         with np.errstate(all="ignore"):
@@ -237,6 +240,7 @@ def _outer_means(expression: Expr) -> list[Expr]:
 
 
 def _exact(value: float) -> sp.Rational:
+    """Return the rational number close to a float."""
     fraction = Fraction(float(value)).limit_denominator(10**9)
     return sp.Rational(fraction.numerator, fraction.denominator)
 

@@ -70,12 +70,14 @@ def search_terms(claim: Claim) -> Found | NotFound:
 
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
+    """Search for a proof with some assumptions added."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     plain = use_plain_symbols(with_quantities(supposing, {"quantities": _list_unnamed(claim)}))
     return _certify(supposing, missing, plain, ())
 
 
 def _search_by_lemmas(claim: Claim) -> Found | NotFound:
+    """Search for a proof that uses lemmas."""
     plain = use_plain_symbols(with_quantities(claim, {"quantities": _list_unnamed(claim)}))
     lemmas = find_lemmas(plain)
     return _certify(claim, (), plain, lemmas) if lemmas else NotFound("no other proved claim applies")
@@ -136,12 +138,14 @@ _UNNAMED_AT: Mapping[Place, Sequence[Quantity]] = {
 
 
 def _symbols_in(term: Term) -> set[sp.Symbol]:
+    """Return the symbols of a term."""
     about = (sp.sympify(each) for each in term.reason.about if not isinstance(each, str))
     found: set[sp.Symbol] = term.coefficient.free_symbols.union(*(each.free_symbols for each in about))
     return found
 
 
 def _terms_of(link: Link) -> list[Term]:
+    """Return the terms of a link."""
     return [*link.at_most, *link.at_least] if isinstance(link, BothWays) else link
 
 
@@ -222,6 +226,7 @@ def _try_candidates(
 
 
 def _move(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
+    """Return the blocks moved to other weights; unchanged if there are no weights."""
     return move_to_weights(blocks, weights, context) if weights else blocks
 
 
@@ -313,4 +318,5 @@ def _show_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] 
 
 
 def _numbers(blocks: Sequence[Blocks]) -> list[Expr]:
+    """Return the coefficients in the blocks."""
     return [number.expression for each in blocks for number in (*each.rows.values(), *each.matrices.values())]

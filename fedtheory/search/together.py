@@ -200,6 +200,7 @@ def _split_bound(bound: Expr, start: Expr, count: Expr) -> tuple[Expr, Expr]:
 
 
 def _square_distances(symbol: SymbolTable) -> tuple[Expr, Expr]:
+    """Return the squared distances to the optimum before and after a step."""
     before, after, best = (symbol(one) for one in (q.average_iterate, q.next_average_iterate, q.optimum))
     return norm_sq(before - best), norm_sq(after - best)
 

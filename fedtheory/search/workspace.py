@@ -78,6 +78,7 @@ class Workspace:
         return claim.id
 
     def _entry(self, statement: LemmaGoal, claim: Claim, certificate: Any) -> Document:
+        """Return a lemma as an entry of a document."""
         scope = Scope(symbols_of(claim))
         smaller, larger = statement.relation.ordered
         made = certificate if isinstance(certificate, dict) else document_of(claim, certificate)["certificate"]

@@ -177,7 +177,7 @@ def test_advice_of_a_bound_in_lines() -> None:
         "exact: best step size 0.5, error 0.125",
         "theory / exact: step size 2, error 4",
         "linear speed-up: up to 8 clients, by this bound",
-        "local steps that pay at the same rounds, by this bound: 16",
+        "useful number of local steps for the same rounds, by this bound: 16",
     ]
     point = SimpleNamespace(suboptimality=0.5, distance_sq=2.0)
     assert lines(comparator=point) == [

@@ -85,6 +85,7 @@ def certain_stacks(run: Run) -> Iterator[Frame]:
 
 
 def _batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...]]:
+    """Yield the frames in tuples of at most this number."""
     while batch := tuple(islice(frames, several)):
         yield batch
 

@@ -208,6 +208,7 @@ class Frame(VectorSpace):
         return self._descend(self.centralised)
 
     def _descend(self, model: Vector) -> Vector:
+        """Take a step of gradient descent on F with the first local step size."""
         sizes = self.run.algorithm.work.step_sizes[:1]
         return model + self.run.mean_objective.gradient(self, model).scaled(-sizes)
 

@@ -42,6 +42,7 @@ class PlaceLayout:
         return np.concatenate([self._repeat_at_places(value, number) for number, value in enumerate(values)])
 
     def _repeat_at_places(self, value: Array, number: int) -> Array:
+        """Return the values of one run at its own places."""
         own = self.owners == number
         rounds, steps, _ = value.shape
         at: Array = value[self.rounds[own] * (rounds > 1), self.steps[own] * (steps > 1)]

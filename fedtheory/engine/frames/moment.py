@@ -80,6 +80,7 @@ class MomentSpace(Frame):
 
     @cached_property
     def _of_noise(self) -> Covariances:
+        """Return the covariances of the noise, for inner products."""
         return Covariances(self.covariances)
 
     def inner(self, left: Vector, right: Vector) -> Array:
@@ -214,6 +215,7 @@ class _State:
 
 
 def _state(run: Run, update: Update, live: LiveModels) -> _State:
+    """Return the moments, bases and weights of one update."""
     aggregation = run.algorithm.aggregation
     if run.algorithm.clock.is_synchronous and not aggregation.moments(run.problem.weights).is_fixed:
         probabilities, weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))

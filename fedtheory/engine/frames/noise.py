@@ -96,6 +96,7 @@ def _stack(terms: Iterable[Mapping[Key, Array]], axes: int, outcomes: bool) -> d
 
 
 def _maps_as_one(maps: tuple[Maps, ...], outcomes: bool) -> Maps:
+    """Return the maps of several places as one array of maps."""
     if all(each is maps[0] for each in maps):
         return maps[0]
     return LinearMaps(stack_places([each.matrices for each in maps if each is not None], 3, outcomes))

@@ -62,6 +62,7 @@ class SampledVector(Vector):
 
 
 def _noises(vector: MomentVector) -> list[tuple[int, ...]]:
+    """Return the places of the noise terms of a vector."""
     return [*vector.noise.own, *vector.noise.shared]  # type: ignore[list-item]
 
 

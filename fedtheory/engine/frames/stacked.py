@@ -124,6 +124,7 @@ class StackedPaths(StackedFrame, PlainFrame):
         self._weights = np.stack([member.weights for member in members])[:, None]
 
     def _stacked(self, vectors: Sequence[PathVector]) -> PathVector:
+        """Return the vectors of all members as one vector."""
         return PathVector(np.stack([vector.values for vector in vectors])[:, None])
 
     @cached_property
@@ -169,6 +170,7 @@ class StackedMoments(StackedFrame, MomentSpace):
         return MomentVector(self._stack([one.average_maps for one in self._members], 3), noise)
 
     def _stacked(self, vectors: Sequence[MomentVector]) -> MomentVector:
+        """Return the vectors of all members as one vector."""
         noise = as_one([each.noise for each in vectors], outcomes=self.has_outcomes)
         return MomentVector(self._stack([each.base for each in vectors], 3), noise)
 
@@ -212,6 +214,7 @@ class StackedRounds(StackedFrame, RoundFrame):
         self.valid = members[0].valid
 
     def _stacked(self, vectors: Sequence[PathVector]) -> PathVector:
+        """Return the vectors of all members as one vector."""
         return PathVector(np.stack([vector.values for vector in vectors]))
 
     def constant(self, vectors: Array) -> PathVector:

@@ -77,6 +77,7 @@ class BackwardMaps:
 
     @property
     def _arrays(self) -> list[Array | None]:
+        """Return the values of all fields."""
         return [getattr(self, field.name) for field in fields(self)]
 
     @classmethod

@@ -35,6 +35,7 @@ class CertifiedJointTrajectory(JointTrajectory):
         return group_clients(problem.of, algorithm)
 
     def _joints(self) -> Iterator[Joint]:
+        """Yield the joint moment at the start of each round, and after the last."""
         kinds, zeros = len(self.parameters.kinds.counts), self.problem.arithmetic.zeros
         for shared in self._shared:
             yield Joint(shared, zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))

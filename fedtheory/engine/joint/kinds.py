@@ -53,6 +53,7 @@ def group_clients(problem: Problem, algorithm: Algorithm) -> Kinds:
 
 
 def _key(problem: Problem, algorithm: Algorithm, means: Array, numbers: tuple[int, ...], client: int) -> Hashable:
+    """Return a key that is equal for clients with the same objective, weight, step numbers and noise."""
     work = algorithm.work
     return (
         _entries(problem.hessians[client]),
@@ -67,17 +68,20 @@ def _key(problem: Problem, algorithm: Algorithm, means: Array, numbers: tuple[in
 
 
 def _entries(array: Array) -> Hashable:
+    """Return the entries of an array as a hashable value."""
     if array.dtype != object:
         return array.tobytes()
     return tuple(map(_plain, array.ravel().tolist()))
 
 
 def _plain(number: object) -> Hashable:
+    """Return the number as a hashable value."""
     return number if isinstance(number, float) else str(number)
 
 
 @singledispatch
 def _noise(oracle: Oracle, client: int) -> Hashable:
+    """Return a key for the client's noise; raise NotApplicable for an unknown oracle."""
     del client
     raise NotApplicable(f"the moments of {type(oracle).__name__} are not known in closed form")
 

@@ -92,6 +92,7 @@ class VectorLayout:
         return self._known_offsets[expression]
 
     def _offset(self, vector: Expr, expression: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
+        """Return the constant part of an expression when vectors are measured from the centre."""
         parts = self.parts(vector, expression)
         return sp.cancel(sp.Add(*(scale * self._of(part, offsets) for part, scale in parts.items())))
 
@@ -101,6 +102,7 @@ class VectorLayout:
         return sp.S.Zero if _has_offset(node, inside) else inside
 
     def _of(self, vector: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
+        """Return the constant part of one vector."""
         if vector in offsets:
             return offsets[vector]
         if isinstance(vector, Average | Mixed | Compressed):
@@ -115,6 +117,7 @@ layout_of = lru_cache(maxsize=64)(VectorLayout)
 
 
 def _nodes(expressions: Iterable[Expr], *kinds: type) -> set[Expr]:
+    """Return all nodes of these kinds in the expressions."""
     return {node for expression in expressions for node in sp.sympify(expression).atoms(*kinds)}
 
 

@@ -129,6 +129,7 @@ class LocalCompiler:
         return LocalStage(oracle, self.centred.gradient_maps[self.representatives], iterates, steps)
 
     def _step(self, current: list[Forms], numbers: Mapping[Expr, Any], active: Array) -> tuple[list[Forms], NoiseStep]:
+        """Return the client vectors after one local step, and the noise it adds."""
         definition, d = self.parameters.definition, self.layout.dimension
         known = {**self.basis, **dict(zip(definition.local_vectors, current, strict=True))}
         moved, gains, point = [], [], current[0]
@@ -153,6 +154,7 @@ class LocalCompiler:
         return self.moved(point, self.layout.offset(call, call.args[0]) - 1, numbers)
 
     def _gradient(self, point: Forms) -> Forms:
+        """Return the gradient at a point, as an affine function of the vectors."""
         hessians, linear = self.centred.hessians[self.representatives], self.centred.linear[self.representatives]
         return point.transform(hessians).shifted(-linear)
 

@@ -48,6 +48,7 @@ class Joint:
         return self._with(self.same_kind)
 
     def _with(self, own: Array) -> Array:
+        """Return the joint moment of shared and own vectors of each kind, given the moment of the own ones."""
         size, rows = len(self.shared), self.cross.shape[1]
         if rows == 0:
             return np.broadcast_to(self.shared, (self.kinds, size, size))

@@ -68,6 +68,7 @@ class RoundParameters:
 
     @cached_property
     def _fixed(self) -> dict[Expr, Any]:
+        """Return the values of the symbols that do not change in a run."""
         # Values have the arithmetic of the weights: rational even if vectors are in intervals.
         steps = arithmetic_of(self.problem.weights).array(list(self.algorithm.work.steps))
         return {

@@ -54,4 +54,5 @@ def _value(trajectory: JointTrajectory, vector: Expr) -> Array:
 
 
 def _column(factor: Number | Array) -> Number | Array:
+    """Return an array of factors as a column; a single number is returned as given."""
     return factor[:, None] if isinstance(factor, np.ndarray) else factor

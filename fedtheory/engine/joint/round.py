@@ -99,10 +99,12 @@ class RoundCompiler:
 
     @cached_property
     def _entries(self) -> int:
+        """Return the number of noise coordinates of a round."""
         return (len(self.definition.steps) + len(self.layout.compressed)) * self.layout.dimension
 
     @cached_property
     def _basis(self) -> dict[Expr, Forms]:
+        """Return each vector at the begin of a round as a linear function of the state."""
         arithmetic, d = self.parameters.arithmetic, self.layout.dimension
         kinds, size = len(self.parameters.kinds.representatives), self.layout.shared + self.layout.own
         basis = {}
@@ -190,6 +192,7 @@ class _End:
         return self._stack([self._update_vector(vector) for vector in self.definition.client])
 
     def _update_vector(self, vector: Expr) -> Forms:
+        """Return a client vector after the round's client update."""
         expression = self.definition.client_update.get(vector, vector)
         total = self.local.nothing
         for part, scale in self.layout.parts(vector, expression).items():
@@ -204,6 +207,7 @@ class _End:
         return (stacked([self._mix_received(node) for node in nodes]), self._blocks(nodes)) if nodes else None
 
     def _mix_received(self, node: Expr) -> Forms:
+        """Return the vectors that the mixing matrix combines."""
         forms = self.local.combined(node, node.args[0], self.known, self.numbers)
         return self.local.moved(forms, self.layout.lost(node), self.numbers)
 

@@ -135,6 +135,7 @@ class _Numbers:
 
 
 def _symmetric(packed: Array, places: tuple[Array, Array], size: int) -> Array:
+    """Return the symmetric matrix with the packed entries at these places."""
     rows, columns = places
     found: Array = np.empty((size, size), dtype=packed.dtype)
     found[rows, columns] = found[columns, rows] = packed

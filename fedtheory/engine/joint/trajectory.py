@@ -79,6 +79,7 @@ class JointTrajectory(Trajectory):
             one.moments = _fitting((float(np.abs(moment).max()), moment) for moment in own)
 
     def _prepare(self, problem: Problem, algorithm: Algorithm) -> None:
+        """Compile the rounds of the algorithm for the problem."""
         self.problem = problem
         self.algorithm = algorithm
         problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
@@ -109,6 +110,7 @@ class JointTrajectory(Trajectory):
         return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n]
 
     def _group(self, update: Update | None) -> Population:
+        """Return the kinds of clients with the moments of their weights in the update."""
         kinds, aggregation = self.parameters.kinds, self.algorithm.aggregation
         weights = aggregation.weights(self.problem.weights)
         if update is None:
@@ -185,6 +187,7 @@ class JointTrajectory(Trajectory):
         return None if noise is None else rounds_of(transition, noise, self._begin(), model)
 
     def _forwards(self) -> Iterator[tuple[float, Array]]:
+        """Yield the largest entry and the server's moment at the start of each round, and after the last."""
         for joint in self._joints():
             moment = self._model(joint)
             yield max(joint.largest(), float(np.abs(moment).max())) if moment.dtype != object else 0.0, moment
@@ -204,6 +207,7 @@ class JointTrajectory(Trajectory):
             yield from itertools.islice(self._joints(), len(self.moments))
 
     def _after(self, n: int, joint: Joint) -> Joint:
+        """Return the joint moment after round n."""
         parts = [transition.after(joint).scaled(chance) for chance, transition in self.transitions(n)]
         total = parts[0]
         for part in parts[1:]:
@@ -287,6 +291,7 @@ class JointTrajectory(Trajectory):
         return shared, own
 
     def _diverges(self, overflow: int | None) -> Divergence | None:
+        """Return the cause of divergence; None if the run does not diverge."""
         radius = self.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
             cause = self._cause_of_divergence if not self.problem.is_bounded_below else _STEP_OR_MAP
@@ -304,6 +309,7 @@ class JointTrajectory(Trajectory):
         return float(np.abs(np.linalg.eigvals(linear)).max(initial=0.0)) if np.isfinite(linear).all() else np.inf
 
     def _mean_map(self) -> Array:
+        """Return the linear map of the expected state over one round."""
         parts = [chance * transition.mean_map() for chance, transition in self.transitions(0)]
         total: Array = sum(parts[1:], parts[0])
         return total
@@ -347,6 +353,7 @@ class JointTrajectory(Trajectory):
         raise self.algorithm.explain_definition("it is known for the update rule")
 
     def _local(self, form: Array) -> Array:
+        """Return the form in expectation at the local iterates, indexed by round and step."""
         return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._inside])
 
     def local_second_moments(self, forms: Array) -> Array:
@@ -403,6 +410,7 @@ class JointTrajectory(Trajectory):
             raise NotApplicable(f"at most {_MOST_ENTRIES} {kept} are kept, and this run has {numbers}")
 
     def _round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
+        """Yield the second moments and deviations of the clients at each step of round n."""
         outcomes = self.transitions(n)
         found = (self._iterates(transition.maps.stage, joint) for _, transition in outcomes)
         for step in zip(*found, strict=True):

@@ -206,6 +206,7 @@ class Interpreter:
         return self._combine(expression, expression, found, numbers)
 
     def _node(self, node: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
+        """Return the value of an average over clients or participants, or of a compressed vector."""
         inside = self._value(node.args[0], known, numbers, end)
         if isinstance(node, Average):
             return np.asarray((self._client_weights * inside).sum(axis=1, keepdims=True))

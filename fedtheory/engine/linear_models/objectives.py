@@ -82,6 +82,7 @@ class MeanObjective(Objectives):
 
 
 def _plain(at: Vector) -> Array:
+    """Return the coordinates of a vector; raise NotApplicable for vectors in expectation."""
     if not isinstance(at, PathVector):
         raise NotApplicable("moments say nothing about losses that are not quadratic")
     return at.values
@@ -96,6 +97,7 @@ class ModelSurrogate(Surrogate):
         self._centred = problem.centred
 
     def _minimiser(self, weights: Array, near: Array) -> Array:
+        """Return the minimiser of the objective with these client weights."""
         if weights[0] > 0 and (weights * self.problem.weights[0] == self.problem.weights * weights[0]).all():
             # For a multiple of F, another minimisation would only reproduce rounding errors.
             return near - near

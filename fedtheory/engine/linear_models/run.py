@@ -93,6 +93,7 @@ class LinearModelRun(Run):
         return replace(self, most_replicas=FEW)
 
     def _with_algorithm(self, algorithm: object) -> Self:
+        """Return the run with another algorithm."""
         return replace(self, algorithm=algorithm)  # type: ignore[arg-type]
 
     @property
@@ -270,6 +271,7 @@ class LinearModelRun(Run):
         return np.asarray(squares + noise).reshape(*points.shape[:-1], self.problem.clients)
 
     def _evaluate_at_virtual_iterates(self, _forms: Array) -> NoReturn:
+        """Raise NotApplicable: the losses are not quadratic."""
         raise NotApplicable("forms at virtual iterates are known for quadratics only")
 
 

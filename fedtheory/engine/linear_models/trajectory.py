@@ -98,6 +98,7 @@ class Replicas:
         return tuple(map(average, (values, _squares(points), _squares(slopes), drift)))
 
     def _largest_gradients(self, each: ReplicaRound) -> Array:
+        """Return the largest squared gradient norm of each client in a round, averaged over replicas."""
         steps, found = np.array(self.algorithm.work.steps), np.zeros((self.groups, self.problem.clients))
         for k, gradients in enumerate(each.gradients):
             found = np.where(steps > k, np.maximum(found, self.average(_squares(gradients))), found)
@@ -141,6 +142,7 @@ class ReplicaTrajectory(Trajectory):
 
     @property
     def _optimal_value(self) -> float:
+        """Return the least value of the objective."""
         return self.problem.optimal_value
 
     def interval(self, name: str) -> ReplicaMeans:
@@ -168,6 +170,7 @@ class ReplicaTrajectory(Trajectory):
 
     @property
     def _accuracies(self) -> Array:
+        """Return the accuracy of each replica after each round; raise NotApplicable for regressions."""
         accuracies = self.replicas.server.accuracies
         if accuracies is None:
             raise NotApplicable("a regression has no classes: no accuracy is defined")

@@ -52,6 +52,7 @@ class LossRun(Run):
 
     @cached_property
     def _refinements(self) -> dict[int, LossRun]:
+        """Return the runs for enclosures that were computed, by their numbers of bits."""
         return {}
 
     @cached_property

@@ -23,6 +23,7 @@ class LossSurrogate(Surrogate):
         self._centred = problem.centred
 
     def _minimiser(self, weights: Array, near: Array) -> Array:
+        """Return the minimiser of the objective with these client weights."""
         given = self.problem.given
         is_multiple = weights[0] > 0 and (weights * given.weights[0] == given.weights * weights[0]).all()
         if is_multiple and not given.terms.kind.is_piecewise:

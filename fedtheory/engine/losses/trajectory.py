@@ -68,6 +68,7 @@ class LossTrajectory(Trajectory):
         return rounds
 
     def _round(self, server: Array) -> OutcomeRound:
+        """Compute the local iterates for all outcomes of the noise in a round."""
         clients, work = self.problem.clients, self.algorithm.work
         iterates, noises = [np.repeat(server[:, None], clients, axis=1)], []
         for k in range(max(work.steps)):

@@ -108,6 +108,7 @@ class Batch:
 
     @cached_property
     def _added(self) -> Array:
+        """Return the second moment that noise adds to the server's model in a round, for each run."""
         step = self._server[2]
         added: Array = (step * step)[:, None, None] * homogeneous(self.noise)
         return added

@@ -142,4 +142,5 @@ def _middle(moment: MidpointRadius) -> Array:
 
 
 def _power_of_two(size: float) -> float:
+    """Return the largest power of two that is at most the size; 1 if there is none."""
     return float(2.0 ** np.floor(np.log2(size))) if 0 < size < np.inf else 1.0

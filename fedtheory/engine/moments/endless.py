@@ -31,14 +31,17 @@ class EndlessTrajectory(SteadyTrajectory):
 
     @cached_property
     def _last(self) -> Array:
+        """Return the stationary second moment."""
         return stationary_moment(self.recursion)
 
     @cached_property
     def _before_last(self) -> Array:
+        """Return the stationary second moment."""
         return self._last
 
     @cached_property
     def _many(self) -> ManyRounds:
+        """Return the moments of infinitely many rounds."""
         total = self._last * (1 / INFINITESIMAL) + accumulated_excess(self.recursion)
         return ManyRounds(self.algorithm.rounds, self._last - self._last, self._last, total)
 

@@ -55,6 +55,7 @@ def most_exact_steps(problem: Problem, algorithm: Algorithm) -> int:
 
 
 def _steps_of(algorithm: Algorithm) -> int:
+    """Return the number of local steps of a run."""
     return algorithm.rounds * max(algorithm.work.steps)
 
 

@@ -39,6 +39,7 @@ class QuietTrajectory(SteadyTrajectory):
     """z^n, (T+1, d+1)."""
 
     def _run(self) -> None:
+        """Compute the deterministic models until they overflow."""
         size = self.problem.dimension
         self._added = np.zeros((size + 1, size + 1))
         points = np.empty((self.algorithm.rounds + 1, size + 1))
@@ -56,14 +57,17 @@ class QuietTrajectory(SteadyTrajectory):
 
     @cached_property
     def _last(self) -> Array:
+        """Return the second moment after the last round."""
         return np.outer(self.points[-1], self.points[-1])
 
     @cached_property
     def _before_last(self) -> Array:
+        """Return the second moment before the last round."""
         return np.outer(self.points[-2], self.points[-2])
 
     @cached_property
     def _mean_moment(self) -> Array:
+        """Return the time average of the second moments, with a leading axis."""
         begun = self.points[:-1]
         return np.asarray((begun.T @ begun)[None] / self.algorithm.rounds)
 
@@ -72,16 +76,20 @@ class QuietTrajectory(SteadyTrajectory):
         return np.asarray(self.points[:, 1:] + self.problem.centre)
 
     def _expected(self, form: Array) -> Array:
+        """Return the form of homogeneous coordinates at each server model."""
         return _values(form, self.points)
 
     def _expected_square(self, form: Array) -> Array:
+        """Return the form at each server model."""
         return _values(form, self.points[:, 1:])
 
     @cached_property
     def _distances_sq(self) -> Array:
+        """Return the squared distances of the server models to the centre."""
         return np.asarray((self.points[:, 1:] ** 2).sum(axis=1))
 
     def _local(self, form: Array) -> Array:
+        """Return the form at the average iterate of each round and step."""
         return np.stack([_values(form, average) for average, _ in self._iterates()], axis=1)
 
     def _iterates(self) -> Iterator[tuple[Array, Array]]:
@@ -100,6 +108,7 @@ class QuietTrajectory(SteadyTrajectory):
         return last
 
     def _mean_of(self, form: Array) -> Array:
+        """Return the time average of the form at each step."""
         return np.asarray(self._local(form).sum(axis=0) / self.algorithm.rounds)
 
     @cached_property

@@ -109,6 +109,7 @@ class Recursion:
 
     @cached_property
     def _identity(self) -> Array:
+        """Return the identity matrix for homogeneous coordinates."""
         return self.problem.arithmetic.identity(self.problem.dimension + 1)
 
     @cached_property
@@ -148,6 +149,7 @@ class Recursion:
 
     @cached_property
     def _squared_weights_of_all(self) -> Array:
+        """Return the second moments of the clients' weights if all report."""
         return squared_weights(self.problem, self.algorithm)
 
     def _square_weights(self, update: Update) -> Array:
@@ -166,6 +168,7 @@ class Recursion:
 
     @cached_property
     def _noise_of_all(self) -> RoundNoise:
+        """Return the noise of a round in which all clients report."""
         return self._noise_of(self.algorithm.clock.round, self.start)
 
     def _bases(self, live: LiveModels, update: Update) -> Array:
@@ -175,6 +178,7 @@ class Recursion:
         return live.moments([live.newest - update.staleness[client] for client in update.reports])
 
     def _noise_of(self, update: Update, bases: Array) -> RoundNoise:
+        """Return the noise of the reports of an update, given the moments of the models they began from."""
         size, reports = self.problem.dimension, update.reports
         if not reports or isinstance(self.problem.oracle, ExactOracle):
             return RoundNoise(self.problem.arithmetic.zeros(size, size))
@@ -190,6 +194,7 @@ class Recursion:
         return self._noise_in_all_dimensions(clients, bases, squares[clients])
 
     def _noise_in_all_dimensions(self, clients: Clients, bases: Array, squares: Array) -> RoundNoise:
+        """Return the noise of these clients, computed with all coordinates."""
         if not self.problem.oracle.depends_on_model:
             return self._noise_everywhere(clients, squares)
         moments = propagate_local_steps(self.centred, self.work, bases, clients)
@@ -213,6 +218,7 @@ class Recursion:
 
     @cached_property
     def _row_spaces(self) -> list[RowSpace]:
+        """Return the spaces spanned by the rows of clients with few rows."""
         return row_spaces(self.centred, self.work)
 
     @cached_property
@@ -221,6 +227,7 @@ class Recursion:
         return clients_outside(self._row_spaces, self.problem.clients)
 
     def _noise_in_row_spaces(self, moment: Array, squares: Array) -> RoundNoise:
+        """Return the noise of all clients, computed in the spaces of their rows where possible."""
         each = [RoundNoise(*space.noise(moment, squares)) for space in self._row_spaces]
         if outside := self._outside_row_spaces:
             each.append(self._noise_in_all_dimensions(outside, moment, squares[outside]))
@@ -276,6 +283,7 @@ class Recursion:
 
     @cached_property
     def _round(self) -> Update:
+        """Return the update of a synchronous round."""
         self.algorithm.require_synchronous("a round is the same for all rounds")
         return next(self.algorithm.updates())
 

@@ -263,4 +263,5 @@ def _group_by_size(extents: Mapping[int, tuple[int, int]]) -> Iterator[list[int]
 
 
 def _least(size: int) -> float:
+    """Return the least size of a client that is reduced together with one of the given size."""
     return min(_ALIKE * size, size - _FEW)

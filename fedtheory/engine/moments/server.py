@@ -125,6 +125,7 @@ class ServerTrajectory:
 
     @property
     def _cause_of_divergence(self) -> str:
+        """Return why a run with these moments diverges."""
         return "the step size is too large" if self.problem.is_bounded_below else "F is unbounded below"
 
     def growing(self) -> Divergence | None:

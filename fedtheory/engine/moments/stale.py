@@ -128,10 +128,12 @@ class _Rounds:
 
     @cached_property
     def _with_sources(self) -> Array:
+        """Return the joint moments of the models that updates start from."""
         return self._joint(self._sources)
 
     @cached_property
     def _with_bases(self) -> Array:
+        """Return the joint moments of the models that reports began from."""
         return self._joint(self._base_places)
 
     def _maps(self, step: LocalStep) -> Array:

@@ -120,6 +120,7 @@ class _Limit:
 
     @property
     def _arithmetic(self) -> Arithmetic:
+        """Return the arithmetic of the problem."""
         return self.recursion.problem.arithmetic
 
     @cached_property
@@ -302,6 +303,7 @@ def _limit_of(recursion: Recursion) -> _Limit:
 
 
 def _symmetric(matrix: Array) -> Array:
+    """Return the symmetric part of a matrix."""
     symmetric: Array = (matrix + matrix.T) / 2
     return symmetric
 

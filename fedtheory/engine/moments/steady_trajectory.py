@@ -55,6 +55,7 @@ class SteadyTrajectory(Trajectory):
         return found
 
     def _run(self) -> None:
+        """Compute the moments after many rounds and the number of rounds that fit in the range of floats."""
         noise = self.recursion.round_noise(self.recursion.start)
         step = self.recursion.server_step_size
         self._added = step * step * noise.server_moment
@@ -65,10 +66,12 @@ class SteadyTrajectory(Trajectory):
 
     @cached_property
     def _many(self) -> ManyRounds:
+        """Return the moments after all rounds."""
         return many_rounds(self.recursion.round_map, self._added, self.recursion.start, self.algorithm.rounds)
 
     @cached_property
     def _last(self) -> Array:
+        """Return the second moment after the last round."""
         return self._many.after(self.recursion.start)
 
     @cached_property
@@ -88,6 +91,7 @@ class SteadyTrajectory(Trajectory):
         return completed
 
     def _first_rounds(self, rounds: int) -> SteadyRounds:
+        """Return the recursion over this number of rounds."""
         return SteadyRounds(self.recursion.round_map, self._added, rounds)
 
     @cached_property
@@ -97,6 +101,7 @@ class SteadyTrajectory(Trajectory):
         return self._first_rounds(completed).moments(self.recursion.start)
 
     def _of_moments(self, measure: Callable[[Array], Array]) -> Array:
+        """Measure all server moments, in blocks if they do not fit in memory."""
         start = self.recursion.start
         kept = (len(self.noise) + 1) * start.size
         if self.problem.arithmetic is not FLOAT or kept <= _MOST_KEPT or "moments" in vars(self):
@@ -165,6 +170,7 @@ class SteadyTrajectory(Trajectory):
         return self._mean_of(self.problem.gradient_form)
 
     def _mean_of(self, form: Array) -> Array:
+        """Return the time average of the form at each step."""
         mean: Array = self._local_of(form, self._mean_moment)[0]
         return mean
 

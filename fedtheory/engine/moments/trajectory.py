@@ -119,9 +119,11 @@ class Trajectory(ServerTrajectory):
 
     @cached_property
     def _curvature(self) -> float:
+        """Return the largest entry of the Hessian, at least 1."""
         return max(1.0, float(plain_floats(np.abs(self.problem.hessian)).max()))
 
     def _divergence(self, overflow: int | None) -> Divergence | None:
+        """Return the cause of divergence; None if the run does not diverge."""
         if not self.recursion.is_synchronous:
             return self._divergence_with_stale_models(overflow)
         radius = self.recursion.spectral_radius
@@ -174,6 +176,7 @@ class Trajectory(ServerTrajectory):
 
     @property
     def _round_forms(self) -> RoundForms:
+        """Return the maps of quadratic forms back through a round."""
         return RoundForms(self.recursion)
 
     @cached_property

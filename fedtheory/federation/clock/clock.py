@@ -95,6 +95,7 @@ class Clock:
         return count
 
     def _updates(self, duration: Callable[[int], Number]) -> Iterator[Update]:
+        """Yield the updates for clients with these durations."""
         return self.policy.updates(len(self.times), duration)
 
 

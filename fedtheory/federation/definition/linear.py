@@ -47,6 +47,7 @@ def _add(parts: list[Parts]) -> Parts:
 
 
 def _contains(expression: Expr, is_vector: Callable[[Expr], bool]) -> bool:
+    """Return whether a vector occurs in the expression."""
     return is_vector(expression) or any(_contains(argument, is_vector) for argument in expression.args)
 
 
@@ -73,4 +74,5 @@ def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmet
 
 
 def _power(base: Any, exponent: int) -> Any:
+    """Return an integer power."""
     return base**exponent if exponent >= 0 else 1 / base**-exponent

@@ -62,6 +62,7 @@ def _expect(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Pa
 
 
 def _expected(algorithm: FederatedAlgorithm, vector: Expr, part: Expr) -> Parts:
+    """Return the expectation of a gradient or compressed vector as a sum of vectors."""
     if isinstance(part, Gradient):
         point = _expect(algorithm, vector, part.args[0])
         return {**{at: hessian * share for at, share in point.items()}, linear: -sp.S.One}
@@ -69,6 +70,7 @@ def _expected(algorithm: FederatedAlgorithm, vector: Expr, part: Expr) -> Parts:
 
 
 def _block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends: list[Parts]) -> BlockMap:
+    """Return the matrices that map the vectors before a round to the rows after it."""
     order = [*algorithm.local_vectors, *algorithm.client, *algorithm.server, linear]
     own = [{part: scale for part, scale in end.items() if not isinstance(part, OVER_CLIENTS)} for end in ends]
     terms = [_blocks(order, own, None)]
@@ -94,6 +96,7 @@ def rename_client(expression: Expr) -> Expr:
 
 
 def _blocks(order: Iterable[Expr], rows: list[Parts], over: type[Expr] | None) -> Blocks:
+    """Return the matrix of coefficients of the vectors that occur in the rows."""
     columns = tuple(vector for vector in order if any(sp.expand(row.get(vector, 0)) != 0 for row in rows))
     entries = [[sp.factor(row.get(vector, sp.S.Zero)) for vector in columns] for row in rows]
     return Blocks(sp.Matrix(entries), columns if over is None else tuple(map(rename_client, columns)), over)

@@ -36,6 +36,7 @@ class MarginLoss:
 
     @cached_property
     def _width(self) -> Array:
+        """Return the width of the loss as an array."""
         return np.asarray(self.width)
 
     @cached_property

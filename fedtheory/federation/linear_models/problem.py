@@ -205,6 +205,7 @@ class LinearModelProblem(NonquadraticProblem):
         return self
 
     def _with(self, **changes: Any) -> LinearModelProblem:
+        """Return a copy of the problem with some fields changed."""
         return LinearModelProblem(**{**self.__getstate__(), **changes})
 
 

@@ -93,9 +93,11 @@ class Hampel(LossFamily):
         return np.asarray(rising.astype(int) - falling.astype(int))
 
     def _inside(self, u: Array, width: Array) -> Array:
+        """Return min(|u|, width), the part of |u| where the derivative rises."""
         return np.asarray(np.minimum(abs(u), width))
 
     def _falling(self, u: Array, width: Array) -> Array:
+        """Return the length of the part of |u| where the derivative falls."""
         return np.asarray(np.minimum(np.maximum(abs(u) - width, width - width), width))
 
 

@@ -146,6 +146,7 @@ class FunctionsOfCoordinate:
                 yield min(max(near, left), right)
 
     def _rounding(self, values: Array) -> Number:
+        """Return a bound on the rounding errors of the values; 0 for rational numbers."""
         return 0 if values.dtype == object else 1e-14 * abs(values).max()
 
     def _zero(self, near: Number) -> Number:
@@ -188,6 +189,7 @@ class FunctionsOfCoordinate:
         return float(brentq(value, left, right, xtol=1e-300, rtol=1e-15))
 
     def _exact_supremum(self, shares: Array) -> Number:
+        """Return the exact supremum over the line of the sum of squared slopes with these weights."""
         values = self._slopes(self._kinks) @ self.coefficients.T
         at_kinks, changes = (values * values) @ shares, values[1:] - values[:-1]
         tilts, bends = (values[:-1] * changes) @ shares, (changes * changes) @ shares

@@ -103,6 +103,8 @@ class Sigmoids:
         return self._jets(x)[0]
 
     def _supremum(self, shares: list[Number]) -> Number:
+        """Return the supremum over the line of the sum of squared slopes with these weights, or its enclosure."""
+
         def jet(x: arb) -> Jet:
             squares = [each.squared().scaled(arb(share)) for each, share in zip(self._jets(x), shares, strict=True)]
             return sum(squares[1:], squares[0])

@@ -67,7 +67,7 @@ class NumberColumn:
     bad: int = 0
     """Number of cells that are no finite numbers."""
     first_bad: tuple[object, object] | None = None
-    """The row and the cell of the first of them."""
+    """The row and the content of the first cell that is not a number."""
 
     def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
         """Return a part of the column as numbers, (n,); other cells are counted as invalid, and are NaN."""

@@ -56,6 +56,7 @@ _WHOLE = 2.0**53
 
 
 def _sorting_key(labels: tuple[str, ...]) -> Any:
+    """Return the key by which labels are sorted: as numbers if all are numbers, else as text."""
     try:
         numbers = [float(label) for label in labels]
     except ValueError:

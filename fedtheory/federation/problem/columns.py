@@ -73,11 +73,13 @@ class Header:
                 raise self._error(f"expected different names for the columns, got {name!r} twice")
 
     def _target_and_client(self, choice: ColumnChoice) -> tuple[str, str | None]:
+        """Return the names of the target and client columns."""
         if choice.target is None and choice.client is None:
             return self._last_two()
         return self._require_column("target", choice.target, "y"), self._client(choice.client)
 
     def _last_two(self) -> tuple[str, str]:
+        """Return the names of the last two columns, which are the target and the client by default."""
         names = self.names
         if len(names) < 3:
             raise self._error(f"expected at least three columns (inputs, y, client), got {len(names)}")
@@ -111,9 +113,11 @@ class Header:
         return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES))
 
     def _client(self, name: str | None) -> str | None:
+        """Return the name of the client column; None if the table has none."""
         return None if name is None and "client" not in self.names else self._require_column("client", name, "client")
 
     def _features(self, named: tuple[str, ...] | None, target: str, client: str | None) -> tuple[str, ...]:
+        """Return the names of the feature columns, each at most once."""
         others = tuple(name for name in self.names if name not in (target, client))
         chosen = others if named is None else tuple(self._require_column("features", name, "") for name in named)
         if not chosen:
@@ -127,6 +131,7 @@ class Header:
         return chosen
 
     def _error(self, message: str) -> InputError:
+        """Return an error about this table."""
         return InputError(KEY, f"{self.source}: {message}")
 
 

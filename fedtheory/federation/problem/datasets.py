@@ -124,6 +124,7 @@ def load(name: str, choice: ColumnChoice | None = None) -> DataSet:
 
 
 def _load(name: str, chosen: ColumnChoice) -> DataSet:
+    """Load the data set of this name: a file or a loader."""
     if chosen.is_made and not name.endswith(WITH_NAMES):
         raise InputError(KEY, f"columns have names in files that end in {' or '.join(WITH_NAMES)}, got {name!r}")
     if name.endswith(FILES):
@@ -220,6 +221,7 @@ def _expect_no_classes(name: str, classes: str) -> None:
 
 
 def _standardise(columns: Array) -> Array:
+    """Scale each column to mean zero and standard deviation one."""
     centre, spread = scaling(columns)
     scaled: Array = (columns - centre) / spread
     return scaled

@@ -72,6 +72,7 @@ class Delimited:
             yield self._chunk(lines, rows, places)
 
     def _chunk(self, lines: Sequence[int], rows: Sequence[list[str]], places: Sequence[int]) -> Chunk:
+        """Return the columns of some rows, after a check of their numbers of cells."""
         width = len(self.header.names)
         if set(map(len, rows)) - {width}:
             line, row = next((line, row) for line, row in zip(lines, rows, strict=True) if len(row) != width)
@@ -121,10 +122,12 @@ class Delimited:
             raise InputError(KEY, f"{self.path} is not a readable csv file ({error})") from None
 
     def _error(self, message: str) -> InputError:
+        """Return an error about this file."""
         return InputError(KEY, f"{self.path}: {message}")
 
 
 def _open(path: Path) -> IO[str]:
+    """Open the file as text, decompressed if its name ends in .gz."""
     if path.suffix == ".gz":
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
     return path.open(encoding="utf-8-sig", newline="")

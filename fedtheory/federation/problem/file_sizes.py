@@ -27,6 +27,7 @@ def smallest_size(path: Path) -> tuple[int, int]:
 
 
 def _smallest_size(path: Path) -> tuple[int, int]:
+    """Return lower bounds on the numbers of rows and features, from the header of the file."""
     if path.name.endswith(".npz"):
         rows, features = _shape_in(path)
         return rows, features

@@ -135,6 +135,7 @@ def _triangle(blocks: Iterable[Array]) -> Array:
 
 
 def _upper(blocks: list[Array]) -> Array:
+    """Return the upper triangular factor of the QR decomposition of the stacked blocks."""
     return np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r"))
 
 

@@ -52,7 +52,7 @@ class Assumption:
     def _describe_failure(self, run: Run) -> str | None:
         """Return a default reason if `require` returns False.
 
-        Returns None if it returns anything else.
+        Returns None if the check returns anything else.
         """
         with mistakes_of(self.require):
             found = run.compute_once(self.require)

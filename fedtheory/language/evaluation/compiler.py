@@ -96,11 +96,13 @@ class Compiler:
         )
 
     def _constant(self, node: Expr) -> Scalar:
+        """Compile a number of SymPy."""
         exact = fmpq(int(node.p), int(node.q)) if node.is_Rational else RATIONAL.number(str(node), str(node))
         rounded, as_it_is = np.full((1, 1, 1), plain_float(exact)), RATIONAL.array([[[exact]]])
         return lambda site: as_it_is if site.arithmetic.is_rigorous else rounded
 
     def _combination(self, node: Expr) -> Scalar:
+        """Compile a sum or product."""
         first, *others = (self.scalar(argument) for argument in node.args)
         combine = operator.add if node.is_Add else operator.mul
 
@@ -113,6 +115,7 @@ class Compiler:
         return combined
 
     def _power(self, node: Expr) -> Scalar:
+        """Compile a power."""
         base, exponent = node.as_base_exp()
         if exponent.is_Integer and base.is_Symbol:
             return self._symbol(base, int(exponent))
@@ -128,14 +131,17 @@ class Compiler:
         return lambda site: site.each(partial(measured_power, node=node), inside(site), power(site))
 
     def _exponential(self, node: Expr) -> Scalar:
+        """Compile an exponential."""
         inside = self.scalar(node.args[0] if node.args else sp.S.One)
         return lambda site: site.each(site.arithmetic.exp, inside(site))
 
     def _logarithm(self, node: Expr) -> Scalar:
+        """Compile a logarithm."""
         inside = self.scalar(node.args[0])
         return lambda site: site.each(site.arithmetic.log, inside(site))
 
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
+        """Compile an integer power of a symbol."""
         quantity = self.notation.get(symbol)
         if quantity is None:
             return _raise_to(lambda site: site.parameter(symbol), power)
@@ -152,6 +158,7 @@ class Compiler:
         return _raise_to(lambda site: square_root(site, measured(site)), power)
 
     def _inner(self, node: Expr) -> Scalar:
+        """Compile an inner product."""
         left, right = (self.vector(side) for side in node.args)
         return self._cache_on_frame(
             node, lambda site: site.step.expand_axes(inner_of(site.step, left(site), right(site)))
@@ -173,6 +180,7 @@ class Compiler:
         return lambda site: store(site).compute_once(key, lambda: compute(site))
 
     def _value(self, node: Expr) -> Scalar:
+        """Compile the value of an objective at a point."""
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
 
         def value(site: Site) -> Array:
@@ -181,6 +189,7 @@ class Compiler:
         return self._cache_on_frame(node, value)
 
     def _expectation(self, node: Expr) -> Scalar:
+        """Compile an expectation over the randomness of the present step."""
         inside = self.scalar(node.args[0])
         return self._cache_on_frame(node, lambda site: site.step.expected(site.step.expand_axes(inside(site))))
 
@@ -189,20 +198,24 @@ class Compiler:
         return lambda site: over(_round(site), site.step.expand_axes(inside(site)))
 
     def _extreme(self, node: Expr) -> Scalar:
+        """Compile a maximum or minimum."""
         parts = [self.scalar(argument) for argument in node.args]
         choose = maximum if isinstance(node, sp.Max) else minimum
         return lambda site: np.asarray(reduce(choose, (part(site) for part in parts)))
 
     def _absolute(self, node: Expr) -> Scalar:
+        """Compile an absolute value."""
         inside = self.scalar(node.args[0])
         return lambda site: stepwise.absolute(inside(site))
 
     def _rounded(self, node: Expr) -> Scalar:
+        """Compile a number rounded down or up to an integer."""
         inside = Compiler(self.notation).scalar(node.args[0])
         compute = stepwise.rounded_down if isinstance(node, sp.floor) else stepwise.rounded_up
         return lambda site: site.each(compute, inside(site))
 
     def _piecewise(self, node: Expr) -> Scalar:
+        """Compile an expression defined by cases."""
         exact = Compiler(self.notation).scalar
         choices = [(self.scalar(value), stepwise.condition(holds, exact)) for value, holds in node.args]
         return stepwise.piecewise(choices, node)
@@ -220,6 +233,7 @@ class Compiler:
         return stepwise.added(self.scalar(summand), index, *bounds)
 
     def _average(self, node: Expr) -> Scalar:
+        """Compile a client average or a sum over clients."""
         inside = self.scalar(node.args[0])
 
         def average(site: Site) -> Array:
@@ -238,6 +252,7 @@ class Compiler:
         return self._remember("vector", node, self._compose(node), _memo_of_place)
 
     def _compose(self, node: Expr) -> Vectorial:
+        """Compile a vector expression."""
         if isinstance(node, sp.Add):
             parts = [self.vector(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)
@@ -254,6 +269,7 @@ class Compiler:
         raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a vector")
 
     def _vector_average(self, node: Expr) -> Vectorial:
+        """Compile a client average or sum of vectors."""
         inside = self.vector(node.args[0])
 
         def average(site: Site) -> Vector:
@@ -265,6 +281,7 @@ class Compiler:
         return average
 
     def _vector_symbol(self, symbol: sp.Symbol) -> Vectorial:
+        """Compile a symbol for a vector."""
         quantity = self.notation.get(symbol)
         if isinstance(quantity, VectorQuantity):
             build = quantity.build
@@ -274,6 +291,7 @@ class Compiler:
         raise ValueError(f"{symbol} is not a vector")
 
     def _gradient(self, node: Expr) -> Vectorial:
+        """Compile a gradient at a point."""
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
 
         def gradient(site: Site) -> Vector:
@@ -282,12 +300,14 @@ class Compiler:
         return gradient
 
     def _sample_gradient(self, node: Expr) -> Vectorial:
+        """Compile a stochastic gradient of a client at a point."""
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
         if objective.name != "client_objective":
             raise ValueError(f"expected the objective of a client, whose gradients are sampled, got {node.args[0]}")
         return lambda site: sample_at(site.step, point(site))
 
     def _compile_round_vector(self, node: Expr) -> Vectorial:
+        """Compile a vector that depends on all clients of a round."""
         inside = self.vector(node.args[0])
         if isinstance(node, ex.Selected):
             return lambda site: site.step.selected(inside(site))
@@ -303,6 +323,7 @@ class Compiler:
         return vector
 
     def _multiple(self, node: Expr) -> Vectorial:
+        """Compile a product of numbers and one vector."""
         vectors = [argument for argument in node.args if self._is_vector(argument)]
         if len(vectors) != 1:
             raise ValueError(f"expected one vector in the product {node}")
@@ -320,6 +341,7 @@ class Compiler:
         return any(self._is_vector(argument) for argument in node.args)
 
     def _objective(self, symbol: Expr) -> ObjectiveQuantity:
+        """Return the objective that a symbol stands for; raise ValueError for other symbols."""
         quantity = self.notation.get(symbol)
         if not isinstance(quantity, ObjectiveQuantity):
             raise ValueError(f"{symbol} is not an objective")
@@ -338,6 +360,7 @@ def _select_weights(node: Expr, site: Site) -> Array:
 
 
 def _round(site: Site) -> RoundFrame:
+    """Return the frame of the whole round."""
     return view_whole_round(site.frame)
 
 
@@ -354,6 +377,7 @@ def _raise_to(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
 
 
 def _root(inside: Scalar, degree: int, site: Site) -> Array:
+    """Return the root of a compiled number at a place."""
     return root_of(site, inside(site), degree)
 
 

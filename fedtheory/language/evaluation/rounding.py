@@ -59,10 +59,12 @@ class ScaleCompiler(Compiler):
         return scale
 
     def _inner(self, node: Expr) -> Scalar:
+        """Compile the product of the vectors' lengths, which bounds their inner product."""
         left, right = (self._length(side) for side in node.args)
         return self._cache_on_frame(node, lambda site: left(site) * right(site))
 
     def _value(self, node: Expr) -> Scalar:
+        """Compile the size of the terms that a value of an objective sums."""
         objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
 
         def scale(site: Site) -> Array:

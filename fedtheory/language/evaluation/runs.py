@@ -41,6 +41,7 @@ class SiteOfRuns(Site):
         return self.constants.compute_once(quantity, lambda: self._gather(self._values(quantity)))
 
     def _values(self, quantity: RunQuantity) -> list[Array]:
+        """Return the quantity on each run as an array."""
         values = [quantity.on(run) for run in self.runs]
         return [value if isinstance(value, np.ndarray) else filled(value, self.arithmetic) for value in values]
 
@@ -50,10 +51,12 @@ class SiteOfRuns(Site):
         return self._layout.owners
 
     def _gather(self, values: Sequence[Array]) -> Array:
+        """Return the values of all runs at their places."""
         return self._layout.gathered(values)[:, None]
 
     @property
     def _layout(self) -> PlaceLayout:
+        """Return the layout of the places, which must be known."""
         assert self.layout is not None
         return self.layout
 
@@ -79,6 +82,7 @@ class SiteOfRuns(Site):
             return np.concatenate(list(self._rows(compute, np.broadcast_arrays(*values))))
 
     def _rows(self, compute: Callable[..., Any], values: Sequence[Array]) -> Iterable[Array]:
+        """Yield the function's value at each place; NaN where it is not defined."""
         for row in range(len(values[0])):
             own = [value[row : row + 1] for value in values]
             try:
@@ -88,4 +92,5 @@ class SiteOfRuns(Site):
 
     @property
     def _no_number(self) -> Number:
+        """Return NaN in the arithmetic of the runs."""
         return np.nan if self.arithmetic is FLOAT else arb("nan")

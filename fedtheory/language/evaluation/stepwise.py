@@ -60,6 +60,7 @@ def rounded_up(value: Array) -> Array:
 
 
 def _floor(value: Number) -> Number:
+    """Round a number down to an integer; raise Unresolved if its enclosure does not determine the integer."""
     if isinstance(value, fmpq):
         return fmpq(value.floor())
     if isinstance(value, float):
@@ -76,6 +77,7 @@ def _floor(value: Number) -> Number:
 
 
 def _floor_of_float(value: float) -> float:
+    """Round a float down; raise Unresolved close to an integer, where rounding errors decide."""
     if not math.isfinite(value):
         return value
     nearest = round(value)
@@ -206,10 +208,12 @@ def _bounds(site: Site, first: Evaluator, last: Evaluator) -> tuple[Array, Array
 
 
 def _equal(values: Array, whole: Array) -> Array:
+    """Return where the values equal the integers."""
     equal: Array = np.equal(np.frompyfunc(lambda value, number: bool(value == int(number)), 2, 1)(values, whole), True)
     return equal
 
 
 def _with_index(site: Site, index: sp.Symbol, at: Array) -> Site:
+    """Return the site at which the index of a sum has these values."""
     numbers = at.astype(float) if site.arithmetic is FLOAT else site.arithmetic.array(at.astype(object))
     return replace(site, parameters={**site.parameters, index: numbers})

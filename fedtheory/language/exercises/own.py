@@ -99,6 +99,7 @@ _Checks = Iterator[tuple[str, object, bool, str]]
 
 
 def _common(question: Question) -> _Checks:
+    """Yield the checks of the fields that all kinds of questions have."""
     name, points = question.name, question.points
     yield "name", name, isinstance(name, str) and name.isidentifier(), "the name of a Python variable"
     yield "title", question.title, isinstance(question.title, str), "a text"

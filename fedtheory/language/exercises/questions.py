@@ -161,6 +161,7 @@ class CodeQuestion(Question):
 
     @property
     def _head(self) -> str:
+        """Return the name with the arguments in parentheses."""
         return f"{self.name}({', '.join(self.arguments)})"
 
 

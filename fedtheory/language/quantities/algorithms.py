@@ -57,6 +57,7 @@ compression_variance = constant(
 
 
 def _optimum_gradient_sq(run: Run) -> Any:
+    """Return the client average of the squared gradient norms at the optimum."""
     gradients = run.problem.about_optimum.linear
     return run.problem.weights @ (gradients * gradients).sum(axis=1)
 
@@ -72,6 +73,7 @@ optimum_gradient = constant(
 
 
 def _limiting_mean_distance_sq(run: Run) -> Any:
+    """Return the squared distance of the limit of the expected model to the optimum."""
     _ = run.problem.about_optimum
     if run.algorithm.defined is None:
         limit = stationary_mean(run.trajectory.recursion)
@@ -93,6 +95,7 @@ limiting_mean_distance_sq = constant(
 
 
 def _displacement(run: Run) -> Any:
+    """Return the displacement of the server's model in one round that starts at the optimum."""
     from fedtheory.engine.definition_runs import joint_trajectory
     from fedtheory.engine.joint import JointTrajectory, displacement_at_optimum
 
@@ -118,6 +121,7 @@ optimum_displacement_sq = RunQuantity(
 
 
 def _mixing_contraction_sq(run: Run) -> Any:
+    """Return the squared contraction factor of the mixing matrix; raise NotApplicable without a graph."""
     mixing = None if run.algorithm.defined is None else run.algorithm.defined.mixing
     if mixing is None:
         raise NotApplicable(f"{run.algorithm.name} has no graph")

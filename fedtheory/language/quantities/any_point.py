@@ -43,6 +43,7 @@ _APART = Gradient(CLIENT_OBJECTIVE, COMPARATOR) - Gradient(OBJECTIVE, COMPARATOR
 
 
 def _define(expression: Expr, *over: Over) -> Term:
+    """Define a quantity by an expression that also depends on the comparator and the smoothness."""
     return define_by(expression, *over, also=(comparator, problem.client_smoothness))
 
 
@@ -130,6 +131,7 @@ def _from_comparator(run: Run) -> Array:
 
 
 def _total_progress(run: Run) -> Any:
+    """Return the sum over rounds of the decrease of the squared distance to the comparator."""
     distances = require_common_steps(run, run.trajectory.evaluate_at_virtual_iterates(_from_comparator(run))[..., 0])
     return (distances[:, 0] - distances[:, -1]).sum()
 
@@ -144,6 +146,7 @@ total_comparator_progress = RunQuantity(
 
 
 def _final_distance_sq(run: Run) -> Any:
+    """Return the expected squared distance of the last model to the comparator."""
     point, model = run.comparator.point, run.trajectory.final_mean - run.problem.optimum
     return run.trajectory.final_distance_sq - 2 * (point @ model) + point @ point
 

@@ -36,6 +36,7 @@ from fedtheory.language.quantities.quantity import Over, per_round
 
 
 def _starts(run: Run) -> Array:
+    """Return the expected suboptimality at the start of each round."""
     return run.trajectory.server_suboptimality[:-1]
 
 

@@ -39,6 +39,7 @@ from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, p
 
 
 def _mean(values: Array) -> Any:
+    """Return the average of all values."""
     return values.sum() / values.size
 
 
@@ -77,6 +78,7 @@ discounted_suboptimality = RunQuantity(
 
 
 def _last_round(run: Run) -> Any:
+    """Return the average suboptimality of the last round's iterates."""
     return _mean(require_common_steps(run, run.trajectory.last_local_suboptimality)[1:])
 
 
@@ -119,6 +121,7 @@ final_distance_sq = RunQuantity(
 
 
 def _round_suboptimality(run: Run) -> Array:
+    """Return the suboptimality averaged over the iterates of each round."""
     after = require_common_steps(run, run.trajectory.local_suboptimality)[:, 1:]
     return place_on_rounds(after.sum(axis=1) / after.shape[1])
 
@@ -196,6 +199,7 @@ mean_server_suboptimality = RunQuantity(
 
 
 def _mean_distance_sq(run: Run) -> Any:
+    """Return the squared distance of the expected last model to the optimum."""
     away = run.trajectory.final_mean - run.problem.optimum
     return away @ away
 
@@ -210,6 +214,7 @@ final_mean_distance_sq = RunQuantity(
 
 
 def _total_progress(run: Run) -> Any:
+    """Return the sum over rounds of the decrease of the squared distance to the optimum."""
     distances = require_common_steps(run, run.trajectory.local_distance_sq)
     return (distances[:, 0] - distances[:, -1]).sum()
 

@@ -83,6 +83,7 @@ client_gap_at_optimum = constant(
 
 
 def _optimal_value_gap(run: Run) -> Any:
+    """Return F* minus the client average of the clients' least values."""
     return run.problem.optimal_value - run.surrogate.least_client_values @ run.problem.weights
 
 

@@ -20,6 +20,7 @@ rounds = RunQuantity(
 
 
 def _steps(run: Run) -> Any:
+    """Return the clients' common number of local steps; raise NotApplicable if they differ."""
     steps = run.algorithm.work.common_steps
     if steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
@@ -58,6 +59,7 @@ iterations = define_in_numbers(
 
 
 def _step_size(run: Run) -> object:
+    """Return the common step size; raise NotApplicable if it differs between clients or steps."""
     size = run.algorithm.work.common_step_size
     if run.algorithm.work.schedule is not None:
         raise NotApplicable("the step size changes along the run")
@@ -76,6 +78,7 @@ local_step_size = constant(
 
 
 def _sizes_at_steps(run: Run) -> Any:
+    """Return the common step size at each round and local step."""
     _steps(run)
     work = run.algorithm.work
     if (work.step_sizes != work.step_sizes[0]).any():
@@ -109,6 +112,7 @@ client_local_steps = constant(
 
 
 def _client_step_size(run: Run) -> Any:
+    """Return the step size of each client; raise NotApplicable if it changes."""
     work = run.algorithm.work
     if work.schedule is not None:
         raise NotApplicable("the step sizes change from step to step")
@@ -125,6 +129,7 @@ client_step_size = constant(
 
 
 def _effective_step_size(run: Run) -> Any:
+    """Return the common product of step size and number of local steps."""
     size = run.algorithm.work.common_effective_step
     if size is None:
         raise NotApplicable("the clients' step sizes times their numbers of local steps differ")

@@ -15,6 +15,7 @@ from fedtheory.language.quantities.quantity import constant
 
 
 def _participants(run: Run) -> Number:
+    """Return the number of clients that take part in a round."""
     policy, clients = run.algorithm.clock.policy, run.clients
     count = policy.clients if isinstance(policy, Cyclic) else run.algorithm.aggregation.participation.count(clients)
     return run.arithmetic.number(count, "L")
@@ -39,6 +40,7 @@ def paired_moments(run: Run) -> WeightMoments:
 
 
 def _sampling_variance(run: Run) -> Any:
+    """Return the largest ratio of the variance parameter of a client's weight to the weight."""
     moments = paired_moments(run)
     return max(own / weight for own, weight in zip(moments.diagonal, run.problem.weights, strict=True) if weight != 0)
 

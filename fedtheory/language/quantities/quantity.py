@@ -143,6 +143,7 @@ class RunQuantity:
         return run.memo.compute_once(self._key, lambda: self._measured(run))
 
     def _measured(self, run: Run) -> Any:
+        """Return the measured value of the run."""
         measured = self._evaluate(self.measure, run)
         # Float intervals are converted to single numbers here, because sides are compared one by one.
         return measured.enclosures() if isinstance(measured, MidpointRadius) else measured

@@ -34,6 +34,7 @@ limiting_model_suboptimality = constant(
 
 
 def _limiting_distance_sq(run: Run) -> Any:
+    """Return the limit of the expected squared distance to the optimum."""
     _ = run.problem.about_optimum
     if run.algorithm.defined is None:
         return stationary_distance_sq(run.trajectory.recursion)
@@ -77,6 +78,7 @@ small_step_optimum = VectorQuantity(
 
 
 def _small_step_bias_sq(run: Run) -> Any:
+    """Return the squared distance to the optimum of the limit for small step sizes."""
     limit = small_step_limit(run)
     return limit @ limit
 
@@ -94,6 +96,7 @@ small_step_bias = constant(
 
 
 def _distance_of_limits_sq(run: Run) -> Any:
+    """Return the squared distance between the run's limit and its limit for small step sizes."""
     apart = stationary_mean(run.trajectory.recursion) - small_step_limit(run)
     return apart @ apart
 

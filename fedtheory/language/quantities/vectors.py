@@ -102,6 +102,7 @@ third_point = PointQuantity("third_point", "z", "any point")
 
 
 def _unit(frame: Frame) -> Vector:
+    """Return the vector of ones."""
     nothing = frame.arithmetic.zeros(1, frame.dimension)
     return frame.constant(nothing + 1)
 

@@ -60,6 +60,7 @@ def lemmas_in(claim: Claim, document: Document) -> Iterator[Lemma]:
 
 
 def _lemma(claim: Claim, entry: object, where: str) -> Claim:
+    """Read a lemma; raise InputError if the table is not one."""
     if not isinstance(entry, dict) or entry.keys() - {CONDITIONS} != _KEYS:
         raise InputError(where, f"expected a table with {', '.join(sorted(_KEYS))}, got {entry!r:.80}")
     if not isinstance(entry["name"], str) or not _NAME.fullmatch(entry["name"]):

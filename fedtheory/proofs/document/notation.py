@@ -100,6 +100,7 @@ _MOST_DIVISIONS = 4
 
 
 def _tree(text: str) -> ast.expr:
+    """Return the parsed text of an expression."""
     return ast.parse(text.strip(), mode="eval").body
 
 
@@ -167,6 +168,7 @@ class _Reader:
         raise InputError(self.where, f"{ast.unparse(node)[:80]!r} is not in the notation of certificates")
 
     def _operation(self, node: ast.BinOp) -> Expr:
+        """Read a binary operation."""
         if isinstance(node.op, ast.Mult):
             # SymPy distributes a number over a sum of two, so that products are built at once.
             return sp.Mul(*map(self.number, _factors(node)))
@@ -177,11 +179,13 @@ class _Reader:
         return _OPERATIONS[type(node.op)](self.number(node.left), self.number(node.right))
 
     def _symbol(self, name: str) -> sp.Symbol:
+        """Return the symbol of this name; raise InputError if it is unknown."""
         if name not in self.scope.symbols:
             raise InputError(self.where, f"{name!r} is not a symbol of the claim or its certificate")
         return self.scope.symbols[name]
 
     def _head(self, name: str, arguments: list[ast.expr]) -> Expr:
+        """Read a call such as inner(x, y)."""
         head: Any = HEADS.get(name)
         if head is None or len(arguments) not in head.nargs:
             raise InputError(self.where, f"{name!r} with {len(arguments)} arguments is not in the notation")
@@ -207,6 +211,7 @@ def _addends(node: ast.expr) -> list[tuple[int, ast.expr]]:
 
 
 def _power(base: Expr, exponent: Expr) -> Expr:
+    """Return a power; raise InputError if its numbers are too long."""
     if exponent.is_Rational and abs(exponent.p) > _LARGEST_POWER:
         raise InputError("certificate", f"expected exponents of at most {_LARGEST_POWER}, got {exponent}")
     digits = max(base.p.bit_length(), base.q.bit_length()) if base.is_Rational else 0
@@ -220,6 +225,7 @@ _MOST_BITS = 4000
 
 
 def _quotient(above: Expr, below: Expr) -> Expr:
+    """Return a quotient; raise InputError for a zero divisor."""
     if below == 0:
         raise InputError("certificate", f"{above} is divided by zero")
     return above / below

@@ -40,6 +40,7 @@ DEFINITION = "definition"
 
 
 def _symbols_in(group: str, module: Any) -> dict[str, sp.Symbol]:
+    """Return the symbols of a module by their names in a document."""
     return {f"{group}.{name}": symbol for name, symbol in vars(module).items() if isinstance(symbol, sp.Symbol)}
 
 
@@ -107,6 +108,7 @@ def _quantities() -> dict[str, Quantity]:
 
 
 def _unused(name: str, taken: set[str]) -> str:
+    """Return the name with as many primes as make it different from those taken."""
     while name in taken:
         name += "'"
     return name

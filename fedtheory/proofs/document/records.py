@@ -126,11 +126,13 @@ def _shape(of: Any) -> shapes.Shape:
 
 
 def _record(made: Any) -> shapes.Record:
+    """Return the shape of a dataclass."""
     types = get_type_hints(made, localns={"Part": Part})
     return shapes.Record(_KINDS[made], made, {one.name: _shape(types[one.name]) for one in fields(made)})
 
 
 def _one_of(kinds: Sequence[Any]) -> shapes.OneOf:
+    """Return the shape of a choice between dataclasses."""
     return shapes.OneOf(tuple(map(_record, kinds)))
 
 

@@ -156,6 +156,7 @@ def _link(_shape: Link) -> _Schema:
 
 
 def _object(properties: _Schema, required: list[str]) -> _Schema:
+    """Return the JSON schema of an object with these properties and no others."""
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 

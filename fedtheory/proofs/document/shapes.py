@@ -170,6 +170,7 @@ class Inequality(Shape):
         return InequalityRef(entries["reason"], tuple(about))
 
     def _subject(self, subject: Parameter, document: Json, scope: Scope, where: str) -> list[Any]:
+        """Read one argument of a reason: a name, a list of expressions, or an expression."""
         if subject.name == NAME:
             return [_require(document, str, "a text", where)]
         if subject.kind is Parameter.VAR_POSITIONAL:

@@ -173,6 +173,7 @@ def _declare(symbols: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict[
 
 
 def _sign(symbol: sp.Symbol) -> str:
+    """Return the sign that a symbol is assumed to have."""
     return next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}")), "real")
 
 
@@ -221,10 +222,12 @@ def _product(expression: Expr, scope: Scope) -> str:
 
 
 def _divides(factor: Expr) -> bool:
+    """Return whether the factor is a power with a negative exponent."""
     return bool(factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative)
 
 
 def _factor(factor: Expr, scope: Scope) -> str:
+    """Write a factor of a product; a sum in parentheses."""
     text = write_expression(factor, scope)
     return f"({text})" if isinstance(factor, sp.Add) else text
 

@@ -82,6 +82,7 @@ def schema() -> Schema:
 
 @cache
 def _vocabulary() -> Mapping[str, sp.Symbol]:
+    """Return the symbols of the vocabulary by the names of their quantities."""
     return {quantity.name: symbol for symbol, quantity in vocabulary_symbols().items()}
 
 
@@ -100,6 +101,7 @@ def _declare(proof: TermProof) -> Iterator[sp.Symbol]:
 
 
 def _sign(symbol: sp.Symbol) -> str:
+    """Return the sign that a symbol is assumed to have."""
     return next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}")), "real")
 
 

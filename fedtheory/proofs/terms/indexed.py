@@ -48,6 +48,7 @@ _INDEXED: dict[sp.Symbol, Indexed] = {}
 
 @cache
 def _symbol(vector: Indexed) -> sp.Dummy:
+    """Return the symbol of a vector at its round and step."""
     place = str(vector.round) if vector.step is None else f"{vector.round},{vector.step}"
     symbol = sp.Dummy(f"{vector.family}[{place}]", real=True)
     _INDEXED[symbol] = vector

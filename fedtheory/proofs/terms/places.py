@@ -68,6 +68,7 @@ def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermC
 
 
 def _reading(claim: Claim, relation: Relation) -> Reading:
+    """Return whether the relation holds in expectation, for each outcome or for each path."""
     if claim.place in ("step", "run"):
         return "expectation"
     if claim.place == "round":

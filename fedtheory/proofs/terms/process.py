@@ -104,6 +104,7 @@ class Process:
         return any(self._varies(symbol, index) for symbol in expression.free_symbols)
 
     def _varies(self, symbol: sp.Symbol, index: sp.Symbol) -> bool:
+        """Return whether the symbol depends on the index."""
         quantity = self.quantity_of(symbol)
         if not isinstance(quantity, RunQuantity):
             return False
@@ -291,6 +292,7 @@ class Process:
 
 
 def _hide(_sum: Expr) -> Expr:
+    """Replace a sum by zero, so that its index is not found."""
     return sp.S.Zero
 
 

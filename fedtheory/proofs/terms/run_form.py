@@ -50,6 +50,7 @@ class RunForm:
         return self._form_of_changing(expression)
 
     def _form_of_changing(self, expression: Expr) -> Form:
+        """Return the form of an expression that changes along the run."""
         if isinstance(expression, sp.Mul):
             return self._form_of_product(expression)
         if isinstance(expression, sp.Pow) and not is_length(expression):
@@ -59,6 +60,7 @@ class RunForm:
         return scalar(expression, self.process.context_of(expression))
 
     def _number(self, expression: Expr) -> Quotient:
+        """Return the expression of constants as a quotient of polynomials."""
         return quotient(self.numbers.with_plain_means(self.numbers.replace_names(expression)))
 
     def _is_constant(self, expression: Expr) -> bool:
@@ -81,6 +83,7 @@ class RunForm:
         return bool(expression.is_Symbol) and isinstance(self.process.quantity_of(expression), RunQuantity)
 
     def _form_of_product(self, product: Expr) -> Form:
+        """Return the form of a product."""
         inside = [factor for factor in product.args if not self._is_constant(factor)]
         number = self._number(sp.Mul(*(one for one in product.args if one not in inside)))
         if len(inside) == 1:
@@ -99,6 +102,7 @@ class RunForm:
         return self._is_atom(expression) or bool(expression.is_Pow and self._is_atom(expression.base))
 
     def _form_of_power(self, power: Expr) -> Form:
+        """Return the form of a power."""
         base, exponent = power.args
         if exponent.is_Integer and exponent < 0:
             form = self.form(base)

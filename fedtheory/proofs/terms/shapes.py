@@ -169,11 +169,13 @@ class Record(Shape):
 
     @cached_property
     def _fields(self) -> Mapping[str, Shape]:
+        """Return the shapes of the fields by name."""
         hints = get_type_hints(self.made, include_extras=True)
         return {one.name: shape_of(hints[one.name]) for one in fields(self.made)}
 
     @cached_property
     def _defaults(self) -> Mapping[str, Any]:
+        """Return the default values of the fields by name."""
         return {one.name: one.default for one in fields(self.made) if one.default is not MISSING}
 
     def read(self, data: Json, scope: Scope, where: str) -> Any:
@@ -242,10 +244,12 @@ _PLAIN = {str: "a text", bool: "true or false", int: "a whole number from zero o
 
 
 def _shape_of_class(made: type) -> Shape:
+    """Return the shape of a class."""
     if made in _PLAIN:
         return _Plain(made, _PLAIN[made])
     return _AnyTerm() if made is ProofTerm else record_of(made)
 
 
 def _object(properties: Schema, required: list[str]) -> Schema:
+    """Return the JSON schema of an object with these properties and no others."""
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

@@ -56,6 +56,7 @@ def parts_of_term(term: ProofTerm) -> Iterator[ProofTerm]:
 
 
 def _terms_in(value: object) -> Iterator[ProofTerm]:
+    """Yield the proof terms inside a value."""
     if isinstance(value, ProofTerm):
         yield value
     elif isinstance(value, tuple):

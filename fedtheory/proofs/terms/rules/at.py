@@ -42,6 +42,7 @@ class At(ProofTerm):
         return Proved(process.at(written, index, value), proved.comparison)
 
     def _at_first_round(self, context: TermContext) -> Proved:
+        """Check the term at the first round of the run."""
         if context.place != "run":
             raise Rejected("the first round is one of a whole run")
         context.process.require_steps()

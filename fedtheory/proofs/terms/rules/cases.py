@@ -37,6 +37,7 @@ class FirstAndLater(ProofTerm):
 
 
 def _after_a_step(context: TermContext) -> TermContext:
+    """Return the context in which the step index is at least 1."""
     numbers = replace(context.numbers, at_least={**context.numbers.at_least, context.index: 1})
     vectors = None if context.vectors is None else replace(context.vectors, numbers=numbers)
     return replace(context, numbers=numbers, vectors=vectors)

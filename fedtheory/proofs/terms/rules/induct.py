@@ -116,6 +116,7 @@ class InductDrift(ProofTerm):
             raise Rejected(f"{self.bound} is not the same for all rounds")
 
     def _conclude(self, context: TermContext, measure: Measure) -> Expr:
+        """Return the slack of the bound that the induction shows."""
         clients, symbol = context.symbols(q.clients), context.symbols
         each = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
         if self.drift == "mean":
@@ -138,6 +139,7 @@ class InductDrift(ProofTerm):
 
 
 def _context_of(context: TermContext, measure: Measure, first: int) -> TermContext:
+    """Return the context of an induction over local steps."""
     numbers = numbers_at_steps(context, first)
     vectors = measure.context(context.claim, numbers)
     conditions = tuple(context.claim.conditions)

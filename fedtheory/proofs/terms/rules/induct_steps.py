@@ -70,6 +70,7 @@ class InductSteps(ProofTerm):
         return Proved(self._conclude(context, course, moved))
 
     def _conclude(self, context: TermContext, course: Course, moved: Expr) -> Expr:
+        """Return the slack of the bound that the induction shows."""
         ended = _counting(context, course, 0)
         bound = course.after(self.bound) if self.is_next else course.written(self.bound)
         ended.require_expression(self.right)

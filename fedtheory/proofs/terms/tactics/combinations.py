@@ -52,6 +52,7 @@ def named_roots(roots: Sequence[Root]) -> tuple[NamedRoot, ...]:
 
 
 def _weigh(parts: Sequence[Part]) -> tuple[Weighted, ...]:
+    """Return the parts as terms with their coefficients."""
     return tuple(Weighted(part.coefficient, _sum_up(part)) for part in parts)
 
 
@@ -61,6 +62,7 @@ def _sum_up(part: Part) -> ProofTerm:
 
 
 def _premise(premise: AnyPremise) -> ProofTerm:
+    """Return the proof term of a premise."""
     if isinstance(premise, Fact):
         return _fact(premise)
     if isinstance(premise, str):
@@ -69,12 +71,14 @@ def _premise(premise: AnyPremise) -> ProofTerm:
 
 
 def _fact(fact: Fact) -> ProofTerm:
+    """Return the proof term of a fact."""
     if fact is facts.ONE:
         return Sign(sp.S.One)
     return Axiom(FACT, (next(name for name, one in FACTS.items() if one is fact),))
 
 
 def _derive(derived: Derived) -> ProofTerm:
+    """Return the proof term of a bound that another claim proves."""
     if type(derived) is not Derived:
         return Consequence(type(derived).kind, derived.claim, derived.link)
     return Use(derived.claim, derived.link)

@@ -53,5 +53,6 @@ def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) ->
 
 
 def _coefficient(slack: Expr, of: sp.Symbol) -> Expr:
+    """Return the coefficient of a symbol in a linear slack."""
     factors, _ = linear(slack, [of])
     return factors[of]

@@ -55,6 +55,7 @@ def terms_of_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> T
 
 
 def _largest(claim: Claim, certificate: Recursion, prove: Prover) -> ProofTerm:
+    """Return the proof term for the largest drift of a client."""
     (relation,) = claim.relations
     process, index, right = Process(claim), index_of(claim), claim.relations[0].right
     if certificate.measure.largest_drift is None:
@@ -73,6 +74,7 @@ def _sign(number: Expr, index: sp.Symbol) -> ProofTerm:
 
 
 def _induct(claim: Claim, certificate: Recursion, prove: Prover, drift: Literal["largest", "mean"]) -> InductDrift:
+    """Return the induction over local steps with the certificate's measure."""
     index, tactic = index_of(claim), SumTactic(claim, prove)
     measure, change = certificate.measure, {k: index}
     bound, factor, offset = (

@@ -53,6 +53,7 @@ class SumTactic:
         return tuple(self._weight(term) for term in terms)
 
     def _weight(self, term: Term) -> Weighted:
+        """Return the term of a sum with its coefficient."""
         proof, number = self._reason(term), term.coefficient
         if term.summed:
             proof, number = SumOver("steps of a client", number, proof), ONE
@@ -61,6 +62,7 @@ class SumTactic:
         return Weighted(number, proof)
 
     def _reason(self, term: Term) -> ProofTerm:
+        """Return the proof term of a reason."""
         kind, about = term.reason.kind, term.reason.about
         if kind == "one":
             return Sign(ONE)
