@@ -14,7 +14,6 @@ from fedtheory.engine.moments import is_too_long_for_rationals, rounds_repeat
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import prove
 from verify.check.applicability import ConditionCheck, applicability
 from verify.check.one_run import check
 from verify.check.outcome import Check, FinalDecision
@@ -169,6 +168,9 @@ def _check_conditions_exactly(claim: Claim, run: Run) -> tuple[ConditionCheck, .
 @cache
 def _is_proved(claim: Claim) -> bool:
     """Return whether the kernel accepts a proof of a claim, so that it holds on every run to which it applies."""
+    # Few checks need a proof, and the kernel takes a tenth of a short command to load.
+    from fedtheory.proofs import prove
+
     return prove(claim).verdict == "proved"
 
 
