@@ -11,6 +11,7 @@ that their difference is zero, and checks the sign of each coefficient.
     expressions  the language in which statements are written
 
     quotients    numbers as quotients of polynomials over Q
+    range_sums   sums of polynomials over an index
     numbers      the symbols that are numbers, and their properties
     context      the declarations and hypotheses of a proof
     indices      dependence on the client, or on the local step

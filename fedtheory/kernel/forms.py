@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
-from math import comb
 
 import sympy as sp
 
@@ -30,7 +29,8 @@ from fedtheory.kernel.expressions import (
     parts_of,
 )
 from fedtheory.kernel.noise import inner_of_random, is_noise
-from fedtheory.kernel.quotients import ONE, ZERO, Quotient, Rejected, quotient
+from fedtheory.kernel.quotients import ONE, Quotient, Rejected, quotient
+from fedtheory.kernel.range_sums import sum_over_range
 from fedtheory.kernel.signs import is_positive
 from fedtheory.kernel.work import remembered
 
@@ -234,30 +234,7 @@ def _sum_of_multiple(monomial: Expr, coefficient: Quotient, context: Context) ->
         return scaled(_sum_of_scalar(monomial, context), coefficient)
     if indices.changes(monomial, context):
         _require_no_step_number({monomial: coefficient}, context)
-    return {monomial: _sum_of_number(coefficient, context)}
-
-
-def _sum_of_number(number: Quotient, context: Context) -> Quotient:
-    """Return the sum over the steps 0, 1, ... of a polynomial in the step index."""
-    step, steps = context.step_number, context.number_of_steps
-    hidden = number.written(number.denominator).free_symbols.union(
-        *(x.free_symbols for x in number.symbols if x != step)
-    )
-    if step is None or step in hidden:
-        raise Rejected(f"{number.expression} is not a polynomial in {step}, and is summed over the steps")
-    place, total = number.symbols.index(step), ZERO
-    for powers, factor in number.numerator.terms():
-        without = number.monomial((*powers[:place], 0, *powers[place + 1 :]), factor)
-        total = total + quotient(without) * _sum_of_powers(powers[place], steps)
-    return total * quotient(1 / number.written(number.denominator))
-
-
-@remembered(2**8)
-def _sum_of_powers(power: int, steps: Expr) -> Quotient:
-    """``0^p + 1^p + .. + (n-1)^p``, from ``n^(p+1) = sum over q <= p of (p+1 over q) (0^q + .. + (n-1)^q)``."""
-    whole = quotient(steps ** (power + 1))
-    others = (quotient(-sp.Integer(comb(power + 1, q))) * _sum_of_powers(q, steps) for q in range(power))
-    return quotient(sp.Rational(1, power + 1)) * sum(others, whole)
+    return {monomial: sum_over_range(coefficient, context.step_number, sp.S.Zero, context.number_of_steps)}
 
 
 def _sum_of_scalar(monomial: Expr, context: Context) -> Form:

@@ -10,7 +10,7 @@ context         the declarations and hypotheses of a term, and the interpretatio
 places          the contexts of claims, and those that rules enter
 process         rounds and steps of a run, and the definitions of quantities
 indexed         iterates by their round and step
-run_form        normal forms of sums over rounds and steps, with range_sums
+run_form        normal forms of sums over rounds and steps
 proof_of_claim  the terms of a claim's relations, and their check
 shapes, codec   terms as data
 tactics         translation of certificates into terms, which are then checked

@@ -13,11 +13,11 @@ import sympy as sp
 from fedtheory.kernel import Form, LazyText, Numbers, Rejected, Step, added, composed, remainder, scalar, scaled
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, Value, is_length, parts_of
 from fedtheory.kernel.quotients import ONE, Quotient, quotient
+from fedtheory.kernel.range_sums import sum_over_range
 from fedtheory.kernel.work import NODE, spend
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum, indexed_in
 from fedtheory.proofs.terms.process import Process
-from fedtheory.proofs.terms.range_sums import sum_over_range
 
 _MOST_SHIFTED = 4
 """Largest shift of summands, in steps."""
