@@ -241,7 +241,7 @@ def _point_claim(of: q.ObjectiveQuantity, constant: sp.Symbol) -> tuple[Claim, C
 
 
 def test_each_objective_is_smooth_with_its_own_constant() -> None:
-    """A client's with its own, their mean with the largest; not with the smallest curvature, nor F with a client's."""
+    """A client is smooth with its own constant, the average with the largest one, and neither with a smaller one."""
     verdicts = {
         (of.name, constant): check_certificate(*_point_claim(of, constant)).verdict
         for of in (q.objective, q.client_objective)

@@ -53,7 +53,7 @@ def test_what_is_proved_to_rest_does_not_move(name: str) -> None:
 
 @dataclass(frozen=True)
 class Mistaken:
-    """A definition that does not rest where it says, and the certificate that would say so."""
+    """A definition with a wrong fixed point, and a certificate that claims it."""
 
     name: str
     algorithm: FederatedAlgorithm
@@ -99,7 +99,7 @@ FALSE = {
 
 @pytest.mark.parametrize("what", FALSE)
 def test_false_definitions_are_found_out(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the kernel, which reads nothing but the definition, and by the engine, which moves the vectors."""
+    """The kernel, which reads only the definition, rejects the claim, and in the engine the vectors move."""
     false = FALSE[what]
     monkeypatch.setattr(definitions, "definition", lambda _name: false.algorithm)
     found = check_certificate(find(f"landmarks:{false.name}.at-rest"), _rest(false.name, false.local_step))
@@ -108,7 +108,7 @@ def test_false_definitions_are_found_out(what: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_steps_of_other_sizes_move_what_rests_at_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Control variates that are a multiple of the first step size do not stop the later steps of the round."""
+    """Control variates that are proportional to the first step size do not cancel later steps of other sizes."""
     begun = {**_S.algorithm.at_optimum, _S.c_i: eta * Gradient(optimum)}
     step = Local(_S.y, start=_S.x, step=_S.y - eta * Gradient(_S.y) + _S.c_i)
     stays = replace(_S.algorithm, local=step, client_update={_S.c_i: _S.c_i}, at_optimum=begun)
@@ -169,7 +169,7 @@ def test_no_more_is_proved_than_is_true(what: str) -> None:
 
 
 def test_what_the_conditions_leave_out_moves() -> None:
-    """Two local steps, weights that are not the client weights, step sizes that differ."""
+    """Two local steps, other weights, and different step sizes violate the claim without its conditions."""
     assert moved({"name": "fedavg", "local_steps": 2}) > 0
     assert moved({"name": "fedavgm", "momentum": "1/2", "local_steps": 2}) > 0
     assert moved({"name": "fedavgm", "momentum": "1/2", "aggregation": ["1/2", "1/2"]}) > 0

@@ -1,4 +1,4 @@
-"""No drift of one client or before the first step, no noise without noise: what rests on these, and what does not."""
+"""Zero drift of one client or before the first step, and zero variance of full gradients: required settings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_only_what_cannot_drift_does_not(name: str) -> None:
 
 
 def test_full_gradients_have_no_variance() -> None:
-    """On random runs: wherever all gradients are full, they are unbiased and their variance is zero."""
+    """On random runs with full gradients, these are unbiased and their variance is zero."""
     chance = random.Random(11)
     stated = {"where": {sigma: q.noise_deviation}, "assumptions": (a.full_gradients, a.unbiased_bounded_variance)}
     claim = Claim(id="t:quiet", lhs=sigma, rhs=sp.S.Zero, **stated)  # type: ignore[arg-type]
@@ -59,7 +59,7 @@ def test_full_gradients_have_no_variance() -> None:
 
 
 def _settings(chance: random.Random) -> dict[str, Any]:
-    """A run on a line, of a quadratic or of data, with full gradients, batches or noise."""
+    """Return a run in one dimension, of a quadratic or of data, with full gradients, batches or noise."""
     clients = chance.randint(1, 3)
     algorithm = {"local_step_size": chance.choice(["1/4", "1"]), "rounds": 1, "local_steps": chance.randint(1, 2)}
     problem: dict[str, Any] = {

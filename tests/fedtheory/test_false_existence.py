@@ -1,4 +1,4 @@
-"""Facts about runs that have a quantity are not used for runs without it, even if it cancels."""
+"""Facts about a quantity are not used for runs on which it has no value, even if it cancels."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ OF_UPDATES: dict[str, Any] = {
 
 
 def no_slope(of: Any, at: Any, best: Any, constant: Any) -> list[Term]:
-    """If no gradient changes, it is everywhere that of the minimiser."""
+    """Return terms: if gradients are constant, they are equal to that at the minimiser."""
     squares = ((-constant * (constant + 1), square(at - best)), (constant, square(at - best)))
     return [Term(ONE, lipschitz_gradient(of, at, best)), *(Term(number, why) for number, why in squares)]
 
@@ -120,7 +120,7 @@ PREMISES: dict[str, tuple[Claim, Certificate, Attempt]] = {
 
 @pytest.mark.parametrize("name", PREMISES)
 def test_minimisers_that_cancel(name: str) -> None:
-    """The premise is proved, and says nothing of lines, which have no minimiser."""
+    """The premise is proved, but does not apply to affine objectives, which have no minimiser."""
     premise, why, one = PREMISES[name]
     proved: Proof = check_certificate(premise, why)
     assert proved.verdict == "proved"

@@ -40,7 +40,7 @@ FLAT = sp.Le(L, 0, evaluate=False)
 
 
 def nothing(of: Any, times: Any, summed: bool = False) -> list[Term]:
-    """The terms by which the gradients of lines are no different, times a number."""
+    """Return a multiple of the terms by which gradients of affine objectives are equal."""
     parts = ((times, lipschitz_gradient(F, x, w)), (-times * L * (L + 1), square(of)), (times * L, square(of)))
     return [Term(number, reason, summed=summed) for number, reason in parts]
 
@@ -50,7 +50,7 @@ def by_two(measured: Any, offset: Any, bound: Any, terms: Any, start: Any = ()) 
 
 
 def sum_of_all() -> Attempt:
-    """The sum over all steps of a round as if it were zero before the first."""
+    """Return an attempt that takes the sum over all steps of a round as zero before the first step."""
     moves, size = LocalSum(x - w), 4 * s**2 * E**2 * norm_sq(SLOPE)
     why = [
         Term(ONE, square(moves + s * LocalSum(HERE))),
@@ -72,14 +72,14 @@ def test_sums_over_steps_are_not_zero_at_the_first() -> None:
 
 
 def moved(slope_sq: Any) -> Claim:
-    """On a line, a client that takes several steps leaves the start with the first one: true."""
+    """Return the true claim that a client with an affine objective leaves the start with its first step."""
     parts = {name: part for name, part in ROUND.items() if name not in ("problem", "algorithm")}
     conditions = [FLAT, sp.Ge(E, 2, evaluate=False)]
     return Claim(id="t:moved", lhs=s**2 * slope_sq, rhs=LocalSum(norm_sq(x - w)), conditions=conditions, **parts)
 
 
 def below_zero() -> Attempt:
-    """A lemma about all steps of a round, at a start where there is but the first."""
+    """Return an attempt that applies a lemma about all steps of a round at its start."""
     size = s**2 * norm_sq(SLOPE)
     away = x - w
     why = [

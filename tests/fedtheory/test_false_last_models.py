@@ -1,4 +1,4 @@
-"""The error of the last model by what a step does to errors, of clients that are together where a claim says so."""
+"""Bounds on the error of the last model from the change of errors in a step, for clients with equal models."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FRACTIONS = st.fractions(0, 3, max_denominator=8)
 
 
 def _run_of_errors(start: Fraction, factor: Fraction, added: Fraction, slacks: Sequence[Fraction]) -> list[Fraction]:
-    """Errors of which each is as much below its bound as said, and none is negative."""
+    """Return non-negative errors with the given slacks below their bounds."""
     errors = [start]
     for slack in slacks:
         errors.append(max(Fraction(0), factor * errors[-1] + added - slack))
@@ -50,7 +50,7 @@ def _run_of_errors(start: Fraction, factor: Fraction, added: Fraction, slacks: S
 
 @given(start=FRACTIONS, added=FRACTIONS, slacks=st.lists(FRACTIONS, min_size=1, max_size=6))
 def test_last_of_falling_errors(start: Fraction, added: Fraction, slacks: Sequence[Fraction]) -> None:
-    """Whatever the errors are that grow by at most b in a step."""
+    """The bound holds for all errors that grow by at most b in a step."""
     errors = _run_of_errors(start, Fraction(1), added, slacks)
     slack = LastOfFalling("a claim").slack(SYMBOLS, BEFORE - AFTER + L)
     values = {mean: sum(errors[1:]) / Fraction(len(slacks)), last: errors[-1], K: len(slacks), L: added}
@@ -61,7 +61,7 @@ def test_last_of_falling_errors(start: Fraction, added: Fraction, slacks: Sequen
 def test_last_of_contracting_errors(
     start: Fraction, factor: Fraction, added: Fraction, slacks: Sequence[Fraction]
 ) -> None:
-    """Whatever the errors are that shrink by the factor q, but for b."""
+    """The bound holds for all errors that contract by q up to b."""
     errors = _run_of_errors(start, factor, added, slacks)
     relation = mu * (BEFORE - LEAST) + L - (AFTER - LEAST)
     part = LastOfContracting("a claim")
@@ -91,7 +91,7 @@ def test_last_of_contracting_errors(
     ],
 )
 def test_relations_that_say_nothing_of_the_last_model(relation: Expr) -> None:
-    """Other models, other multiples, numbers that differ between steps or clients, or stand for nothing."""
+    """Relations about other models, other multiples, or numbers that vary give no bound on the last model."""
     for part in (LastOfFalling("a claim"), LastOfContracting("a claim")):
         with pytest.raises(Rejected):
             part.slack(SYMBOLS, relation)
@@ -114,7 +114,7 @@ ONE_STEP, SMALL = sp.Eq(tau, 1, evaluate=False), eta <= 1 / L
 
 @pytest.fixture(scope="module", name="document")
 def _document() -> Any:
-    """The proof that gradient descent with one local step has the error D^2/(2 eta K) at the end."""
+    """Return the proof that gradient descent with one local step has the error D^2/(2 eta K) at the end."""
     found = find_proof(_claim(D**2 / (2 * eta * K), [SMALL, ONE_STEP]))
     assert isinstance(found, Found)
     return found.proof.document
@@ -137,7 +137,7 @@ def test_the_proof_stands(document: Any) -> None:
     ids=["any number of steps", "at most two", "two", "at least one", "half the bound"],
 )
 def test_the_proof_serves_nothing_else(claim: Claim, document: Any) -> None:
-    """With two local steps clients are apart, and the bound is false."""
+    """With two local steps clients have different models, and the bound is false and not proved."""
     assert check_certificate(claim, document).verdict == "broken"
 
 
@@ -149,7 +149,7 @@ def test_rounds_that_end_elsewhere(missing: a.Assumption, document: Any) -> None
 
 
 def test_a_condition_that_is_not_needed_does_not_count(document: Any) -> None:
-    """A certificate that says it needs no condition on tau cannot rest on one."""
+    """A certificate that declares no condition on tau cannot use one."""
     claim = _claim(D**2 / (2 * eta * K), [SMALL, ONE_STEP])
     relaxed = {**document, "certificate": {**document["certificate"], "relaxed": ["local_step_size <= 1/smoothness"]}}
     assert check_certificate(claim, relaxed).verdict == "broken"
@@ -184,13 +184,13 @@ SAMPLED = (a.same_local_work, a.unit_server_step, a.uniform_sampling, a.averaged
     ],
 )
 def test_who_is_together(claim: Claim, stands: bool) -> None:
-    """A client is at the average of all for one client or one local step, and in no other case."""
+    """Clients have equal models for one client or one local step, and otherwise not."""
     proof = check_certificate(claim, Certificate(claim=claim.id, links=[[]]))
     assert (proof.verdict == "proved") is stands
 
 
 def test_the_loop_with_restarts_has_clients_apart() -> None:
-    """It observes gradients before the restart, so that its context knows of no clients that are together."""
+    """The loop computes gradients before the restart, so that clients have different models."""
     claim = _step(*ROUNDS, conditions=[ONE_STEP])
     local = symbols_of(claim)(q.local_iterate)
     assert local in build_context(claim).client_vectors
@@ -198,7 +198,7 @@ def test_the_loop_with_restarts_has_clients_apart() -> None:
 
 
 def test_clients_together_have_gradients_of_their_own() -> None:
-    """At one point clients still have their own slopes: the mean of their squares is larger than the square."""
+    """At a common point clients have different gradients, so the mean of squares exceeds the square of the mean."""
     slopes = Average(norm_sq(Gradient(F_i, x_i)))
     relation = Relation(Expectation(slopes), "<=", Expectation(norm_sq(Gradient(F, x))))
     where = {symbol: WHERE[symbol] for symbol in (x, x_i, F, F_i, tau)}
@@ -219,7 +219,7 @@ def test_clients_together_have_gradients_of_their_own() -> None:
     ],
 )
 def test_exponents_count_iterations(exponent: Expr, conditions: Sequence[Expr], expected: Expr) -> None:
-    """K is tau T, and T only where a round is one local step."""
+    """The exponent K is tau T, and it is T only if a round is one local step."""
     claim = _claim((1 - mu) ** exponent * K, [SMALL, *conditions])
     (found,) = with_iterations_in_powers(claim, claim.conditions).relations
     assert found.right == (1 - mu) ** expected * K
@@ -228,7 +228,7 @@ def test_exponents_count_iterations(exponent: Expr, conditions: Sequence[Expr], 
 
 
 def test_exponents_of_unequal_local_steps() -> None:
-    """Without the same local work there are no iterations to count."""
+    """With unequal local work the number of iterations is not defined."""
     claim = _claim((1 - mu) ** (tau * T) * K, [SMALL])
     fewer = replace(claim, assumptions=tuple(one for one in claim.assumptions if one is not a.same_local_work))
     assert with_iterations_in_powers(fewer, fewer.conditions) is fewer

@@ -1,4 +1,4 @@
-"""Lemmas of documents: none proves a false claim, however documents are changed."""
+"""Changed documents with lemmas do not prove false claims."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _document() -> Any:
 
 
 def _change(chance: random.Random) -> Any:
-    """The document of the true claim with one to three changes."""
+    """Return the document of the true claim with one to three changes."""
     document = copy.deepcopy(_document())
     for _ in range(chance.randint(1, 3)):
         lemma = chance.choice(document["lemmas"]) if document["lemmas"] else {}
@@ -121,7 +121,7 @@ _CHANGES = (
 @pytest.mark.long
 @pytest.mark.parametrize("name", FALSE)
 def test_changed_documents_prove_nothing_false(name: str) -> None:
-    """A document that proves a true claim, and forty changes of it, prove no claim that is false."""
+    """A document of a true claim, and forty changes of it, prove no false claim."""
     chance = random.Random(name)
     documents = [_document(), *(_change(chance) for _ in range(40))]
     assert not [
@@ -130,7 +130,7 @@ def test_changed_documents_prove_nothing_false(name: str) -> None:
 
 
 def test_a_lemma_may_not_rely_on_itself() -> None:
-    """Nor on one that comes later: what is proved comes first."""
+    """A lemma may use neither itself nor a later lemma."""
     document = copy.deepcopy(_document())
     steps = check_certificate(TRUE, document).steps
     assert all(step.holds for step in steps)
@@ -146,7 +146,7 @@ def test_a_lemma_may_not_rely_on_itself() -> None:
 
 
 def test_conditions_of_a_lemma_have_to_follow() -> None:
-    """Under a condition that is never met everything is proved, and nothing follows from it."""
+    """A lemma under a contradictory condition is proved, but its condition must follow where it is used."""
     document = copy.deepcopy(_document())
     entry = {"name": "nothing", "place": "run", "statement": "clients <= 1", "conditions": ["clients <= 1"]}
     part = {"kind": "part", "coefficient": "1", "premise": {"condition": "clients <= 1"}}
@@ -173,14 +173,14 @@ def test_conditions_of_a_lemma_have_to_follow() -> None:
     ],
 )
 def test_what_is_no_lemma_is_refused(key: str, value: str) -> None:
-    """Names, places, statements and keys that a lemma cannot have."""
+    """Invalid names, places, statements and keys of a lemma are rejected."""
     document = copy.deepcopy(_document())
     document["lemmas"][0][key] = value
     assert check_certificate(TRUE, document).verdict == "broken"
 
 
 def test_two_lemmas_of_one_name_are_refused() -> None:
-    """A certificate could mean either."""
+    """Two lemmas with one name are rejected as ambiguous."""
     document = copy.deepcopy(_document())
     document["lemmas"].append(document["lemmas"][0])
     assert check_certificate(TRUE, document).verdict == "broken"

@@ -1,4 +1,4 @@
-"""False relations with squares, products, sums over the past or lemmas as their proofs: none of them is proved."""
+"""False relations with squares, products, sums over past steps or lemmas as proofs are not proved."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ CROSSED = 2 * sp.sqrt(norm_sq(x)) * sp.sqrt(norm_sq(y))
 
 
 def test_a_square_of_lengths() -> None:
-    """2 <x, y> <= 2 |x| |y| is outside the kernel: a product of two lengths is not linear."""
+    """2 <x, y> <= 2 |x| |y| is outside the kernel, because a product of two norms is not linear."""
     assert "expected one vector or random factor" in failing(
         SQUARED, norm_sq(x + y), "<=", norm_sq(x) + norm_sq(y) + CROSSED
     )
 
 
 def test_squares_of_what_may_be_negative() -> None:
-    """From -|x| <= 0 does not follow |x|^2 <= 0."""
+    """From -|x| <= 0 it does not follow that |x|^2 <= 0."""
     why = Squared(length=-sp.sqrt(norm_sq(x)), bound=sp.S.Zero, terms=[])
     assert "might be negative" in failing(why, norm_sq(x), "<=", 0)
 
@@ -72,7 +72,7 @@ def test_squares_show_no_equation(operator: Any) -> None:
 
 
 def test_squares_of_other_lengths() -> None:
-    """The squares have to be those of the relation."""
+    """The squares must be those of the relation."""
     why = Squared(length=sp.sqrt(norm_sq(x)), bound=sp.sqrt(norm_sq(x)), terms=[])
     assert failing(why, norm_sq(x), "<=", norm_sq(x)) == ""
     assert failing(why, 2 * norm_sq(x), "<=", norm_sq(x)).startswith("what is proved is the relation")
@@ -89,25 +89,25 @@ SHOWN = {
 
 
 def products(*parts: Product, divided_by: Any = (), scalars: Any = SCALARS, **facts: Any) -> Products:
-    """Products of squared lengths and the Cauchy-Schwarz inequality."""
+    """Return products of squared norms and the Cauchy-Schwarz inequality."""
     return Products(scalars=scalars, facts={**SHOWN, **facts}, divided_by=divided_by, parts=parts)
 
 
 def test_cauchy_schwarz() -> None:
-    """<x, y>^2 / |y|^2 <= |x|^2, and not with half of it."""
+    """<x, y>^2 / |y|^2 <= |x|^2 is proved, but not with half the right side."""
     why = products(Product(ONE, ["Cauchy-Schwarz"]), divided_by=["t"])
     assert failing(why, inner(x, y) ** 2 / norm_sq(y), "<=", norm_sq(x)) == ""
     assert "left over" in failing(why, inner(x, y) ** 2 / norm_sq(y), "<=", norm_sq(x) / 2)
 
 
 def test_cauchy_schwarz_needs_both_lengths() -> None:
-    """<x, y>^2 <= |x|^4 is false."""
+    """The false relation <x, y>^2 <= |x|^4 is not proved."""
     why = products(Product(ONE, ["false"]), false=CauchySchwarz(s, s, u))
     assert "false: Cauchy-Schwarz" in failing(why, inner(x, y) ** 2, "<=", norm_sq(x) ** 2)
 
 
 def test_cauchy_schwarz_in_expectation_is_rejected() -> None:
-    """At a step products of expectations are not what the symbols of the products stand for."""
+    """The symbols in products are not expectations, so a relation at a step is rejected."""
     scalars = {s: Expectation(norm_sq(x_i)), t: Expectation(norm_sq(w)), u: Expectation(inner(x_i, w))}
     alone = Products(
         scalars=scalars,
@@ -119,13 +119,13 @@ def test_cauchy_schwarz_in_expectation_is_rejected() -> None:
 
 
 def test_a_slack_is_divided_by_its_denominators_only() -> None:
-    """x <= 0 does not follow from x t <= 0 with a t that may be zero."""
+    """From x t <= 0 it does not follow that x <= 0 if t may be zero."""
     why = products(Product(ONE, ["s"]), divided_by=["s"])
     assert "the relation does not divide by s" in failing(why, 0, "<=", ONE)
 
 
 def test_facts_have_to_be_shown() -> None:
-    """A symbol is not positive by itself, and coefficients are not negative."""
+    """A symbol needs a fact to be positive, and coefficients must be non-negative."""
     bold = Nonnegative(s - t, [Term(ONE, square(x))])
     assert "bold" in failing(products(Product(ONE, ["bold"]), bold=bold), norm_sq(y), "<=", norm_sq(x))
     assert "(-1) >= 0" in failing(products(Product(-ONE, ["s"])), norm_sq(x), "<=", 0)
@@ -133,12 +133,12 @@ def test_facts_have_to_be_shown() -> None:
 
 
 def test_other_things_than_numbers_and_symbols_are_rejected() -> None:
-    """The quantities of a relation have to be among the symbols of the proof."""
+    """All quantities of a relation must be symbols of the proof."""
     assert "not a number" in failing(products(Product(ONE, ["s"])), norm_sq(x - y), "<=", norm_sq(x))
 
 
 def test_a_symbol_of_a_proof_stands_for_one_thing() -> None:
-    """It is neither a number of the claim, nor in what another symbol stands for."""
+    """A symbol of a proof is neither a number of the claim, nor part of the meaning of another symbol."""
     double = Products(
         scalars={eta: norm_sq(x)},
         facts={"eta": Nonnegative(eta, [Term(ONE, square(x))])},
@@ -151,18 +151,18 @@ def test_a_symbol_of_a_proof_stands_for_one_thing() -> None:
 
 @pytest.mark.parametrize(("left", "right"), [(0, eta - L), (0, 0 * eta), (eta, L)])
 def test_numbers_that_are_not_positive(left: Any, right: Any) -> None:
-    """A difference whose sign is open, and zero, are not positive."""
+    """A difference with unknown sign, and zero, are not positive."""
     assert ") > 0" in failing(Positive(), left, "<", right)
     assert failing(Positive(), 0, "<", eta) == ""
 
 
-# Sums over the past.
+# Sums over past steps.
 
 LOOP = {"place": "round", "assumptions": (*ROUNDS, a.bounded_second_moment)}
 
 
 def test_iterates_as_sums_over_the_past() -> None:
-    """x' = w - eta sum g: not with another step, and only where rounds begin at the server's model."""
+    """x' = w - eta sum g holds only with this step size, and if rounds begin at the server's model."""
     assert failing([], norm_sq(x_next - w + eta * PastSum(g)), "==", 0, **LOOP) == ""
     assert "left over" in failing([], norm_sq(x_next - w + 2 * eta * PastSum(g)), "==", 0, **LOOP)
     alone = {**LOOP, "assumptions": ROUNDS[1:]}
@@ -170,7 +170,7 @@ def test_iterates_as_sums_over_the_past() -> None:
 
 
 def test_sums_have_as_many_members_as_steps_were_taken() -> None:
-    """|sum g|^2 <= n sum |g|^2 for n = k + 1 members, and for no fewer."""
+    """|sum g|^2 <= n sum |g|^2 needs n = k + 1 terms."""
     total = LocalSum(g)
     for count, expected in ((k + 1, True), (k, False), (sp.S.One, False)):
         terms = [Term(k + 1, square(g - total / (k + 1)), summed=True)]
@@ -179,7 +179,7 @@ def test_sums_have_as_many_members_as_steps_were_taken() -> None:
 
 
 def test_second_moments_are_means() -> None:
-    """A bound in expectation says nothing of every outcome, and a mixture of both readings is rejected."""
+    """A bound in expectation does not hold for every outcome, and a mixture of both is rejected."""
     terms = [Term(ONE, assumption("bounded second moment"), summed=True)]
     total = PastSum(norm_sq(g))
     assert failing(terms, Expectation(total), "<=", (k + 1) * G**2, **LOOP) == ""
@@ -188,7 +188,7 @@ def test_second_moments_are_means() -> None:
 
 
 def test_means_over_clients_and_sums_over_steps() -> None:
-    """They may be interchanged, but the mean of squares is not the square of the mean."""
+    """Averages and sums may be interchanged, but the average of squares is not the square of the average."""
     assert failing([], norm_sq(PastSum(Average(g)) - Average(PastSum(g))), "==", 0, **LOOP) == ""
     assert "left over" in failing([], PastSum(norm_sq(Average(g))), "==", Average(PastSum(norm_sq(g))), **LOOP)
 
@@ -206,7 +206,7 @@ TOTALS: dict[str, tuple[Any, Any, str]] = {
 
 @pytest.mark.parametrize("name", TOTALS)
 def test_totals(name: str) -> None:
-    """A sum over the past begins with zero, and grows by its members."""
+    """A sum over past steps begins with zero, and grows by its terms."""
     left, right, expected = TOTALS[name]
     found = failing(PrefixSum(), left, "==", right, **LOOP)
     assert expected in found
@@ -217,7 +217,7 @@ def test_totals(name: str) -> None:
 
 
 def test_lemmas_have_to_be_proved_and_their_assumptions_made() -> None:
-    """A claim that relies on another one is proved where that one is, and under its assumptions."""
+    """A claim with a lemma is proved only if the lemma is, and under the lemma's assumptions."""
     claim = find("lecture27:thm-1.loss")
     certificate = Certificate(
         claim=claim.id,
@@ -237,7 +237,7 @@ def test_lemmas_have_to_be_proved_and_their_assumptions_made() -> None:
 
 
 def test_lemmas_of_another_place_say_nothing_of_a_step() -> None:
-    """A bound on the drift of a whole run is one at each step; another claim about the run is not."""
+    """A bound on the drift of a whole run holds at each step; other claims about the run do not."""
     bound = find("renard2022:thm-2.1.proof.telescope")
     taken = {"lemmas": [bound.id], "place": "step", "where": bound.where, "assumptions": bound.assumptions}
     assert "does not bound the drift" in failing([Term(ONE, assumption(bound.id))], 0, "<=", 1, **taken)
@@ -254,7 +254,7 @@ def test_relations_of_lemmas_are_numbered() -> None:
 
 
 def test_lemmas_about_a_round() -> None:
-    """Lemmas about a round hold in expectation, under their conditions, and not for every outcome."""
+    """Lemmas about a round hold in expectation under their conditions, but not for every outcome."""
     lemma = find("vlaski2023:eq-5.53.way")
     mean = lemma.relations[0]
     use = Certificate(
@@ -281,12 +281,12 @@ MORE = {
         claim, also=tuple(Relation(r.left, r.operator, 2 if r.right == 1 else r.right) for r in claim.also)
     ),
 }
-"""A proved bound on a gap, divided by the gap and made twice as strong."""
+"""A proved bound on a gap, divided by the gap and multiplied by two."""
 
 
 @pytest.mark.parametrize("name", MORE)
 def test_a_gap_that_shrinks_faster_than_it_does(name: str) -> None:
-    """The certificate of a claim divided by theta is none of twice as much."""
+    """The certificate of a claim divided by theta does not prove twice as much."""
     claim = find(f"lecture27:{name}")
     found = check_certificate(MORE[name](claim), certificate_of(claim.id))
     assert prove(claim).verdict == "proved"

@@ -1,4 +1,4 @@
-"""False statements about the loop with restarts, or of what its certificates do not know: none is proved."""
+"""False statements about the loop with restarts, or outside of its context, are not proved."""
 
 from __future__ import annotations
 
@@ -57,24 +57,24 @@ ITERATION = theorem_bound.subs(ALONG_THE_LOOP)
 
 
 def verdict(claim: Claim, certificate: Any, **changed: Any) -> str:
-    """The verdict on a certificate, with some entries changed."""
+    """Return the verdict on a certificate with some entries changed."""
     proof: Proof = check_certificate(claim, replace(certificate, **changed))
     return proof.verdict
 
 
 def about(claim: Claim, left: Any, right: Any, operator: str = "<=") -> Claim:
-    """A claim with other sides."""
+    """Return a claim with other sides."""
     return replace(claim, lhs=left, relation=operator, rhs=right, chain=())  # type: ignore[arg-type]
 
 
 def without(claim: Claim, assumption_: Any) -> Claim:
-    """A claim with an assumption less."""
+    """Return a claim without an assumption."""
     return replace(claim, assumptions=tuple(one for one in claim.assumptions if one is not assumption_))
 
 
 @pytest.mark.parametrize("key", ALL, ids=str)
 def test_clients_take_at_most_all_local_steps_from_one_point(key: tuple[str, int]) -> None:
-    """In each run of the loop; the average of an iteration starts where that of the one before it ends."""
+    """In each run of the loop, the average of an iteration starts where the previous one ends."""
     run, steps = ALL[key], key[1]
     weights, sizes = run.problem.weights, run.algorithm.work.step_sizes
     start = run.problem.centred.start
@@ -93,7 +93,7 @@ def test_clients_take_at_most_all_local_steps_from_one_point(key: tuple[str, int
 
 
 def test_the_four_claims_are_proved() -> None:
-    """Each with an outline that names the loop."""
+    """Each proof has an outline that names the loop."""
     for name in ("lemma-1.loop", "thm-1.loop", "cor-2.loop.step", "cor-2.loop"):
         claim = find(f"liu2022:{name}")
         assert check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_smaller_bounds_on_the_drift_are_not_proved(share: Any) -> None:
 
 
 def test_the_drift_of_the_loop_is_no_other() -> None:
-    """The drift of FedAvg has its own measure, and no average over local steps follows from the loop."""
+    """FedAvg's drift is another quantity, and averages over local steps do not follow from the loop."""
     assert verdict(about(LEMMA, q.max_drift, BOUND), OF_LEMMA) == "broken"
     assert verdict(about(LEMMA, mean_drift, BOUND), OF_LEMMA) == "broken"
     assert verdict(LEMMA, OF_LEMMA, measure=PAIR) == "broken"
@@ -122,13 +122,13 @@ def test_the_drift_of_the_loop_is_no_other() -> None:
 
 @pytest.mark.parametrize("moment", [G, G_run, sigma_loop])
 def test_other_second_moments_are_not_known(moment: sp.Symbol) -> None:
-    """Those of FedAvg's run or region may be smaller than those of the loop, and the variance is."""
+    """Second moments of FedAvg's run or region may be smaller than those of the loop, so they are unknown."""
     assert verdict(about(LEMMA, loop_drift, BOUND.subs(G_loop, moment)), OF_LEMMA) == "broken"
 
 
 @pytest.mark.parametrize("needed", [a.same_local_work, a.full_participation, a.uniform_shares])
 def test_both_need_the_setting(needed: Any) -> None:
-    """All clients with the same steps, and equal weights."""
+    """All clients must take equal steps and have equal weights."""
     assert verdict(without(LEMMA, needed), OF_LEMMA) == "broken"
     assert verdict(without(THEOREM, needed), OF_THEOREM) == "broken"
 
@@ -149,12 +149,12 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_smaller_bounds_on_the_mean_are_not_proved(name: str) -> None:
-    """Each term of the theorem is needed, and constants are those of the loop."""
+    """Each term of the theorem is needed, with the constants of the loop."""
     assert verdict(about(THEOREM, loop_error, WRONG[name]), OF_THEOREM) == "broken"
 
 
 def test_the_theorem_needs_its_conditions_and_its_lemma() -> None:
-    """Small steps, convexity of nothing, the lemma on the loop; and it is a bound from above."""
+    """The theorem needs small steps and the lemma on the loop, but no convexity; it is an upper bound."""
     assert verdict(replace(THEOREM, conditions=()), OF_THEOREM) == "broken"
     assert verdict(without(THEOREM, a.smooth), OF_THEOREM) == "broken"
     assert verdict(THEOREM, OF_THEOREM, lemmas=[]) == "broken"
@@ -164,7 +164,7 @@ def test_the_theorem_needs_its_conditions_and_its_lemma() -> None:
 
 
 def test_an_iteration_knows_no_step_of_a_client() -> None:
-    """If the loop restarts, no client steps from its iterate."""
+    """In an iteration with a restart no client steps from its own iterate."""
     terms = [Term(sp.S.One, square(x_i_next - x_i))]
     assert verdict(THEOREM, OF_THEOREM, terms=terms) == "broken"
     plain = use_plain_symbols(THEOREM)
@@ -176,7 +176,7 @@ def test_an_iteration_knows_no_step_of_a_client() -> None:
 
 
 def test_the_mean_may_keep_the_largest_drift() -> None:
-    """Before Lemma 1 comes in: true, proved, and it holds on a run."""
+    """The bound with the largest drift, before Lemma 1, is proved, and holds on a run."""
     right = 2 * gap / (s * T) + L**2 * loop_drift + L * s * sigma_loop**2 / N
     apart = Gradient(f_i, xbar) - Gradient(f_i, x_i)
     terms = [

@@ -1,4 +1,4 @@
-"""Lyapunov functions prove no more than is true: other numbers, terms, definitions, assumptions and conditions fail."""
+"""Lyapunov functions with other numbers, terms, definitions, assumptions or conditions prove nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_broken(claim: Claim, certificate: Any) -> bool:
 
 
 def judged(name: str) -> list[tuple[Claim, Lyapunov]]:
-    """Return the verdict on a claim, or on the claim in each case, by the function for its kind."""
+    """Return the claim with its function, or each case of the claim with the function for the case."""
     claim, found = find(name), certificates()[name]
     if not isinstance(found, Cases):
         return [(claim, found)]
@@ -49,7 +49,7 @@ def judged(name: str) -> list[tuple[Claim, Lyapunov]]:
 
 
 def changed(terms: Sequence[Term]) -> Iterator[list[Term]]:
-    """Terms with one of them dropped, doubled, or with the other sign; those with nothing in front are nothing."""
+    """Yield the terms with one of them removed, doubled, or negated; terms with coefficient zero are skipped."""
     for place, term in enumerate(terms):
         if term.coefficient != 0:
             yield [*terms[:place], *terms[place + 1 :]]
@@ -71,7 +71,7 @@ def test_no_changed_term_survives(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", PROVED)
 def test_no_changed_number_survives(name: str) -> None:
-    """Smaller factors, offsets and levels are not those of the round, larger ones not those of the statement."""
+    """Smaller factors, offsets and levels fail in the round, larger ones in the statement."""
     half = sp.Rational(1, 2)
     for claim, one in judged(name):
         for part in ("function", "factor", "offset", "level"):
@@ -88,7 +88,7 @@ NUMBERS = ("function", "factor", "offset", "level", "least")
 
 @pytest.mark.parametrize("name", PROVED)
 def test_claims_that_say_more_are_not_proved(name: str) -> None:
-    """Another number, without a condition or an assumption, strict, or an equation."""
+    """A claim with another number, without a condition or assumption, strict, or as an equation is not proved."""
     claim = find(name)
     assert is_broken(replace(claim, rhs=sp.Rational(9, 10) * claim.rhs), certificates()[name])
     for relation in ("<", "=="):
@@ -117,7 +117,7 @@ def test_every_case_is_asked_for() -> None:
     for case in found.cases:
         assert is_broken(claim, replace(found, cases=[case]))
         assert is_broken(claim, replace(found, cases=[case, Case(sp.S.Half, case.why)]))
-        # One case does not show the other, nor the claim without a maximum.
+        # One case proves neither the other case, nor the claim without a maximum.
         assert is_broken(claim, replace(found, cases=[replace(case, why=other.why) for other in found.cases]))
         assert is_broken(claim, case.why)
     assert is_broken(replace(claim, rhs=sp.S.One), found)
@@ -172,14 +172,14 @@ FALSE: dict[str, tuple[str, FederatedAlgorithm]] = {
 
 @pytest.mark.parametrize("what", FALSE)
 def test_false_definitions_are_not_proved_about(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel takes what vectors become from the definition, and from nothing else."""
+    """The kernel derives the new vectors only from the definition."""
     name, algorithm = FALSE[what]
     monkeypatch.setattr(definitions, "definition", lambda _name: algorithm)
     assert is_broken(find(name), certificates()[name])
 
 
 def test_two_vectors_that_are_heard_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Messages of neighbours before and after a step differ: they do not cancel."""
+    """Messages of neighbours before and after a step differ, so that they do not cancel."""
     algorithm = _end(_G.algorithm, x=(_G.x + Mixed(_G.y) - Mixed(_G.x)) / 2)
     x_i, zero = state(_G.x), sp.S.Zero
     spread = Average(norm_sq(x_i - Average(x_i)))
@@ -189,7 +189,7 @@ def test_two_vectors_that_are_heard_are_not_one(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_is_heard_after_other_coins_is_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a coin scales messages by a tenth, the clients' drift does not change in the other rounds."""
+    """If a random decision scales messages, the clients' drift does not change in the other rounds."""
     coin, p = _N.coin, _N.p
     step = (1 - sp.Rational(9, 10) * coin) * (_G.y - eta * Gradient(_G.y))
     local, of_coin = Local(_G.y, start=_G.x, step=step), {"coins": {coin: p}, "parameters": _N.algorithm.parameters}
@@ -215,7 +215,7 @@ def test_what_is_heard_after_other_coins_is_not_the_same(monkeypatch: pytest.Mon
 
 
 def test_one_relation_is_shown() -> None:
-    """The bound, and not another one next to it."""
+    """Only the bound is proved, and no further relation."""
     nothing = Relation(q.final_consensus_distance_sq.symbol, "<=", sp.S.Zero)
     assert is_broken(replace(find(DSGD), also=(nothing,)), certificates()[DSGD])
 
@@ -254,7 +254,7 @@ ONE_STEP = Claim(
     assumptions=(a.update_rule, *_PLAIN),
     where=find(SCAFFNEW).where,
 )
-"""Gradient descent with noise: true of federated averaging with one local step."""
+"""Gradient descent with noise, which is FedAvg with one local step."""
 
 
 def descent() -> Lyapunov:
@@ -277,7 +277,7 @@ def descent() -> Lyapunov:
 
 
 def test_a_case_is_one_for_all_clients() -> None:
-    """Neither the curvatures of all clients are at least two, nor are all at most two: both cases leave some out."""
+    """Two cases on the curvatures of all clients leave some problems out."""
     own = sp.Symbol("L_i", nonnegative=True)
     beyond = Average(sp.Max(own, 2)) - Average(own)
     bound = ONE_STEP.rhs - 1000 * beyond * (beyond - 2 + Average(own))
@@ -292,7 +292,7 @@ def test_a_case_is_one_for_all_clients() -> None:
 
 
 def test_what_compression_leaves_out_is_not_forgotten() -> None:
-    """With one local step federated averaging is gradient descent; compressed, in expectation only."""
+    """FedAvg with one local step is gradient descent; compressed, it is so only in expectation."""
     assert check_certificate(ONE_STEP, descent()).verdict == "proved"
     compressed = replace(ONE_STEP, assumptions=(a.compressed, *_PLAIN))
     assert is_broken(compressed, descent())
@@ -305,7 +305,7 @@ def test_what_compression_leaves_out_is_not_forgotten() -> None:
 
 
 def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
-    """A message depends on the noise of the step: its inner product with the noise need not vanish."""
+    """A message depends on the noise of the step, so that its inner product with the noise need not vanish."""
     heard, numbers = sp.Dummy("w", real=True), Numbers()
     context = Context(numbers=numbers, client_vectors=frozenset({heard, NOISE}), noise=frozenset({NOISE}))
     assert scalar(Inner(heard, NOISE), context) == {}
@@ -313,7 +313,7 @@ def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
 
 
 def test_functions_are_of_what_a_round_starts_with() -> None:
-    """With the noise of the round in it, V has that noise before the round and after it, where it cancels."""
+    """A Lyapunov function that contains noise of the round is rejected."""
     eta, mu, L, T, D, sigma, tau = (
         next(symbol for symbol, quantity in find("landmarks:fedavg.at-rest").where.items() if quantity is one)
         for one in (

@@ -1,4 +1,4 @@
-"""The error at which runs settle is bounded by the variance of the federated gradient at the optimum alone."""
+"""The stationary error is bounded by the variance of the federated gradient at the optimum only."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ def test_at_the_optimum_its_distance_is_zero() -> None:
     ],
 )
 def test_bounds_on_something_else(variance: object) -> None:
-    """Only an upper bound on the variance itself, once, is one on the error."""
+    """Only an upper bound on the variance itself bounds the error."""
     with pytest.raises(Rejected, match="not an upper bound"):
         AtOptimum(BOUND.id).slack(symbols_of(BOUND), sigma_fed_sq - variance)
 
 
 @pytest.mark.parametrize("premise", ["vlaski2023:eq-5.30", "vlaski2023:eq-5.28", "vlaski2023:eq-5.65"])
 def test_other_premises(premise: str) -> None:
-    """A bound on a client's variance, or on numbers, says nothing of the error."""
+    """A bound on a client's variance, or on numbers, does not bound the error."""
     other = Combination(claim=CLAIM.id, links=[[Part(mu / (2 * nu), AtOptimum(premise))]])
     assert not all(step.holds for step in check_certificate(CLAIM, other).steps)
 
 
 @pytest.mark.parametrize("missing", AtOptimum.needs)
 def test_what_a_round_at_the_optimum_needs(missing: a.Assumption) -> None:
-    """Normalised steps, uniform sampling, equal shares, a unit server step, and curvature."""
+    """The bound needs normalised steps, uniform sampling, equal weights, a unit server step, and curvature."""
     fewer = tuple(one for one in CLAIM.assumptions if one is not missing)
     assert not all(
         step.holds for step in check_certificate(replace(CLAIM, assumptions=fewer), certificates()[CLAIM.id]).steps
@@ -68,6 +68,6 @@ def test_what_a_round_at_the_optimum_needs(missing: a.Assumption) -> None:
 
 
 def test_the_error_and_not_another_number() -> None:
-    """The symbol has to stand for the error to first order, not for the error itself."""
+    """The symbol must denote the error to first order, not the error itself."""
     other = replace(CLAIM, where={**CLAIM.where, leading: q.limiting_distance_sq})
     assert not all(step.holds for step in check_certificate(other, certificates()[CLAIM.id]).steps)

@@ -1,4 +1,4 @@
-"""A proof about one quantity is not used for another: premises in other notations, or with other values of symbols."""
+"""A proof about one quantity is not used for another: premises with other notations or values of symbols."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TWO = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["10"], ["-10"
 
 
 def proved(*premises: tuple[Claim, Any]) -> Callable[[str], Proof]:
-    """A prover that knows some claims, all of which are proved."""
+    """Return a prover to which some claims are known, all proved."""
     known = {claim.id: check_certificate(claim, certificate) for claim, certificate in premises}
     assert {proof.verdict for proof in known.values()} == {"proved"}
     return known.__getitem__
@@ -41,7 +41,7 @@ def is_false(claim: Claim) -> bool:
 
 
 def of_other_notations() -> Callable[[str], Proof]:
-    """The premises have other notations: in one X is the descent, in the other the mean drift."""
+    """Return a prover whose premises use X for different quantities."""
     below = Claim(id="t:below", lhs=shared, rhs=gap, where={shared: q.total_descent, gap: q.initial_gap})
     where = {shared: q.max_drift, drift: q.average_round_drift}
     above = Claim(id="t:above", lhs=drift, rhs=shared, where=where, assumptions=ROUNDS)
@@ -52,7 +52,7 @@ def of_other_notations() -> Callable[[str], Proof]:
 
 
 def test_what_cancels_is_the_same_in_all_premises() -> None:
-    """A symbol that the claim does not have may mean one thing in one premise, and another in the next."""
+    """A symbol that the claim lacks may have different meanings in two premises, and then does not cancel."""
     where = {drift: q.average_round_drift, gap: q.initial_gap}
     claim = Claim(id="t:false", lhs=drift, rhs=gap, where=where, assumptions=ROUNDS)
     parts = [Part(ONE, "t:below"), Part(ONE, Derived("t:above"))]
@@ -70,7 +70,7 @@ def _judged(claim: Claim, parts: list[Part]) -> Proof:
 
 
 def test_what_only_has_the_name_of_a_quantity_is_another_one() -> None:
-    """A user-defined quantity may be called what a premise calls something else."""
+    """A user-defined quantity may have the name of another quantity in a premise."""
     own = q.RunQuantity("average_round_drift", "e", "a thousand", lambda run: run.arithmetic.number(1000, "e"))
     claim = Claim(id="t:false", lhs=drift, rhs=shared, where={shared: q.max_drift, drift: own}, assumptions=ROUNDS)
     assert is_false(claim)
@@ -92,7 +92,7 @@ def _at_points(claim: Claim, premise: str | None = None) -> Certificate:
 
 @pytest.mark.parametrize(("place", "because"), [("run", _of_a_run), ("points", _at_points)])
 def test_what_holds_of_larger_values_is_not_used_of_smaller_ones(place: Any, because: Any) -> None:
-    """A fact about every whole number from five on implies nothing about one and two."""
+    """A fact about every integer from five on implies nothing about one and two."""
     large, small = (
         Claim(id=name, lhs=sp.Integer(5), rhs=s, for_all={s: values}, place=place)
         for name, values in (("t:large", (5, 6)), ("t:small", (1, 2)))
@@ -116,7 +116,7 @@ BY_ONE_SYMBOL: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("what", BY_ONE_SYMBOL)
 def test_a_symbol_stands_for_one_quantity(what: str) -> None:
-    """Iterations and rounds are both typeset T: that there are no more of them than of these is not that T <= T."""
+    """Iterations and rounds are both typeset T, but T <= T does not follow from their order."""
     claim = Claim(id="t:false", **BY_ONE_SYMBOL[what])
     with pytest.raises(InputError, match="T stands for both"):
         is_false(claim)
@@ -130,14 +130,14 @@ def test_a_symbol_stands_for_one_quantity(what: str) -> None:
 
 
 def test_a_symbol_of_several_quantities_needs_a_symbol() -> None:
-    """An expression with their common name is ambiguous."""
+    """An expression with a name of several quantities is ambiguous, and rejected."""
     claim = Claim(id="t:false", lhs=q.iterations, rhs=q.rounds.symbol / 2)
     with pytest.raises(InputError, match="give it a symbol"):
         require_wellformed(claim)
 
 
 def test_a_side_is_not_under_a_quantifier() -> None:
-    """A statement about at most M clients is not M <= M."""
+    """A statement about at most M clients does not become M <= M."""
     own = sp.Symbol("M", real=True)
     with pytest.raises(InputError, match="M is the symbol of a side"):
         require_wellformed(Claim(id="t:false", lhs=q.clients, rhs=own, for_all={own: (1,)}))

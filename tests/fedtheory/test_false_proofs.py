@@ -1,4 +1,4 @@
-"""False statements with certificates that look right: none of them is proved."""
+"""False statements with plausible certificates are not proved."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ LINKS = {"links": [[]]}
 
 
 def verdict(kind: Any, parts: dict[str, Any], prover: Any = None, because: str = "", **stated: Any) -> str:
-    """Return the verdict on a claim and a certificate; failing steps have to name the given cause."""
+    """Return the verdict on a claim and a certificate; failing steps must name the given cause."""
     claim = Claim(id="t:false", **{"where": WHERE, **stated})
     certificate = kind(claim=claim.id, **parts)
     proof = check_certificate(claim, certificate) if prover is None else check_certificate(claim, certificate, prover)
@@ -83,14 +83,14 @@ def verdict(kind: Any, parts: dict[str, Any], prover: Any = None, because: str =
 
 
 def about_a_round(left: Any, right: Any, terms: Any = (), **stated: Any) -> str:
-    """Return the verdict on an equation, or with terms on an inequality, about a round."""
+    """Return the verdict on an equation about a round, or with terms on an inequality."""
     relation = "<=" if terms else "=="
     given = {"where": ROUND, "assumptions": SAMPLED, "place": "round", **stated}
     return verdict(Certificate, {"links": [terms]}, lhs=left, relation=relation, rhs=right, **given)
 
 
 def test_both_readings_of_a_condition_are_kept_apart() -> None:
-    """Under eta <= L neither symbol is the other times the same surplus."""
+    """The condition eta <= L substitutes one symbol at a time."""
     wrong = eta * L - L + eta
     assert not is_nonnegative(wrong, Numbers(symbols=frozenset({eta, L})), [eta <= L])
     sides = {"lhs": L - eta, "rhs": eta * L, "conditions": [eta <= L]}
@@ -99,7 +99,7 @@ def test_both_readings_of_a_condition_are_kept_apart() -> None:
 
 @pytest.mark.parametrize("missing", [a.uniform_shares, a.uniform_sampling])
 def test_weights_of_those_that_are_drawn(missing: Any) -> None:
-    """They sum to one for equal shares and uniform sampling only."""
+    """The weights of participants sum to one only with equal weights and uniform sampling."""
     fewer = tuple(assumption for assumption in SAMPLED if assumption is not missing)
     for left, right in ((norm_sq(Selected(w) - w), 0), (norm_sq(Expectation(Selected(psi)) - Average(psi)), 0)):
         assert about_a_round(left, right, assumptions=fewer, because="sampled") == "broken"
@@ -108,7 +108,7 @@ def test_weights_of_those_that_are_drawn(missing: Any) -> None:
 
 
 def test_chosen_weights_are_no_uniform_sampling() -> None:
-    """The assumption fails where the server's weights are not the client weights."""
+    """The assumption fails if the server's weights are not the client weights."""
     from fedtheory import RATIONAL, parse_run
 
     table: dict[str, Any] = {
@@ -121,7 +121,7 @@ def test_chosen_weights_are_no_uniform_sampling() -> None:
 
 
 def test_what_depends_on_the_draw_is_not_independent_of_it() -> None:
-    """A gradient at the drawn mean is correlated with it."""
+    """A gradient at the participants' average is correlated with that average."""
     for drawn, at in ((Selected(psi), Selected(psi)), (w_next, w_next)):
         sides = (Expectation(inner(vector, Gradient(F, at))) for vector in (drawn, Average(psi)))
         assert about_a_round(*sides, because="depends on the participants") == "broken"
@@ -142,7 +142,7 @@ def test_every_vector_of_a_round_is_random_unless_it_is_given(left: Any, right: 
 
 
 def test_the_number_of_a_step() -> None:
-    """It is not the same at all steps, a mean has some clients that take fewer, and no mean is taken of it."""
+    """The step index is not constant, not defined for clients with fewer steps, and not averaged."""
     assert about_a_round(LocalSum(k * norm_sq(w)), k * E_i * norm_sq(w), because="left over") == "broken"
     assert about_a_round(LocalSum(k * norm_sq(x_i)), k * LocalSum(norm_sq(x_i)), because="under a sum") == "broken"
     assert about_a_round(norm_sq(LocalSum(k * w)), k**2 * norm_sq(E_i * w), because="under a sum") == "broken"
@@ -154,7 +154,7 @@ def test_the_number_of_a_step() -> None:
 
 
 def test_means_of_a_vector_at_a_step() -> None:
-    """At a local step, in expectation over everything, a vector has no mean that is known."""
+    """At a local step, the expectation of a vector is not known."""
     sides = {"lhs": Expectation(norm_sq(x_i - Expectation(x_i))), "relation": "==", "rhs": 0, "place": "step"}
     assert verdict(Certificate, LINKS, because="defined for a round only", **sides) == "broken"
 
@@ -182,7 +182,7 @@ def induction_verdict(changes: dict[str, Any], **stated: Any) -> str:
 
 
 def test_inductions() -> None:
-    """The honest one is proved; with stale models, an odd base, or a symbol that means something else it is not."""
+    """The correct induction is proved; with stale models, a wrong base, or another meaning of a symbol it is not."""
     assert induction_verdict({}) == "proved"
     fewer = tuple(assumption for assumption in TRAVEL["assumptions"] if assumption is not a.full_participation)
     assert induction_verdict({}, assumptions=fewer, because="at the server's model") == "broken"
@@ -203,7 +203,7 @@ def test_lecture_27_with_stale_models() -> None:
 
 
 def test_a_mean_of_what_is_bounded_by_the_number_of_its_step() -> None:
-    """The mean over the steps is not below the bound of every single one."""
+    """The average over the steps is not bounded by the bound at every single step."""
     drift = sp.Symbol("d", real=True)
     step = Claim(id="t:step", where=WHERE, **TRAVEL)
     proof = check_certificate(step, Certificate(claim=step.id, links=[Induction(**TRAVELLED)]))
@@ -222,7 +222,7 @@ def test_a_mean_of_what_is_bounded_by_the_number_of_its_step() -> None:
 
 
 def test_zeros_are_not_divided_by() -> None:
-    """A zero number may be multiplied by finite numbers only."""
+    """A number that is zero may only be multiplied by finite numbers."""
     quiet = {"assumptions": (a.full_gradients,)}
     by_zero = {"links": [[Part(-1 / sigma, facts.QUIET)]]}
     assert verdict(Combination, by_zero, lhs=sp.S.One, rhs=sp.S.Zero, because="may be zero", **quiet) == "broken"
@@ -239,7 +239,7 @@ def test_zeros_are_not_divided_by() -> None:
 
 
 def test_symbols_under_quantifiers() -> None:
-    """They are not symbols of the run, in the same claim or in one that relies on it."""
+    """Quantified symbols are not symbols of the run, in the claim or in one that uses it."""
     D = sp.Symbol("D", nonnegative=True)
     where = {D: q.initial_distance}
     premise = Claim(id="t:premise", lhs=D, rhs=S * D, where=where, for_all={S: [1, 2]})
@@ -255,7 +255,7 @@ def test_symbols_under_quantifiers() -> None:
 
 
 def test_the_counter_of_a_recursion_is_its_own() -> None:
-    """A claim cannot have the symbol that counts local steps mean something else."""
+    """A claim cannot redefine the symbol that counts local steps."""
     claim = find("renard2022:lemma-2.3.quiet")
     recursion = certificates()[claim.id]
     assert isinstance(recursion, Recursion)
@@ -267,7 +267,7 @@ def test_the_counter_of_a_recursion_is_its_own() -> None:
     ("lhs", "rhs"), [(sp.Float("0.5") * M, sp.Rational(1, 2) * M), (M / 3, sp.Float("0.333333333333333") * M)]
 )
 def test_rounded_numbers(lhs: Any, rhs: Any) -> None:
-    """A float is a number that is not what it says."""
+    """A float in a claim is rejected, because it is rounded."""
     assert verdict(Combination, LINKS, because="is not exact", lhs=lhs, rhs=rhs) == "broken"
 
 
@@ -290,7 +290,7 @@ def test_unknown_relations(operator: Any) -> None:
 
 
 def test_reasons_and_facts_of_ones_own() -> None:
-    """Certificates choose among the kernel's reasons and the known facts; quantities are not told by their names."""
+    """Certificates may use only the kernel's inequalities and the known facts; names of quantities do not matter."""
     luck = Fact("luck", -sp.S.One)
     assert verdict(Combination, {"links": [[Part(1, luck)]]}, because="expected one of one, ", lhs=1, rhs=0) == "broken"
     term: Any = Term(1, lambda _context: None)  # type: ignore[arg-type,return-value]
@@ -302,7 +302,7 @@ def test_reasons_and_facts_of_ones_own() -> None:
 
 
 def test_more_are_drawn_than_there_are() -> None:
-    """With replacement that is so."""
+    """With replacement, more draws than clients are possible."""
     drawn = {"where": {x: q.point, P: q.participants, M: q.clients}, "place": "points"}
     fewer = {"links": [[Term(M - P, square(x))]]}
     sides = {"lhs": P * norm_sq(x), "rhs": M * norm_sq(x)}
@@ -311,6 +311,6 @@ def test_more_are_drawn_than_there_are() -> None:
 
 
 def test_a_claim_that_says_nothing() -> None:
-    """Without a relation there is nothing to prove, whatever conditions are relaxed."""
+    """A claim without a relation has nothing to prove, whatever conditions are relaxed."""
     nothing = {"links": [], "relaxed": [eta <= 1]}
     assert verdict(Combination, nothing, because="has no relation", conditions=[eta <= 1]) == "broken"

@@ -1,4 +1,4 @@
-"""Square roots in false relations: no root of what may be negative, and no symbol that stands for something else."""
+"""False relations with square roots: radicands that may be negative, and symbols with another meaning."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ SHOWN = Root(r, GAP, [Part(delta + nu, CURVATURE)])
 
 
 def failures(parts: list[Part], root: Root, **stated: Any) -> list[str]:
-    """The steps that fail of a claim with one relation, and a combination with one root."""
+    """Return the failing steps of a claim with one relation, for a combination with one root."""
     claim = Claim(id="t:root", **{"where": WHERE, **stated})
     proof = check_certificate(claim, Combination(claim=claim.id, links=[parts], roots=[root]))
     return [step.text for step in proof.steps if not step.holds]
 
 
 ROOTED: dict[str, Any] = {"lhs": sp.sqrt(GAP), "rhs": delta, "assumptions": (a.strongly_convex_clients,)}
-"""sqrt(delta^2 - nu^2) <= delta, the difference is nu^2 over their sum."""
+"""sqrt(delta^2 - nu^2) <= delta: the difference is nu^2 over the sum."""
 ABOVE = [Part(nu**2 / (delta + r), ONE)]
 
 
 def test_a_root_by_its_square() -> None:
-    """The identity holds as the square of the symbol is the number; another number breaks it, and so does delta = 0."""
+    """The identity needs the square of the symbol to be the number; another number, or delta = 0, breaks it."""
     assert failures(ABOVE, SHOWN, **ROOTED) == []
     other = {**ROOTED, "lhs": sp.sqrt(2 * GAP)}
     assert failures(ABOVE, SHOWN, **other)
@@ -58,25 +58,25 @@ def test_a_root_by_its_square() -> None:
     ],
 )
 def test_roots_that_are_none(root: Root, because: str) -> None:
-    """Radicands without a proved sign, and symbols that already have a meaning, are refused."""
+    """Radicands without a proved sign, and symbols with another meaning, are rejected."""
     assert any(because in text for text in failures([Part(nu**2 / (delta + root.letter), ONE)], root, **ROOTED))
 
 
 def test_a_symbol_of_a_root_is_its_own() -> None:
-    """Whatever it is called, and whatever else is declared of it."""
+    """A symbol of a root has only its own meaning, whatever its name and declaration."""
     for symbol in (sp.Symbol(sigma.name, nonnegative=True), sp.Symbol("r", nonnegative=True, integer=True)):
         assert not failures([Part(symbol, ONE)], Root(symbol, GAP, SHOWN.parts), lhs=0, rhs=sp.sqrt(GAP))
         assert failures([Part(symbol, ONE)], Root(symbol, GAP, SHOWN.parts), lhs=0, rhs=sigma - 1)
 
 
 def test_a_root_that_may_be_zero_divides_nothing() -> None:
-    """The root of delta^2 - nu^2 is zero where all curvatures are the same."""
+    """The root of delta^2 - nu^2 may be zero, so it is no denominator."""
     assert any("may be zero" in text for text in failures([Part(1 / r, ONE)], SHOWN, lhs=0, rhs=sp.sqrt(GAP)))
     assert any("may multiply" in text for text in failures([Part(1 / r, ONE)], SHOWN, lhs=0, rhs=1 / sp.sqrt(GAP)))
 
 
 def test_only_its_own_root_becomes_the_symbol() -> None:
-    """The root of something else stays what it is, of which no sign is known."""
+    """The root of another number is not replaced, and its sign is not known."""
     lost = {"lhs": 0, "rhs": sp.sqrt(GAP - nu)}
     assert failures([Part(r, ONE)], SHOWN, **lost)
     assert failures([Part(sp.sqrt(GAP - nu), ONE)], SHOWN, **lost)
@@ -98,7 +98,7 @@ NO_SIGNS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", SIGNS | NO_SIGNS)
 def test_squares_of_numbers(name: str) -> None:
-    """An even power of a polynomial is not negative; nothing else is because of that."""
+    """An even power of a polynomial is non-negative; other powers are not."""
     numbers = Numbers(symbols=frozenset({nu, delta}))
     assert is_nonnegative((SIGNS | NO_SIGNS)[name](delta), numbers) is (name in SIGNS)
 
@@ -123,13 +123,13 @@ def test_squares_of_symbols_that_may_be_anything() -> None:
     ],
 )
 def test_what_vanishes_because_of_a_root(number: Any, vanishes: bool) -> None:
-    """Even powers of a root are powers of what it is the root of, and odd ones are multiples of the root."""
+    """Even powers of a root are powers of its square, and odd ones are multiples of the root."""
     assert is_zero(number, {r: nu / (1 + delta)}) is vanishes
     assert not is_zero(number)
 
 
 def test_conditions_on_what_is_under_a_root() -> None:
-    """They are conditions on the root where they compare with a square, and on its square elsewhere."""
+    """Conditions on a radicand become conditions on the root if they compare with a square, else on its square."""
     expected = {
         sp.Ge(GAP, sp.Rational(1, 4)): sp.Ge(r, sp.Rational(1, 2)),
         sp.Lt(GAP, 1): sp.Lt(r, 1),
@@ -141,7 +141,7 @@ def test_conditions_on_what_is_under_a_root() -> None:
 
 
 def test_roots_in_certificates() -> None:
-    """The explicit form of Theorem 5.1 needs the lower bound on lambda, and that the root's symbol is its own."""
+    """The explicit form of Theorem 5.1 needs the lower bound on lambda, and an unused symbol for the root."""
     claim, certificate = find("vlaski2023:eq-5.62.explicit"), certificates()["vlaski2023:eq-5.62.explicit"]
     assert isinstance(certificate, Certificate)
     (root,) = certificate.roots

@@ -1,4 +1,4 @@
-"""False statements about runs that look like consequences of averages, equations and signs: none of them is proved."""
+"""False statements about runs that resemble consequences of averages, equations and signs are not proved."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ JENSEN = Term(ONE, square(v.at_local - Average(v.at_local)), averaged=True)
 
 
 def claim(left: Any, operator: Any, right: Any, **stated: Any) -> Claim:
-    """A small claim about a run."""
+    """Return a small claim about a run."""
     return Claim(
         id="t:false", lhs=left, relation=operator, rhs=right, **{"where": WHERE, "assumptions": SCHEME, **stated}
     )
@@ -78,7 +78,7 @@ def failing(found: Claim, certificate: Any, prover: Any = None) -> str:
     ids=["a mean", "Jensen", "a condition", "a number"],
 )
 def test_importances_are_no_shares(why: Any, stated: Claim) -> None:
-    """A mean over clients has the client weights as weights; those of an update are others."""
+    """An average over clients has the client weights, not the weights of an update."""
     assert failing(stated, Certificate(claim=stated.id, links=[why])) != ""
 
 
@@ -118,14 +118,14 @@ def test_a_bound_makes_no_equation(derived: type[Derived], given: sp.Symbol, mad
     ids=lambda quantity: quantity.name,
 )
 def test_what_may_be_zero_is_not_positive(quantity: Any) -> None:
-    """Whatever is declared of its symbol."""
+    """A quantity that may be zero is not positive, whatever is declared for its symbol."""
     symbol = sp.Symbol("letter", positive=True)
     stated = claim(0, "<", symbol, where={symbol: quantity})
     assert "> 0" in failing(stated, Certificate(claim=stated.id, links=[Positive()]))
 
 
 def test_a_mean_over_those_that_are_drawn_is_no_number() -> None:
-    """It does not leave an expectation, not even with the indicator of the participants."""
+    """An average over participants stays inside an expectation, also with their indicator."""
     count, drawn, clients, chosen = sp.symbols("count drawn clients chosen", nonnegative=True)
     where = {count: q.client_local_steps, drawn: q.participates, clients: q.clients, chosen: q.participants}
     both = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
@@ -137,7 +137,7 @@ def test_a_mean_over_those_that_are_drawn_is_no_number() -> None:
 
 @pytest.mark.parametrize("place", ["path", "points", "round"])
 def test_the_nearest_start_is_near_in_expectation(place: Any) -> None:
-    """A single path can start its rounds further away."""
+    """On a single path, rounds may start farther away than the expected nearest start."""
     model, least, omega = sp.Symbol("w", real=True), sp.Symbol("o", real=True), sp.Symbol("omega", positive=True)
     where = {model: q.server_model, least: q.optimum, omega: q.nearest_start}
     stated = claim(norm_sq(model - least), "<=", 1 / omega, where=where, place=place, assumptions=())
@@ -150,7 +150,7 @@ def test_the_nearest_start_is_near_in_expectation(place: Any) -> None:
     [([-1, 3], None, "not negative"), ([1, 2], Multinomial(2), "importance"), ([1, 2], Fixed((0,)), "importance")],
 )
 def test_weights_that_the_theory_excludes_are_refused(weights: list[int], law: Any, expected: str) -> None:
-    """Negative ones, and others than the client weights where these are probabilities."""
+    """Negative weights, and others than the client weights as probabilities, are rejected."""
     problem = quadratic(FLOAT.array([[[1]], [[2]]]), FLOAT.array([[0], [1]]), FLOAT.array([1]))
     chosen = {} if law is None else {"participation": law}
     with pytest.raises(InputError, match=expected):
@@ -163,7 +163,7 @@ def test_weights_that_the_theory_excludes_are_refused(weights: list[int], law: A
     ids=lambda quantity: quantity.name,
 )
 def test_a_quantity_in_a_condition_has_no_sign(number: Any, signless: Any) -> None:
-    """Whatever is declared of its symbol: 1 <= q does not follow from 1 + Delta <= q, where Delta can be negative."""
+    """1 <= q does not follow from 1 + Delta <= q, if Delta may be negative."""
     size, change = sp.symbols("size change", nonnegative=True)
     where = {size: number, change: signless}
     stated = claim(1, "<=", size, where=where, conditions=[sp.Ge(size, 1 + change)])
@@ -174,7 +174,7 @@ def test_a_quantity_in_a_condition_has_no_sign(number: Any, signless: Any) -> No
 
 
 def test_a_factor_of_a_smallest_number_is_a_number() -> None:
-    """From x <= Delta min(u, v) does not follow x <= Delta u where Delta can be negative."""
+    """x <= Delta u does not follow from x <= Delta min(u, v), if Delta may be negative."""
     x, u, v_, change = sp.symbols("x u v_ change", nonnegative=True)
     where = {x: q.noise_deviation, u: q.initial_distance, v_: q.gradient_dissimilarity, change: q.mean_progress}
     least, own = sp.Le(x, change * sp.Min(u, v_), evaluate=False), sp.Le(x, change * u, evaluate=False)
@@ -183,7 +183,7 @@ def test_a_factor_of_a_smallest_number_is_a_number() -> None:
 
 
 def test_what_is_piecewise_constant_has_no_known_mean() -> None:
-    """Its derivative vanishes, but it is not the same everywhere; nothing of that kind is read."""
+    """Piecewise constant functions have derivative zero without being constant, and are rejected."""
     at_a_step, mean_of_it = sp.symbols("at_a_step mean_of_it", nonnegative=True)
     where = {at_a_step: q.objective_gradient_sq, mean_of_it: q.virtual_gradient_sq}
     jump = sp.Piecewise((ONE, at_a_step > 1), (sp.S.Zero, True))
@@ -196,7 +196,7 @@ def test_what_is_piecewise_constant_has_no_known_mean() -> None:
 
 
 def test_a_condition_that_vanishes_is_none() -> None:
-    """A symbol that is declared positive makes q_i > 0 true, and no condition, though q_i may be zero."""
+    """q_i > 0 for a symbol declared positive is no condition, although q_i may be zero."""
     stated = find("fraboni2022:thm-3.gradient.step")
     own = next(symbol for symbol, quantity in stated.where.items() if quantity is q.mean_weight)
     positive = sp.Symbol("q_i", positive=True)
@@ -215,7 +215,7 @@ def test_what_need_not_be_whole_is_not_whole(quantity: Any) -> None:
 
 
 def test_a_measured_error_divides_only_where_the_claim_does() -> None:
-    """The error of Corollary 2 may be zero: what divides by it says nothing of a claim that does not."""
+    """The error of Corollary 2 may be zero, so a premise that divides by it does not serve a claim that does not."""
     stated = find("liu2022:cor-2.speedup.fixed")
     (relation,) = stated.relations
     error = next(symbol for symbol, quantity in stated.notation.items() if quantity is q.average_local_gradient_sq)

@@ -1,4 +1,4 @@
-"""False statements about schedules and weights, with certificates made to deceive: none of them is proved."""
+"""False statements about schedules and weights, with deceptive certificates, are not proved."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ COUNT = [
 
 
 def claimed(chain: tuple[Any, str, Any], parts: list[Part], because: str, algorithm: Any, **more: Any) -> Any:
-    """An attempt at one relation."""
+    """Return an attempt at one relation."""
     stated = {"where": WHERE, "chain": chain, **more}
     return sums({"links": [parts]}, because, (), algorithm, **stated)
 
@@ -166,7 +166,7 @@ ATTEMPTS: dict[str, Attempt] = {
 
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_no_false_statement_is_proved(name: str) -> None:
-    """Each is refused, for the reason that is wrong with it."""
+    """Each attempt is rejected for the expected reason."""
     tried = ATTEMPTS[name]
     proof = check_certificate(tried.claim, tried.certificate)
     assert proof.verdict == "broken"
@@ -175,7 +175,7 @@ def test_no_false_statement_is_proved(name: str) -> None:
 
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_the_statements_are_false(name: str) -> None:
-    """Each fails on a run."""
+    """Each statement fails on a run."""
     assert ATTEMPTS[name].fails
 
 
@@ -189,7 +189,7 @@ NEEDY = {
 
 @pytest.mark.parametrize("name", NEEDY)
 def test_facts_are_used_under_all_that_they_need(name: str) -> None:
-    """Without one of the assumptions, or without the equation, a fact shows nothing."""
+    """Without one of its assumptions, or without its equation, a fact proves nothing."""
     fact, symbol = NEEDY[name], SymbolTable({})
     slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.zero_condition(symbol))
     known = [q.gradient_growth(1), *(quantity for quantity in vars(q).values() if isinstance(quantity, q.RunQuantity))]
@@ -226,7 +226,7 @@ def _on_schedules() -> list[str]:
 
 @pytest.mark.parametrize("name", _on_schedules())
 def test_each_part_of_a_proof_is_needed(name: str) -> None:
-    """Without one of its parts, or with twice one of them, a proof is broken."""
+    """A proof without one of its parts, or with a doubled part, is broken."""
     claim, certificate = find(name), certificates()[name]
     for number, link in enumerate(certificate.links):
         for place, part in enumerate(link):
@@ -237,7 +237,7 @@ def test_each_part_of_a_proof_is_needed(name: str) -> None:
 
 
 def test_weights_that_vanish_have_no_shares() -> None:
-    """If no client counts, a type has no normalised weight that could differ from the right one."""
+    """If no client has a weight, the normalised weights of types are not defined."""
     problem = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["1"], ["0"]], "start": ["1"]}
     clock = {"policy": "async", "times": ["1", "2"]}
     keys = {"local_step_size": "1/4", "rounds": 2, "local_steps": 1, "clock": clock, "aggregation": ["0", "0"]}

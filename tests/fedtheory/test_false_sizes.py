@@ -1,4 +1,4 @@
-"""Step sizes that clients choose for themselves: what is proved of them is about sizes that stay what they are."""
+"""Step sizes that differ between clients: proofs are valid only for sizes that are constant over rounds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OWN_SIZES = Claim(
         **{mu: q.strong_convexity, L: q.smoothness, D: q.initial_distance},
     },
 )
-"""Gradient descent by clients with step sizes of their own, which are the same in all rounds."""
+"""Gradient descent by clients with different step sizes that are equal in all rounds."""
 
 
 def own_sizes_descent() -> Lyapunov:
@@ -65,7 +65,7 @@ def own_sizes_descent() -> Lyapunov:
 
 
 def test_steps_that_change_have_no_size() -> None:
-    """A symbol for the size of all steps stands for nothing where they shrink: proofs are not about such runs."""
+    """Decreasing step sizes have no common symbol, so that proofs do not apply to such runs."""
     shrinking = replace(OWN_SIZES, assumptions=(a.decreasing_steps, *OWN_SIZES.assumptions[1:]))
     assert check_certificate(shrinking, own_sizes_descent()).verdict == "proved"
     problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}

@@ -1,4 +1,4 @@
-"""False statements about the point to which small steps tend, and about lengths inside rounds: none is proved."""
+"""False statements about the limit point of small steps, and about norms inside rounds, are not proved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WHERE: dict[sp.Symbol, Any] = {**NOTATION, w_bar: q.small_step_optimum}
 
 
 def balances(weight: Any, at: Any = w_bar, assumptions: Any = COMMON_STEP, place: Any = "points") -> bool:
-    """Return whether weighted gradients are proved to have the mean zero."""
+    """Return whether weighted gradients are proved to have average zero."""
     pull = norm_sq(Average(weight * Gradient(J_k, at)))
     claim = Claim(id="t:pull", lhs=pull, relation="==", rhs=0, where=WHERE, place=place, assumptions=tuple(assumptions))
     return check_certificate(claim, Certificate(claim=claim.id, links=[[]])).verdict == "proved"
@@ -32,7 +32,7 @@ def balances(weight: Any, at: Any = w_bar, assumptions: Any = COMMON_STEP, place
 @pytest.mark.parametrize("name", PULLS)
 @pytest.mark.parametrize("place", ["points", "round"])
 def test_where_pulls_balance(name: str, place: Any) -> None:
-    """Weighted by local steps and step sizes, or by local steps where step sizes are the same; at no other point."""
+    """The weights are local steps times step sizes, or local steps for equal step sizes, at the limit point only."""
     assert balances(PULLS[name], place=place) is (name in ("sized", "by steps"))
     own_sizes = [one for one in COMMON_STEP if one is not a.same_step_size]
     assert balances(PULLS[name], assumptions=own_sizes, place=place) is (name == "sized")
@@ -44,7 +44,7 @@ def test_where_pulls_balance(name: str, place: Any) -> None:
 
 @pytest.mark.parametrize("name", ["claim.common-step-bias", "eq-5.26.other-cost"])
 def test_bounds_on_a_bias(name: str) -> None:
-    """They need equal shares, and are about the point to which small steps tend, not another one."""
+    """Bounds on the bias need equal weights, and concern the limit point of small steps."""
     claim = find(f"vlaski2023:{name}")
     certificate = certificates()[claim.id]
     lossy = tuple(one for one in claim.assumptions if one is not a.uniform_shares)
@@ -54,7 +54,7 @@ def test_bounds_on_a_bias(name: str) -> None:
 
 
 def test_the_bias_is_a_distance() -> None:
-    """From above and from below it is that of the two points, and of no others."""
+    """The bias is bounded from above and below as the distance of these two points only."""
     bias = sp.Symbol("b", nonnegative=True)
     where = {**WHERE, bias: q.small_step_bias}
 
@@ -72,7 +72,7 @@ def test_the_bias_is_a_distance() -> None:
 
 @pytest.mark.parametrize(("vector", "expected"), [(w - w_o, "proved"), (phi - w_o, "broken")])
 def test_lengths_inside_a_round(vector: Any, expected: str) -> None:
-    """The length of what the start of a round determines is known, that of an iterate is random."""
+    """Norms of vectors at the start of a round are known, norms of iterates are random."""
     halves = 2 * sp.sqrt(norm_sq(vector / 2))
     lhs, rhs = sp.sqrt(norm_sq(vector)) + Expectation(norm_sq(phi)), halves + Expectation(norm_sq(phi))
     claim = Claim(id="t:length", lhs=lhs, rhs=rhs, where=WHERE, place="round", assumptions=COMMON_STEP)

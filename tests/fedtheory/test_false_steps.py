@@ -1,4 +1,4 @@
-"""False statements about whole runs that seem to follow from what is true of every local step: none is proved."""
+"""False statements about whole runs that resemble consequences of true local steps are not proved."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ APART, NEXT_APART = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_next - xbar_
 
 
 def stated(**parts: Any) -> Claim:
-    """A small claim."""
+    """Return a small claim."""
     return Claim(id="t:run", **{"where": WHERE, "assumptions": ASSUMED, **parts})
 
 
 def known(**parts: Any) -> Proof:
-    """A claim about every local step that is said to be proved."""
+    """Return a claim about every local step that counts as proved."""
     step = Claim(id="t:step", **{"where": WHERE, "assumptions": ASSUMED, "place": "step", **parts})
     return Proof(step, certificate=object(), steps=(Step("granted", True),))
 
@@ -72,14 +72,14 @@ def failing(claim: Claim, certificate: Any, step: Proof | None = None) -> list[s
 
 
 def exact(*hessians: str, start: str = "1", noise: str = "0", **algorithm: Any) -> Run:
-    """An exact run on a line, of one round; every client has its minimum at zero."""
+    """Return an exact run in one dimension, of one round; every client has its minimum at zero."""
     problem = {"hessians": [[[one]] for one in hessians], "linear": [["0"] for _ in hessians], "start": [start]}
     table = {"local_step_size": "1/2", "local_steps": 2, "rounds": 1, **algorithm}
     return parse_run({"problem": {"kind": "quadratic", **problem, "noise": noise}, "algorithm": table}, RATIONAL)
 
 
 def contraction(factor: Any, offset: Any = ZERO, weight: Any = ONE, potential: Any = ZERO) -> tuple[Proof, Contraction]:
-    """A step that contracts, and the certificate for what follows."""
+    """Return a contracting step, and the certificate for its consequence."""
     later = potential.xreplace({k: k + 1})
     step = known(
         lhs=Expectation(weight * NEXT) + Expectation(later * NEXT_APART),
@@ -118,12 +118,12 @@ CONTRACTIONS: dict[str, tuple[Any, Any, Run, str]] = {
         "by numbers that are the same at all steps",
     ),
 }
-"""A step and its certificate, the right side of the claim, a run, and what is wrong."""
+"""A step and its certificate, the right side of the claim, a run, and the error of the certificate."""
 
 
 @pytest.mark.parametrize("name", CONTRACTIONS)
 def test_what_a_step_that_contracts_does_not_say(name: str) -> None:
-    """The step holds on a run on which the claim fails, and one thing is wrong with the certificate."""
+    """The step holds on a run on which the claim fails, and the certificate has one error."""
     (step, certificate), right, run, because = CONTRACTIONS[name]
     claim = stated(lhs=q.final_distance_sq, rhs=right)
     (found,) = failing(claim, certificate, step)
@@ -147,7 +147,7 @@ NEARER = stated(lhs=q.final_distance_sq, rhs=SHRUNK**K * D**2)
     ],
 )
 def test_a_contraction_bounds_the_last_distance(changes: Any, because: str) -> None:
-    """By one inequality, and with all of the start in it."""
+    """A contraction bounds the last distance by one inequality, with the whole term of the start."""
     assert failing(NEARER, TO_THE_RUN, STEP) == []
     (found,) = failing(replace(NEARER, **changes), TO_THE_RUN, STEP)
     assert because in found
@@ -156,13 +156,13 @@ def test_a_contraction_bounds_the_last_distance(changes: Any, because: str) -> N
 
 @pytest.mark.parametrize("place", ["path", "points", "round"])
 def test_only_what_is_said_of_local_steps_holds_at_each_of_them(place: Any) -> None:
-    """Other points, and one path or round, are no local steps."""
+    """Relations at other points, or about one path or round, do not hold at each local step."""
     elsewhere = known(lhs=NEXT, rhs=SHRUNK * NEAR, place=place)
     assert failing(NEARER, TO_THE_RUN, elsewhere) == ["from local steps to the run"]
 
 
 def test_a_potential_that_is_left_over() -> None:
-    """Clients are apart after the only step of a round, and may have paid for nothing."""
+    """A potential that is positive after the last step of a round is rejected."""
     step = known(
         lhs=Expectation(Value(F, xbar_next) - Value(F, x_star)),
         rhs=Expectation(100 * (k + 1) * NEXT_APART) - Expectation(100 * k * APART),
@@ -181,7 +181,7 @@ DISCOUNTED: dict[str, tuple[Any, Any, str]] = {
     "the weights of another factor": (1 - eta * mu, 2 * eta, "the weights of the mean are the powers of the factor"),
     "a gain that is a loss": (FORGETS, -2 * eta, "(-2*eta) > 0"),
 }
-"""The factor and the gain of a step, and what is wrong with a certificate that relies on it."""
+"""The factor and the gain of a step, and the error of a certificate that uses it."""
 
 
 @pytest.mark.parametrize("name", DISCOUNTED)
@@ -205,7 +205,7 @@ def test_what_a_step_does_not_say_of_means_that_forget(name: str) -> None:
 
 
 def test_a_step_that_divides_by_zero_says_nothing() -> None:
-    """For one client, where it divides by M - 1; nothing of that is left in the average over the steps."""
+    """A step that divides by M - 1 proves nothing for one client, also after averaging."""
     alone: dict[str, Any] = {"where": WHERE, "assumptions": ASSUMED, "conditions": [M <= 1]}
     nothing = sp.Mul(M**2 - 1, 1 / (M - 1)) - (M + 1)
     slope = Gradient(F, xbar)
@@ -243,7 +243,7 @@ DOUBLED = {
     [(-2 * LENGTH, "at the start: "), (ZERO, "one step: ")],
 )
 def test_a_bound_that_does_not_bound_the_drift(bound: Any, because: str) -> None:
-    """It starts below zero, where it stays, or does not grow as the drift does."""
+    """A bound that starts below zero, or grows more slowly than the drift, is rejected."""
     claim = stated(**{**DRIFT, "rhs": bound})
     of_spread = certificates()["liu2022:lemma-1.mean"]
     assert isinstance(of_spread, Recursion)
@@ -261,14 +261,14 @@ MEAN = find("liu2022:lemma-1.mean")
     [({"total": ZERO}, ZERO, "left over"), ({}, MEAN.rhs / 2, "is not shown under the conditions")],
 )
 def test_a_mean_of_bounds_is_not_smaller(changes: Any, right: Any, because: str) -> None:
-    """Their sum is what it is, and so is its share in the right side."""
+    """The average of bounds, and its coefficient on the right side, must be as large as claimed."""
     certificate: Any = certificates()[MEAN.id]
     (found,) = failing(replace(MEAN, rhs=right), replace(certificate, **changes))
     assert because in found
 
 
 def test_a_negative_factor_bounds_no_drift() -> None:
-    """A step that takes the drift before it off has no bound on that drift to use."""
+    """A step with a negative factor of the previous drift gives no bound on the drift."""
     claim, of_spread = stated(**{**DRIFT, "rhs": 2 * LENGTH}), certificates()["liu2022:lemma-1.mean"]
     assert isinstance(of_spread, Recursion)
     negative = {**DOUBLED, "factor": -ONE, "offset": 4 * LENGTH}
@@ -277,7 +277,7 @@ def test_a_negative_factor_bounds_no_drift() -> None:
 
 
 def test_a_negative_factor_shows_no_induction() -> None:
-    """From D <= -D + 2/omega and a bound that starts too high follows nothing of D."""
+    """D <= -D + 2/omega and a bound with a large start imply nothing about D."""
     near = assumption("nearest start")
     lowered = Induction(
         measured=norm_sq(w - x_star),

@@ -1,4 +1,4 @@
-"""Changed proof terms: each is refused, or proves what no exact run refutes."""
+"""Changed proof terms are rejected, or prove relations that no exact run refutes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RUNS = [parse_run({"problem": TWO, "algorithm": {"local_step_size": "1/8", **one
 
 
 def document_of(name: str) -> dict[str, Any]:
-    """The term of a claim, as data that may be changed."""
+    """Return the proof term of a claim as data that may be changed."""
     document = report_of(f"renard2022:{name}").document
     assert document is not None
     copy: dict[str, Any] = json.loads(json.dumps(document))
@@ -59,7 +59,7 @@ def document_of(name: str) -> dict[str, Any]:
 
 
 def places(data: Any) -> Iterator[tuple[Any, Any]]:
-    """Every entry of a document: the table or list that it is in, and its key there."""
+    """Yield every entry of a document: its table or list, and its key."""
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in list(items):
         yield data, key
@@ -67,7 +67,7 @@ def places(data: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def change(document: dict[str, Any], chance: random.Random) -> None:
-    """Change one entry of a document: a formula, a name, a choice, a list, or a term for another of it."""
+    """Change one entry of a document: a formula, a name, a choice, a list, or a term."""
     container, key = chance.choice([*places(document["proof"]["relations"])])
     value = container[key]
     terms = [one[at] for one, at in places(document["proof"]) if isinstance(one[at], dict) and "rule" in one[at]]
@@ -139,7 +139,7 @@ def test_many_changed_terms_prove_nothing_false(name: str, seed: int, times: int
 
 
 def test_honest_conclusions_are_compared_with_runs() -> None:
-    """A conclusion with its sign changed is refuted: otherwise the test above would hold for anything."""
+    """A negated conclusion is refuted, so that the comparison is not vacuous."""
     found = 0
     for name in CHANGED:
         claim = report_of(f"renard2022:{name}").claim
@@ -150,7 +150,7 @@ def test_honest_conclusions_are_compared_with_runs() -> None:
 
 
 def test_no_claim_is_used_at_the_start_of_an_induction() -> None:
-    """There all clients are at the server's model, and a claim about other models would be read as one about these."""
+    """At the start of an induction no other claim may be used, since all clients have the server's model."""
     document = document_of("lemma-2.3")
     claim = report_of("renard2022:lemma-2.3").claim
     (induct,) = [one[at] for one, at in places(document) if _is_rule(one[at], "induct on the drift")]
@@ -162,7 +162,7 @@ def test_no_claim_is_used_at_the_start_of_an_induction() -> None:
 
 @pytest.mark.parametrize("used", ["vlaski2023:eq-5.7", "vlaski2023:eq-5.12", "vlaski2023:eq-5.21.fixed"])
 def test_sums_over_later_steps_are_unknown_at_the_start_of_an_induction(used: str) -> None:
-    """There a client's iterate is the server's model, but not at the later steps that a sum is over."""
+    """At the start of an induction sums over later steps are unknown."""
     report = report_of("vlaski2023:eq-5.53.way")
     document = json.loads(json.dumps(report.document))
     (induct,) = [one[at] for one, at in places(document) if _is_rule(one[at], "induct on the steps")]
@@ -190,7 +190,7 @@ def test_a_claim_in_expectation_says_nothing_of_an_outcome(name: str, used: str,
 
 
 def _stronger(claim: Claim) -> Iterator[Claim]:
-    """A claim whose sides are swapped, and with less on its larger side."""
+    """Yield the claim with swapped sides, and with a smaller larger side."""
     for number, relation in enumerate(claim.relations):
         small, large = relation.ordered
         for sides in ((large, small), (small, sp.Rational(9, 10) * large)):
@@ -206,7 +206,7 @@ def _inequalities(source: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["renard2022", "liu2022", "comparator", "fraboni2022", "lecture27", "vlaski2023"])
 def test_a_stronger_claim_is_no_more_accepted_than_by_the_kernel(source: str) -> None:
-    """The certificate of a claim is written as terms for a stronger one: what these prove the kernel proves as well."""
+    """The certificate of a claim, as terms for a stronger one, proves nothing that the kernel does not."""
     refused = 0
     for name in _inequalities(source):
         for claim in _stronger(find(name)):

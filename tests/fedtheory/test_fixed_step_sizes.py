@@ -1,4 +1,4 @@
-"""Step sizes that an equation fixes: they are the other side of it, under that equation and nowhere else."""
+"""Step sizes that an equation fixes are replaced by its other side, under this equation only."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def _equal(one: Any, other: Any) -> sp.Eq:
 
 
 def _known(*conditions: Any, **stated: Any) -> dict[sp.Symbol, sp.Expr]:
-    """Return the numbers that step sizes are replaced by in a claim."""
+    """Return the numbers that replace step sizes in a claim."""
     claim = Claim(id="t:numbers", lhs=sp.S.Zero, rhs=D**2, where=RUN, conditions=conditions, **stated)
     return dict(numbers_of(claim).definitions)
 
 
 def _step(larger: Any, *conditions: Any, smaller: Any = None) -> Claim:
-    """A bound on the value after one step of gradient descent, unless another quantity is given."""
+    """Return a bound on the value after one step of gradient descent, or on another given quantity."""
     stated = {"lhs": Value(F, w) if smaller is None else smaller, "rhs": larger, "conditions": conditions}
     return resolve(Claim(id="mine:step", place="path", where={**STEP, **NUMBERS}, assumptions=(a.smooth,), **stated))
 
@@ -70,7 +70,7 @@ def _document(name: str) -> Any:
 
 
 def test_only_constants_of_the_run_stand_for_step_sizes() -> None:
-    """Either side may name the step size; numbers that differ between clients or steps do not replace it."""
+    """The step size may be on either side; numbers that vary between clients or steps do not replace it."""
     assert _known(AT_ONE) == {eta: 1 / L}
     assert _known(_equal(1 / (L * tau), alpha), _equal(eta, 2 / (L + mu))) == {alpha: 1 / (L * tau), eta: 2 / (L + mu)}
     assert _known(_equal(eta, D / sp.sqrt(T))) == {eta: D / sp.sqrt(T)}
@@ -83,7 +83,7 @@ def test_only_constants_of_the_run_stand_for_step_sizes() -> None:
 
 
 def test_no_step_sizes_stand_for_each_other_in_a_circle() -> None:
-    """Of eta = alpha and alpha = 2 eta, which no run satisfies, one is used."""
+    """Of the contradictory equations eta = alpha and alpha = 2 eta one is used."""
     assert _known(_equal(eta, alpha / L), _equal(alpha, 2 * eta)) == {eta: alpha / L}
 
 
@@ -113,7 +113,7 @@ def test_bounds_at_a_fixed_step_size_are_proved(claim: Claim) -> None:
 
 @pytest.mark.parametrize("claim", FALSE.values(), ids=FALSE)
 def test_false_bounds_are_not_proved(claim: Claim) -> None:
-    """Neither by a search nor by the documents of true ones."""
+    """Neither a search nor the documents of true claims prove false bounds."""
     assert not isinstance(find_proof(claim), Found)
     for name, true in TRUE.items():
         assert check_certificate(replace(claim, id=true.id), _document(name)).verdict == "broken"
@@ -123,7 +123,7 @@ def test_false_bounds_are_not_proved(claim: Claim) -> None:
     "conditions", [(), (eta <= 1 / L,), (_equal(eta, 2 / L),), (_equal(L, 1 / eta),), (_equal(eta, 1 / mu),)], ids=str
 )
 def test_documents_need_the_equation(conditions: Sequence[Any]) -> None:
-    """A document found under an equation is broken without it, or with weaker conditions in its place."""
+    """A document that uses an equation is broken without it, or with weaker conditions."""
     document = _document("descent")
     assert check_certificate(replace(TRUE["descent"], conditions=conditions), document).verdict == "broken"
     relaxed = document["certificate"] | {"relaxed": ["local_step_size <= 1/smoothness"]}

@@ -1,4 +1,4 @@
-"""Clients with many rows: their noise is found from fourth moments, and is that of the rows."""
+"""The noise of clients with many rows is computed from fourth moments, and equals that of the rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCALES = {"alike": np.ones(DIMENSION), "unlike": np.array([1e-2, 1, 1e2, 1e2])}
 
 
 def _data(scales: np.ndarray, rows: tuple[int, ...] = (MANY, FEW, MANY), ridge: float = 0.3) -> ClientData:
-    """Random rows whose last two columns are nearly the same."""
+    """Return random rows whose last two columns are nearly equal."""
     generator = np.random.default_rng(7)
     inputs = [generator.standard_normal((count, DIMENSION)) for count in rows]
     for given in inputs:
@@ -30,7 +30,7 @@ def _data(scales: np.ndarray, rows: tuple[int, ...] = (MANY, FEW, MANY), ridge: 
 
 
 def _known(problem: Problem) -> set[int]:
-    """Clients whose fourth moments are known."""
+    """Return the clients whose fourth moments are used."""
     assert isinstance(problem.centred.oracle, MiniBatch)
     return set(problem.centred.oracle.fourth_moments)
 
@@ -41,13 +41,13 @@ def _by_rows(monkeypatch) -> None:
 
 @pytest.mark.parametrize("scales", SCALES)
 def test_noise_is_that_of_the_rows(scales) -> None:
-    """As near to what rationals find as the rows come in floats, also where columns are unlike."""
+    """The noise is as close to the rational result as for a computation by rows, also for badly scaled columns."""
     data = _data(SCALES[scales], (200, FEW))
     by_rows, oracle = MiniBatch(data, 2, False), MiniBatch(data, 2, False)
     oracle.prepare(10**6)
     assert set(oracle.fourth_moments) == {0}
     exact = MiniBatch(ClientData(*(tuple(map(RATIONAL.array, part)) for part in (data.inputs, data.outputs))), 2, False)
-    # The direction in which the inputs are smallest sees large numbers cancel.
+    # In the direction of the smallest inputs large numbers cancel.
     faint = np.linalg.eigh(data.inputs[0].T @ data.inputs[0])[1][:, 0]
     for direction in (faint, np.ones(DIMENSION)):
         point, form = np.outer([1, *direction], [1, *direction]), np.outer(direction, direction)
@@ -63,7 +63,7 @@ def test_noise_is_that_of_the_rows(scales) -> None:
 
 
 def test_blocks_of_rows_add_up(monkeypatch) -> None:
-    """The last one is smaller than the others."""
+    """Blocks of rows, of which the last is smaller, add up."""
     data = _data(SCALES["alike"])
     whole = FourthMoments.of(data.inputs[0], data.outputs[0])
     monkeypatch.setattr(fourth_moments, "_BLOCK", 15 * 7)
@@ -81,7 +81,7 @@ ALGORITHMS = {
 @pytest.mark.parametrize("batches", [{}, {"replacement": False}, {"batch": 1}])
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_runs_are_those_of_the_rows(monkeypatch, name, batches) -> None:
-    """Errors, moments and drift agree, for every participation law and client state."""
+    """Errors, moments and drift agree with the computation by rows, for every participation law and client state."""
     data = _data(SCALES["alike"])
     problem = {
         "kind": "least-squares",
@@ -109,7 +109,7 @@ def test_runs_are_those_of_the_rows(monkeypatch, name, batches) -> None:
 
 
 def test_many_rows_in_many_dimensions(monkeypatch) -> None:
-    """Clients with few rows stay in the span of these, others do not."""
+    """Clients with few rows are computed in the span of these, others in all dimensions."""
     generator = np.random.default_rng(1)
     inputs = tuple(generator.standard_normal((count, 18)) / 4 for count in (4000, 6))
     data = ClientData(inputs, tuple(generator.standard_normal(len(given)) for given in inputs))
@@ -129,7 +129,7 @@ def test_many_rows_in_many_dimensions(monkeypatch) -> None:
 
 
 def test_costs_decide() -> None:
-    """Short runs and few rows cost less by the rows; the more rows, the sooner fourth moments pay."""
+    """Short runs and few rows are computed by rows; with more rows fourth moments are faster."""
     assert not are_cheaper(100_000, 30, 1)
     assert not are_cheaper(100, 30, 10**6)
     assert are_cheaper(10_000, 30, 500)
@@ -139,7 +139,7 @@ def test_costs_decide() -> None:
 
 
 def test_memory_is_bounded(monkeypatch) -> None:
-    """The clients with the most rows go first."""
+    """If memory is limited, the clients with the most rows take precedence."""
     monkeypatch.setattr(minibatch, "MOST_NUMBERS", 2 * 15 * 15 + 1)
     oracle = MiniBatch(_data(SCALES["alike"], (MANY, MANY + 1, MANY + 2)), 2, True)
     oracle.prepare(10**6)
@@ -149,7 +149,7 @@ def test_memory_is_bounded(monkeypatch) -> None:
 
 
 def test_rationals_keep_to_the_rows() -> None:
-    """Principal axes are irrational."""
+    """Rationals are computed by rows, because principal axes are irrational."""
     oracle = MiniBatch(ClientData((RATIONAL.array(np.ones((9, 1), int)),), (RATIONAL.array([1] * 9),)), 1, True)
     oracle.prepare(10**9)
     assert oracle.fourth_moments == {}

@@ -1,4 +1,4 @@
-"""Fraboni et al., Theorem 1 against any point: what is measured there, by hand, and false variants."""
+"""Fraboni et al., Theorem 1 relative to any point: quantities by hand, and false variants."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BOUND = find("fraboni2022:thm-1.any-point")
 
 
 def run_of(optima: list[int], start: int, rounds: int, *, size: str = "1/2", in_turn: bool = False) -> Run:
-    """Clients with unit curvature in one dimension that make one local step, all together or in turn."""
+    """Return clients with unit curvature in one dimension with one local step, all together or in turn."""
     linear = RATIONAL.array(optima)[:, None]
     problem = quadratic(linear[..., None] * 0 + 1, linear, RATIONAL.array([start]))
     clock = {"clock": Clock(Asynchronous("one-by-one"), (fmpq(1),) * len(optima))} if in_turn else {}
@@ -48,12 +48,12 @@ def test_one_client_by_hand() -> None:
 
 
 def test_clients_in_turn_have_a_residual_at_every_point() -> None:
-    """Optima 1 and -1 in turn, with weights 1: L^n(y) is 1/2 ((y -+ 1)^2), and R_y their mean."""
+    """With optima 1 and -1 in turn and weights 1, L^n(y) is 1/2 (y -+ 1)^2, and R_y is their average."""
     run = run_of([1, -1], 2, 4, size="1/8", in_turn=True)
     surrogate: Surrogate = run.surrogate
     (y,) = surrogate.comparator.tolist()
     (weight,) = {weight for row in surrogate.weights.tolist() for weight in row if weight}
-    # The mean weights are half of that, for (weight / 2) y^2 + (2 - y)^2 / (1/8 * 4).
+    # The average weights are half of that, for (weight / 2) y^2 + (2 - y)^2 / (1/8 * 4).
     assert y == fmpq(4) / (2 + weight / 2)
     assert q.comparator_residual.measure(run) == weight * ((y - 1) ** 2 + (y + 1) ** 2) / 4
     for claim in (*STEPS, BOUND):
@@ -72,7 +72,7 @@ _FALSE: list[tuple[Claim, dict[str, Any]]] = [
 @pytest.mark.long
 @pytest.mark.parametrize(("claim", "change"), _FALSE, ids=range(len(_FALSE)))
 def test_points_are_not_mixed_up(claim: Claim, change: dict[str, Any]) -> None:
-    """False variants are not proved by the certificate; what is said of two points at once is refuted."""
+    """The certificate does not prove false variants; a mixture of two points is refuted."""
     false = replace(claim, **change)
     assert prove(claim).verdict == "proved"
     assert prove(false).verdict != "proved"
@@ -80,6 +80,6 @@ def test_points_are_not_mixed_up(claim: Claim, change: dict[str, Any]) -> None:
 
 
 def test_a_start_near_another_point_is_no_start() -> None:
-    """The distance of the surrogate's optimum in the place of that of y is not what the certificate shows."""
+    """The distance of the surrogate's optimum does not replace that of y in the certificate."""
     far = BOUND.rhs.subs(next(s for s in BOUND.rhs.free_symbols if str(s).startswith(r"\|")), theta0_distance)
     assert prove(replace(BOUND, chain=(Xi_bar_y, "<=", far))).verdict != "proved"

@@ -55,7 +55,7 @@ def _minus(left: Vector, right: Vector, run: Run) -> Vector:
 
 
 def _mean_gradient(frame: Frame) -> Vector:
-    """Weighted mean of the full gradients at the local models."""
+    """Return the weighted average of the full gradients at the local models."""
     return _minus(frame.gradient, frame.noise, frame.run).averaged(frame.run.problem.weights)
 
 
@@ -99,7 +99,7 @@ NAMES: dict[str, tuple[Build, Truth]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAIRS)
 def test_expected_inner_products(name: str) -> None:
-    """All pairs of ten vectors at every local step, client by client, as equal rationals."""
+    """All pairs of ten vectors agree at every local step, client by client, as equal rationals."""
     pair = PAIRS[name]
     tiny, best, laws = pair.tiny, pair.tiny.minimiser(), pair.tiny.server_laws
     frames = list(moment_frames(pair.engine))
@@ -122,7 +122,7 @@ def test_expected_inner_products(name: str) -> None:
 
 
 def test_frames_agree_with_the_trajectory() -> None:
-    """Drift and distances of the averaged iterate and of the server's model, from frames and from the trajectory."""
+    """Drift and distances of the averaged iterate and of the server's model agree between frames and trajectory."""
     run = PAIRS["line"].engine
     for frame in moment_frames(run):
         t, k = int(frame.index["round"]), int(frame.index["step"])
@@ -135,7 +135,7 @@ def test_frames_agree_with_the_trajectory() -> None:
 
 
 def test_fresh_noise_is_orthogonal_to_the_past() -> None:
-    """E<noise_i, v> = 0 for the local models, their average and the server's model, in floats as well."""
+    """E<noise_i, v> = 0 for the local models, their average and the server's model, also in floats."""
     for pair in PAIRS.values():
         for run in (pair.engine, pair.engine.as_floats()):
             for frame in moment_frames(run):
@@ -149,7 +149,7 @@ def _values(vector: Vector) -> Any:
 
 @pytest.mark.parametrize("name", ["line", "line, server step", "plane", "batches", "batches without replacement"])
 def test_paths_follow_the_rule(name: str) -> None:
-    """Along a sampled path: x' = x - eta g, the average is the weighted mean, rounds end with the server's step."""
+    """Sampled paths satisfy x' = x - eta g, the weighted average, and the server's step at the end of rounds."""
     run = PAIRS[name].engine
     problem, work = run.problem, run.algorithm.work
     frames = list(path_frames(run, seed=4))
@@ -177,7 +177,7 @@ def test_paths_follow_the_rule(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["line", "plane", "batches", "batches without replacement"])
 def test_noise_on_paths_is_an_outcome_of_the_law(name: str) -> None:
-    """The stochastic gradient of every step of a path is one of the enumerated ones at its point."""
+    """The stochastic gradient of every step of a path is one of the enumerated outcomes at its point."""
     pair = PAIRS[name]
     best = pair.tiny.minimiser()
     for frame in path_frames(pair.engine, seed=1):
@@ -201,7 +201,7 @@ def test_path_inner_products_are_plain() -> None:
 
 
 def test_paths_are_sampled_from_the_seed() -> None:
-    """Seeds decide; different seeds give different noise."""
+    """Paths are determined by seeds; different seeds give different noise."""
     run = PAIRS["line"].engine
     first, again, other = ([_values(frame.noise) for frame in path_frames(run, seed)] for seed in (0, 0, 1))
     assert first == again
@@ -209,7 +209,7 @@ def test_paths_are_sampled_from_the_seed() -> None:
 
 
 def test_the_average_over_paths_is_the_moment() -> None:
-    """Float paths of many seeds: E|x_i - xbar|^2 at the last step within six standard errors of the moment frame."""
+    """Averaged over seeds, E|x_i - xbar|^2 at the last step is within six standard errors of the moment frame."""
     run = quadratics(**LINE, deviation=[1, 2], eta="1/4", steps=2, rounds=2).engine.as_floats()
     *_, last = moment_frames(run)
     apart = _minus(last.local, last.average, run)
@@ -225,7 +225,7 @@ def test_the_average_over_paths_is_the_moment() -> None:
 
 
 def test_unequal_local_steps_have_no_frames() -> None:
-    """There is no averaged iterate where clients take different numbers of steps."""
+    """With different numbers of local steps there is no averaged iterate."""
     run = quadratics(**LINE, deviation=1, steps=(1, 2)).engine
     for frames in (moment_frames, path_frames):
         with pytest.raises(NotApplicable, match="different numbers of local steps"):
@@ -245,7 +245,7 @@ def test_points_and_probes() -> None:
 
 
 def test_moment_frames_are_moment_frames() -> None:
-    """Every place is seen in expectation, and in the run's arithmetic."""
+    """Every place is in expectation, and in the run's arithmetic."""
     run = PAIRS["plane"].engine
     for frame in moment_frames(run):
         assert isinstance(frame, MomentFrame)

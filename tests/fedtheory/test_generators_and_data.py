@@ -52,7 +52,7 @@ def test_the_cayley_transform_in_the_plane() -> None:
 @given(seeds, st.lists(st.fractions(0, 5, max_denominator=6), min_size=1, max_size=4))
 @few
 def test_prescribed_spectra(seed: int, spectrum: list[object]) -> None:
-    """The characteristic polynomial is the product of (x - lambda_j), exactly; the matrix is symmetric."""
+    """The characteristic polynomial is exactly the product of (x - lambda_j), and the matrix is symmetric."""
     values = [RATIONAL.number(v, "v") for v in spectrum]
     hessian = hessian_with_spectrum(np.random.default_rng(seed), values)
     diagonal = np.diag(RATIONAL.array(values)) + RATIONAL.zeros(len(values), len(values))
@@ -63,7 +63,7 @@ def test_prescribed_spectra(seed: int, spectrum: list[object]) -> None:
 @given(seeds, st.integers(1, 3), st.integers(1, 3), st.booleans())
 @few
 def test_random_quadratics(seed: int, clients: int, dimension: int, shared: bool) -> None:
-    """Shared or own Hessians, one noise variance, equal weights, a minimiser even with flat directions."""
+    """Random quadratics have shared or own Hessians, one noise variance, equal weights, and a minimiser."""
     spectra = [[fmpq(j * (i + 1), 3) for j in range(dimension)] for i in range(clients)]
     problem = random_quadratics(
         np.random.default_rng(seed), spectra, shared=shared, heterogeneity=fmpq(1), noise=fmpq(2, 3)
@@ -89,7 +89,7 @@ def test_no_heterogeneity_means_one_minimiser() -> None:
 
 
 def test_random_vectors() -> None:
-    """Multiples of a quarter within reach, both ends included."""
+    """Entries are multiples of a quarter in the given range, both ends included."""
     drawn = random_vector(np.random.default_rng(0), 500, reach=1)
     assert {fmpq(j, 4) for j in range(-4, 5)} == set(drawn.tolist())
 
@@ -101,7 +101,7 @@ def _is_partition(parts: list[np.ndarray], count: int) -> bool:  # type: ignore[
 @given(st.integers(1, 60), st.integers(1, 60), seeds)
 @few
 def test_iid_splits(count: int, clients: int, seed: int) -> None:
-    """A partition into parts of nearly equal size, the same for the same seed."""
+    """An IID split is a partition into nearly equal parts, determined by the seed."""
     if clients > count:
         with pytest.raises(InputError, match=r"problem\.clients"):
             iid_split(count, clients, seed)
@@ -116,7 +116,7 @@ def test_iid_splits(count: int, clients: int, seed: int) -> None:
 @given(st.integers(1, 80), st.integers(1, 20), st.sampled_from([0.01, 0.1, 1.0, 100.0]), seeds)
 @few
 def test_dirichlet_splits(count: int, clients: int, concentration: float, seed: int) -> None:
-    """A partition without empty clients for any concentration, the same for the same seed."""
+    """A Dirichlet split is a partition without empty clients, determined by the seed."""
     clients = min(clients, count)
     labels = np.random.default_rng(seed).integers(0, 3, count)
     parts = dirichlet_split(labels, clients, concentration, seed)
@@ -127,7 +127,7 @@ def test_dirichlet_splits(count: int, clients: int, concentration: float, seed: 
 
 
 def test_concentration_decides_the_skew() -> None:
-    """A small concentration gives clients of nearly one label, a large one clients like the whole."""
+    """A small concentration gives clients of nearly one label, a large one clients like the whole data."""
     labels = np.repeat([-1.0, 1.0], 500)
 
     def skew(concentration: float) -> float:
@@ -157,7 +157,7 @@ def test_impossible_splits_are_errors() -> None:
     ],
 )
 def test_data_sets(name: str, rows: int, columns: int, two_classes: bool) -> None:
-    """Shapes, the constant column, scaling and outputs of the shipped data sets."""
+    """Shipped data sets have the documented shapes, constant column, scaling and outputs."""
     table = load(name)
     assert table.inputs.shape == (rows, columns)
     assert table.outputs.shape == (rows,)
@@ -194,13 +194,13 @@ def test_the_order_of_digits_decides_the_sign() -> None:
     ],
 )
 def test_unknown_data_sets(name: str) -> None:
-    """Names that are not known, classes that make no sense, and files that do not exist."""
+    """Unknown names, invalid classes, and missing files are errors."""
     with pytest.raises(InputError, match=r"problem\.data"):
         load(name)
 
 
 def test_files(tmp_path: Path) -> None:
-    """npz and csv files are taken unchanged, with the client of each row."""
+    """npz and csv files are read without changes, with the client of each row."""
     inputs, outputs, client = (
         np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
         np.array([1.0, 0.0, -1.0]),
@@ -220,7 +220,7 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_broken_files(tmp_path: Path) -> None:
-    """Missing arrays, shapes that do not fit, numbers that are not finite, text, and too few columns."""
+    """Missing arrays, inconsistent shapes, non-finite numbers, text, and too few columns are errors."""
     inputs, outputs = np.ones((3, 2)), np.ones(3)
     np.savez(tmp_path / "missing.npz", X=inputs)
     np.savez(tmp_path / "shape.npz", X=inputs, y=np.ones(2))
@@ -237,7 +237,7 @@ def test_broken_files(tmp_path: Path) -> None:
 
 
 def test_least_squares_is_the_mean_of_squared_residuals() -> None:
-    """Values and gradients of F_i against the sums over rows, on real data."""
+    """Values and gradients of F_i agree with sums over rows, on real data."""
     table = load("diabetes")
     rows = iid_split(len(table.outputs), 3, 0)
     split = ClientData(tuple(table.inputs[r] for r in rows), tuple(table.outputs[r] for r in rows))
@@ -252,7 +252,7 @@ def test_least_squares_is_the_mean_of_squared_residuals() -> None:
 
 
 def test_data_that_does_not_fit_is_an_error() -> None:
-    """No clients, empty clients, rows without outputs, and batches that are too small or too large."""
+    """No clients, empty clients, rows without outputs, and batches of invalid size are errors."""
 
     def table(*sizes: tuple[int, int]) -> ClientData:
         return ClientData(tuple(np.ones((n, 1)) for n, _ in sizes), tuple(np.ones(n) for _, n in sizes))
@@ -275,7 +275,7 @@ def test_data_that_does_not_fit_is_an_error() -> None:
     [("digits.csv.gz", 0, "load_digits"), ("breast_cancer.csv", 1, "load_breast_cancer")],
 )
 def test_shipped_files_are_what_the_library_loads(name: str, skiprows: int, loader: str) -> None:
-    """Reading a file of scikit-learn's gives the numbers of its loader; one that is not there gives nothing."""
+    """Files of scikit-learn are read with the numbers of its loader; a missing file gives None."""
     shipped = datasets._load_shipped(name, skiprows)
     assert shipped is not None
     for own, loaded in zip(shipped, datasets._loaded(loader), strict=True):
@@ -284,7 +284,7 @@ def test_shipped_files_are_what_the_library_loads(name: str, skiprows: int, load
 
 
 def test_diabetes_is_read_from_the_files_that_the_library_loads() -> None:
-    """Columns, scaled as its loader scales them, and progression are the loader's to the last bit."""
+    """Columns and progression of the diabetes data are those of scikit-learn's loader to the last bit."""
     shipped = datasets._load_diabetes()
     assert shipped is not None
     for own, loaded in zip(shipped, datasets._loaded("load_diabetes"), strict=True):

@@ -1,4 +1,4 @@
-"""Rational functions of an infinitesimal: an ordered field, and what they say near zero."""
+"""Rational functions of an infinitesimal: an ordered field, and their behaviour near zero."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ GERMS = [
 
 
 def at(germ: Any, value: fmpq) -> fmpq:
-    """The value of a rational function at a number."""
+    """Return the value of a rational function at a number."""
     return germ.top(value) / germ.bottom(value) if isinstance(germ, Germ) else germ
 
 
 @pytest.mark.parametrize(("one", "other"), list(itertools.product(GERMS, repeat=2)))
 def test_operations_are_those_of_the_values(one: Germ, other: Germ) -> None:
-    """Sums, products, quotients, powers and comparisons at a small number."""
+    """Sums, products, quotients, powers and comparisons agree with those at a small number."""
     left, right = at(one, SMALL), at(other, SMALL)
     assert at(one + other, SMALL) == left + right
     assert at(one - other, SMALL) == left - right
@@ -63,7 +63,7 @@ def test_numbers_on_either_side(germ: Germ, number: Any) -> None:
 
 
 def test_what_a_germ_is_like() -> None:
-    """Its lowest power with the coefficient there."""
+    """A germ is asymptotic to its lowest power with the coefficient there."""
     germ = (3 * h**2 + h**5) / (2 - h)
     assert (germ.power, germ.leading) == (2, fmpq(3, 2))
     assert (1 / germ).power == -2
@@ -82,7 +82,7 @@ def test_an_infinitesimal_is_below_all_positive_numbers() -> None:
 
 
 def test_germs_in_arrays() -> None:
-    """NumPy multiplies and compares them like other exact numbers."""
+    """NumPy multiplies and compares germs like other exact numbers."""
     matrix = np.array([[fmpq(1), h], [h, fmpq(2)]], dtype=object)
     assert (matrix @ matrix)[0, 0] == 1 + h**2
     assert (matrix @ matrix)[0, 1] == 3 * h

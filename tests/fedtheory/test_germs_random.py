@@ -1,4 +1,4 @@
-"""Random rational functions of an infinitesimal, against their values at a number that is smaller than all roots."""
+"""Random rational functions of an infinitesimal, against their values at a number below all roots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fedtheory.arithmetic.germs import INFINITESIMAL, Germ
 
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 TINY = fmpq(1, 10**400)
-"""Below the smallest root of what so few operations on such small numbers make."""
+"""A number below the smallest root of the results of a few operations on small numbers."""
 TREES = st.recursive(
     st.one_of(st.integers(-4, 4), st.just("h")),
     lambda trees: st.tuples(st.sampled_from(sorted(OPERATIONS)), trees, trees),
@@ -32,14 +32,14 @@ def value(tree: Any, h: Any) -> Any:
 
 
 def sign(number: Any) -> int:
-    """-1, 0 or 1."""
+    """Return the sign -1, 0 or 1."""
     return int(number > 0) - int(number < 0)
 
 
 @settings(max_examples=150, deadline=None)
 @given(TREES, TREES)
 def test_signs_and_orders_are_those_of_values_near_zero(one: Any, other: Any) -> None:
-    """Whatever is computed; division by zero is refused for both or for none."""
+    """Signs and orders agree for all operations; division by zero is an error for both."""
     try:
         first, second = value(one, TINY), value(other, TINY)
     except ZeroDivisionError:
@@ -54,7 +54,7 @@ def test_signs_and_orders_are_those_of_values_near_zero(one: Any, other: Any) ->
 @settings(max_examples=150, deadline=None)
 @given(TREES)
 def test_the_leading_term_is_that_of_the_value(tree: Any) -> None:
-    """The value over c h^v is as near to one as h is small."""
+    """The quotient of the value and c h^v is as close to one as h is small."""
     try:
         number = value(tree, TINY)
     except ZeroDivisionError:

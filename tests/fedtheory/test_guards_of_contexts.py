@@ -1,4 +1,4 @@
-"""Contexts of proofs know no more than their claims say: fluctuations stay, a first step may be the zeroth."""
+"""Contexts of proofs contain no more than their claims: results of clients fluctuate, and a step index may be zero."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from fedtheory.proofs.terms.run_form import RunForm
 
 
 def test_results_of_clients_keep_their_fluctuation() -> None:
-    """Squares of results have those of the expectation and of the fluctuation, which are independent."""
+    """Squares of results are those of the expectation plus those of the independent fluctuation."""
     claim = use_plain_symbols(find("vlaski2023:lemma-5.1"))
     context, result = build_round_context(claim, claim.relations[0]), symbols_of(claim)(q.local_result)
     parts = set(vector(result, context))
@@ -46,7 +46,7 @@ def test_results_of_clients_keep_their_fluctuation() -> None:
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_numbers_of_steps_begin_at_the_first(first: int) -> None:
-    """The zeroth step has a number that is not positive, so that nothing is divided by it."""
+    """The index of the first step may be zero, so it is no denominator."""
     claim = use_plain_symbols(find("liu2022:lemma-1"))
     context = context_of(claim, claim.relations[0], lambda _: None, [])  # type: ignore[arg-type, return-value]
     index, numbers = context.index, numbers_at_steps(context, first)
@@ -57,7 +57,7 @@ def test_numbers_of_steps_begin_at_the_first(first: int) -> None:
 
 
 def test_numbers_of_terms_have_a_sign_that_is_shown() -> None:
-    """Under the conditions of the claim; what may be negative, or may divide by zero, is refused."""
+    """Coefficients need a proved sign under the claim's conditions; others are rejected."""
     claim = use_plain_symbols(find("liu2022:lemma-1"))
     context = context_of(claim, claim.relations[0], lambda _: None, [])  # type: ignore[arg-type, return-value]
     eta = symbols_of(claim)(q.local_step_size)
@@ -78,7 +78,7 @@ def test_values_without_a_name_are_not_written() -> None:
 
 @pytest.mark.parametrize(("each", "total"), [(">", ">="), (">=", ">="), ("==", "==")])
 def test_sums_of_positive_numbers_may_vanish(each: Any, total: str) -> None:
-    """A weight may be zero, so that a sum is not strictly larger where each summand is."""
+    """A weight may be zero, so that a sum is not strictly larger than its terms."""
     claim = use_plain_symbols(find("liu2022:lemma-1"))
     context = context_of(claim, claim.relations[0], lambda _: None, [])  # type: ignore[arg-type, return-value]
     eta = symbols_of(claim)(q.local_step_size)
@@ -98,7 +98,7 @@ def test_sums_of_positive_numbers_may_vanish(each: Any, total: str) -> None:
     ],
 )
 def test_symbols_of_products_have_no_sign_and_no_other_meaning(symbol: sp.Symbol, refusal: str | None) -> None:
-    """A sign of a symbol would be one that its meaning need not have."""
+    """Symbols of products have neither a declared sign nor another meaning."""
     eta, x, y = sp.Symbol("eta", positive=True), *sp.symbols("x y", real=True)
     asked: list[Any] = []
     context: Any = SimpleNamespace(numbers=Numbers(symbols=frozenset({eta})), require_expression=asked.append)
@@ -113,7 +113,7 @@ def test_symbols_of_products_have_no_sign_and_no_other_meaning(symbol: sp.Symbol
 
 
 def test_numbers_stand_outside_of_inverses() -> None:
-    """The inverse of D + eta D is one over 1 + eta times the inverse of D, which changes with the round."""
+    """The inverse of D + eta D is 1/(1 + eta) times the inverse of D, which changes between rounds."""
     claim = use_plain_symbols(find("liu2022:lemma-1"))
     process = context_of(claim, claim.relations[0], lambda _: None, []).process  # type: ignore[arg-type, return-value]
     changing, eta = (symbols_of(claim)(of) for of in (q.round_drift, q.local_step_size))
@@ -123,7 +123,7 @@ def test_numbers_stand_outside_of_inverses() -> None:
 
 
 def test_powers_of_an_indicator_are_the_indicator() -> None:
-    """Only numbers are replaced: expressions with vectors stay, and so do denominators."""
+    """Powers of an indicator are the indicator; expressions with vectors and denominators are not changed."""
     one, x, y = sp.symbols("one x y")
     assert _with_single_powers(one**3 * x + 2 * one * y + y, one) == one * (x + 2 * y) + y
     assert _with_single_powers((one + x) ** 2, one) == one * (1 + 2 * x) + x**2
@@ -133,7 +133,7 @@ def test_powers_of_an_indicator_are_the_indicator() -> None:
 
 
 def test_no_bias_is_bounded_that_the_claim_does_not_name() -> None:
-    """A bound on a quantity that is not named would be one on a symbol of another."""
+    """A bias is bounded only if the claim names it."""
     bias, size = sp.symbols("b eta", positive=True)
     assert _bias(SymbolTable({size: q.local_step_size})) == {}
     found = _bias(SymbolTable({size: q.local_step_size, bias: q.small_step_bias}))
@@ -158,14 +158,14 @@ def test_the_loop_bounds_gradients_and_noise_where_they_are_observed() -> None:
 
 
 def test_iterations_of_a_loop_are_steps_times_rounds() -> None:
-    """If a claim counts them itself, its own symbol is used."""
+    """The number of iterations is steps times rounds, or the claim's own symbol."""
     tau, T, K = sp.symbols("tau T K", positive=True)
     assert _iterations(SymbolTable({tau: q.local_steps, T: q.rounds})) == tau * T
     assert _iterations(SymbolTable({tau: q.local_steps, T: q.rounds, K: q.iterations})) == K
 
 
 def test_a_document_for_a_definition_needs_a_claim_about_one() -> None:
-    """A claim about no algorithm has no definition, and the message says so."""
+    """A document for a definition is rejected for a claim about no algorithm."""
     claim = find("renard2022:thm-2.1")
     assert _require_definition(claim, {}) is None  # type: ignore[func-returns-value]
     with pytest.raises(InputError, match="expected none, for no algorithm as it is now, got 'abc'"):

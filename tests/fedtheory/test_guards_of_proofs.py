@@ -1,4 +1,4 @@
-"""Guards of proofs that refuse, count once, or leave out: each from both sides, against values by hand."""
+"""Guards of proofs that reject, count once, or omit: positive and negative cases, against values by hand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ w = sp.Symbol("w", real=True)
 
 @pytest.mark.parametrize("operator", ["==", "<", ">", "<="])
 def test_a_slack_that_is_not_negative_shows_no_equation(operator: Any) -> None:
-    """Nor a strict relation, whatever term proves it."""
+    """A non-negative slack proves neither an equation nor a strict relation."""
     claim = Claim(id="t:none", lhs=0, relation=operator, rhs=norm_sq(w), where={w: q.point}, place="points")
     proof = TermProof(claim.id, (Axiom("square", (w,)),))
     if operator == "<=":
@@ -50,7 +50,7 @@ def test_a_slack_that_is_not_negative_shows_no_equation(operator: Any) -> None:
     ],
 )
 def test_flat_objectives_are_limits_of_curved_ones(condition: Any, is_limit: bool) -> None:
-    """Conditions on the curvature have to hold near zero as well; others do not matter."""
+    """If L = 0 is a limit of L > 0, conditions on the curvature must hold near zero as well."""
     where = {eta: q.local_step_size, L: q.smoothness}
     claim = Claim(id="t:flat", lhs=q.final_suboptimality, rhs=eta * L, where=where, conditions=[condition])
     known = numbers._numbers_of(claim, numbers._FLAT)
@@ -58,7 +58,7 @@ def test_flat_objectives_are_limits_of_curved_ones(condition: Any, is_limit: boo
 
 
 def test_the_work_of_a_lemma_counts_once() -> None:
-    """However often it is relied on; what it relies on is counted as well, once."""
+    """The work of a lemma, including its own lemmas, counts once, however often it is used."""
     works: dict[str, dict[str, int]] = {"a": {"a": 100, "b": 30}, "b": {"b": 30}, "c": {"c": 7, "b": 30}}
     known: dict[str, int] = {}
     counted = checker._count_once(lambda name: SimpleNamespace(work=works[name]), known)  # type: ignore[arg-type, return-value]
@@ -70,14 +70,14 @@ def test_the_work_of_a_lemma_counts_once() -> None:
 
 
 def test_the_work_of_a_check_by_itself() -> None:
-    """None where it has not been counted."""
+    """The work of a check is None if it was not counted."""
     for work, own in (({"a": 5, "b": 7}, 5), ({"b": 7}, 0), ({}, 0)):
         proof: Any = SimpleNamespace(work=work, claim=SimpleNamespace(id="a"))
         assert missing_assumptions._measure_work(proof) == own
 
 
 def test_papers_without_a_context_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And modules in which the name stands for something else."""
+    """Papers without a context, and modules in which the name means something else, are skipped."""
     real = paper_contexts.paper_contexts()
     assert real
     modules = [SimpleNamespace(CONTEXT=real[0]), SimpleNamespace(), SimpleNamespace(CONTEXT="text")]
@@ -86,7 +86,7 @@ def test_papers_without_a_context_are_left_out(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_outline_of_a_relation_that_is_seen() -> None:
-    """One entry: the slack, by the signs of its symbols."""
+    """The outline of an evident relation has one entry: its slack, by the signs of its symbols."""
     claim: Any = None
     certificate: Any = SimpleNamespace(lemmas=(), roots=())
     group = _link(claim, certificate, Relation(x, "<=", x + y), Positive())
@@ -96,7 +96,7 @@ def test_the_outline_of_a_relation_that_is_seen() -> None:
 
 
 def test_conditions_without_minima() -> None:
-    """A bound by c min(u, v) with c >= 0 is one by c u and by c v, also where one of them always holds."""
+    """A bound by c min(u, v) with c >= 0 is split into bounds by c u and by c v."""
     numbers_ = Numbers(symbols=frozenset({eta, L, x, y}))
     conditions = [
         eta <= 2 * sp.Min(x, y),
@@ -114,7 +114,7 @@ def test_conditions_without_minima() -> None:
 
 
 def test_a_claim_that_relies_on_itself_is_unproved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked for in the proof of a claim that relies on it, it has one step, which says so."""
+    """A claim that uses itself has one failing step that says so."""
     claim = Claim(id="t:self", lhs=eta, rhs=0, where={eta: q.local_step_size})
     claims = {claim.id: claim, "t:another": replace(claim, id="t:another")}
     monkeypatch.setattr(checker, "find", claims.__getitem__)

@@ -31,7 +31,7 @@ def one_client(given_terms: list[tuple[fmpq, fmpq, fmpq]]) -> list[Term]:
 
 
 def test_values_by_hand() -> None:
-    """Width 2: a parabola up to 2, the other way round up to 4, and flat from there on."""
+    """For width 2 the loss is a parabola up to 2, an inverted one up to 4, and flat beyond."""
     at = RATIONAL.array([0, 1, 2, 3, 4, 5, -1, -3, -9])
     width = RATIONAL.array([2])
     assert HAMPEL.value(at, width).tolist() == [0, fmpq(1, 2), 2, fmpq(7, 2), 4, 4, fmpq(1, 2), fmpq(7, 2), 4]
@@ -44,7 +44,7 @@ def test_values_by_hand() -> None:
 @few
 @given(rationals, rationals, widths)
 def test_values_have_these_slopes(left: fmpq, right: fmpq, width: fmpq) -> None:
-    """Simpson's rule is exact for pieces without a kink; together they make the change of the value."""
+    """Simpson's rule on pieces without a kink gives the change of the value."""
     left, right = min(left, right), max(left, right)
     inner = [side * factor * width for side in (-1, 1) for factor in HAMPEL.kinks]
     ends = sorted({left, right, *(place for place in inner if left < place < right)})
@@ -60,7 +60,7 @@ def test_values_have_these_slopes(left: fmpq, right: fmpq, width: fmpq) -> None:
 @few
 @given(terms_of_one, rationals)
 def test_minimisers_are_global(given_terms: list[tuple[fmpq, fmpq, fmpq]], start: fmpq) -> None:
-    """No point of a grid is lower, and none that is as low is nearer to the start."""
+    """No point of a grid is lower, and none of equal value is closer to the start."""
     found = problem(one_client(given_terms), [start], kind="hampel")
     (best,) = found.optimum
     least = found.optimal_value
@@ -75,7 +75,7 @@ def test_minimisers_are_global(given_terms: list[tuple[fmpq, fmpq, fmpq]], start
 
 
 def test_the_nearest_of_equal_minimisers() -> None:
-    """Equal losses at -3 and 3 are as deep: the start decides; between them F is flat."""
+    """Of equal minima at -3 and 3 the one closer to the start is chosen; between them F is flat."""
     apart = [(0, 0, 1, -3, 1), (0, 0, 1, 3, 1)]
     for start, best in ((1, 3), (-1, -3), (9, 3)):
         for arithmetic in (RATIONAL, FLOAT):
@@ -83,7 +83,7 @@ def test_the_nearest_of_equal_minimisers() -> None:
 
 
 def test_a_minimum_on_an_interval() -> None:
-    """Equal losses of width 1 at 0 and 2: their slopes cancel in between, where F is 1, its least value."""
+    """Equal losses of width 1 at 0 and 2 have cancelling gradients in between, where F has its least value 1."""
     for start, best in (("3/2", fmpq(3, 2)), ("1/4", fmpq(1, 4)), (5, 2), (-4, 0)):
         found = problem([(0, 0, 1, 0, 1), (0, 0, 1, 2, 1)], [start], kind="hampel")
         assert found.optimum.tolist() == [best]
@@ -93,7 +93,9 @@ def test_a_minimum_on_an_interval() -> None:
 @few
 @given(terms_of_one)
 def test_constants_are_attained_bounds(given_terms: list[tuple[fmpq, fmpq, fmpq]]) -> None:
-    """L bounds difference quotients of the gradient in modulus, and the Lipschitz constant the gradient itself."""
+    """L bounds difference quotients of the gradient, and the Lipschitz constant bounds the gradient; both are
+    attained.
+    """
     run = loss_run(problem(one_client(given_terms), [0], kind="hampel"))
     grid = RATIONAL.array([fmpq(n, 16) for n in range(-160, 161)])[:, None]
     slopes = run.problem.slopes(grid)[:, 0]
@@ -101,7 +103,7 @@ def test_constants_are_attained_bounds(given_terms: list[tuple[fmpq, fmpq, fmpq]
     assert max(abs(quotients)) <= run.smoothness == run.objective_smoothness
     assert run.smallest_curvature <= min(quotients)
     assert max(slopes * slopes) <= run.lipschitz_sq.value
-    # All kinks are multiples of 1/16 or between two of them: sampled at the middles of pieces the bounds are attained.
+    # All kinks are at multiples of 1/16, or between two of them, so sampling the middle of pieces attains the bounds.
     along = line(run.problem.terms, 0, RATIONAL.identity(1))
     pieces = along._curvatures_of_pieces[:, 0]
     assert run.smoothness == max(abs(pieces))
@@ -123,7 +125,7 @@ def test_assumptions_on_all_of_space() -> None:
 
 
 def test_a_run_by_hand() -> None:
-    """From 3/2 the slope of width 1 is 1/2, and grows on the way to 1: steps of 1 lead to 1, then to 0."""
+    """From 3/2 the gradient of width 1 is 1/2: steps of 1 lead to 1, then to 0."""
     run = loss_run(problem([(0, 0, 1, 0, 1)], ["3/2"], kind="hampel"), rounds=3, size=1, steps=1)
     assert run.trajectory.server_mean[:, 0].tolist() == [fmpq(3, 2), 1, 0, 0]
     assert run.trajectory.server_gradient_sq.tolist() == [fmpq(1, 4), 1, 0, 0]
@@ -132,14 +134,14 @@ def test_a_run_by_hand() -> None:
 
 
 def test_a_start_where_gradients_vanish() -> None:
-    """Beyond twice the width nothing moves, and the gap stays."""
+    """Beyond twice the width the gradient is zero, so that the gap stays constant."""
     run = loss_run(problem([(0, 0, 1, 0, 1)], [5], kind="hampel"), rounds=4, size=1, steps=1)
     assert run.trajectory.server_suboptimality.tolist() == [1] * 5
     assert run.initial_distance_sq == 25
 
 
 def test_run_files_name_the_kind() -> None:
-    """Run files that are written are read again."""
+    """Run files are read back with the kind of loss."""
     run = loss_run(problem([(0, 0, 1, 0, 1), (1, 0, 2, 1, "1/2")], [2], kind="hampel", noise=["1/2", 1]))
     table = run_table(run)
     assert table["problem"]["kind"] == "hampel"

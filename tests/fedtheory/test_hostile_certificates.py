@@ -1,8 +1,8 @@
-"""False claims with certificates from hostile pieces: none is accepted, and with honest pieces many are.
+"""False claims with adversarial certificates are not accepted; true ones with correct certificates are.
 
-The slack of a claim is a sum of honest terms minus a gap that makes it false, as an exact run shows.  A certificate
-has the honest terms and, for the gap, something that adds up to it or nearly does: coefficients of the wrong sign in
-disguise, divisors that vanish on the conditions, roots, symbols that clash, conditions that are not there.
+The slack of a claim is a sum of correct terms minus a gap that makes the claim false on an exact run. A certificate has
+the correct terms, and for the gap adversarial ones: disguised negative coefficients, divisors that vanish under the
+conditions, roots, clashing symbols, missing conditions.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ SINGLE = {"hessians": [[["1"]]], "linear": [["1"]], "start": ["3"]}
 
 @dataclass(frozen=True)
 class Family:
-    """Claims of one place, on one run."""
+    """Claims at one place, on one run."""
 
     stated: dict[str, Any]
-    """Statements that all claims of the family share."""
+    """Arguments that all claims of the family share."""
     reasons: Sequence[Any]
-    """Reasons of terms, or premises of parts."""
+    """Inequalities of terms, or premises of parts."""
     vanishing: Sequence[Any]
     """Numbers that are zero on the run."""
     problem: Any
@@ -77,11 +77,11 @@ class Family:
 
     @property
     def is_sum(self) -> bool:
-        """Whether its certificates are sums of parts rather than terms."""
+        """Return whether its certificates are sums of parts rather than terms."""
         return "place" not in self.stated
 
     def claim(self, stated_slack: Any, below: Any = sp.S.Zero) -> Claim:
-        """The claim with a slack."""
+        """Return the claim with a slack."""
         above = Expectation(stated_slack) if self.stated.get("place") == "step" else stated_slack
         return Claim(id="t:hostile", lhs=below, rhs=below + above, **self.stated)
 
@@ -129,7 +129,7 @@ OF_RUNS = [facts.ONE, facts.MEAN_DRIFT, facts.FINAL_DISTANCE, facts.QUIET, facts
 
 @cache
 def families() -> dict[str, Family]:
-    """Points, steps and runs; with two clients, with one, and with a single local step."""
+    """Return families for points, steps and runs; with two clients, with one, and with a single local step."""
     alone, short, small = M <= 1, tau <= 1, eta <= 1 / L
     flat = sp.Le(M * tau, M, evaluate=False)
     return {
@@ -152,7 +152,7 @@ def families() -> dict[str, Family]:
 
 @dataclass(frozen=True)
 class Tried:
-    """A false claim with the terms of its slack, and the gap that is subtracted."""
+    """A false claim with the terms of its slack, and the subtracted gap."""
 
     family: Family
     claim: Claim
@@ -183,12 +183,12 @@ def _sum(family: Family, terms: Sequence[Any]) -> Any:
 
 
 CLAIMS = 40
-"""So many of each family."""
+"""Number of claims per family."""
 
 
 @cache
 def false_claims(name: str, number: int = CLAIMS) -> list[Tried]:
-    """Claims that an exact run refutes, always the same ones."""
+    """Return fixed claims that an exact run refutes."""
     family, chance, found = families()[name], random.Random(name), []
     for _ in range(20 * number):
         honest, size, reason = _honest(family, chance), 3 * _positive(chance), chance.choice(family.reasons)
@@ -201,14 +201,14 @@ def false_claims(name: str, number: int = CLAIMS) -> list[Tried]:
 
 
 def true_claims(name: str, chance: random.Random) -> tuple[Claim, Any]:
-    """A claim whose slack is a sum of honest terms, and them."""
+    """Return a claim whose slack is a sum of correct terms, with these terms."""
     family = families()[name]
     honest = _honest(family, chance)
     kind = Combination if family.is_sum else Certificate
     return family.claim(_sum(family, honest)), kind(claim="t:hostile", links=[honest])
 
 
-# Hostile pieces.
+# Adversarial terms.
 
 
 DISGUISES: Sequence[Callable[[Any, Any, Any], Any]] = [
@@ -232,7 +232,7 @@ DISGUISES: Sequence[Callable[[Any, Any, Any], Any]] = [
     lambda n, _z, _o: n * (2 - M) + n * (M - 1),
     lambda n, _z, _o: n * M ** (tau - 1) / M**tau * M,
 ]
-"""Numbers that look like others, of the number, one that vanishes, and a positive one."""
+"""Functions that disguise a number, given a vanishing and a positive one."""
 
 
 def _disguise(number: Any, family: Family, chance: random.Random) -> Any:
@@ -240,7 +240,7 @@ def _disguise(number: Any, family: Family, chance: random.Random) -> Any:
 
 
 def _symbols(used: Sequence[Any], chance: random.Random) -> list[Root]:
-    """Symbols for roots: honest ones, of what is zero, such as stand for something else; at times one is missing."""
+    """Return symbols for roots, some of them invalid or missing."""
     others = [[], [], [], [sp.Symbol("r", nonnegative=True)], [M], [eta], [T], [clashing]]
     return [_symbol(one, chance) for one in [*used, *chance.choice(others)] if chance.random() < 0.9]
 
@@ -255,18 +255,18 @@ def _symbol(symbol: Any, chance: random.Random) -> Root:
 
 ge = sp.Ge(T, 1)
 BORROWED = ["liu2022:thm-1", "liu2022:lemma-1.mean", "liu2022:lemma-1"]
-"""Recorded claims of which parts are borrowed."""
+"""Recorded claims from which parts are taken."""
 
 
 @cache
 def borrowed() -> list[Term]:
-    """Terms of recorded certificates."""
+    """Return terms of recorded certificates."""
     links = [link for found in certificates().values() if isinstance(found, Certificate) for link in found.links]
     return [term for link in links if isinstance(link, list) for term in link if len(str(term)) < 200]
 
 
 def _rename(term: Term, family: Family, chance: random.Random) -> Term:
-    """A term of another certificate with symbols of this claim in its own place."""
+    """Return a term of another certificate with symbols of this claim."""
     about = [one for one in term.reason.about if not isinstance(one, str)]
     symbols = set().union(term.coefficient.free_symbols, *(one.free_symbols for one in about))
     known = list(family.stated["where"])
@@ -276,7 +276,7 @@ def _rename(term: Term, family: Family, chance: random.Random) -> Term:
 
 
 def _over(zero: Any, chance: random.Random) -> dict[str, Any]:
-    """Now and then a sum over the clients, of multiples that are negative, nothing, or divided by nothing."""
+    """Return, sometimes, a sum over clients with negative, zero, or undefined multiples."""
     return {"over": chance.choice([ONE, -ONE, 1 / M, zero, 1 / zero])} if chance.random() < 0.2 else {}
 
 
@@ -324,12 +324,12 @@ ODD: Sequence[Callable[..., Term]] = [
     lambda _c, _v, _z, n, reason, *_rest: Term(n, replace(reason, about=tuple(reversed(reason.about)))),
     lambda _c, _v, _z, _n, _reason, family, chance: _rename(chance.choice(borrowed()), family, chance),
 ]
-"""Terms that are not what they should be, of a coefficient, a vector, a number that vanishes, the gap, its reason."""
+"""Invalid terms, from a coefficient, a vector, a vanishing number, the gap, and its inequality."""
 AROUND = [convexity, smoothness, cocoercivity, interpolation]
 
 
 def _conditions(claim: Claim, size: Any, chance: random.Random) -> Any:
-    """Conditions that are dropped, wider, narrower or new; mostly the claim's own."""
+    """Return conditions that are removed, weakened, strengthened or added; mostly the claim's own."""
     own = list(claim.conditions)
     new = [sp.Le(size, 0, evaluate=False), sp.Ge(M, 2), M <= 2, tau <= 1, eta <= 0, sp.Ne(M, 1), sp.Eq(M, 1)]
     wider = [one.func(one.lhs, chance.choice([3, 1, sp.Rational(1, 2)]) * one.rhs, evaluate=False) for one in own]
@@ -337,7 +337,7 @@ def _conditions(claim: Claim, size: Any, chance: random.Random) -> Any:
 
 
 def _other_way(tried: Tried, terms: list[Term], chance: random.Random) -> Any:
-    """A link that is no sum of terms."""
+    """Return a link that is no sum of terms."""
     zero, lengths = chance.choice(tried.family.vanishing), {s: norm_sq(x), z: norm_sq(y)}
     shown = {
         "s": Nonnegative(s, [Term(ONE, square(x))]),
@@ -356,7 +356,7 @@ def _other_way(tried: Tried, terms: list[Term], chance: random.Random) -> Any:
 
 
 def hostile(tried: Tried, chance: random.Random) -> Any:
-    """A certificate of a false claim."""
+    """Return an adversarial certificate of a false claim."""
     family = tried.family
     items = [*tried.honest, *_filling(tried, chance)]
     chance.shuffle(items)
@@ -376,25 +376,25 @@ def hostile(tried: Tried, chance: random.Random) -> Any:
 
 
 OFTEN = [*families(), *["points"] * 4, "steps", "steps", "runs", "runs", "small steps"]
-"""Families that are checked sooner are tried more often."""
+"""Families that are fast to check are tried more often."""
 
 
 def attempt(chance: random.Random) -> tuple[Claim, Any]:
-    """A false claim, and a certificate for it."""
+    """Return a false claim with a certificate."""
     tried = chance.choice(false_claims(chance.choice(OFTEN)))
-    # Multiplied by what is positive the claim is as false as it was.
+    # A positive factor does not change whether a claim is false.
     scale = chance.choice([ONE, ONE, ONE, *POSITIVE])
     return replace(tried.claim, rhs=scale * tried.claim.rhs), hostile(tried, chance)
 
 
 SMALLEST_FIRST = st.randoms(use_true_random=False).map(attempt)
-"""Attempts whose choices Hypothesis sees and makes smaller."""
+"""Attempts whose choices Hypothesis can shrink."""
 MANY = st.integers(0, 2**63).map(random.Random).map(attempt)
-"""Attempts of which it sees a number only, which is quicker."""
+"""Attempts generated from a number, which is faster."""
 
 
 def is_refused(claim: Claim, certificate: Any) -> bool:
-    """Return whether a certificate is refused, with the project's own errors if with any."""
+    """Return whether a certificate is rejected, possibly by one of the project's errors."""
     try:
         return check_certificate(claim, certificate).verdict == "broken"
     except FedtheoryError:
@@ -408,7 +408,7 @@ ENOUGH = settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(SMALLEST_FIRST)
 @settings(ENOUGH, max_examples=200)
 def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:
-    """In a few hundred tries."""
+    """A few hundred adversarial certificates are rejected."""
     assert is_refused(*tried)
 
 
@@ -416,7 +416,7 @@ def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:
 @given(MANY)
 @settings(ENOUGH, max_examples=62_000, database=None)
 def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> None:
-    """In tens of thousands; with those of the other kinds of certificates, in a hundred thousand."""
+    """Tens of thousands of adversarial certificates are rejected."""
     assert is_refused(*tried)
 
 

@@ -1,7 +1,7 @@
-"""False claims about whole runs with certificates of the kinds that mention them: none is accepted.
+"""False claims about whole runs with adversarial certificates of all kinds are not accepted.
 
-A proved claim is made false, as an exact run shows: it claims less, its symbols stand for others, it asks for less, or
-its algorithm is another one.  Its certificate is changed with it, so that as much as can be adds up.
+A proved claim is made false on an exact run: with a smaller bound, other symbols, weaker premises, or another
+algorithm. Its certificate is changed consistently as far as possible.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _parse(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) -> Iterator
 
 @cache
 def runs_of(name: str) -> tuple[Run, ...]:
-    """Runs on which a claim may fail: of its algorithm, or of the update rule with small steps or any clock."""
+    """Return runs on which a claim may fail: of its algorithm, or of the update rule with small steps or any clock."""
     algorithm = name.partition(":")[2].partition(".")[0]
     if algorithm in OF_DEFINITIONS:
         tables = [(p, {"name": algorithm, **keys}) for p in (LINE, PLANE, ALIKE) for keys in OF_DEFINITIONS[algorithm]]
@@ -110,7 +110,7 @@ _SIZES = ("1/200", "1/40", "1/8", "1/2")
 
 @dataclass(frozen=True)
 class Attempt:
-    """A claim, what is said for it, and the definition of its algorithm where it is another one."""
+    """A claim, its certificate, and the changed definition of its algorithm, if any."""
 
     claim: Claim
     certificate: Any
@@ -119,7 +119,7 @@ class Attempt:
 
     @property
     def is_false(self) -> bool:
-        """Whether the claim fails on one of its runs."""
+        """Return whether the claim fails on one of its runs."""
         return any(self._fails_on(run) for run in runs_of(self.name))
 
     def _fails_on(self, run: Run) -> bool:
@@ -129,7 +129,7 @@ class Attempt:
             return False
 
     def _with_own_definition(self, run: Run) -> Run:
-        """The run with the changed definition; `InputError` where it does not allow the run's setting."""
+        """Return the run with the changed definition; raises `InputError` if the setting is not allowed."""
         if self.algorithm is None:
             return run
         assert run.algorithm.defined is not None
@@ -138,7 +138,7 @@ class Attempt:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the certificate proves nothing."""
+        """Return whether the certificate is rejected."""
         if self.algorithm is None:
             return check_certificate(self.claim, self.certificate).verdict == "broken"
         with patch.object(definitions, "definition", lambda _name: self.algorithm):
@@ -146,7 +146,7 @@ class Attempt:
 
 
 def exchanged(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A certificate with another expression for each of them."""
+    """Return a certificate with all expressions mapped."""
     if isinstance(value, InequalityRef):
         return replace(value, about=tuple(exchanged(one, change) for one in value.about))
     if isinstance(value, Fact) or value is None or isinstance(value, str):
@@ -170,11 +170,11 @@ def _scale(chance: random.Random) -> Any:
     )
 
 
-# Ways to make a claim false.
+# Changes that make a claim false.
 
 
 def claims_less(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
-    """A part of the larger side, or of one of its terms; the certificate's numbers are that part of theirs."""
+    """Scale the larger side or one of its terms, and the certificate's numbers with it."""
     scale, part = _scale(chance), chance.choice(["all", "term"])
 
     def less(relation: Relation) -> tuple[Any, Any, Any]:
@@ -195,7 +195,7 @@ _NUMBERS = ("factor", "offset", "level", "least", "gain", "share", "weight", "po
 
 
 def has_other_symbols(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
-    """A multiple of a symbol in the place of it, in the claim and in its certificate, or the other way about."""
+    """Replace a symbol by a multiple of it, in the claim and in its certificate, or vice versa."""
     symbols = sorted(numbers_of(claim).symbols & claim.notation.keys(), key=str)
     if not symbols:
         return claim, certificate
@@ -216,7 +216,7 @@ def _change(condition: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def asks_for_less(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
-    """Assumptions or conditions that are missing, or conditions that are wider."""
+    """Remove assumptions or conditions, or weaken conditions."""
     assumptions = [one for one in claim.assumptions if chance.random() < 0.8]
     wider = [one.func(one.lhs, 4 * one.rhs, evaluate=False) for one in claim.conditions]
     conditions = chance.choice([list(claim.conditions), wider, list(claim.conditions)[1:], []])
@@ -224,7 +224,7 @@ def asks_for_less(claim: Claim, certificate: Any, chance: random.Random) -> tupl
 
 
 def means_something_else(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
-    """A symbol, or what is bounded, that stands for another quantity of the same sign."""
+    """Let a symbol, or the bounded quantity, denote another quantity of the same sign."""
     stated = _state(claim, lambda relation: (relation.left, relation.operator, relation.right))
     symbols = [symbol for symbol, quantity in stated.notation.items() if isinstance(quantity, q.RunQuantity)]
     one = chance.choice(sorted(symbols, key=str))
@@ -243,7 +243,7 @@ def _sign(quantity: Any) -> tuple[bool, bool]:
 
 
 def is_shown_otherwise(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
-    """A sum of which one part is another, or counts otherwise; or a rest that is shown the other way."""
+    """Change one part of a sum or its coefficient, or the proof of the remainder."""
     if isinstance(certificate, FixedPoint):
         return claim, replace(certificate, local_step={"idle": "single", "single": "idle"}[certificate.local_step])
     if not isinstance(certificate, Combination):
@@ -263,7 +263,7 @@ WAYS = (claims_less, has_other_symbols, asks_for_less, means_something_else, is_
 
 
 def other_algorithm(known: FederatedAlgorithm, chance: random.Random) -> FederatedAlgorithm:
-    """A definition of which one number, or one vector, is another; `InputError` where that is none."""
+    """Return a definition with another number or vector; raises `InputError` if it is invalid."""
     part = chance.choice(["local", "server_update", "client_update", "at_optimum", "client", "server"])
     if part == "local":
         changed: Any = tuple(replace(one, step=_other(one.step, known, chance)) for one in known.steps)
@@ -274,9 +274,9 @@ def other_algorithm(known: FederatedAlgorithm, chance: random.Random) -> Federat
 
 
 def rescaled(known: FederatedAlgorithm, chance: random.Random) -> FederatedAlgorithm:
-    """A definition with a multiple of a vector in the place of it: the same, unless the number is now and then another.
+    """Return a definition with a rescaled vector, which is equivalent unless a number is changed as well.
 
-    What starts at zero still does.
+    Vectors that start at zero still do.
     """
     vector, number = chance.choice([*known.client]), chance.choice([eta, eta_sum, tau, importance, 2, 1 + eta])
 
@@ -300,7 +300,7 @@ def _other(expression: Any, known: FederatedAlgorithm, chance: random.Random) ->
 
 
 def attempts(kind: str) -> Iterator[Attempt]:
-    """False claims with certificates of a kind, always the same ones."""
+    """Yield fixed false claims with certificates of a kind."""
     for seed in count():
         chance = random.Random(f"{kind} {seed}")
         name = chance.choice(KINDS[kind])
@@ -323,7 +323,7 @@ def attempts(kind: str) -> Iterator[Attempt]:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_none_is_accepted(kind: str) -> None:
-    """In a few tries."""
+    """A few attempts are rejected."""
     for tried in islice(attempts(kind), 6):
         assert tried.is_refused, tried
 
@@ -331,14 +331,14 @@ def test_none_is_accepted(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_none_is_accepted_in_many_tries(kind: str) -> None:
-    """In hundreds."""
+    """Hundreds of attempts are rejected."""
     for tried in islice(attempts(kind), 300):
         assert tried.is_refused, tried
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_change_all_are_proved(kind: str) -> None:
-    """And none of them fails on a run."""
+    """The unchanged claims are proved, and hold on their runs."""
     for name in KINDS[kind]:
         tried = Attempt(find(name), certificates()[name], name)
         assert not tried.is_refused

@@ -1,8 +1,8 @@
-"""False claims about algorithms that are definitions, with hostile certificates: none is accepted.
+"""False claims about algorithms given by definitions, with adversarial certificates, are not accepted.
 
-A claim that is proved from a definition says more than it did: its bound is smaller, an assumption or a condition is
-missing, a symbol stands for a neighbour of what it stood for.  Where an exact run refutes it, its certificate is
-changed as well: numbers look like others, terms are lost, doubled or new, the function is of what the round draws.
+A claim proved from a definition is strengthened: its bound is smaller, a premise is missing, or a symbol denotes a
+similar quantity. If an exact run refutes it, its certificate is changed as well: disguised numbers, terms removed,
+doubled or added, or a function of random vectors of the round.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ EDGES: Sequence[dict[str, Any]] = (
     {"probability": "1/50"},
     {"momentum": "9/10", "nesterov": True},
 )
-"""Changes of a run: its length, its steps, its participants, coins that never fall or always do."""
+"""Changes of a run to edge cases: its length, its steps, its participants, communication probabilities 0 and 1."""
 
 
 @cache
 def runs(name: str) -> list[Run]:
-    """Exact runs of an algorithm, ordinary ones and such as are at an edge that it has."""
+    """Return exact runs of an algorithm, typical ones and edge cases."""
     problems = [PLANE] if name == "compressed" else [APART, ALIKE]
     tables = [(p, {"local_step_size": "1/8", "rounds": 4} | KEYS[name] | edge) for p in problems for edge in EDGES]
     return [run for problem, keys in tables for run in _run(problem, keys)]
@@ -101,7 +101,7 @@ PROVED: Mapping[str, tuple[str, Callable[[], tuple[Claim, Any]]]] = {
     "one step": ("fedavg", lambda: (ONE_STEP, descent())),
     "sizes of one's own": ("fedavg", lambda: (OWN_SIZES, own_sizes_descent())),
 }
-"""Claims that are proved, the algorithm of each and the certificate."""
+"""Proved claims, each with its algorithm and certificate."""
 NEIGHBOURS: Mapping[Quantity, Sequence[Quantity]] = {
     q.local_step_size: (q.client_step_size, q.server_step_size, q.effective_step_size),
     q.client_step_size: (q.local_step_size,),
@@ -112,7 +112,7 @@ NEIGHBOURS: Mapping[Quantity, Sequence[Quantity]] = {
     q.noise_deviation: (q.noise_at_optimum, q.gradient_dissimilarity),
     q.communication_probability: (q.server_step_size,),
 }
-"""Quantities that are taken for each other."""
+"""Pairs of similar quantities."""
 MEASURED = (q.final_distance_sq, q.final_consensus_distance_sq, q.final_suboptimality)
 
 
@@ -121,7 +121,7 @@ def _record(name: str) -> tuple[Claim, Any]:
 
 
 def _said_to_hold(claim: Claim, chance: random.Random) -> Claim:
-    """A claim that says more, or something else, than one that is proved."""
+    """Return a stronger or different claim than a proved one."""
     share = chance.choice([1, 1, 1, sp.Rational(99, 100), sp.Rational(1, 2), sp.Rational(1, 100), 0])
     changed = replace(claim, rhs=share * claim.rhs)
     if chance.random() < 0.5:
@@ -139,14 +139,14 @@ def _said_to_hold(claim: Claim, chance: random.Random) -> Claim:
 
 
 def _fewer(some: Sequence[Any], chance: random.Random) -> Sequence[Any]:
-    """Without one or two of them."""
+    """Remove one or two entries."""
     left_out = {chance.randrange(len(some)) for _ in range(chance.choice([1, 1, 2]))}
     return tuple(entry for place, entry in enumerate(some) if place not in left_out)
 
 
 @cache
 def false_claims(name: str, number: int = 8) -> list[Claim]:
-    """Claims that exact runs refute, always the same ones."""
+    """Return fixed claims that exact runs refute."""
     (algorithm, proved), chance, found = PROVED[name], random.Random(name), []
     for _ in range(20 * number):
         claim = _said_to_hold(proved()[0], chance)
@@ -157,7 +157,7 @@ def false_claims(name: str, number: int = 8) -> list[Claim]:
     return found
 
 
-# Hostile certificates.
+# Adversarial certificates.
 
 
 def _disguise(number: Any, symbols: Sequence[Any], chance: random.Random) -> Any:
@@ -169,7 +169,7 @@ def _disguise(number: Any, symbols: Sequence[Any], chance: random.Random) -> Any
 
 
 def _terms(terms: Sequence[Term], others: Sequence[Term], symbols: Sequence[Any], chance: random.Random) -> list[Term]:
-    """Terms with one changed, lost, doubled, or added."""
+    """Return terms with one changed, removed, doubled, or added."""
     if not terms:
         return [chance.choice([*others, Term(-symbols[0], one())])]
     at = chance.randrange(len(terms))
@@ -187,7 +187,7 @@ def _terms(terms: Sequence[Term], others: Sequence[Term], symbols: Sequence[Any]
 
 
 ODD = [NOISE, HEARD, START, OPTIMUM, noise_at_y, Average(NOISE), HEARD - Average(HEARD), START - OPTIMUM]
-"""Vectors that a round draws, or that are not where one might think."""
+"""Random vectors of a round, and vectors at other places."""
 ASSUMED = [START_DISTANCE, OPTIMUM_GRADIENTS, MIXING, "bounded variance", "smooth noise", "noise at the comparator"]
 
 
@@ -211,7 +211,7 @@ def _change(certificate: Lyapunov, claim: Claim, chance: random.Random) -> Lyapu
 
 
 def hostile(certificate: Any, claim: Claim, chance: random.Random) -> Any:
-    """A certificate like one that proves something, for another claim."""
+    """Return a changed certificate of another claim."""
     if isinstance(certificate, Lyapunov):
         return _change(certificate, claim, chance)
     cases = [Case(case.largest, _change(case.why, claim, chance)) for case in certificate.cases]
@@ -221,7 +221,7 @@ def hostile(certificate: Any, claim: Claim, chance: random.Random) -> Any:
 
 
 def attempt(chance: random.Random) -> tuple[Claim, Any]:
-    """A false claim, and a certificate for it."""
+    """Return a false claim with a certificate."""
     name = chance.choice(list(PROVED))
     claim = chance.choice(false_claims(name))
     return claim, hostile(PROVED[name][1]()[1], claim, chance)
@@ -234,7 +234,7 @@ TRIES = st.integers(0, 2**63).map(random.Random).map(attempt)
 @given(TRIES)
 @settings(ENOUGH, max_examples=40)
 def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:
-    """In some tries."""
+    """Some attempts are rejected."""
     assert is_refused(*tried)
 
 
@@ -242,7 +242,7 @@ def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:
 @given(TRIES)
 @settings(ENOUGH, max_examples=2200, database=None)
 def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> None:
-    """In thousands."""
+    """Thousands of attempts are rejected."""
     assert is_refused(*tried)
 
 
@@ -258,7 +258,7 @@ def test_claims_are_false_that_were_true(name: str) -> None:
     assert all(is_refused(one, certificate) for one in found)
 
 
-# Algorithms that are said to stay where they are.
+# Algorithms that are claimed to stay at a point.
 
 OF_ALGORITHMS = [
     *(a.update_rule, a.scaffold, a.scaffnew, a.dsgd, a.compressed, a.server_momentum, a.heavy_ball),
@@ -296,14 +296,14 @@ RESTING = st.integers(0, 2**63).map(random.Random).map(evaluate_at_optimum)
 
 
 def is_no_lie(claim: Claim, certificate: FixedPoint) -> bool:
-    """Return whether what is called proved holds on all runs here to which it applies."""
+    """Return whether a claim that counts as proved holds on all applicable runs here."""
     return is_refused(claim, certificate) or not any(is_false(claim, name) for name in KEYS)
 
 
 @given(RESTING)
 @settings(ENOUGH, max_examples=40)
 def test_what_is_said_to_rest_does(tried: tuple[Claim, FixedPoint]) -> None:
-    """In some tries."""
+    """Some fixed points with accepted certificates hold on all runs."""
     assert is_no_lie(*tried)
 
 
@@ -311,7 +311,7 @@ def test_what_is_said_to_rest_does(tried: tuple[Claim, FixedPoint]) -> None:
 @given(RESTING)
 @settings(ENOUGH, max_examples=34_500, database=None)
 def test_what_is_said_to_rest_does_in_many_tries(tried: tuple[Claim, FixedPoint]) -> None:
-    """In thousands."""
+    """Thousands of fixed points with accepted certificates hold on all runs."""
     assert is_no_lie(*tried)
 
 

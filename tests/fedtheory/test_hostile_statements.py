@@ -1,8 +1,8 @@
-"""Certificates that are right, for statements that they do not show: none is accepted.
+"""Correct certificates are not accepted for other statements.
 
-The statement says more than it did: a false relation is added, its sides are exchanged, it is strict, it is about
-another place, its symbols stand for neighbours of what they stood for, its id looks like that of another one.  Or
-the check ends before it is done, and numbers look alike in the arithmetic of a prime.
+The statement is changed: a false relation is added, its sides are exchanged, it is strict, it concerns another place,
+its symbols denote similar quantities, or its id resembles another one. Further tests interrupt a check, and use numbers
+that agree modulo a prime.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ ONE_OF_EACH_KIND = (
 
 
 def verdict(claim: Claim, name: str) -> str:
-    """The verdict on the certificate that a paper has for one claim, for another one of its id."""
+    """Return the verdict on a paper's certificate for another claim with its id."""
     return check_certificate(replace(claim, id=name), certificates()[name]).verdict
 
 
 def restated(claim: Claim, *relations: Relation) -> Claim:
-    """A claim with other relations."""
+    """Return a claim with other relations."""
     where = {**claim.where, **claim.notation}
     return replace(claim, lhs=None, rhs=None, chain=(), also=relations, where=where)
 
@@ -86,7 +86,7 @@ SAYING_MORE: dict[str, Callable[[Claim], Claim]] = {
 
 @pytest.mark.parametrize("name", ONE_OF_EACH_KIND)
 def test_no_certificate_shows_more_than_its_claim(name: str) -> None:
-    """Whatever else is said."""
+    """No certificate proves a strengthened claim."""
     shown = [what for what, more in SAYING_MORE.items() if verdict(more(find(name)), name) == "proved"]
     assert shown == []
 
@@ -94,7 +94,7 @@ def test_no_certificate_shows_more_than_its_claim(name: str) -> None:
 @pytest.mark.parametrize("place", ["run", "path", "round", "points"])
 @pytest.mark.parametrize("name", ["comparator:curvatures.one-step", "comparator:drift.one-step"])
 def test_what_holds_in_expectation_holds_nowhere_else(name: str, place: Any) -> None:
-    """Statements in expectation about a local step hold neither on a path nor for each outcome of a round."""
+    """A statement in expectation at a local step is not proved on a path or for each outcome of a round."""
     assert verdict(replace(find(name), place=place), name) == "broken"
 
 
@@ -136,7 +136,7 @@ NEIGHBOURS: dict[str, list[tuple[Quantity, Quantity]]] = {
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
 def test_symbols_do_not_stand_for_neighbours(name: str) -> None:
-    """In the claim alone, whose certificate has the same symbols."""
+    """A symbol of the claim cannot denote a similar quantity while the certificate is unchanged."""
     claim = restated(find(name), *find(name).relations)
     for known, neighbour in NEIGHBOURS[name]:
         assert known in claim.where.values()
@@ -146,7 +146,7 @@ def test_symbols_do_not_stand_for_neighbours(name: str) -> None:
 
 @pytest.mark.parametrize("end", ["", " ", "\t", "\N{NO-BREAK SPACE}", "\N{ZERO WIDTH SPACE}", "\N{SOFT HYPHEN}"])
 def test_no_id_looks_like_that_of_a_published_claim(end: str, tmp_path: Path) -> None:
-    """Invisible characters make no difference: a word on a user-defined claim would be read as one on the paper's."""
+    """Invisible characters in an id are ignored, since a verdict would be read as one on the paper's claim."""
     file = tmp_path / "mine.py"
     file.write_text(f"""from dataclasses import replace
 from fedtheory.language.registry import find
@@ -166,7 +166,7 @@ LOOK_ALIKE = {
 
 @pytest.mark.parametrize("name", LOOK_ALIKE, ids=LOOK_ALIKE.values())
 def test_no_id_has_symbols_that_look_like_others(name: str, tmp_path: Path) -> None:
-    """The message says which character it is, as people cannot see it."""
+    """The message names the invisible character of an id."""
     file = tmp_path / "mine.py"
     file.write_text(
         f"""from dataclasses import replace
@@ -179,7 +179,7 @@ CLAIM = replace(find("liu2022:lemma-1.loop"), id={name!a}, is_published=False)
 
 
 def test_no_quantity_has_a_name_that_looks_like_another_one() -> None:
-    """Not like that of the noise, whose constant it is not."""
+    """A quantity cannot have a name that resembles another one, such as that of the noise."""
     other = replace(q.noise_deviation, name="noise_dev\N{CYRILLIC SMALL LETTER BYELORUSSIAN-UKRAINIAN I}ation")
     require_wellformed(_noise_is_at_most(q.noise_deviation))
     with pytest.raises(InputError, match="BYELORUSSIAN-UKRAINIAN I"):
@@ -187,7 +187,7 @@ def test_no_quantity_has_a_name_that_looks_like_another_one() -> None:
 
 
 def test_no_document_has_symbols_that_look_like_others() -> None:
-    """Neither in a formula, where Python would read a full-width symbol as a plain one, nor as its own symbol."""
+    """A document cannot use full-width symbols, in a formula or as its own symbol."""
     name = "renard2022:lemma-2.3"
     document = check_certificate(find(name), certificates()[name]).document
     assert document is not None
@@ -209,7 +209,7 @@ NOISY: dict[str, Any] = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["-1"
 
 
 def _noise_is_at_most(quantity: Quantity, **changed: Any) -> Claim:
-    """A claim that the noise of a step is at most a constant, squared."""
+    """Return a claim that the noise of a step is at most a constant, squared."""
     stated: dict[str, Any] = {
         "id": "t:noise",
         "lhs": Expectation(Average(norm_sq(xi))),
@@ -227,7 +227,7 @@ def _by_the_variance(claim: Claim) -> str:
 
 
 def test_a_constant_brings_its_own_assumption_alone() -> None:
-    """The deviation of the noise brings that it is bounded, by no other constant and by no part of it."""
+    """The deviation of the noise implies the bound on the noise, but no other constant does."""
     claim = _noise_is_at_most(q.noise_deviation)
     assert a.unbiased_bounded_variance in claim.assumptions
     assert _by_the_variance(claim) == "proved"
@@ -252,7 +252,7 @@ def test_a_constant_brings_its_own_assumption_alone() -> None:
 
 @pytest.mark.parametrize("name", ["comparator:last-round.error", "landmarks:scaffnew.contraction"])
 def test_a_check_that_is_ended_shows_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither then nor later: what was kept of it does not make a false claim true, nor a true one false."""
+    """An interrupted check proves nothing, and does not affect later checks."""
     one, *_ = find(name).relations
     less = restated(find(name), Relation(one.left, "<=", one.right / 2))
     for most in (10, 10**3, 10**5, 10**6):
@@ -271,7 +271,7 @@ u, v = sp.symbols("u v", positive=True)
     "number", [PRIME * u, u - (PRIME + 1) * u, u / PRIME, (u + v) ** 40 - (u - PRIME * v) ** 40, PRIME**3 * u**61]
 )
 def test_what_vanishes_modulo_a_prime_is_no_zero(number: Any) -> None:
-    """The images of polynomials say how large a quotient may be, and nothing of its value."""
+    """Images modulo a prime bound the size of a quotient, but not its value."""
     assert not is_zero(number)
     assert is_zero(number - sp.expand(number))
     above = reduce_fraction(number * (u + PRIME * v) ** 3 / (u + PRIME * v) ** 2)

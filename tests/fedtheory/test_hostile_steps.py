@@ -1,7 +1,7 @@
-"""False claims about whole runs with hostile certificates that start from local steps: none is accepted.
+"""False claims about whole runs with adversarial certificates from local steps are not accepted.
 
-The right side of a proved claim shrinks until an exact run refutes it.  Its certificate is changed: numbers look like
-others or have another sign, terms are lost or added, conditions and steps are exchanged.
+The right side of a proved claim is reduced until an exact run refutes it. Its certificate is changed: disguised or
+negated numbers, terms removed or added, conditions and steps exchanged.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ STEPS = [
 
 @cache
 def runs() -> Sequence[Run]:
-    """Exact runs of two clients."""
+    """Return exact runs of two clients."""
     tables = [{"problem": {"kind": "quadratic", **problem}, "algorithm": table} for problem, table in SETUPS]
     return [parse_run(table, RATIONAL) for table in tables]
 
 
 @cache
 def false_claims(name: str) -> list[Claim]:
-    """A proved claim with smaller right sides, those that a run refutes."""
+    """Return a proved claim with smaller right sides that a run refutes."""
     claim, shares = find(name), (sp.Rational(1, 2), sp.Rational(1, 10), sp.Rational(1, 1000), sp.S.Zero)
     smaller = [replace(claim, rhs=share * claim.rhs) for share in shares]
     return [one for one in smaller if any(check(one, run).holds is False for run in runs())]
@@ -74,12 +74,12 @@ CHANGES: Sequence[Callable[[Any, Any, Any], Any]] = [
     lambda number, _zero, _symbol: 2 * number,
     lambda _number, _zero, _symbol: sp.S.Zero,
 ]
-"""Other numbers, from a number, from what is zero on some runs, and from a symbol."""
+"""Functions that change a number, given a number that is zero on some runs, and a symbol."""
 
 
 @st.composite
 def attempts(draw: st.DrawFn) -> tuple[Claim, Any]:
-    """A false claim, and a certificate for it."""
+    """Generate a false claim with a certificate."""
     claim = draw(st.sampled_from([one for name in OF_STEPS for one in false_claims(name)]))
     symbols = sorted((symbol for symbol in claim.where if symbol.is_nonnegative), key=str)
     symbol = st.sampled_from(symbols)
@@ -115,7 +115,7 @@ def attempts(draw: st.DrawFn) -> tuple[Claim, Any]:
 @given(attempts())
 @settings(ENOUGH, max_examples=60)
 def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:
-    """In some tries."""
+    """Some attempts are rejected."""
     assert is_refused(*tried)
 
 
@@ -124,7 +124,7 @@ def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:
 @given(attempts())
 @settings(ENOUGH, max_examples=1300, database=None)
 def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> None:
-    """In thousands."""
+    """Thousands of attempts are rejected."""
     assert is_refused(*tried)
 
 

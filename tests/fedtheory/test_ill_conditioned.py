@@ -1,4 +1,4 @@
-"""Numbers on badly scaled problems: right in their printed digits, or refused."""
+"""Badly scaled problems have correct printed digits, or are rejected."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ CERTIFIED_RESIDUAL = 836424.055505915
 
 
 REFUSED_FROM = {"columns": 99, "rotated": 8, "consistent": 8}
-"""Digits of the condition number from which floats refuse: units of columns never matter, residuals do."""
+"""Number of digits of the condition number above which floats are rejected, after scaling of columns."""
 
 
 def longley() -> Problem:
-    """Two clients of eight rows each, as published, with an intercept first."""
+    """Return the Longley problem: two clients of eight rows each, with an intercept first."""
     rows = np.array(LONGLEY, dtype=float)
     inputs = np.column_stack([np.ones(16), rows[:, 1:]])
     data = ClientData((inputs[:8], inputs[8:]), (rows[:8, 0], rows[8:, 0]))
@@ -77,7 +77,7 @@ def test_longley_s_errors_are_refused_in_floats() -> None:
 
 
 def rows_of(condition: float, kind: str) -> tuple[Array, Array]:
-    """Rows (24, 4) with a condition number, by the scales of columns or in all directions, and outputs."""
+    """Return rows (24, 4) with a condition number, by the scales of columns or in all directions, and outputs."""
     generator = np.random.default_rng(3)
     left = np.linalg.qr(generator.normal(size=(24, 4)))[0]
     right = np.eye(4) if kind == "columns" else np.linalg.qr(generator.normal(size=(4, 4)))[0]
@@ -89,7 +89,7 @@ def rows_of(condition: float, kind: str) -> tuple[Array, Array]:
 @pytest.mark.parametrize("kind", ["columns", "rotated", "consistent"])
 @pytest.mark.parametrize("digits", range(13))
 def test_a_ladder_of_condition_numbers(digits: int, kind: str) -> None:
-    """x*, F* and |x*|^2 agree with rationals to all printed digits, or the rows are refused with a way out."""
+    """x*, F* and |x*|^2 agree with rationals to all printed digits, or the rows are rejected with a suggestion."""
     inputs, outputs = rows_of(10.0**digits, kind)
     parts = ((inputs[:9], inputs[9:]), (outputs[:9], outputs[9:]))
     exact = ClientData(*(tuple(RATIONAL.array(part.astype(object)) for part in given) for given in parts))
@@ -106,7 +106,7 @@ def test_a_ladder_of_condition_numbers(digits: int, kind: str) -> None:
 
 @pytest.mark.parametrize("digits", range(0, 13, 2))
 def test_errors_of_runs_on_the_ladder(digits: int) -> None:
-    """Errors after some rounds agree with rationals to all printed digits, or floats refuse them."""
+    """Errors after some rounds agree with rationals to all printed digits, or floats reject them."""
     inputs, outputs = rows_of(10.0**digits, "columns")
     parts = ((inputs[:9], inputs[9:]), (outputs[:9], outputs[9:]))
     exact = ClientData(*(tuple(RATIONAL.array(part.astype(object)) for part in given) for given in parts))
@@ -123,7 +123,7 @@ def test_errors_of_runs_on_the_ladder(digits: int) -> None:
 
 
 def test_columns_that_depend_on_each_other_are_flat() -> None:
-    """Indicator columns that add up to the intercept leave the minimiser nearest to the start."""
+    """With indicator columns that add up to the intercept, the minimiser closest to the start is returned."""
     inputs = np.array([[1.0, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 1]])
     problem = least_squares(ClientData((inputs,), (np.array([1.0, 3, 5, 7]),)), FLOAT.zeros(3))
     assert problem.optimum == pytest.approx([8 / 3, -2 / 3, 10 / 3])
@@ -131,7 +131,7 @@ def test_columns_that_depend_on_each_other_are_flat() -> None:
 
 
 def test_quadratics_without_digits_are_refused() -> None:
-    """A Hessian with a condition number of 1e11 is refused unless scales of the unknowns explain it."""
+    """A Hessian with a condition number of 1e11 is rejected, unless scales of the unknowns explain it."""
     turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
     faint = turn @ np.diag([1.0, 1e-11]) @ turn.T
     hessians = np.stack([(faint + faint.T) / 2])
@@ -142,7 +142,7 @@ def test_quadratics_without_digits_are_refused() -> None:
 
 
 def test_the_refusal_of_a_run_file_names_its_way_out(tmp_path: Path) -> None:
-    """The key, and what to write instead."""
+    """The message names the key, and a suggestion."""
     inputs, outputs = rows_of(1e10, "rotated")
     rows = "a,b,c,d,y,client\n" + "\n".join(
         ",".join(map(repr, [*map(float, x), float(y), 0])) for x, y in zip(inputs, outputs, strict=True)
@@ -154,7 +154,7 @@ def test_the_refusal_of_a_run_file_names_its_way_out(tmp_path: Path) -> None:
 
 
 def test_a_plan_without_digits_is_refused() -> None:
-    """Closed forms of the error would print rounding: the plan names the way out."""
+    """A plan whose errors would be rounding is rejected with a suggestion."""
     problem = longley()
     run = Run(problem, fedavg(problem, rounds=100, local_steps=5, local_step_size=5.2e-13))
     with pytest.raises(InputError, match="standardize = true"):
@@ -162,7 +162,7 @@ def test_a_plan_without_digits_is_refused() -> None:
 
 
 def test_a_start_at_the_optimum_is_one_in_floats() -> None:
-    """Rounding of x* makes no distance: a rate would climb along an error of 1e-33."""
+    """A start at the optimum has distance exactly zero in floats, although x* is rounded."""
     rows = [[["0", "-2"], ["-2", "2"], ["-2", "1"]]]
     problem = {"kind": "least-squares", "inputs": rows, "outputs": [["0", "1", "-1"]], "start": ["1/6", "2/9"]}
     algorithm = {"name": "fedavg", "local_step_size": "1/64", "local_steps": 1, "rounds": 2}
@@ -172,7 +172,7 @@ def test_a_start_at_the_optimum_is_one_in_floats() -> None:
 
 
 def test_rows_factorised_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tall data never stand in memory twice: the triangle of parts has the same Gram matrix, and the same minimiser."""
+    """Tall data are factorised in parts, with the same Gram matrix and minimiser."""
     generator = np.random.default_rng(5)
     data = ClientData(*(tuple(generator.normal(size=(n, *d)) for n in (50, 7, 90)) for d in ((3,), ())), ridge=0.1)
     weights, origin = np.array([0.5, 0.2, 0.3]), np.array([1.0, -1.0, 2.0])

@@ -1,7 +1,7 @@
-"""Smooth functions with a smallest curvature, at two points: what the kernel says of them holds, and is tight.
+"""The interpolation inequality of smooth strongly convex functions at two points holds, and is tight.
 
-It is evaluated on functions whose derivative is piecewise linear with slopes between the smallest and the largest
-curvature, in rationals.  Look-alikes and what would follow from a misread constant are refused.
+The inequality is evaluated in rationals on functions with piecewise linear derivative and curvatures between the two
+constants. Variants, and consequences of another constant, are rejected.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SMALLEST = {"strongly convex": mu, "convex": sp.S.Zero, "smooth": -L}
 
 
 def _derivative(slopes: Sequence[Fraction], at: Fraction) -> Fraction:
-    """A derivative that is zero at 0, and has one slope after the other on intervals of length one, from -2."""
+    """Return a derivative that is zero at 0, and piecewise linear on intervals of length one, from -2."""
     return _integral(lambda piece: slopes[piece], at)
 
 
@@ -53,7 +53,7 @@ def _integral(slope_of: Any, at: Fraction) -> Fraction:
 
 
 def _value(slopes: Sequence[Fraction], at: Fraction) -> Fraction:
-    """The value of a function with this derivative, by the trapezoidal rule on its pieces: exact."""
+    """Return the value of a function with this derivative, by the exact trapezoidal rule on its pieces."""
     sign = 1 if at >= 0 else -1
     total, place = Fraction(0), Fraction(0)
     while place != at:
@@ -89,7 +89,7 @@ AT = st.fractions(-2, 2, max_denominator=3)
     more=st.fractions(0, 2, max_denominator=3),
 )
 def test_it_holds_of_functions(name: str, shares: Any, points: Any, least: Fraction, more: Fraction) -> None:
-    """Equal constants and flat functions included: nothing is divided by their difference."""
+    """The inequality holds also for equal constants and affine functions."""
     most = least + more
     low = {"strongly convex": least, "convex": Fraction(0), "smooth": -most}[name]
     slopes = [low + share * (most - low) for share in shares]
@@ -98,7 +98,7 @@ def test_it_holds_of_functions(name: str, shares: Any, points: Any, least: Fract
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_it_is_attained(name: str) -> None:
-    """By the largest curvature: any larger square would be false."""
+    """The largest curvature attains the inequality, so that no larger square holds."""
     low, most = {"strongly convex": 1, "convex": 0, "smooth": -3}[name], 3
     quadratic = [Fraction(most)] * 4
     assert _evaluate(name, quadratic, (Fraction(1), Fraction(-1)), Fraction(low), Fraction(most)) == 0
@@ -106,14 +106,14 @@ def test_it_is_attained(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["strongly convex", "convex"])
 def test_functions_of_more_curvature_violate_it(name: str) -> None:
-    """Functions that are less convex or less smooth than stated do not satisfy it: it says something."""
+    """Functions that are less convex or less smooth than stated violate the inequality."""
     too_flat, too_bent = [Fraction(-1)] * 4, [Fraction(4)] * 4
     for slopes in (too_flat, too_bent):
         assert _evaluate(name, slopes, (Fraction(1), Fraction(0)), Fraction(int(name != "convex")), Fraction(3)) < 0
 
 
 def test_it_needs_smoothness() -> None:
-    """Convexity alone, or smoothness of another objective, gives nothing."""
+    """Convexity alone, or smoothness of another objective, is not enough."""
     for context in (replace(CURVED, smooth={}), replace(CURVED, smooth={F_i: L})):
         with pytest.raises(Rejected, match="smooth"):
             interpolation(F, x, y).instantiate(context)
@@ -137,7 +137,7 @@ NESTEROV = _claim(mu * L * norm_sq(x - y) + norm_sq(CHANGE), (mu + L) * inner(CH
 
 
 def test_a_certificate_with_it() -> None:
-    """Nesterov (2018), Theorem 2.1.12, is its sum over both orders; half of it is not enough."""
+    """Nesterov (2018), Theorem 2.1.12, is the sum of the inequality over both orders; half of it is not enough."""
     for coefficient, verdict in ((sp.S.One, "proved"), (sp.Rational(1, 2), "broken"), (-sp.S.One, "broken")):
         certificate = Certificate(claim=NESTEROV.id, links=[_both_ways(coefficient)])
         assert check_certificate(NESTEROV, certificate).verdict == verdict
@@ -153,7 +153,7 @@ FALSE: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", FALSE)
 def test_false_claims_are_refused(name: str) -> None:
-    """By no multiple of it, and by no search."""
+    """False claims are proved by no multiple of the inequality, and by no search."""
     lhs, rhs, assumptions, stated = FALSE[name]
     where = (
         {symbol: quantity for symbol, quantity in WHERE.items() if symbol != mu} if a.smooth in assumptions else WHERE
@@ -166,7 +166,7 @@ def test_false_claims_are_refused(name: str) -> None:
 
 
 def test_order_of_the_constants() -> None:
-    """The smallest curvature is at most the largest, of the same objectives alone, and no more than that."""
+    """The smallest curvature is at most the largest one of the same objectives, and nothing more is known."""
     assert list_known_conditions(NESTEROV) == (mu <= L,)
     of_f = {delta: q.objective_smoothness, nu: q.smallest_curvature}
     assert list_known_conditions(_claim(nu * norm_sq(x), delta * norm_sq(x), where={x: q.point, **of_f})) == (

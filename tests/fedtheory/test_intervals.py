@@ -1,4 +1,4 @@
-"""From steps to rounds and from rounds to runs: what follows, what does not, and that the quantities are these."""
+"""From steps to rounds and from rounds to runs: valid and invalid consequences, and the quantities in them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ NOW, LATER, LEAST = Value(F, v), Value(F, v_next), Value(F, w_star)
 
 
 def test_differences_telescope() -> None:
-    """Gaps, their reciprocals and what is added at each step."""
+    """Gaps, their reciprocals, and constants per step telescope."""
     told = Telescoped("a claim")
     assert told.slack(SYMBOLS, NOW - LATER - eta) == theta_start - theta_end - tau * eta
     grown = 1 / (LATER - LEAST) - 1 / (NOW - LEAST) - eta
@@ -78,19 +78,19 @@ def test_differences_telescope() -> None:
     ids=["one gap", "unequal", "a product", "the number of the step", "another model"],
 )
 def test_other_relations_do_not_telescope(slack: Any) -> None:
-    """Only A(v') - A(v) does, with what is the same at every step."""
+    """Only A(v') - A(v), plus constants, telescopes."""
     with pytest.raises(Rejected, match="does not telescope"):
         Telescoped("a claim").slack(SYMBOLS, slack)
 
 
 def test_the_last_step() -> None:
-    """There the number of steps is tau, and the next models are those that the round ends with."""
+    """At the last step the step index is tau, and the next models are those at the end of the round."""
     found = AtEnd("a claim").slack(SYMBOLS, rho * h(x + 1) - (Value(F, w_t_next) - LATER))
     assert sp.simplify(found - (rho * h(tau) - theta_next_start + theta_end)) == 0
 
 
 def test_sums_over_rounds() -> None:
-    """Two differences have a sum that is known; what is the same in every round counts K times."""
+    """Two differences have known sums; constants are multiplied by K."""
     both = Summed("a claim")
     assert (
         both.slack(SYMBOLS, 1 / theta_next_start - 1 / theta_start - eta) == 1 / final_gap - 1 / theta_first - K * eta
@@ -101,7 +101,7 @@ def test_sums_over_rounds() -> None:
 
 
 def test_starts_of_rounds() -> None:
-    """A relation at the start of each round holds for the first one, and after the last if it holds there."""
+    """A relation at the start of each round holds for the first round, and after the last one if it holds there."""
     assert AtFirstStart("a claim").slack(SYMBOLS, theta_start - epsilon) == theta_first - epsilon
     following = AtNextStart("a claim")
     assert following.slack(SYMBOLS, theta_start - epsilon) == theta_next_start - epsilon
@@ -121,11 +121,11 @@ GAPS = "lecture27:thm-2.gaps"
 
 
 def test_nothing_is_divided_by_a_gap_that_may_vanish() -> None:
-    """1/theta means something where a claim divides by theta, or by an epsilon that is not above it."""
+    """1/theta is defined where a claim divides by theta, or by a smaller epsilon."""
     gained = Part(eta, "lecture27:thm-2.each-interval")
     found = combined(eta, "<=", 2 * eta, gained)
     assert f"({theta_start}) may be zero" in found
-    # The conditions of the claim divide by epsilon, which is below the ends.
+    # The conditions of the claim divide by epsilon, a lower bound on the gaps at the ends.
     assert f"{theta_end} > 0" not in found
     divided = 1 / epsilon - 1 / theta_next_start
     assert combined(divided, ">=", 0, Part(divided, ONE), known=[AtNextStart(GAPS)]) == ""
@@ -134,7 +134,7 @@ def test_nothing_is_divided_by_a_gap_that_may_vanish() -> None:
 
 
 def test_a_round_that_starts_at_the_minimum_is_not_summed_over() -> None:
-    """A relation between reciprocals excludes a round that starts at the minimum, and the next round may leave it."""
+    """A relation between reciprocals excludes a round that starts at the minimum, so that it is not summed."""
     whole = certificates()["lecture27:thm-2.last"]
     assert isinstance(whole, Combination)
     less = replace(whole, known=[one for one in whole.known if type(one) is not Derived])
@@ -156,7 +156,7 @@ def test_a_round_that_starts_at_the_minimum_is_not_summed_over() -> None:
 
 
 def test_the_smallest_gap_is_the_smallest_of_ends() -> None:
-    """By definition it is below the ends of the intervals and of the run, and not below their starts."""
+    """The smallest gap is at most those at the ends of the intervals and of the run, but not at their starts."""
     assert sp.Le(epsilon, theta_end) in gap_conditions(CLAIM)
     assert sp.Le(epsilon, final_gap) in gap_conditions(CLAIM)
     assert sp.Le(epsilon, theta_start) not in gap_conditions(CLAIM)
@@ -165,7 +165,7 @@ def test_the_smallest_gap_is_the_smallest_of_ends() -> None:
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3))
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_what_is_taken_for_granted_of_quantities(seed: int, rounds: int, local_steps: int) -> None:
-    """The sums over rounds, the ends of intervals and the smallest gap are what the proofs take them for."""
+    """The sums over rounds, the ends of intervals and the smallest gap have the values that proofs assume."""
     import numpy as np
 
     generator = np.random.default_rng(seed)
@@ -190,19 +190,19 @@ def test_what_is_taken_for_granted_of_quantities(seed: int, rounds: int, local_s
 
 
 STEEPNESS = norm_sq(Gradient(F, v))
-"""Something that differs from step to step."""
+"""A quantity that differs between steps."""
 
 
 @pytest.mark.parametrize("slack", [NOW - LATER - STEEPNESS, (NOW - LATER) * STEEPNESS], ids=["added", "a factor"])
 def test_what_differs_from_step_to_step_does_not_telescope(slack: Any) -> None:
-    """The squared gradient at one step is not that at another one."""
+    """The squared gradient differs between steps."""
     with pytest.raises(Rejected, match="does not telescope"):
         Telescoped("a claim").slack(SYMBOLS, slack)
 
 
 @pytest.mark.parametrize("derived", [Summed("a claim"), AtNextStart("a claim"), AtFirstStart("a claim")])
 def test_other_quantities_of_a_round_stay_with_their_round(derived: Any) -> None:
-    """A relation that names one is neither summed as if it were a number nor moved to another round."""
+    """A relation with such a quantity is neither summed nor moved to another round."""
     symbols = symbols_of(replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}))
     slack = 1 / theta_end - 1 / theta_start + drift if isinstance(derived, Summed) else theta_start - drift
     with pytest.raises(Rejected, match="differs from round to round"):
@@ -210,7 +210,7 @@ def test_other_quantities_of_a_round_stay_with_their_round(derived: Any) -> None
 
 
 def test_nothing_is_divided_by_what_a_claim_does_not_name() -> None:
-    """Denominators of a premise have to be positive, also where they cancel."""
+    """Denominators of a premise must be positive, even if they cancel."""
     where = {symbol: quantity for symbol, quantity in CLAIM.where.items() if quantity is not q.interval_start_gap}
     claim = replace(CLAIM, where=where, lhs=tau, relation="<=", rhs=2 * tau, also=(), id="t:unnamed")
     each = Part(eta, "lecture27:thm-2.each-interval")
@@ -219,7 +219,7 @@ def test_nothing_is_divided_by_what_a_claim_does_not_name() -> None:
 
 
 def test_symbols_that_a_claim_does_not_have_differ_all_the_same() -> None:
-    """Symbols of a premise differ from round to round, whether or not the claim that uses it has them."""
+    """Symbols of a premise differ between rounds, whether or not the claim has them."""
     premise = replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}, id="t:premise", conditions=(), also=())
     premise = replace(premise, lhs=theta_start, relation=">=", rhs=drift)
     proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))

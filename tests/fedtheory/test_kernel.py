@@ -1,4 +1,4 @@
-"""The kernel accepts what follows and nothing else: identities, signs, independence of noise, means over clients."""
+"""The kernel accepts only valid relations: identities, signs, independence of noise, averages over clients."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ IDENTITIES = {
 
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_identities(name: str) -> None:
-    """Both sides have the same normal form, and twice a side that is not zero does not."""
+    """Both sides have the same normal form, and twice a non-zero side does not."""
     left, right = IDENTITIES[name]
     assert holds(left, right)
     assert holds(right, left)
@@ -95,7 +95,7 @@ NO_IDENTITIES = {
 
 @pytest.mark.parametrize("name", NO_IDENTITIES)
 def test_what_does_not_follow(name: str) -> None:
-    """Look-alikes of the rules are not equal."""
+    """Variants of the rules are not equal."""
     left, right = NO_IDENTITIES[name]
     assert not holds(left, right)
 
@@ -136,7 +136,7 @@ INEQUALITIES = {
 
 @pytest.mark.parametrize("name", INEQUALITIES)
 def test_reasons(name: str) -> None:
-    """Each reason is its inequality, with coefficient one and no other, and not the one turned round."""
+    """Each inequality is accepted with coefficient one, and not reversed."""
     reason, smaller, larger = INEQUALITIES[name]
     assert holds(smaller, larger, Term(sp.S.One, reason))
     assert not holds(smaller, larger, Term(sp.Rational(1, 2), reason))
@@ -146,7 +146,7 @@ def test_reasons(name: str) -> None:
 
 @pytest.mark.parametrize("reason", [convexity(F, a, b), cocoercivity(F, a, b), smoothness(F, a, b), assumption("luck")])
 def test_reasons_that_the_theory_does_not_give(reason: Any) -> None:
-    """Convexity, smoothness and assumptions have to be known."""
+    """Convexity, smoothness and assumptions must be in the context."""
     with pytest.raises(Rejected):
         reason.instantiate(THEORY)
     with pytest.raises(Rejected):
@@ -166,10 +166,10 @@ FOLLOW = [
     (sigma / M, ()),
     (sp.S.Zero, ()),
     (-eta / (-L), ()),
-    # Powers of what is not zero, up to one that may be.
+    # Powers of non-zero numbers, and of one that may be zero.
     (1 / (1 - sigma) ** 2, (sigma < 1,)),
     (eta / (1 - sigma) ** 3, (sigma < 1,)),
-    # Squares of what is real, whatever its sign.
+    # Squares of real numbers of any sign.
     ((eta - 1) ** 2, ()),
     (sp.Symbol("n", integer=True, negative=True) ** 2, ()),
 ]
@@ -192,16 +192,16 @@ OPEN = [
     (1 / (1 - sigma) ** 2, ()),
     (1 / (1 - sigma) ** 2, (sigma <= 1,)),
     (1 / (1 - sigma) ** 3, (sigma > 1,)),
-    # Symbols that may be negative, or of which nothing is known.
+    # Symbols that may be negative, or without known sign.
     (sp.Symbol("p", real=True), ()),
     (sp.Symbol("n", integer=True) - 1, ()),
     (sp.Symbol("n", integer=True, negative=True) ** 3, ()),
     (sp.Symbol("n", integer=True, nonnegative=True) - 1, ()),
     (sp.Symbol("L", integer=True, positive=True) - 1, ()),
-    # Names that an auxiliary symbol could have.
+    # Possible names of auxiliary symbols.
     (M - sp.Symbol("M_more", positive=True), ()),
     (eta - sp.Symbol("s_0", positive=True), (eta >= 1,)),
-    # Not rational, not exact, not finite.
+    # Numbers that are not rational, exact or finite.
     (sp.sqrt(eta) - 1, ()),
     (sp.exp(eta) - 1, ()),
     (eta**L, ()),
@@ -213,7 +213,7 @@ OPEN = [
 
 
 def name_symbols_of(*expressions: Any) -> Numbers:
-    """The numbers, and whatever else stands in expressions as a number."""
+    """Return the numbers in expressions."""
     return replace(NUMBERS, symbols=NUMBERS.symbols.union(*(sp.sympify(e).free_symbols for e in expressions)))
 
 
@@ -230,7 +230,7 @@ def test_signs_that_stay_open(coefficient: Any, conditions: tuple[Any, ...]) -> 
 
 
 def test_symbols_that_are_no_numbers_have_no_sign() -> None:
-    """Whatever is declared of them, alone or in a condition."""
+    """Symbols that are no numbers have no sign, whatever is declared for them."""
     unknown = sp.Symbol("u", positive=True)
     assert is_nonnegative(unknown, name_symbols_of(unknown))
     assert not is_nonnegative(unknown, NUMBERS)
@@ -242,7 +242,7 @@ def test_symbols_that_are_no_numbers_have_no_sign() -> None:
 
 @pytest.mark.parametrize("coefficient", [sp.zoo, sp.oo, sp.nan, sp.Float(2.0)])
 def test_coefficients_are_finite_and_exact(coefficient: Any) -> None:
-    """No statement follows with an infinite or a rounded coefficient, nor has one itself."""
+    """Infinite and rounded coefficients are rejected, also in statements."""
     with pytest.raises(Rejected):
         check(sp.S.Zero, norm_sq(a), [Term(coefficient, square(a))], THEORY, ())
     with pytest.raises(Rejected):
@@ -250,13 +250,13 @@ def test_coefficients_are_finite_and_exact(coefficient: Any) -> None:
 
 
 def test_whole_numbers_of_python_are_numbers() -> None:
-    """A coefficient may be a plain integer."""
+    """A coefficient may be a Python integer."""
     assert holds(sp.S.Zero, 2 * norm_sq(a), Term(2, square(a)))
 
 
 @pytest.mark.parametrize("objective", [sp.Symbol("G"), a, c_i, 2 * F_i])
 def test_objectives_have_to_be_declared(objective: Any) -> None:
-    """An unknown symbol, a vector or a multiple is no objective: whether it has a client index is not known."""
+    """An unknown symbol, a vector or a multiple is no objective."""
     for expression in (Value(objective, a), inner(Gradient(objective, a), b)):
         with pytest.raises(Rejected):
             scalar(expression, THEORY)
@@ -274,7 +274,7 @@ def test_objectives_have_to_be_declared(objective: Any) -> None:
     ],
 )
 def test_symbols_have_one_role(roles: Any) -> None:
-    """A symbol that is two things at once, or noise that is no vector, is refused."""
+    """A symbol with two roles, or noise that is no vector, is rejected."""
     with pytest.raises(Rejected):
         replace(THEORY, **roles)
 
@@ -292,7 +292,7 @@ def test_symbols_have_one_role(roles: Any) -> None:
     ],
 )
 def test_outside_the_language(expression: Any) -> None:
-    """Products of random scalars, numbers that differ between clients and unknown symbols are refused."""
+    """Products of random scalars, numbers that differ between clients, and unknown symbols are rejected."""
     with pytest.raises(Rejected):
         scalar(expression, THEORY)
 
@@ -305,7 +305,7 @@ def test_no_vectors(expression: Any) -> None:
 
 
 def test_public_names_are_those_of_their_homes() -> None:
-    """Each is what its module calls so, and nothing else is public."""
+    """Public names are those of their modules, and there are no others."""
     assert set(kernel.__all__) == kernel._HOME_OF.keys()
     for name in kernel.__all__:
         home = importlib.import_module(f"fedtheory.kernel.{kernel._HOME_OF[name]}")
@@ -315,7 +315,7 @@ def test_public_names_are_those_of_their_homes() -> None:
 
 
 def test_statements_are_read_without_the_judge() -> None:
-    """Their language is loaded alone."""
+    """Reading statements imports only their language."""
     asked = "import sys, fedtheory.language.claim; print('fedtheory.kernel.identities' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""Closed list of operations in proofs: others are refused, at every place."""
+"""Closed list of operations in proofs: others are rejected at every place."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REFUSED: dict[str, Any] = {
 
 @pytest.mark.parametrize("expression", ADMITTED, ids=str)
 def test_what_may_be_written(expression: Any) -> None:
-    """Symbols, rationals, sums, products, powers, and the heads of the language; orderings of them as conditions."""
+    """Symbols, rationals, sums, products, powers, functions of the language, and orderings are admitted."""
     require_admitted(expression)
     require_admitted_condition(sp.Le(expression, 7 + a, evaluate=False))
     require_admitted_condition(sp.Le(expression, b * sp.Min(a, 1 / b), evaluate=False))
@@ -45,7 +45,7 @@ def test_what_may_be_written(expression: Any) -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_may_not_be_written(name: str) -> None:
-    """It is refused alone, inside of others, and in conditions."""
+    """Other expressions are rejected alone, inside of others, and in conditions."""
     for expression in (REFUSED[name], *([] if name == "an ordering" else [1 + b * REFUSED[name]])):
         with pytest.raises(Rejected):
             require_admitted(expression)
@@ -56,20 +56,20 @@ def test_what_may_not_be_written(name: str) -> None:
 
 @pytest.mark.parametrize("kinds", [(sp.Pow,), (sp.Symbol, Inner), (Average, Gradient, sp.Rational)], ids=str)
 def test_parts_are_those_that_sympy_finds(kinds: tuple[type, ...]) -> None:
-    """Wherever they stand, and the whole as well."""
+    """All parts are found, including the whole expression."""
     for expression in (*ADMITTED, *REFUSED.values()):
         assert parts_of(expression, *kinds) == expression.atoms(*kinds)
 
 
 @pytest.mark.parametrize("condition", [sp.Ne(a, b), sp.true, a + b, sp.Or(a < b, a > 1)], ids=str)
 def test_conditions_that_are_none(condition: Any) -> None:
-    """Only orderings and equations are."""
+    """Only orderings and equations are conditions."""
     with pytest.raises(Rejected, match="neither an inequality nor an equation"):
         require_admitted_condition(condition)
 
 
 def test_what_is_divided_out_may_still_be_zero() -> None:
-    """A factor of both sides of a fraction says nothing of signs; that it may be zero is found where finiteness is."""
+    """A cancelled factor does not affect signs; whether it may be zero is checked for finiteness."""
     u = sp.Symbol("u", nonnegative=True)
     known = Numbers(symbols=frozenset({u}), maybe_zero=frozenset({u}))
     hidden = sp.sqrt(u) / (sp.sqrt(u) + u)

@@ -1,4 +1,4 @@
-"""A normal form is looked for once in each context: contexts are the same where all that they know is."""
+"""Normal forms are cached by context, and contexts are equal only if all their contents are."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ OTHERWISE: Mapping[str, Any] = {
 
 @pytest.mark.parametrize("what", [one.name for one in fields(Context)])
 def test_theories_differ_in_all_that_they_know(what: str) -> None:
-    """One that knows something else is another context; one that is made again is the same."""
+    """A context with another entry is different; a rebuilt one is equal."""
     other = replace(THEORY, **{what: OTHERWISE[what]})
     assert other not in {THEORY}
     assert replace(other, **{what: getattr(THEORY, what)}) in {THEORY}

@@ -1,4 +1,4 @@
-"""Edges of the kernel against values by hand: what depends on a draw inside, and Bernoulli's inequality."""
+"""Edge cases of the kernel against values by hand: nested random expressions, and Bernoulli's inequality."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.kernel.signs import _is_square, _without_squares, is_nonnegative
 
 @pytest.mark.parametrize("point", [Selected(x_i), w + Selected(x_i), 2 * Selected(x_i)], ids=str)
 def test_gradients_at_sampled_means_are_random(point: sp.Expr) -> None:
-    """A gradient at the mean of the participants is not its own expectation; nor is a sum or a mean of it."""
+    """A gradient at the participants' average is random, and so are sums and averages of it."""
     gradient = Gradient(F, point)
     for random in (gradient, Gradient(F_i, point), LocalSum(gradient), Selected(gradient), w + Average(gradient)):
         assert vector(random, THEORY)
@@ -47,7 +47,7 @@ POWERS = {
 
 @pytest.mark.parametrize("name", POWERS)
 def test_powers_from_one_on(name: str) -> None:
-    """(1 + a)^n is at least 1 + a n for a >= 0 and n = 0, 1, 2, ...; what is false is negative somewhere."""
+    """(1 + a)^n >= 1 + a n for a >= 0 and n = 0, 1, 2, ...; false variants are negative somewhere."""
     number, stands = POWERS[name]
     assert is_nonnegative(number, NUMBERS, ()) is stands
     places = product((sp.S.Half, sp.Integer(3)), map(sp.Integer, range(3)), map(sp.Integer, (2, 5)))
@@ -56,7 +56,7 @@ def test_powers_from_one_on(name: str) -> None:
 
 
 def test_the_work_of_a_composition(monkeypatch: pytest.MonkeyPatch) -> None:
-    """x^3 y at x = u + v and y = 2^640 u: four terms, and 1 + 4 * 11 words, counted before it is made."""
+    """x^3 y at x = u + v and y = 2^640 u has four terms, and 1 + 4 * 11 words, counted in advance."""
     ring = fmpq_mpoly_ctx.get(("u", "v"))
     u, v = ring.gens()
     asked = []
@@ -71,7 +71,9 @@ def test_the_work_of_a_composition(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_even_powers_of_polynomials_are_squares() -> None:
-    """With numbers below only: a square of a quotient may have no value; averages are no polynomials."""
+    """Only numerical denominators are allowed, since a square of a quotient may be undefined; averages are no
+    polynomials.
+    """
     x, y = sp.symbols("x y", real=True)
     z = sp.Symbol("z")
     for factor, square in (
@@ -91,7 +93,7 @@ def test_even_powers_of_polynomials_are_squares() -> None:
 
 
 def test_kinds_of_monomials() -> None:
-    """Inner products, and means and sums around one; a mean of anything else is none of these."""
+    """Inner products, and averages and sums of one, are distinguished from other averages."""
     plain = inner(w, x_i)
     for monomial, expected in (
         (plain, Inner),

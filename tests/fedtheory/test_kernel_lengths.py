@@ -1,4 +1,4 @@
-"""Lengths in the kernel, roots of assumptions, powers from one on, and positive numbers."""
+"""Norms in the kernel, roots of assumptions, powers from one on, and positive numbers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ONE = sp.S.One
 
 
 def length(vector: Expr) -> Expr:
-    """``|vector|``."""
+    """Return ``|vector|``."""
     return sp.sqrt(norm_sq(vector))
 
 
@@ -74,13 +74,13 @@ def test_identities_of_lengths(name: str) -> None:
 
 @pytest.mark.parametrize("factor", [real, zeta, eta - L])
 def test_factors_without_a_sign_stay_inside(factor: Expr) -> None:
-    """A factor that may be negative or zero is not taken out of a length."""
+    """A factor that may be negative or zero is not moved out of a norm."""
     (monomial,) = scalar(length(factor * a), THEORY)
     assert monomial.has(factor) or monomial.free_symbols & factor.free_symbols
 
 
 def test_reasons() -> None:
-    """The triangle inequality, means, Lipschitz gradients and objectives, with their constants."""
+    """The triangle inequality, averages, Lipschitz gradients and objectives are accepted with their constants."""
     assert holds(length(a + 2 * b), length(a) + 2 * length(b), Term(ONE, triangle(a, 2 * b)))
     assert holds(length(Average(c_i)), Average(length(c_i)), Term(ONE, length_of_mean(c_i)))
     apart = Gradient(F_i, a) - Gradient(F_i, b)
@@ -90,7 +90,7 @@ def test_reasons() -> None:
 
 
 def test_lengths_that_are_not_bounded() -> None:
-    """The converse of each reason, and smaller constants, are not accepted."""
+    """The converse of each inequality, and smaller constants, are not accepted."""
     assert not holds(length(a) + length(b), length(a + b), Term(-ONE, triangle(a, b)))
     assert not holds(length(a + b), length(a) + length(b) / 2, Term(ONE, triangle(a, b)))
     assert not holds(Average(length(c_i)), length(Average(c_i)), Term(-ONE, length_of_mean(c_i)))
@@ -98,7 +98,7 @@ def test_lengths_that_are_not_bounded() -> None:
 
 
 def test_a_root_is_not_negative() -> None:
-    """From |v|^2 <= c^2 follows |v| <= c for c >= 0 only, and for this v and c only."""
+    """|v|^2 <= c^2 implies |v| <= c only for c >= 0, this v and this c."""
     assert not holds(length(a - b), -delta, Term(ONE, root("near", -delta, a - b)))
     for bound, of in ((delta / 2, a - b), (delta, a + b), (eta, a - b)):
         with pytest.raises(Rejected):
@@ -107,13 +107,13 @@ def test_a_root_is_not_negative() -> None:
 
 @pytest.mark.parametrize("reason", [lipschitz(F_i, a, b), lipschitz_gradient_length(F, a, b)])
 def test_constants_have_to_be_known(reason: Any) -> None:
-    """An objective without a constant has none."""
+    """An objective without a constant has no Lipschitz inequality."""
     with pytest.raises(Rejected, match="not known to be"):
         holds(sp.S.Zero, sp.S.One, Term(ONE, reason))
 
 
 def test_lengths_of_random_vectors_are_rejected() -> None:
-    """The root of a mean of squares is no mean of lengths."""
+    """The root of an averaged square is no averaged norm."""
     random = replace(THEORY, noise=frozenset({c_i}), share=1 / sp.Symbol("M", positive=True))
     with pytest.raises(Rejected, match="nothing is random"):
         scalar(length(a), random)
@@ -133,7 +133,7 @@ POWERS: dict[str, tuple[Expr, bool]] = {
 
 @pytest.mark.parametrize("name", POWERS)
 def test_powers_of_numbers_from_one_on(name: str) -> None:
-    """They are from one on themselves, where the exponent is not negative; nothing else is said of powers."""
+    """Powers of numbers >= 1 are >= 1 for non-negative exponents; nothing else is known."""
     number, expected = POWERS[name]
     assert is_nonnegative(number, NUMBERS) is expected
 
@@ -153,6 +153,6 @@ POSITIVE: dict[str, tuple[Expr, tuple[Any, ...], bool]] = {
 
 @pytest.mark.parametrize("name", POSITIVE)
 def test_positive_numbers(name: str) -> None:
-    """A number is positive if no part of it is negative, and one of them is positive."""
+    """A number is positive if no part of it is negative, and one part is positive."""
     number, conditions, expected = POSITIVE[name]
     assert is_positive(number, NUMBERS, conditions) is expected

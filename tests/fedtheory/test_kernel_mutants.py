@@ -1,4 +1,4 @@
-"""Every check of the prover matters: in a copy of it in which one of them always passes, some test fails."""
+"""Every check of the prover matters: if it is disabled in a copy, some test fails."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ PATTERNS = (
     "test_windows.py",
     "test_intervals.py",
 )
-"""Tests that try false statements."""
+"""Names of tests that try false statements."""
 
 UNTRIED = (
     "the change in a local step is known for fixed weights",
     "terms when it is multiplied out",
 )
-"""Refusals behind which no false claim is known: what they hold back holds in all runs tried, but is not derived, or
-would be worked out without an end."""
+"""Rejections without a known false claim: the rejected relations hold on all tried runs, but are not derived, or would
+take too much work.
+"""
 
 STEPS = ("signed", "same", "cancels", "balances")
-"""Functions that make a possibly failing step, at every call."""
+"""Functions that create a step that may fail, at every call."""
 
 RECORDER = """
 import collections, json, os, sys
@@ -74,11 +75,11 @@ def pytest_sessionfinish():
     with open(os.environ['TOLD'], 'w') as file:
         json.dump({place: sorted(set(tests)) for place, tests in TOLD.items()}, file)
 """
-"""Notes which test meets which refusal, or which step that does not hold."""
+"""Plugin that records which test meets which rejection, or which failing step."""
 
 
 def _is_check(node: ast.AST) -> bool:
-    """Return whether a node is a condition under which a module refuses, or a step that may not hold."""
+    """Return whether a node is a condition for a rejection, or a step that may fail."""
     if isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
         raised = ast.unparse(node.body[0])
         return raised.startswith("raise Rejected(") and not any(words in raised for words in UNTRIED)
@@ -89,13 +90,13 @@ def _is_check(node: ast.AST) -> bool:
 
 
 def _checks(text: str) -> list[Any]:
-    """The checks of a module, in the order of its lines."""
+    """Return the checks of a module, in the order of its lines."""
     found = [node for node in ast.walk(ast.parse(text)) if _is_check(node)]
     return sorted(found, key=lambda node: (node.lineno, node.col_offset))  # type: ignore[attr-defined]
 
 
 def checks() -> list[tuple[str, int, range]]:
-    """Module of every check, its number, and the lines on which it is met."""
+    """Return the module of every check, its index, and its lines."""
     files = [*sorted((ROOT / "fedtheory/kernel").glob("*.py")), *sorted((ROOT / "fedtheory/proofs").glob("*.py"))]
     found = [(f, n, check) for f in files for n, check in enumerate(_checks(f.read_text(encoding="utf-8")))]
     places = [(f, n, check.body[0] if isinstance(check, ast.If) else check) for f, n, check in found]
@@ -103,7 +104,7 @@ def checks() -> list[tuple[str, int, range]]:
 
 
 def run(copy: Path, chosen: Iterable[str], *options: str, **variables: str) -> int:
-    """The exit code of some tests of the copy."""
+    """Return the exit code of some tests of the copy."""
     environment = {**os.environ, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1", **variables}
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", *options, *chosen]
     return subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False).returncode
@@ -111,7 +112,7 @@ def run(copy: Path, chosen: Iterable[str], *options: str, **variables: str) -> i
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project, to be changed."""
+    """Return a copy of the project."""
     folder = tmp_path_factory.mktemp("mutants")
     for name in ("fedtheory", "verify", "report", "tests", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -131,13 +132,13 @@ def met(copy: Path) -> dict[str, list[str]]:
 
 
 class _Passed(ast.NodeTransformer):
-    """A module in which the check at a place always passes."""
+    """A transformer that makes the check at an index pass."""
 
     def __init__(self, at: tuple[int, int]) -> None:
         self.at = at
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """A refusal never happens, a step holds."""
+        """Remove a rejection, or let a step hold."""
         if _is_check(node) and (node.lineno, node.col_offset) == self.at:  # type: ignore[attr-defined]
             if isinstance(node, ast.If):
                 node.test = ast.Constant(False)
@@ -147,7 +148,7 @@ class _Passed(ast.NodeTransformer):
 
 
 def _without(text: str, number: int) -> str:
-    """The text of a module in which the check of a number always passes."""
+    """Return the text of a module in which one check always passes."""
     check = _checks(text)[number]
     tree = _Passed((check.lineno, check.col_offset)).visit(ast.parse(text))
     return ast.unparse(ast.fix_missing_locations(tree))
@@ -157,7 +158,7 @@ def _without(text: str, number: int) -> str:
 def test_a_prover_that_does_not_check_is_found_out(
     copy: Path, met: dict[str, list[str]], module: str, number: int, lines: range
 ) -> None:
-    """The check at these lines is switched off."""
+    """Without the check at these lines some test fails."""
     file = copy / module
     tests = [test for at in lines for test in met.get(f"{file}:{at}", ())]
     assert tests, "no test meets it"

@@ -1,4 +1,4 @@
-"""Numbers as quotients of polynomials: what they are equal to, what vanishes, and what is no number."""
+"""Numbers as quotients of polynomials: equality, zeros, and invalid numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POINTS = [dict(zip((a, b, c, d), map(sp.Integer, values), strict=True)) for valu
 
 @st.composite
 def numbers(draw: st.DrawFn, depth: int = 3) -> Any:
-    """Sums, products and quotients of symbols and rationals."""
+    """Generate sums, products and quotients of symbols and rationals."""
     if depth == 0 or draw(st.booleans()):
         rational = st.fractions(-3, 3, max_denominator=4).map(lambda q: sp.Rational(q.numerator, q.denominator))
         return draw(st.sampled_from([a, b, c, d]) | rational)
@@ -35,7 +35,7 @@ def numbers(draw: st.DrawFn, depth: int = 3) -> Any:
 @settings(deadline=None)
 @given(numbers(), numbers())
 def test_a_quotient_has_the_values_of_what_it_was_made_of(one: Any, other: Any) -> None:
-    """At points; it is zero where it is zero everywhere, and equal numbers are written the same."""
+    """A quotient has the values of its expression at points, and equal numbers have one form."""
     whole = quotient(one).expression
     for point in POINTS:
         assert whole.xreplace(point) == one.xreplace(point)
@@ -47,7 +47,7 @@ def test_a_quotient_has_the_values_of_what_it_was_made_of(one: Any, other: Any) 
 @settings(deadline=None)
 @given(numbers())
 def test_the_factors_of_a_denominator_multiply_to_it(one: Any) -> None:
-    """And numerator and denominator have no factor in common."""
+    """The factors of a denominator multiply to it, and numerator and denominator have no common factor."""
     found = quotient(one)
     assert is_zero(sp.Mul(*found.factored_denominator()) - found.written(found.denominator))
     assert found.numerator.gcd(found.denominator).is_one()
@@ -56,7 +56,7 @@ def test_the_factors_of_a_denominator_multiply_to_it(one: Any) -> None:
 @settings(deadline=None)
 @given(numbers())
 def test_what_is_shown_to_have_a_sign_has_it(one: Any) -> None:
-    """At points, where the denominator does not vanish."""
+    """A number with a proved sign has it at all points where it is defined."""
     known = Numbers(symbols=frozenset({a, b, c, d}))
     if is_nonnegative(one, known):
         assert all(one.xreplace(point) >= 0 for point in POINTS)
@@ -77,7 +77,7 @@ EQUAL: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", EQUAL)
 def test_symbols_with_rules(name: str) -> None:
-    """Roots are symbols with their squares, symbolic powers symbols next to whole ones."""
+    """Roots are symbols with squares, symbolic powers are symbols next to integer powers."""
     left, right = EQUAL[name]
     assert is_zero(left - right)
     assert not is_zero(left - right + 1)
@@ -100,7 +100,7 @@ BY_ROOTS: dict[str, tuple[Any, bool]] = {
 
 @pytest.mark.parametrize("name", BY_ROOTS)
 def test_squares_of_roots(name: str) -> None:
-    """They are replaced above and below: what is nothing over nothing is no zero."""
+    """Squares of roots are replaced in numerator and denominator; 0/0 is no zero."""
     number, expected = BY_ROOTS[name]
     assert is_zero(number, ROOTS) is expected
     assert not is_zero(number)
@@ -129,7 +129,7 @@ NONE: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", NONE)
 def test_what_is_no_number(name: str) -> None:
-    """It is refused with one line, alone and inside of others."""
+    """An invalid number is rejected with one line, alone and inside of others."""
     for number in (NONE[name], 1 + a * NONE[name]):
         with pytest.raises(Rejected) as refused:
             quotient(number)
@@ -149,7 +149,7 @@ LARGE: dict[str, Any] = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
 def test_numbers_that_are_too_large(name: str) -> None:
-    """They are refused before they are multiplied out."""
+    """Too large numbers are rejected before they are expanded."""
     with pytest.raises(Rejected, match="terms when it is multiplied out"):
         quotient(LARGE[name])
 
@@ -158,14 +158,14 @@ def test_numbers_that_are_too_large(name: str) -> None:
 @settings(deadline=None)
 @given(numbers(), numbers())
 def test_numbers_are_added_and_multiplied(one: Any, other: Any) -> None:
-    """Whatever symbols they have."""
+    """Sums and products agree for all sets of symbols."""
     assert (quotient(one) + quotient(other)).expression == quotient(one + other).expression
     assert (quotient(one) * quotient(other)).expression == quotient(one * other).expression
     assert not quotient(one) + quotient(-one)
 
 
 def test_a_symbol_and_its_root_are_of_one_number() -> None:
-    """Added or multiplied, a symbol is the square of its root where that occurs."""
+    """A symbol is replaced by the square of its root if that occurs."""
     root, symbol, two = quotient(sp.sqrt(a)), quotient(a + b), quotient(sp.sqrt(2))
     assert (symbol + quotient(-1) * root * root).expression == b
     assert (symbol * root).expression == quotient(sp.sqrt(a) ** 3 + b * sp.sqrt(a)).expression
@@ -177,7 +177,7 @@ u, v, w = sp.symbols("u v w", real=True)
 
 
 def test_what_is_linear_is_taken_apart() -> None:
-    """Into coefficients, which may be quotients, and the rest; a symbol that does not occur has none."""
+    """A linear expression is split into coefficients, possibly quotients, and the rest."""
     coefficients, rest = linear((2 * u + 3) / (1 + w**2) + w * u - Average(w), [u, v])
     assert is_zero(coefficients[u] - 2 / (1 + w**2) - w)
     assert coefficients[v] == 0
@@ -203,6 +203,6 @@ def test_what_is_not_linear(name: str) -> None:
 
 
 def test_equal_numbers_have_one_notation() -> None:
-    """A polynomial over another, without a common factor."""
+    """Equal numbers have one form: a polynomial over another, without common factor."""
     assert reduce_fraction((u**2 - v**2) / (u - v)) == u + v
     assert reduce_fraction((u + 1) ** 2 / w) == reduce_fraction(u**2 / w + (2 * u + 1) / w)

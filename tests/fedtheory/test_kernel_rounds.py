@@ -1,4 +1,4 @@
-"""Means with clients' numbers, sums over local steps, noise of one draw, and clients that are drawn."""
+"""Averages with clients' numbers, sums over local steps, noise of one sample, and client sampling."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ EQUATIONS = {
 
 @pytest.mark.parametrize("name", EQUATIONS)
 def test_equations(name: str) -> None:
-    """Both sides have the same normal form, and a side and its double have not."""
+    """Both sides have the same normal form, and a side and its double do not."""
     left, right = EQUATIONS[name]
     assert same(left, right)
     assert not same(left, right + norm_sq(w))
@@ -90,7 +90,7 @@ LOOK_ALIKES = {
 
 @pytest.mark.parametrize("name", LOOK_ALIKES)
 def test_what_does_not_follow(name: str) -> None:
-    """Look-alikes of the rules are not equal."""
+    """Variants of the rules are not equal."""
     left, right = LOOK_ALIKES[name]
     assert not same(left, right)
 
@@ -106,7 +106,7 @@ NUMBERED = replace(
 
 @pytest.mark.parametrize("power", [0, 1, 2, 3])
 def test_sums_of_powers_of_the_number_of_a_step(power: int) -> None:
-    """Sums over the steps 0, 1, ... of what does not change otherwise, by a client's number of steps."""
+    """Sums of powers of the step index over a client's steps are closed forms."""
     ((monomial, found),) = scalar(LocalSum(s_i * step**power * norm_sq(x_i)), NUMBERED).items()
     assert monomial == norm_sq(x_i)
     for steps in (1, 2, 5):
@@ -146,13 +146,13 @@ def test_products_of_drawn_means_by_enumeration(clients: int, drawn: int) -> Non
     [Expectation(p_i), Expectation(Gradient(F_i, p_i)), Selected(s_i * w), Expectation(Selected(p_i))],
 )
 def test_means_that_are_not_known(expression: Any) -> None:
-    """The mean of an iterate is not known, nor are random numbers vectors of the language."""
+    """The expectation of an iterate is not known, and random numbers are no vectors of the language."""
     with pytest.raises(Rejected):
         vector(expression, THEORY)
 
 
 def test_for_every_outcome_a_drawn_mean_is_opaque() -> None:
-    """Without participants to count, the square of a drawn mean is what it is."""
+    """Without client sampling in the context, the square of a participants' average is opaque."""
     pathwise = replace(THEORY, participants=None, noise=frozenset(), common_random_numbers=frozenset())
     assert not same(norm_sq(Selected(x_i)), Average(norm_sq(x_i)), pathwise)
     assert same(norm_sq(Selected(x_i + w)), norm_sq(Selected(x_i)) + 2 * inner(Selected(x_i), w) + norm_sq(w), pathwise)
@@ -184,7 +184,7 @@ def verdict(left: Any, right: Any, assumptions: Any = SAMPLED) -> str:
 
 
 def test_equations_about_a_round() -> None:
-    """For every outcome, or in expectation: with all that is random inside of one."""
+    """Equations hold for every outcome, or in expectation with all random expressions inside."""
     assert verdict(norm_sq(w_next - Selected(psi)), 0) == "proved"
     assert verdict(norm_sq(psi - (w - s_i * LocalSum(g))), 0) == "proved"
     mean = Average(Expectation(psi))
@@ -195,12 +195,12 @@ def test_equations_about_a_round() -> None:
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        # An outcome is not its mean.
+        # An outcome is not its expectation.
         (norm_sq(psi), Expectation(norm_sq(psi))),
         (inner(g - Gradient(F_i, phi), w), 0),
         (norm_sq(Selected(psi) - w), Expectation(norm_sq(Selected(psi) - w))),
         (norm_sq(Selected(psi)), Average(Expectation(norm_sq(psi)))),
-        # Nor is a mean of some the mean of all.
+        # An average over participants is not the average over all clients.
         (norm_sq(Selected(psi) - Average(psi)), 0),
     ],
 )
@@ -222,7 +222,7 @@ def test_rounds_with_full_gradients() -> None:
 
 @pytest.mark.parametrize("extra", [phi, g, LocalSum(g)], ids=["an iterate", "a gradient", "all gradients"])
 def test_the_fluctuation_of_a_result_is_not_independent_of_how_it_came_about(extra: Any) -> None:
-    """If the result of a client is a mean and a fluctuation, nothing that happens inside of the round is known."""
+    """If the result of a client is a mean plus a fluctuation, vectors inside of the round are not known."""
     spread = Expectation(norm_sq(psi - Expectation(psi)))
     whole = Expectation(norm_sq(psi))
     claim = Claim(id="t:spread", lhs=spread, rhs=whole, place="round", where=NOTATION, assumptions=SAMPLED)
@@ -237,13 +237,13 @@ def test_the_fluctuation_of_a_result_is_not_independent_of_how_it_came_about(ext
 
 @pytest.mark.parametrize("missing", [a.uniform_sampling, a.unit_server_step])
 def test_rounds_of_other_kinds(missing: Any) -> None:
-    """Without uniform sampling, or with another server step, nothing is known of a round."""
+    """Without uniform sampling, or with another server step, rounds have no rules."""
     fewer = tuple(assumption for assumption in SAMPLED if assumption is not missing)
     assert verdict(norm_sq(w_next - Selected(psi)), 0, fewer) == "broken"
 
 
 def test_two_different_participants_need_two_clients() -> None:
-    """Products of drawn means divide by M - 1: with one client they stay what they are."""
+    """Products of participants' averages divide by M - 1, so they are opaque for one client."""
     alone = replace(THEORY, numbers=replace(THEORY.numbers, at_least={M: 1, L: 1}))
     both = inner(Selected(x_i), Selected(x_i))
     assert composed(scalar(both, alone)) == both
@@ -253,7 +253,7 @@ def test_two_different_participants_need_two_clients() -> None:
 
 @pytest.mark.parametrize("clients", [1, 2])
 def test_jensen_for_those_that_are_drawn(clients: int) -> None:
-    """In the mean the square of a drawn mean is at most the mean square, and not less than a half of it."""
+    """In expectation the square of a participants' average is at most the average square, but not half of it."""
     context = replace(THEORY, numbers=replace(THEORY.numbers, at_least={M: clients, L: 1}))
     drawn, every = norm_sq(Selected(s_i * x_i)), Average(s_i**2 * norm_sq(x_i))
     reason = mean_of_drawn(s_i * x_i)
@@ -285,7 +285,7 @@ indicator = sp.Symbol("1_i", real=True)
         (M * Average(indicator), L, "proved"),
         (Expectation(indicator * (M * Average(indicator) - indicator)), L * (L - 1) / M, "proved"),
         (Expectation(indicator * M * Average(indicator)), L**2 / M**2, "broken"),
-        # Who takes part is not independent of what depends on it.
+        # Participation is not independent of vectors that depend on it.
         (Expectation(indicator * norm_sq(Selected(psi))), L / M * Expectation(norm_sq(Selected(psi))), "broken"),
         (Expectation(indicator * norm_sq(w_next - w)), L / M * Expectation(norm_sq(w_next - w)), "broken"),
         (Expectation(indicator * norm_sq(Average(indicator * psi))), L**3 / M**3 * norm_sq(w), "broken"),
@@ -306,7 +306,7 @@ def test_indicators_of_participants(left: Any, right: Any, expected: str) -> Non
 
 
 def test_nothing_is_known_of_draws_where_nobody_is_drawn() -> None:
-    """In a context without participants their mean is a vector like any other, and not the mean of all."""
+    """Without sampled participants, their average is an arbitrary vector."""
     without = replace(THEORY, participants=None)
     assert same(inner(Selected(x_i), w), inner(Average(x_i), w), THEORY)
     assert not same(inner(Selected(x_i), w), inner(Average(x_i), w), without)

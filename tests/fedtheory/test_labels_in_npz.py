@@ -1,4 +1,4 @@
-"""Labels in npz files, and what plans and notes say of rows of linear models."""
+"""Labels in npz files, and notes on rows of linear models."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_text_labels_of_a_regression_name_the_other_kind(tmp_path: Path) -> None
 
 
 def test_notes_on_rows_of_models(tmp_path: Path) -> None:
-    """Unlike scales, no constant column, and batches of more rows than a client has; ones count before their signs."""
+    """Notes mention different scales, a missing constant column, and batches larger than a client's data."""
     notes = _run(tmp_path, TRUE).problem.notes
     assert ONES in notes
     assert SCALES not in notes
@@ -76,7 +76,7 @@ def test_notes_on_rows_of_models(tmp_path: Path) -> None:
 
 
 def test_plans_say_why_errors_are_not_defined(tmp_path: Path) -> None:
-    """A hyperplane separates the classes, and nothing penalises large models."""
+    """The plan says that a hyperplane separates the classes and nothing penalises large models."""
     separable = _run(tmp_path, INPUTS[:, 0] > 0, ridge=0)
     assert plan(separable, claims=[]).answer is None
     assert any("errors are not defined: " in note and "add a ridge" in note for note in notes_of(separable))
@@ -84,7 +84,7 @@ def test_plans_say_why_errors_are_not_defined(tmp_path: Path) -> None:
 
 
 def test_step_sizes_far_below_the_planned_one_are_found(tmp_path: Path) -> None:
-    """Inputs of size 1e6: steps of one tenth throw the model far away, and the best are near one over L."""
+    """For inputs of size 1e6 the best step size, close to 1/L, is found far below the planned one."""
     run = _run(tmp_path, TRUE, INPUTS * [1e6, 1e-6])
     answer = plan(run, claims=[]).answer
     assert answer is not None

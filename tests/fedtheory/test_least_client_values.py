@@ -20,7 +20,7 @@ RUN = {
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL])
 def test_least_values_by_hand(arithmetic: Arithmetic) -> None:
-    """-b'H^-1 b/2: -7/10 and -(1 + 1/45)/2 = -23/45, as among the values of all clients at the points of all."""
+    """The values -b'H^-1 b/2 are -7/10 and -(1 + 1/45)/2 = -23/45, also in the table of all clients at all points."""
     run = parse_run(RUN, arithmetic)
     found = run.surrogate.least_client_values
     assert [float(value) for value in found] == pytest.approx([-7 / 10, -23 / 45], rel=1e-14)

@@ -1,4 +1,4 @@
-"""Least values of the numbers of a claim, and which of them are whole, by what they count."""
+"""Lower bounds of the numbers of a claim, and which of them are integers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHERE = {M: q.clients, tau: q.local_steps, T: q.rounds, eta: q.local_step_size, 
 
 
 def test_least_values() -> None:
-    """Counts begin at one, clients at two where there are several; the largest sum of weights is no whole number."""
+    """Counts are at least one, sampled clients at least two if there are several; a sum of weights is no integer."""
     claim = Claim(id="t:least", lhs=eta, rhs=M * tau * T * rho, where=WHERE)
     numbers = numbers_of(resolve(claim))
     assert numbers.at_least == {M: 1, tau: 1, T: 1, rho: 1}

@@ -1,4 +1,4 @@
-"""Lecture 27, sharper than printed: drift that grows by the same in each step, and Theorem 2 against any point."""
+"""Lecture 27, tightened: drift that grows linearly in the steps, and Theorem 2 relative to any point."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DRIFT, BOUND = find("lecture27:thm-2.any-point.drift"), find("lecture27:thm-2.an
 
 
 def test_both_are_below_what_is_printed() -> None:
-    """g_i and h are series in eta beta with positive terms; the sharper bounds are the first ones."""
+    """g_i and h are series in eta beta with positive terms, of which the tightened bounds are the first."""
     for sharper, printed in ((CLIENT, g(x) ** 2), (MEAN, h(x))):
         spare = printed - sharper.also[0].right
         for steps in range(6):
@@ -34,7 +34,7 @@ def test_both_are_below_what_is_printed() -> None:
 
 
 def test_the_drift_of_opposite_slopes_by_hand() -> None:
-    """F_i = x_1^2/2 + x_2 and - x_2: clients part by eta per step, so that the mean square is eta^2 (0 + 1 + 4)/3."""
+    """For F_i = x_1^2/2 +- x_2 clients separate by eta per step, so the average square is eta^2 (0 + 1 + 4)/3."""
     flat = [["1", "0"], ["0", "0"]]
     run = quadratics([flat, flat], [[0, -1], [0, 1]], [0, 0], eta="1/4", steps=3, rounds=2).engine
     (found,) = check(DRIFT, run).comparisons
@@ -43,7 +43,7 @@ def test_the_drift_of_opposite_slopes_by_hand() -> None:
 
 @given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4))
 def test_unequal_clients_too(first: int, second: int, steps: int) -> None:
-    """The drift and the error of clients with shares 1/3 and 2/3 are below their bounds, decided in rationals."""
+    """Drift and error of clients with weights 1/3 and 2/3 are below their bounds, decided in rationals."""
     problem = [[[str(first)]], [[str(second)]]], [[1], [-2]], [1]
     run = quadratics(*problem, eta=f"1/{first + second}", steps=steps, rounds=2, importance=["1/3", "2/3"]).engine
     for claim in (DRIFT, BOUND):
@@ -64,7 +64,7 @@ _FALSE: list[tuple[Claim, dict[str, Any]]] = [
 @pytest.mark.long
 @pytest.mark.parametrize(("claim", "change"), _FALSE, ids=[f"{one.id} {n}" for n, (one, _) in enumerate(_FALSE)])
 def test_no_more_is_proved(claim: Claim, change: dict[str, Any]) -> None:
-    """False variants are not proved by the certificate, and a short search refutes each."""
+    """The certificate does not prove false variants, and a short search refutes each."""
     false = replace(claim, **change)
     assert prove(claim).verdict == "proved"
     assert prove(false).verdict != "proved"
@@ -72,7 +72,7 @@ def test_no_more_is_proved(claim: Claim, change: dict[str, Any]) -> None:
 
 
 def test_long_steps_take_clients_apart() -> None:
-    """F_i = x^2/2 -+ x with eta = 4: the distance is 4, 8 and 28 after steps that may take them 12 apart."""
+    """For F_i = x^2/2 -+ x with eta = 4 the distances 4, 8 and 28 exceed the bound 12."""
     false = replace(CLIENT, conditions=[])
     run = quadratics([[["1"]], [["1"]]], [[-1], [1]], [0], eta=4, steps=3).engine
     assert prove(false).verdict != "proved"
@@ -80,7 +80,7 @@ def test_long_steps_take_clients_apart() -> None:
 
 
 def test_pairs_of_clients_need_equal_shares() -> None:
-    """A bound on all pairs bounds the mean drift with equal shares alone; that on the mean square does with any."""
+    """A bound on all pairs bounds the average drift for equal weights only; one on the average square for any."""
     of_pairs = find("renard2022:lemma-2.3.quiet")
     unequal = replace(of_pairs, assumptions=tuple(one for one in of_pairs.assumptions if one != uniform_shares))
     assert prove(of_pairs).verdict == "proved"

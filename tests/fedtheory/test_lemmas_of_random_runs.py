@@ -1,6 +1,6 @@
-"""Facts that proofs use about runs hold on random runs: any clock, participation law and weights.
+"""Facts that proofs use about runs hold on random runs with any clock, participation law and weights.
 
-The claims are those that are tried at the edge; here few of them are tried on each of many runs.
+The claims are those of the tests on edge cases; here a few of them are tried on each of many runs.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from fedtheory.proofs.decoding import FACTS
 from verify.check import check
 
 AT_ONCE = 25
-"""So many claims are tried on one run."""
+"""Number of claims that are tried on one run."""
 
 
 @cache
 def claims() -> dict[str, Claim]:
-    """Every fact, and what recorded certificates derive from proved claims."""
+    """Return every fact, and the derivations of recorded certificates from proved claims."""
     return {name: _of_fact(name) for name in FACTS} | {name: derived_claim(one) for name, one in DERIVED.items()}
 
 
@@ -41,7 +41,7 @@ def _of_fact(name: str) -> Claim:
 
 
 def problem(clients: int, chance: random.Random) -> dict[str, Any]:
-    """A problem on a line: some clients are flat, some are alike."""
+    """Return a problem in one dimension: some clients are flat, some are equal."""
     curvatures = [chance.choice([0, 1, 2, 3]) for _ in range(clients)]
     slopes = [chance.randint(-2, 2) if curvature else 0 for curvature in curvatures]
     if chance.random() < 0.25:
@@ -57,7 +57,7 @@ def problem(clients: int, chance: random.Random) -> dict[str, Any]:
 
 
 def clock(clients: int, chance: random.Random) -> dict[str, Any]:
-    """A clock, by which clients tie or do not, and weights of those that report."""
+    """Return a clock, with or without ties, and weights of reporting clients."""
     times = [chance.choice(["1", "2", "3", "4", "1/2", "3/2", "2/3"]) for _ in range(clients)]
     keys: dict[str, Any] = chance.choice(
         [
@@ -72,13 +72,13 @@ def clock(clients: int, chance: random.Random) -> dict[str, Any]:
 
 
 def drawn(clients: int, chance: random.Random) -> dict[str, Any]:
-    """A law of participants."""
+    """Return a law of participation."""
     kind = chance.choice(["uniform", "multinomial", "fixed"])
     return {"participation": {"kind": kind, "clients": [0] if kind == "fixed" else chance.randint(1, clients)}}
 
 
 def settings(chance: random.Random) -> dict[str, Any]:
-    """A run file: one, two or three clients."""
+    """Return a run file with one, two or three clients."""
     clients = chance.choice([1, 2, 2, 3])
     algorithm = {
         "local_step_size": chance.choice(["1/8", "1/3", "1", "1/100"]),
@@ -109,7 +109,7 @@ SEEDS = st.integers(0, 2**63)
 @given(SEEDS)
 @hypothesis_settings(ENOUGH, max_examples=12)
 def test_what_is_taken_for_granted_holds(seed: int) -> None:
-    """On some runs."""
+    """The facts hold on some runs."""
     assert refuted(seed) == {}
 
 
@@ -117,12 +117,12 @@ def test_what_is_taken_for_granted_holds(seed: int) -> None:
 @given(SEEDS)
 @hypothesis_settings(ENOUGH, max_examples=3000, database=None)
 def test_what_is_taken_for_granted_holds_on_many_runs(seed: int) -> None:
-    """On thousands."""
+    """The facts hold on thousands of runs."""
     assert refuted(seed) == {}
 
 
 def test_it_is_about_such_runs() -> None:
-    """On a few of them most of it says something."""
+    """On a few runs most facts apply."""
     said = set()
     for seed in range(60):
         chance = random.Random(seed)

@@ -1,7 +1,6 @@
-"""Facts that proofs use about runs hold on exact runs, in particular where some quantity is zero or one.
+"""Facts that proofs use about runs hold on exact runs, including edge cases with quantities zero or one.
 
-Facts, and what follows from the proved claims that certificates rely on, become their own claims, which are checked
-in rationals like any other.
+Facts, and derivations from proved claims, become claims that are checked in rationals.
 """
 
 from __future__ import annotations
@@ -70,13 +69,13 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "coins": (TWO, {**ONCE, "name": "scaffnew", "probability": "1/2", "local_steps": 1}),
     "neighbours": (TWO, {**ONCE, "name": "dsgd", "mixing": [["2/3", "1/3"], ["1/3", "2/3"]], "local_steps": 1}),
 }
-"""Runs of algorithms that are no settings of the update rule."""
+"""Runs of algorithms that are not settings of the update rule."""
 THREE: dict[str, Any] = {"hessians": [[["1"]], [["2"]], [["1"]]], "linear": [["1"], ["-2"], ["4"]], "start": ["3"]}
 ALIKE: dict[str, Any] = {"hessians": [[["2"]]] * 3, "linear": [["1"]] * 3, "start": ["3"]}
 
 
 def _scheduled(policy: str, times: list[str], rounds: int, problem: Any = THREE, **more: Any) -> Any:
-    """A run on a clock; `weights` are those of the aggregation, `clock` more of the clock's keys."""
+    """Return a run on a clock; `weights` are those of the aggregation, `clock` further keys of the clock."""
     clock = {"policy": policy, "times": times, **more.pop("clock", {})}
     return problem, {**ONCE, "rounds": rounds, "clock": clock, "aggregation": more.pop("weights", "time-based"), **more}
 
@@ -108,20 +107,20 @@ ALL = RUNS | UPDATES | OTHERS | SCHEDULES
 
 @cache
 def run(name: str) -> Run:
-    """An exact run."""
+    """Return an exact run."""
     problem, algorithm = ALL[name]
     return parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": algorithm}, RATIONAL)
 
 
 class Recorded(SymbolTable):
-    """Symbols that remember what they stand for."""
+    """Symbols that remember their quantities."""
 
     def __init__(self, where: Any) -> None:
         super().__init__(where)
         self.where = dict(where)
 
     def __call__(self, quantity: Quantity) -> sp.Symbol:
-        """The symbol of a quantity."""
+        """Return the symbol of a quantity."""
         symbol = super().__call__(quantity)
         self.where[symbol] = quantity
         return symbol
@@ -134,7 +133,7 @@ def verdicts(claim: Claim) -> dict[str, bool]:
 
 
 def about(slack: Any, symbol: Recorded, is_zero: bool, **stated: Any) -> Claim:
-    """The claim that something is not negative, or zero."""
+    """Return the claim that an expression is non-negative, or zero."""
     conditions = stated.pop("conditions", ())
     symbols = slack.free_symbols.union(*(one.free_symbols for one in conditions))
     used = {each: quantity for each, quantity in symbol.where.items() if each in symbols}
@@ -153,7 +152,7 @@ OF_NO_RUN_HERE = {"the step size of the corollary"}
 
 @pytest.mark.parametrize("fact", FACTS.values(), ids=lambda fact: fact.name)
 def test_facts_hold_on_runs_at_the_edge(fact: Fact) -> None:
-    """One client, one step, one round, no noise, flat objectives, no reports."""
+    """Facts hold for one client, one step, one round, no noise, flat objectives, or no reports."""
     symbol = Recorded({})
     slack, zero = sp.sympify(fact.slack(symbol)), sp.sympify(fact.zero_condition(symbol))
     conditions = [] if zero == 0 else [sp.Eq(zero, 0, evaluate=False)]
@@ -172,11 +171,11 @@ def derivations() -> dict[str, Derived]:
 
 
 DERIVED = {name: one for name, one in derivations().items() if not isinstance(one, AtEnd)}
-"""Derivations for the last step of a round concern its vectors, and are no claims about a run."""
+"""Derivations for the last step of a round, which concern its vectors and are no claims about a run."""
 
 
 def derived_claim(derived: Derived) -> Claim:
-    """Return the derived relation as a claim about a run, under all that it needs."""
+    """Return the derived relation as a claim about a run, under all required premises."""
     premise = prove(find(derived.claim)).statement
     symbol = Recorded({**premise.where, **premise.notation})
     relation = premise.relations[derived.link]
@@ -190,10 +189,10 @@ def derived_claim(derived: Derived) -> Claim:
 
 @pytest.mark.parametrize("name", DERIVED)
 def test_what_is_derived_from_proved_claims_holds_on_runs_at_the_edge(name: str) -> None:
-    """From steps to rounds, from rounds to the run, from clients and steps of an update to its means."""
+    """Derivations from steps to rounds, rounds to runs, and clients and steps of an update to averages hold."""
     found = verdicts(derived_claim(DERIVED[name]))
     assert all(found.values()), found
-    # The step sizes of a corollary, and weights that are the same in all updates, are those of other runs.
+    # The step sizes of a corollary, and weights that are equal in all updates, need other runs.
     assert len(found) > 1 or type(DERIVED[name]) is Derived
 
 
@@ -205,7 +204,7 @@ ALL |= SMALL_STEPS
 
 
 def test_what_is_proved_is_about_the_update_rule() -> None:
-    """As user-defined claims, the proved ones hold on runs of whatever algorithm, or do not apply to them."""
+    """The proved claims, as user-defined ones, hold on runs of every algorithm, or do not apply."""
     for name in certificates():
         claim = replace(find(name), id="t:own")
         found = {other: check(claim, run(other)).holds for other in OTHERS | SMALL_STEPS}
@@ -213,7 +212,9 @@ def test_what_is_proved_is_about_the_update_rule() -> None:
 
 
 def test_the_server_step_size_of_a_run_of_another_algorithm() -> None:
-    """It may be one, though such a server does not add the averaged change unchanged."""
+    """The server step size of another algorithm may be one, although its server does not simply add the average
+    change.
+    """
     momentum = run("momentum at the server")
     assert a.server_step_of_one.failure(momentum) is None
     assert "is not a setting of it" in str(a.unit_server_step.failure(momentum))

@@ -1,7 +1,7 @@
-"""Facts of the context of a local step hold at every step of exact runs, in expectation and on each path.
+"""Facts of the context of a local step hold at every step of exact runs, in expectation and on paths.
 
-What a vector is in terms of others becomes an equation, and what an assumption says becomes an inequality; both are
-their own claims, which are checked in rationals like any other.
+The expression of a vector by others becomes an equation, an assumption becomes an inequality; both are claims that are
+checked in rationals.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ ASSUMED = {
 
 
 def runs() -> Iterator[Run]:
-    """Those at the edge, and two in the plane, one of them with clients that have the same Hessian."""
+    """Yield the edge cases, and two runs in the plane, one of them with a shared Hessian."""
     yield from map(run, RUNS | UPDATES)
     alike = {**IN_THE_PLANE, "hessians": [[["1", "0"], ["0", "2"]]] * 2}
     for problem in (IN_THE_PLANE, alike):
@@ -95,7 +95,7 @@ def stated(claim: Claim) -> Iterator[tuple[str, str, Expr]]:
 
 
 def in_the_mean(slack: Expr) -> Expr:
-    """A sum whose random terms stand inside an expectation."""
+    """Return a sum with its random terms inside an expectation."""
     parts = sp.Add.make_args(sp.expand(slack))
     random = [part for part in parts if part.atoms(Inner, Value)]
     return Expectation(sp.Add(*random)) + sp.Add(*(part for part in parts if part not in random))
@@ -105,7 +105,7 @@ def in_the_mean(slack: Expr) -> Expr:
 @pytest.mark.parametrize("assumed", ASSUMED)
 @pytest.mark.parametrize("point", POINTS)
 def test_what_a_theory_says_of_steps_holds_at_each_of_them(point: str, assumed: str, place: Any) -> None:
-    """One client, one step, no noise, flat objectives, stale models, unequal weights."""
+    """Facts hold for one client, one step, no noise, flat objectives, stale models, or unequal weights."""
     where: dict[sp.Symbol, Any] = {sp.Symbol(quantity.name): quantity for quantity in (*SHARED, *POINTS[point])}
     shared: dict[str, Any] = {"id": "t:lemma", "place": place, "assumptions": (a.same_local_work, *ASSUMED[assumed])}
     plain = use_plain_symbols(Claim(lhs=0, rhs=0, where=where, **shared))

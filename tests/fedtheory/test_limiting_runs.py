@@ -1,4 +1,4 @@
-"""Runs at the limit of a variable: their quantities are those of runs near it, exactly or but for a vanishing rest."""
+"""Quantities of runs at the limit of a variable agree with those of runs near the limit."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SMALL = fmpq(1, 10**9)
 
 
 def _values(measured: Any, at: fmpq) -> np.ndarray:
-    """Numbers of a quantity, with h in germs replaced."""
+    """Return numbers of a quantity, with h in germs replaced by a number."""
     entries = measured.ravel() if isinstance(measured, np.ndarray) else [measured]
     return np.array([g.top(at) / g.bottom(at) if isinstance(g, Germ) else g for g in entries], dtype=object)
 
 
 def _known(run: Run, limiting: Run) -> Iterator[tuple[RunQuantity, Any]]:
-    """Quantities that a run has, with their values at the limit where these are rational functions."""
+    """Yield quantities of a run, with their values at the limit if these are rational functions."""
     for quantity in QUANTITIES:
         try:
             quantity.measure(run)
@@ -47,13 +47,13 @@ def _known(run: Run, limiting: Run) -> Iterator[tuple[RunQuantity, Any]]:
 @pytest.mark.long
 @pytest.mark.parametrize("instance", [*SYNCHRONOUS, *STALE], ids=str)
 def test_quantities_of_infinitesimal_steps(instance: Instance) -> None:
-    """At a small factor of the step sizes they are the quantities of that run, to the last digit."""
+    """At a small factor of the step sizes the values agree exactly."""
     run = instance.run()
     near, count = run.with_step_factor(SMALL), 0
     for quantity, germs in _known(run, with_infinitesimal_steps(run)):
         exact = quantity.measure(near)
         pairs = zip(_values(germs, SMALL), _values(exact, SMALL), strict=True)
-        # Enclosures of what is irrational are equal to nothing.
+        # Enclosures of irrational numbers are equal to nothing.
         assert all(found == number for found, number in pairs if isinstance(number, fmpq)), quantity.name
         count += not quantity.is_constant
     assert count >= 20
@@ -62,7 +62,7 @@ def test_quantities_of_infinitesimal_steps(instance: Instance) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("instance", SYNCHRONOUS, ids=str)
 def test_quantities_of_endless_rounds(instance: Instance) -> None:
-    """At one over a number of rounds they are those of so many rounds, but for what has vanished by then."""
+    """At one over a number of rounds the values agree up to vanishing terms."""
     run = instance.run()
     rounds, names = 1024, set()
     many = run.with_rounds(rounds)
@@ -75,14 +75,14 @@ def test_quantities_of_endless_rounds(instance: Instance) -> None:
 
 
 def _one(noise: int = 0, start: int = 1) -> Run:
-    """Gradient descent on x^2 / 2 with steps of 1/2."""
+    """Return gradient descent on x^2 / 2 with steps of 1/2."""
     array = RATIONAL.array
     problem = quadratic(array([[[1]]]), array([[0]]), array([start]), noise=array([noise]))
     return Run(problem, fedavg(problem, rounds=4, local_step_size=fmpq(1, 2)))
 
 
 def test_gradient_descent_by_hand() -> None:
-    """The error after k steps is (1/4)^k / 2: over T of them they sum up to 1/6, and to 2/3 with the start."""
+    """The error after k steps is (1/4)^k / 2; the sums over T tend to 1/6, and to 2/3 with the start."""
     endless = with_endless_rounds(_one())
     h = INFINITESIMAL
     assert q.average_suboptimality.on(endless) == h / 6
@@ -102,7 +102,7 @@ def test_noise_by_hand() -> None:
 
 
 def test_directions_without_curvature_keep_the_start() -> None:
-    """One of two dimensions is flat: it adds nothing, and the other one is as on its own."""
+    """A flat dimension adds nothing, and the other one has its own values."""
     array = RATIONAL.array
     problem = quadratic(array([[[1, 0], [0, 0]]]), array([[0, 0]]), array([1, 5]))
     run = Run(problem, fedavg(problem, rounds=4, local_step_size=fmpq(1, 2)))
@@ -110,7 +110,7 @@ def test_directions_without_curvature_keep_the_start() -> None:
 
 
 def test_what_has_no_limit_is_refused() -> None:
-    """Floats, steps that are too large, stale models, and moments of single rounds."""
+    """Floats, too large steps, stale models, and moments of single rounds are rejected."""
     with pytest.raises(Unresolved):
         with_infinitesimal_steps(_one().as_floats())
     with pytest.raises(NotApplicable):

@@ -1,4 +1,4 @@
-"""Linear models on data: minimisers with certificates, constants on the safe side, replicas against plain loops."""
+"""Linear models on data: certified minimisers, safe constants, replicas against plain loops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS = {
 
 
 def model_run(algorithm: dict[str, Any] | None = None, **keys: Any) -> LinearModelRun:
-    """A run on five rows of two clients, or on what the keys say."""
+    """Return a run on five rows of two clients, or with the given keys."""
     problem = {"kind": "logistic", **({} if "data" in keys else ROWS), **keys}
     run = parse_run({"problem": problem, "algorithm": {**STEP, **(algorithm or {})}}, FLOAT)
     assert isinstance(run, LinearModelRun)
@@ -33,13 +33,13 @@ def model_run(algorithm: dict[str, Any] | None = None, **keys: Any) -> LinearMod
 
 
 def plain_gradient(x: Array, labels: Array, w: Array, ridge: float) -> Array:
-    """The gradient of the mean logistic loss, row by row."""
+    """Return the gradient of the average logistic loss, row by row."""
     rows = [-s * row / (1 + np.exp(s * (row @ w))) for row, s in zip(x, labels, strict=True)]
     return np.asarray(np.mean(rows, axis=0) + ridge * w)
 
 
 def test_a_run_without_draws_is_plain_gradient_descent() -> None:
-    """Local steps, the average of the clients, and the loss, against loops."""
+    """Local steps, the client average, and the loss agree with loops."""
     run = model_run()
     data = [(np.array(x, dtype=float), 2.0 * np.array(y) - 1) for x, y in zip(*list(ROWS.values())[:2], strict=True)]
     server = np.zeros(2)
@@ -61,7 +61,7 @@ def test_a_run_without_draws_is_plain_gradient_descent() -> None:
 
 @pytest.mark.parametrize(("data", "ridge"), [("breast_cancer", 0.01), ("digits:3-8", 0.001), ("breast_cancer", 1e-4)])
 def test_the_optimum_is_that_of_scikit_learn(data: str, ridge: float) -> None:
-    """C = 1/(n ridge), the column of ones among the features: its coefficient has the ridge, too."""
+    """With C = 1/(n ridge) and a column of ones, the penalised optimum is that of scikit-learn."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     run = model_run(data=data, clients=4, shares="samples", ridge=ridge)
     model = run.problem.model
@@ -78,7 +78,7 @@ def test_the_optimum_is_that_of_scikit_learn(data: str, ridge: float) -> None:
 
 @pytest.mark.parametrize("data", ["breast_cancer", "digits:3-8"])
 def test_an_intercept_without_penalty_is_that_of_scikit_learn(data: str) -> None:
-    """Its own `fit_intercept` leaves the intercept out of the penalty."""
+    """With `fit_intercept` scikit-learn excludes the intercept from the penalty as well."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     run = model_run(data=data, clients=4, shares="samples", ridge=0.01, penalize_intercept=False)
     model = run.problem.model
@@ -95,7 +95,9 @@ def test_an_intercept_without_penalty_is_that_of_scikit_learn(data: str) -> None
 
 @pytest.mark.parametrize("features", [3, 12], ids=["tall", "wide"])
 def test_numbers_with_a_free_intercept(features: int) -> None:
-    """Values, gradients and the comparator against finite differences and Newton's residual; written and read again."""
+    """Values, gradients and the comparator agree with finite differences and Newton's residual, also after reading
+    back.
+    """
     generator = np.random.default_rng(3)
     inputs = [np.column_stack([generator.standard_normal((4, features)), np.ones(4)]).tolist() for _ in range(2)]
     keys = {"inputs": inputs, "outputs": [[0, 1, 1, 0], [1, 0, 0, 1]], "ridge": 0.3, "penalize_intercept": False}
@@ -117,7 +119,7 @@ def test_numbers_with_a_free_intercept(features: int) -> None:
 
 
 def test_a_minimiser_without_a_ridge_is_certified() -> None:
-    """Classes that overlap have one, in the rows' own directions; it is the nearest to the start."""
+    """Overlapping classes have a minimiser in the span of the rows; the closest to the start is certified."""
     run = model_run(inputs=[[[1, 1], [-1, -1], [2, 2]], [[1, 1]]], outputs=[[1, 0, 0], [0]], ridge=0, start=[1, 0])
     found = run.problem.minimum
     assert np.linalg.norm(run.problem.slopes(found.point[None])) < 1e-14
@@ -127,7 +129,7 @@ def test_a_minimiser_without_a_ridge_is_certified() -> None:
 
 
 def test_classes_that_a_hyperplane_separates_have_no_minimiser() -> None:
-    """Bounds on the gap do not apply, with the reason; the run itself is known."""
+    """Bounds on the gap do not apply to separable classes, with a reason; the run itself is computed."""
     run = model_run(outputs=[[1, 1, 1], [1, 0]], ridge=0)
     with pytest.raises(NoMinimiser, match="separates the two classes: add a ridge"):
         _ = run.initial_gap
@@ -136,7 +138,7 @@ def test_classes_that_a_hyperplane_separates_have_no_minimiser() -> None:
 
 
 def test_rows_on_the_border_leave_the_minimiser_open() -> None:
-    """Classes that touch: the loss falls without end along a direction in which no row is wrong."""
+    """For classes that touch, the loss decreases without end in a direction, so the minimiser is left open."""
     run = model_run(inputs=[[[1], [0]], [[-1], [0]]], outputs=[[1, 1], [0, 0]], ridge=0)
     with pytest.raises(NoMinimiser, match="could be certified"):
         _ = run.problem.optimum
@@ -144,7 +146,7 @@ def test_rows_on_the_border_leave_the_minimiser_open() -> None:
 
 @pytest.mark.parametrize("keys", [{}, {"ridge": 0, "outputs": [[1, 0, 1], [1, 1]]}, {"batch": 2}, {"kind": "huber"}])
 def test_constants_hold_at_random_points(keys: dict[str, Any]) -> None:
-    """Curvatures, noise, dissimilarity and second moments are below their bounds everywhere."""
+    """Curvatures, noise, dissimilarity and second moments are below their bounds at random points."""
     run = model_run(**keys)
     problem, known = run.problem, run.problem.known_everywhere
     generator = np.random.default_rng(0)
@@ -166,7 +168,7 @@ def test_constants_hold_at_random_points(keys: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("replacement", [True, False])
 def test_batches_have_the_mean_and_variance_that_are_stated(replacement: bool) -> None:
-    """All batches of two rows, one by one, and many that are drawn."""
+    """All batches of two rows, and many samples, have the stated mean and variance."""
     run = model_run(batch=2, replacement=replacement)
     problem, point = run.problem, np.array([0.3, -0.2])
     rows = problem.oracle.draw(20_000, np.random.default_rng(1))
@@ -182,7 +184,7 @@ def test_batches_have_the_mean_and_variance_that_are_stated(replacement: bool) -
 
 
 def test_batches_larger_than_all_clients_are_counted() -> None:
-    """Counts of each of three and two rows in a batch of nine give the gradients' mean and variance."""
+    """Batches of nine of three and two rows, by counts, have the mean and variance of the gradients."""
     problem: Any = model_run(batch=9).problem
     oracle = problem.oracle
     assert oracle.are_counted
@@ -201,7 +203,7 @@ def test_batches_larger_than_all_clients_are_counted() -> None:
 
 
 def test_estimates_are_the_same_for_the_same_seed_and_begin_alike() -> None:
-    """Common random numbers: a longer run begins with the shorter one, whatever its step size draws the same."""
+    """With common random numbers a longer run begins with the shorter one, for every step size."""
     run = model_run(batch=1)
     assert run.is_estimated
     longer = run.with_rounds(7)
@@ -211,7 +213,7 @@ def test_estimates_are_the_same_for_the_same_seed_and_begin_alike() -> None:
 
 
 def test_intervals_contain_the_exact_expectation_of_a_small_run() -> None:
-    """One step of one row of each client: all draws are enumerated."""
+    """The intervals contain the enumerated expectation of one step with one row of each client."""
     run = model_run({"rounds": 1, "local_steps": 1}, batch=1)
     problem = run.problem
     rows = [[(i, j)] for i in range(3) for j in (3, 4)]
@@ -224,14 +226,14 @@ def test_intervals_contain_the_exact_expectation_of_a_small_run() -> None:
 
 
 def test_participants_are_sampled() -> None:
-    """One of two clients in a round: its displacement counts twice its weight."""
+    """One of two clients participates per round, with twice its weight."""
     run = model_run({"participation": {"kind": "uniform", "clients": 1}})
     assert run.is_estimated
     assert run.trajectory.server_loss[1] > run.problem.optimal_value
 
 
 def test_the_comparator_balances_value_and_distance() -> None:
-    """It minimises F(y) + |x0 - y|^2 / (2s): its gradient vanishes there."""
+    """The comparator minimises F(y) + |x0 - y|^2 / (2s), with vanishing gradient."""
     run = model_run()
     time = 0.7
     found = comparator_at(run.problem, time)
@@ -255,13 +257,13 @@ def test_the_comparator_balances_value_and_distance() -> None:
     ],
 )
 def test_mistakes_are_named(keys: dict[str, Any], message: str) -> None:
-    """With what was given and what to do."""
+    """An error names the given value and a suggestion."""
     with pytest.raises(InputError, match=message):
         model_run(**keys)
 
 
 def test_labels_may_be_text(tmp_path: Path) -> None:
-    """Sorted, without the spaces around them: the later one is the class 1; missing ones are named."""
+    """Text labels are sorted without surrounding spaces, the later one is class 1; missing ones are named."""
     keys = {"kind": "logistic", "data": "pets.csv", "target": "pet", "client": "site", "ridge": 1}
     rows = ["x,z,pet,site", "1,2,dog,a", "2,1,cat,a", "-1,3,cat,b", "1,1, dog ,b"]
 
@@ -282,7 +284,7 @@ def test_labels_may_be_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["huber", "log-cosh", "softplus"])
 def test_regressions_take_the_same_path(kind: str) -> None:
-    """Their minimisers are stationary, and their gradients those of differences of values."""
+    """Regressions have stationary minimisers, and gradients that agree with differences of values."""
     run = model_run(kind=kind, outputs=[[1, 0.5, -2], [4, 1]])
     problem, point = run.problem, np.array([0.2, 0.1])
     assert np.linalg.norm(problem.slopes(problem.optimum[None])) < 1e-12

@@ -1,4 +1,4 @@
-"""Runs on scalar losses: expectations over all outcomes, the limit of quadratics, frames, and claims."""
+"""Runs on scalar losses: expectations over all outcomes, the quadratic limit, frames, and claims."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ seeds = st.integers(0, 10**6)
 
 
 def test_outcomes_by_hand() -> None:
-    """One client, width 1, from 2 with steps of 1 and noise of size 1: the models are 0 or 2, then -1, 1, 0 or 2."""
+    """One client of width 1, from 2 with steps and noise of size 1, has models 0 or 2, then -1, 1, 0 or 2."""
     run = loss_run(problem([(0, 0, 1, 0, 1)], [2], noise=[1]), rounds=2, size=1, steps=1)
     trajectory = run.trajectory
     assert trajectory.server_mean[:, 0].tolist() == [2, 1, fmpq(1, 2)]
@@ -45,9 +45,9 @@ def test_outcomes_by_hand() -> None:
 
 
 def _models(run: LossRun, coins: dict[tuple[int, int, int], int]) -> list[tuple[list[fmpq], list[list[list[fmpq]]]]]:
-    """A run of one dimension for one outcome of its coins (round, step, client), with plain numbers.
+    """Return a one-dimensional run for one outcome of its noise signs (round, step, client), in plain numbers.
 
-    For each round the model that it starts from, and the clients' iterates.
+    The result has for each round its first model and the clients' iterates.
     """
     at, work = run.problem, run.algorithm.work
     terms = list(zip(at.terms.owners, at.terms.weights, at.terms.centres, at.terms.widths, strict=True))
@@ -71,7 +71,7 @@ def _models(run: LossRun, coins: dict[tuple[int, int, int], int]) -> list[tuple[
 @few
 @given(seeds)
 def test_expectations_are_averages_over_all_coins(seed: int) -> None:
-    """Written out coin by coin, with unequal weights, steps and step sizes and a server step, exactly."""
+    """Expectations agree exactly with the enumeration of noise signs, with unequal weights, steps and step sizes."""
     generator = np.random.default_rng(seed)
     at = problem(random_terms(generator, 2, 1), [3], weights=["1/3", "2/3"], noise=[1, "1/2"])
     algorithm = fedavg(
@@ -101,7 +101,7 @@ def test_expectations_are_averages_over_all_coins(seed: int) -> None:
 
 
 def _twins(noise: bool, even: bool) -> tuple[LossRun, Run]:
-    """Huber losses of huge width, and the quadratics that they are on the way."""
+    """Return Huber losses of huge width, and the quadratics that they equal on the path."""
     wide = 10**9
     given_terms = [(0, 0, 2, 1, wide), (0, 0, 1, "1/2", wide), (1, 0, 4, -1, wide), (2, 0, "1/2", 0, wide)]
     if not noise:
@@ -127,13 +127,13 @@ def _twins(noise: bool, even: bool) -> tuple[LossRun, Run]:
 
 
 ON_ALL_OF_SPACE = {"strong_convexity", "smallest_curvature", "client_strong_convexity", "discounted_suboptimality"}
-"""Constants, and a mean with one in its weights, that are other numbers as Huber losses are no quadratics far away."""
+"""Constants, and averages with them, that differ because Huber losses are not quadratic far away."""
 
 
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("noise", [False, True])
 def test_huge_widths_are_quadratics(noise: bool, even: bool) -> None:
-    """All quantities of a run but the constants of assumptions are those of the moment engine, to the last digit."""
+    """All quantities except constants of assumptions are those of the moment engine, to the last digit."""
     wide, plain = _twins(noise, even)
     everything = [entry for entry in vars(quantities).values() if isinstance(entry, RunQuantity)]
     compared = 0
@@ -153,7 +153,7 @@ def test_huge_widths_are_quadratics(noise: bool, even: bool) -> None:
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("noise", [False, True])
 def test_huge_widths_satisfy_the_same_claims(noise: bool, even: bool) -> None:
-    """Claims without constants of assumptions have the same two sides on both runs, at every kind of place."""
+    """Claims without constants of assumptions have equal sides on both runs, at every kind of place."""
     wide, plain = _twins(noise, even)
     places = set()
     for claim in all_claims().values():
@@ -161,7 +161,7 @@ def test_huge_widths_satisfy_the_same_claims(noise: bool, even: bool) -> None:
         bounded = any(isinstance(n, RunQuantity) and n.region is not None for n in claim.notation.values())
         if bounded or names & ON_ALL_OF_SPACE or claim.rate is not None:
             continue
-        # One sampled path of each kind of noise is another path.
+        # Sampled paths differ between kinds of noise.
         if noise and claim.place == "path":
             continue
         found, expected = check(claim, wide), check(claim, plain)
@@ -170,7 +170,7 @@ def test_huge_widths_satisfy_the_same_claims(noise: bool, even: bool) -> None:
                 assert found.holds == expected.holds, claim.id
                 continue
             places.add(claim.place)
-            # Enclosures of the same root are the same text.
+            # Enclosures of equal roots are compared as text.
             assert str(found.worst.lhs) == str(expected.worst.lhs), claim.id
             assert str(found.worst.rhs) == str(expected.worst.rhs), claim.id
     assert places >= {"run", "step", "points"}
@@ -192,7 +192,7 @@ RUNS: dict[str, LossRun] = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", RUNS)
 def test_every_claim_gets_a_check(name: str) -> None:
-    """Each claim of every source is applicable or says why not, and nothing else is raised."""
+    """Each claim of every source applies or gives a reason, without another error."""
     run = RUNS[name]
     claims = [claim for claim in all_claims().values() if claim.rate is None or run.arithmetic is FLOAT]
     found = [check(claim, run) for claim in claims]
@@ -202,14 +202,14 @@ def test_every_claim_gets_a_check(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["huber, exact", "huber, exact, no noise"])
 def test_exact_violations_are_of_refuted_claims(name: str) -> None:
-    """Nothing that is recorded as proved or supported fails on Huber losses, in exact arithmetic."""
+    """Only claims recorded as refuted fail on Huber losses, in exact arithmetic."""
     for claim in all_claims().values():
         if claim.rate is None:
             assert check(claim, RUNS[name]).holds is not False or claim.verdict == "refuted", claim.id
 
 
 def test_claims_hold_inside_their_assumptions_with_different_curvatures() -> None:
-    """Theorems that need bounded dissimilarity or gradients are applicable on all of space."""
+    """Theorems that need bounded dissimilarity or gradients apply on the whole space."""
     run = RUNS["huber, exact, no noise"]
     assert len(set(run.client_smoothness)) == 2
     for claim_id in ("renard2022:thm-2.1", "renard2022:lemma-2.3", "liu2022:thm-1.sharp"):
@@ -220,7 +220,7 @@ def test_claims_hold_inside_their_assumptions_with_different_curvatures() -> Non
 
 
 def test_steps_in_expectation_are_the_trajectory() -> None:
-    """Values, distances and drift from the frames of local steps are those of the run's expectations, exactly."""
+    """Values, distances and drift from frames equal those of the run's expectations exactly."""
     run = RUNS["huber, exact"]
     trajectory, least = run.trajectory, run.problem.optimal_value
     for frame in frames_at("step", run):
@@ -234,7 +234,7 @@ def test_steps_in_expectation_are_the_trajectory() -> None:
 
 
 def test_noise_of_a_step_is_fresh() -> None:
-    """It is orthogonal to every vector of the past in expectation, independent between clients, of variance s^2 d."""
+    """Noise is orthogonal to past vectors in expectation, independent between clients, with variance s^2 d."""
     run = RUNS["huber, exact"]
     for frame in frames_at("step", run):
         for past in (frame.local, frame.server, frame.average):
@@ -245,7 +245,7 @@ def test_noise_of_a_step_is_fresh() -> None:
 
 
 def test_two_point_noise_has_its_moments() -> None:
-    """Both outcomes have probability 1/2: mean zero, covariance s^2 in every entry, variance s^2 d."""
+    """Both outcomes have probability 1/2, with mean zero, variance s^2 per entry, and s^2 d in total."""
     oracle, like = TwoPointNoise(RATIONAL.array([3, 0])), RATIONAL.zeros(2, 2)
     variances = oracle.pulled_back(np.stack([RATIONAL.identity(2)] * 2), RATIONAL.zeros(2, 3, 3))
     for client, size in enumerate((3, 0)):
@@ -270,7 +270,7 @@ def test_sampled_paths_are_among_the_outcomes() -> None:
 
 
 def test_what_is_not_enumerated() -> None:
-    """Too many outcomes, sampled participants and what only quadratics have are refused with a reason."""
+    """Too many outcomes, sampled participants, and quantities of quadratics are rejected with a reason."""
     at = problem(TWO_CLIENTS, [3], noise=[1, 1])
     with pytest.raises(NotApplicable, match=r"2\^16 outcomes, more than the 2\^14"):
         _ = loss_run(at, rounds=4).trajectory
@@ -287,7 +287,7 @@ def test_what_is_not_enumerated() -> None:
 
 
 def test_more_clients_and_rounds() -> None:
-    """A run with every client repeated has the same models, and one more round only adds to the run."""
+    """A run with every client repeated has the same models, and a further round extends the run."""
     run = RUNS["huber, exact, no noise"]
     copies, longer = run.with_copies(3), run.with_rounds(3)
     assert copies.problem.clients == 6
@@ -301,7 +301,7 @@ def test_more_clients_and_rounds() -> None:
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if "huber" in name or "smooth" in name])
 def test_families_are_inside_the_assumptions(family: str) -> None:
-    """Gradients and their dissimilarity are bounded on all of space, and most instances have different curvatures."""
+    """Gradients and dissimilarity are bounded on the whole space, and most instances have different curvatures."""
     runs = [Instance(family, number).run() for number in range(FAMILIES[family].size)]
     for run in runs:
         assert run.dissimilarity_sq.region == run.second_moment.region == Everywhere()

@@ -1,4 +1,4 @@
-"""Scalar losses: values and gradients, minimisers, and constants that hold on all of space."""
+"""Scalar losses: values and gradients, minimisers, and constants on the whole space."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from fedtheory.federation.losses.line import line
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 10**6)
 REFLECTED = [(0, 0, 1.0, 2.0, -0.5), (0, 0, 2.0, -1.0, 1.0), (1, 0, 4.0, 0.5, 0.25), (1, 0, 1.0, 0.0, -2.0)]
-"""Softplus terms that rise and fall."""
+"""Increasing and decreasing softplus terms."""
 
 
 def random_run(seed: int, clients: int = 2, dimension: int = 1) -> LossRun:
-    """A Huber run of clients with unequal weights."""
+    """Return a Huber run of clients with unequal weights."""
     generator = np.random.default_rng(seed)
     shares = RATIONAL.array(generator.integers(1, 5, clients))
     start = RATIONAL.array(generator.integers(-3, 4, dimension))
@@ -33,7 +33,7 @@ def random_run(seed: int, clients: int = 2, dimension: int = 1) -> LossRun:
 
 
 def gradients_on(run: LossRun, points: Array) -> Array:
-    """grad F_i at points (P, d), (P, M, d)."""
+    """Return grad F_i at points (P, d), (P, M, d)."""
     shape = (len(points), run.problem.clients, run.problem.dimension)
     return run.problem.gradients(np.broadcast_to(points[:, None], shape))
 
@@ -43,7 +43,7 @@ def gradients_on(run: LossRun, points: Array) -> Array:
     [(0, 0, 0, 1), ("1/3", "1/18", "1/3", 1), (2, "7/8", "1/2", 0), (-2, "7/8", "-1/2", 0)],
 )
 def test_huber_by_hand(u: object, value: object, slope: object, curvature: int) -> None:
-    """phi(u) of width 1/2 is u^2/2 up to the width, and |u|/2 - 1/8 beyond, exactly."""
+    """phi(u) of width 1/2 is exactly u^2/2 up to the width, and |u|/2 - 1/8 beyond."""
     huber, at, width = KINDS["huber"], RATIONAL.array([u]), RATIONAL.array(["1/2"])
     assert huber.value(at, width)[0] == RATIONAL.number(value, "value")
     assert huber.slope(at, width)[0] == RATIONAL.number(slope, "slope")
@@ -51,7 +51,7 @@ def test_huber_by_hand(u: object, value: object, slope: object, curvature: int) 
 
 
 def test_smooth_kinds_are_their_closed_forms() -> None:
-    """w^2 log cosh(u/w), w log(1 + exp(u/w)), and its mirror image for a negative width."""
+    """Values are w^2 log cosh(u/w) and w log(1 + exp(u/w)), with its reflection for negative width."""
     for u in (-3.0, -0.5, 0.0, 0.25, 7.0):
         for w in (0.5, 2.0):
             log_cosh, softplus = (float(KINDS[name].value(u, w)) for name in ("log-cosh", "softplus"))
@@ -63,7 +63,7 @@ def test_smooth_kinds_are_their_closed_forms() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("width", [0.5, 2.0, -1.5])
 def test_slopes_and_curvatures_are_derivatives(kind: str, width: float) -> None:
-    """Central differences of values are slopes, those of slopes are curvatures, away from the kinks."""
+    """Central differences of values agree with gradients, those of gradients with curvatures, away from kinks."""
     if width < 0 and not KINDS[kind].can_reflect:
         width = -width
     u, step = np.linspace(-4.03, 4.03, 41), 1e-5
@@ -75,7 +75,7 @@ def test_slopes_and_curvatures_are_derivatives(kind: str, width: float) -> None:
 
 @pytest.mark.parametrize("kind", ["log-cosh", "softplus"])
 def test_slopes_have_limits(kind: str) -> None:
-    """At infinity slopes are the limits that they approach, and curvatures vanish."""
+    """At infinity gradients have their limits, and curvatures vanish."""
     ends = np.array([-np.inf, np.inf])
     loss = KINDS[kind]
     assert np.allclose(loss.slope(ends, 0.5), loss.slope(np.array([-50.0, 50.0]), 0.5), atol=1e-30)
@@ -83,7 +83,7 @@ def test_slopes_have_limits(kind: str) -> None:
 
 
 def test_objectives_are_sums_of_their_terms() -> None:
-    """Values and gradients of both clients at (1, 0), by hand."""
+    """Values and gradients of both clients at (1, 0) agree with values by hand."""
     at = RATIONAL.array([[1, 0], [1, 0]])
     both = terms(TWO_COORDINATES)
     # |1 - 2| and |0 - 1/2| for the first client; 1 + 1, 1 - 0 and 0 + 1 for the second.
@@ -94,7 +94,7 @@ def test_objectives_are_sums_of_their_terms() -> None:
 @few
 @given(seeds)
 def test_huber_minimisers(seed: int) -> None:
-    """The gradient of F vanishes exactly at x*, and no point between x* and the start is a minimiser."""
+    """The gradient of F vanishes exactly at x*, and no point closer to the start is a minimiser."""
     run = random_run(seed, clients=3)
     at = run.problem
     assert (at.slopes(at.optimum) == 0).all()
@@ -104,7 +104,7 @@ def test_huber_minimisers(seed: int) -> None:
 
 
 def test_the_nearest_of_many_minimisers() -> None:
-    """Far apart, two equal losses pull with equal force: every point in between is a minimiser."""
+    """Between two equal distant losses every point is a minimiser, and the closest is returned."""
     apart = [(0, 0, 1, -2, 1), (1, 0, 1, 2, 1)]
     for start, nearest in ((-5, -1), (0, 0), ("1/2", "1/2"), (7, 1)):
         assert problem(apart, [start]).optimum[0] == RATIONAL.number(nearest, "nearest")
@@ -127,7 +127,7 @@ def test_smooth_minimisers() -> None:
 
 
 def test_clients_without_a_minimiser() -> None:
-    """One softplus falls without end: its client has no minimiser, and without a counterpart F has none."""
+    """One softplus decreases without end, so that its client, and possibly F, has no minimiser."""
     at = problem([(0, 0, 1, 0, 1), (1, 0, 1, 0, -1)], [1.0], kind="softplus", arithmetic=FLOAT)
     assert abs(at.optimum[0]) <= 1e-15
     with pytest.raises(NotApplicable, match="no minimiser"):
@@ -146,7 +146,7 @@ def test_client_minimisers() -> None:
 @few
 @given(seeds)
 def test_huber_constants_are_those_of_the_kinks(seed: int) -> None:
-    """On a grid that contains all kinks the suprema of gradients and of their differences are attained, exactly."""
+    """On a grid with all kinks the suprema of gradients and of their differences are attained exactly."""
     run = random_run(seed, clients=3)
     points, weights = grid()[:, None], run.problem.weights
     gradients = gradients_on(run, points)[..., 0]
@@ -166,7 +166,7 @@ def test_huber_constants_are_those_of_the_kinks(seed: int) -> None:
 @few
 @given(seeds)
 def test_coordinates_are_independent(seed: int) -> None:
-    """In two dimensions the suprema are attained at pairs of kinks: the sums over coordinates are no mere bounds."""
+    """In two dimensions suprema are attained at pairs of kinks, so sums over coordinates are exact."""
     run = random_run(seed, dimension=2)
     points = np.array(list(itertools.product(grid(reach=5, division=4), repeat=2)))
     gradients = gradients_on(run, points)
@@ -180,19 +180,19 @@ def test_coordinates_are_independent(seed: int) -> None:
 @few
 @given(seeds, st.sampled_from([1, 2, 3]))
 def test_gradient_growth(seed: int, factor: int) -> None:
-    """sup_x of sum_i p_i |grad F_i|^2 - B^2 |grad F|^2 is above a fine grid, and attained inside a piece at most."""
+    """The supremum of sum_i p_i |grad F_i|^2 - B^2 |grad F|^2 is above a fine grid, and close to it."""
     run = random_run(seed)
     gradients = gradients_on(run, grid(division=32)[:, None])[..., 0]
     weights = run.problem.weights
     gaps = gradients**2 @ weights - fmpq(factor**2) * (gradients @ weights) ** 2
     found = run.gradient_growth_sq(fmpq(factor)).value
-    # Between neighbours of the grid the concave pieces rise by at most curvature times (1/64)^2.
+    # Between grid points concave pieces rise by at most curvature times (1/64)^2.
     assert gaps.max() <= found <= gaps.max() + fmpq(factor**2) * run.objective_smoothness**2 / 64**2
 
 
 @pytest.mark.parametrize("kind", ["log-cosh", "softplus"])
 def test_constants_of_smooth_kinds(kind: str) -> None:
-    """Branch and bound is above a fine grid, and hardly so."""
+    """Branch and bound is above a fine grid, and close to it."""
     run = loss_run(problem(REFLECTED if kind == "softplus" else TWO_CLIENTS, [3.0], kind=kind, arithmetic=FLOAT))
     points = np.concatenate([np.linspace(-80, 80, 320_001), [-1e3, 1e3]])[:, None]
     gradients, weights = gradients_on(run, points)[..., 0], run.problem.weights
@@ -232,14 +232,14 @@ def test_suprema_of_equal_functions_are_those_of_each_alone(kind: str) -> None:
 
 
 def test_suprema_of_nothing() -> None:
-    """A coordinate that no client's objective depends on adds nothing."""
+    """A coordinate on which no objective depends adds zero to suprema."""
     empty = line(terms([(0, 1, 1, 3, 1)]), 0, RATIONAL.identity(1))
     assert empty.supremum(RATIONAL.array([1])) == 0
     assert empty.steepest().tolist() == [0]
 
 
 def test_an_interval_that_rounding_closes_keeps_its_curvature() -> None:
-    """In floats a centre can be so far from zero that adding the width to it changes nothing."""
+    """In floats a centre can be so large that adding the width does not change it."""
     far = problem([(0, 0, 3.0, 2.0**63, 0.5)], [0.0], arithmetic=FLOAT)
     assert loss_run(far).smoothness == 3
     both = problem([(0, 0, 3.0, 2.0**63, 0.5), (1, 0, 5.0, 0.0, 1.0)], [0.0], arithmetic=FLOAT)
@@ -249,7 +249,7 @@ def test_an_interval_that_rounding_closes_keeps_its_curvature() -> None:
 @few
 @given(seeds)
 def test_the_order_of_clients_does_not_matter(seed: int) -> None:
-    """With clients in another order all constants and expectations are the same, exactly."""
+    """A permutation of clients does not change constants and expectations."""
     run = random_run(seed, clients=3)
     order = [2, 0, 1]
     at = run.problem
@@ -261,7 +261,7 @@ def test_the_order_of_clients_does_not_matter(seed: int) -> None:
 @few
 @given(seeds, st.integers(-9, 9))
 def test_translations_change_nothing(seed: int, steps: int) -> None:
-    """In other coordinates all constants and expectations are the same, exactly, and x* moves along."""
+    """A translation does not change constants and expectations, and moves x*."""
     run = random_run(seed, dimension=2)
     at, origin = run.problem, RATIONAL.array([steps, "1/3"])
     other = loss_run(type(at)(at.terms.translated(origin), at.weights, at.start - origin, at.oracle))
@@ -270,7 +270,7 @@ def test_translations_change_nothing(seed: int, steps: int) -> None:
 
 
 def _facts(run: LossRun) -> list[object]:
-    """Constants and expectations of a run."""
+    """Return constants and expectations of a run."""
     bounds = (run.lipschitz_sq, run.dissimilarity_sq, run.mean_dissimilarity_sq, run.second_moment)
     trajectory = run.trajectory
     errors = (trajectory.server_suboptimality, trajectory.local_suboptimality, trajectory.server_gradient_sq)

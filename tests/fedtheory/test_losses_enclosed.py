@@ -1,4 +1,4 @@
-"""Log-cosh and softplus losses in enclosures, against mpmath at 50 digits: values, constants, whole runs."""
+"""Log-cosh and softplus losses in enclosures, against mpmath at 50 digits: values, constants, runs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.losses import KINDS
 
 SOFTPLUS: tuple[Term, ...] = ((0, 0, 1, 2, "-1/2"), (0, 0, 2, -1, 1), (1, 0, 4, "1/2", "1/4"), (1, 0, 1, 0, -2))
-"""Terms that rise and fall."""
+"""Increasing and decreasing terms."""
 OVERSHOOTING: tuple[Term, ...] = (
     (0, 0, "1/2", -2, 1),
     (0, 0, "7/2", "-1/2", "-7/4"),
     (1, 0, 1, "3/2", 2),
     (1, 0, 1, 0, -1),
 )
-"""Differences of gradients that are largest far outside of the centres, by a little."""
+"""Terms with gradient differences that are slightly larger far outside of the centres."""
 KINDS_OF_RUNS: dict[str, tuple[str, tuple[Term, ...]]] = {
     "log-cosh": ("log-cosh", TWO_CLIENTS),
     "softplus": ("softplus", SOFTPLUS),
@@ -37,32 +37,32 @@ every_kind = pytest.mark.parametrize("name", KINDS_OF_RUNS)
 
 @pytest.fixture(autouse=True)
 def precision() -> Any:
-    """50 digits for mpmath, and 256 bits for enclosures."""
+    """Use 50 digits for mpmath, and 256 bits for enclosures."""
     with mp.workdps(60), precise_enclosures():
         yield
 
 
 def run_of(name: str, **keys: Any) -> LossRun:
-    """A run in enclosures."""
+    """Return a run in enclosures."""
     kind, given_terms = KINDS_OF_RUNS[name]
     return loss_run(problem(given_terms, [3], kind=kind, **keys.pop("problem", {})), **keys)
 
 
 def precise(value: object) -> mp.mpf:
-    """A rational for mpmath."""
+    """Convert a rational to mpmath."""
     number = RATIONAL.number(value, "value")
     return mp.mpf(int(number.p)) / int(number.q)
 
 
 def encloses(found: object, expected: mp.mpf) -> bool:
-    """Return whether a narrow enclosure contains what mpmath finds, up to its 50 digits."""
+    """Return whether a narrow enclosure contains the mpmath result, up to its 50 digits."""
     known = arb(bare(found))
     around = arb(mp.nstr(expected, 55), 1e-48 * max(1.0, abs(float(expected))))
     return bool(known.rad() < 1e-60) and bool(known.overlaps(around))
 
 
 def value(kind: str, u: mp.mpf, w: mp.mpf) -> mp.mpf:
-    """phi(u), from the identity log cosh v = v + log1p(exp(-2v)) - log 2, or from the definition."""
+    """Return phi(u), from log cosh v = v + log1p(exp(-2v)) - log 2, or from the definition."""
     if kind == "log-cosh":
         v = abs(u / w)
         return w * w * (v + mp.log1p(mp.exp(-2 * v)) - mp.log(2))
@@ -70,24 +70,24 @@ def value(kind: str, u: mp.mpf, w: mp.mpf) -> mp.mpf:
 
 
 def slope(kind: str, u: mp.mpf, w: mp.mpf) -> mp.mpf:
-    """phi'(u)."""
+    """Return phi'(u)."""
     return w * mp.sinh(u / w) / mp.cosh(u / w) if kind == "log-cosh" else mp.sign(w) / (1 + mp.exp(-u / w))
 
 
 def gradient(name: str, client: int, x: mp.mpf) -> mp.mpf:
-    """F_i'(x)."""
+    """Return F_i'(x)."""
     kind, given_terms = KINDS_OF_RUNS[name]
     own = [[precise(number) for number in term[2:]] for term in given_terms if term[0] == client]
     return mp.fsum(a * slope(kind, x - b, w) for a, b, w in own)
 
 
 def mean_gradient(name: str, x: mp.mpf) -> mp.mpf:
-    """F'(x) of two clients of equal weight."""
+    """Return F'(x) of two clients of equal weight."""
     return (gradient(name, 0, x) + gradient(name, 1, x)) / 2
 
 
 def supremum(function: Callable[[mp.mpf], mp.mpf]) -> mp.mpf:
-    """Over a grid, refined by golden sections around its largest value, and at infinity."""
+    """Return the supremum over a grid, refined by golden sections, and at infinity."""
     points = [mp.mpf(k) / 2 for k in range(-80, 81)]
     top = max(range(1, len(points) - 1), key=lambda k: function(points[k]))
     left, right, ratio = points[top - 1], points[top + 1], (mp.sqrt(5) - 1) / 2
@@ -99,7 +99,7 @@ def supremum(function: Callable[[mp.mpf], mp.mpf]) -> mp.mpf:
 
 @pytest.mark.parametrize("kind", ["log-cosh", "softplus"])
 def test_values_and_slopes(kind: str) -> None:
-    """Values, slopes and curvatures contain those of mpmath, near the centre and far from it."""
+    """Values, gradients and curvatures contain those of mpmath, near and far from the centre."""
     for u, w in itertools.product(("0", "1/7", "-3", "40"), ("1/2", "-2")):
         if w == "-2" and not KINDS[kind].can_reflect:
             continue
@@ -112,7 +112,7 @@ def test_values_and_slopes(kind: str) -> None:
 
 @every_kind
 def test_constants(name: str) -> None:
-    """L, zeta, G, the growth of gradients and the minimiser contain what a search in mpmath finds."""
+    """L, zeta, G, the growth of gradients and the minimiser contain the results of a search in mpmath."""
     run = run_of(name)
 
     def apart(client: int, x: mp.mpf) -> mp.mpf:
@@ -136,7 +136,7 @@ def test_constants(name: str) -> None:
 
 
 def test_what_is_rational_stays_rational() -> None:
-    """L where all terms of a client have one centre, G as a limit, and minimisers by symmetry are exact."""
+    """L for a common centre, G as a limit, and minimisers by symmetry are exact rationals."""
     run = loss_run(problem([(0, 0, 1, 1, 1), (0, 0, 3, 1, 2), (1, 0, 4, -2, 3)], [3], kind="log-cosh"))
     assert run.client_smoothness.tolist() == [4, 4]
     assert run.second_moment.value == 144
@@ -155,7 +155,7 @@ def test_clients_that_are_equal_do_not_differ() -> None:
 
 
 def test_minimisers_that_do_not_exist() -> None:
-    """One softplus falls without end: rational limits of slopes prove it."""
+    """Rational limits of gradients prove that a single softplus has no minimiser."""
     at = problem([(0, 0, 1, 0, 1), (1, 0, 1, 0, -1)], [1], kind="softplus")
     assert at.optimum.tolist() == [0]
     with pytest.raises(NotApplicable, match="no minimiser"):
@@ -166,7 +166,7 @@ def test_minimisers_that_do_not_exist() -> None:
 
 
 def models(name: str, run: LossRun, coins: dict[tuple[int, int, int], int]) -> list[mp.mpf]:
-    """The server's models for one outcome of the coins (round, step, client), in mpmath."""
+    """Return the server's models for one outcome of the noise signs (round, step, client), in mpmath."""
     size, sizes = precise(run.algorithm.work.step_sizes[0]), run.problem.oracle.sizes
     server = [precise(run.problem.start[0])]
     for n in range(run.algorithm.rounds):
@@ -207,7 +207,7 @@ def test_noisy_runs_are_averages_over_all_coins(name: str) -> None:
 
 @every_kind
 def test_floats_are_near(name: str) -> None:
-    """Double precision has equal expectations and constants of the run, up to rounding."""
+    """Expectations and constants in double precision agree with the enclosures up to rounding."""
     run = run_of(name, problem={"noise": [1, "1/2"]})
     floats = run.as_floats()
     assert run.arithmetic is ENCLOSED
@@ -221,7 +221,7 @@ def test_floats_are_near(name: str) -> None:
 
 
 def test_clients_and_surrogates_in_enclosures() -> None:
-    """Minimisers of single clients, and of other mixtures of them, are those of mpmath in centred coordinates too."""
+    """Minimisers of single clients, and of mixtures of them, are those of mpmath, also in centred coordinates."""
     run = run_of("softplus")
     star = run.problem.optimum[0]
     for client in range(2):
@@ -236,7 +236,7 @@ def test_clients_and_surrogates_in_enclosures() -> None:
 
 
 def test_several_coordinates() -> None:
-    """Coordinates are independent: constants are those of the coordinates, and one without terms keeps its start."""
+    """Constants in several coordinates are those of the coordinates; one without terms keeps its start."""
     run = loss_run(problem([*TWO_COORDINATES, (0, 2, 1, 5, 1), (1, 2, 1, 5, 1)], [3, -1, 0], kind="log-cosh"))
     alone = [[(o, 0, a, b, w) for o, c, a, b, w in TWO_COORDINATES if c == place] for place in range(2)]
     parts = [loss_run(problem(given_terms, [3], kind="log-cosh")) for given_terms in alone]
@@ -249,10 +249,10 @@ def test_several_coordinates() -> None:
 
 
 def test_distant_centres() -> None:
-    """Between distant centres slopes are nearly constant: suprema on plateaus and minimisers there are still found."""
+    """Suprema on plateaus between distant centres, and minimisers there, are found."""
     apart = [(0, 0, 1, 0, 1), (0, 0, 1, 2000, 1), (1, 0, 1, 1000, 1)]
     run = loss_run(problem(apart, [3], kind="log-cosh"))
-    # Client 0 is -2, 0 and 2 on the three plateaus around 0 and 2000, client 1 is -1 up to 1000, then 1.
+    # Client 0 is -2, 0 and 2 on the three plateaus around 0 and 2000; client 1 is -1 up to 1000, then 1.
     assert encloses(run.dissimilarity_sq.value, mp.mpf(1) / 4)
     given_terms = [*apart, *((client, 0, "1/2", centre, -width) for client, _, _, centre, width in apart)]
     flat = problem(given_terms, [3], kind="softplus")

@@ -1,4 +1,4 @@
-"""Many clients: what is found of all of them together is what is found of each."""
+"""Joint computations for many clients agree with those for each client."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_sampled_rounds_do_not_go_over_clients(monkeypatch, participation: Parti
 
 
 def test_few_rounds_go_over_clients() -> None:
-    """The map is no gain there, and rationals keep to the clients."""
+    """For few rounds, and in rationals, the computation goes over the clients."""
     problem = _problem()
     short = fedavg(problem, rounds=4, local_step_size=0.02, participation=Uniform(7))
     assert Recursion(problem, short)._spread_map is None
 
 
 def test_largest_constants_are_those_of_all_clients() -> None:
-    """Noise, dissimilarity and gradients on the ball: few clients are looked at for their maximum."""
+    """The largest noise, dissimilarity and gradient on the ball are found by evaluating few clients."""
     problem = _problem()
     run = Run(problem, fedavg(problem, rounds=4, local_step_size=0.02))
     forms = run.gradient_forms
@@ -59,7 +59,7 @@ def test_largest_constants_are_those_of_all_clients() -> None:
 
 
 def test_extreme_eigenvalues_are_those_of_each() -> None:
-    """In floats and in rationals, where a rank is missing as well."""
+    """Extreme eigenvalues agree in floats and rationals, also for singular matrices."""
     hessians = _problem().hessians[:5].round(3)
     hessians[0] = np.outer([1, 2, 3], [1, 2, 3])
     for arithmetic in (FLOAT, RATIONAL):

@@ -1,4 +1,4 @@
-"""The mean dissimilarity of clients is at most that of each of them, in runs and in proofs, and not the other way."""
+"""The average dissimilarity is at most the largest one, in runs and in proofs, and not conversely."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation, a.uniform
 @pytest.mark.parametrize("hessians", [[[["1"]], [["1"]]], [[["1"]], [["3"]]]])
 @pytest.mark.parametrize("linear", [[[1], [-2]], [[1], [1]]])
 def test_on_runs(importance: Sequence[str], hessians: Sequence[Sequence[Sequence[str]]], linear: Any) -> None:
-    """On all of space where that is finite, else on the ball of a run, with any client weights."""
+    """The order holds on the whole space if values are finite, else on the ball of a run, for all client weights."""
     run = quadratics(hessians, linear, [3], importance=importance, eta="1/8").engine
     assert run.mean_dissimilarity_sq.value <= run.dissimilarity_sq.value
     assert type(run.mean_dissimilarity_sq.region) is type(run.dissimilarity_sq.region)
@@ -57,14 +57,14 @@ def _claim(right: Expr, *assumptions: a.Assumption) -> Claim:
     ],
 )
 def test_bounded_clients_have_a_bounded_mean(right: Expr, assumed: a.Assumption, stands: bool) -> None:
-    """At the average of the clients, by either assumption, and by no other."""
+    """The bound at the clients' average needs either assumption, and no other suffices."""
     claim = _claim(right, assumed)
     terms = [Term(sp.S.One, assumption("bounded mean dissimilarity"))]
     assert (check_certificate(claim, Certificate(claim=claim.id, links=[terms])).verdict == "proved") is stands
 
 
 def test_the_mean_is_at_most_the_largest() -> None:
-    """The order is known where a claim names both, and its converse is not."""
+    """The order is known if a claim names both, and its converse is not."""
     claim = _claim(mean * zeta, a.bounded_dissimilarity)
     numbers, conditions = numbers_of(claim), list_known_conditions(claim)
     symbols = {quantity: symbol for symbol, quantity in claim.where.items()}

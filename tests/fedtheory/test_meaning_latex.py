@@ -1,4 +1,4 @@
-"""Formulas in the texts of quantities are typeset, words are left alone."""
+"""Formulas in the texts of quantities are typeset, words are not changed."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from fedtheory.language.meaning_latex import typeset_meaning
     ],
 )
 def test_formulas_are_found(text: str, typeset: str | None) -> None:
-    """Also between words; what is no formula keeps its characters."""
+    """Formulas are found between words; other text keeps its characters."""
     expected = typeset or r"$\hat{\delta}_{k}^{2}$, $\mathbb{E}[w_{i}(n)^{2}]$, $\max(1, \max_{n} q(n))$"
     assert typeset_meaning(text, "$", "$") == expected
 
 
 def test_no_formula_of_a_quantity_is_left_in_characters() -> None:
-    """In published claims no power, bar or sum stays in the words behind typesetting."""
+    """No power, bar or sum remains untypeset in texts of published claims."""
     meanings = {quantity.meaning for claim in all_claims().values() for quantity in claim.notation.values()}
     left = {text: re.sub(r"\$[^$]*\$", "", typeset_meaning(text, "$", "$")) for text in meanings}
     assert len(left) > 200
@@ -53,7 +53,7 @@ _PIECES = st.sampled_from(["bar", "of", "^{t}", "sum_k", "_i", "^2", "..", *"xE|
 
 @given(st.lists(_PIECES, max_size=40).map("".join))
 def test_any_text_is_typeset(text: str) -> None:
-    """Formulas have balanced braces, and no base has two powers; the words stand in the text in their order."""
+    """Formulas have balanced braces and no double powers; the words keep their order."""
     place = 0
     for n, part in enumerate(re.split(r"\x00|\x01", typeset_meaning(text, "\x00", "\x01"))):
         if n % 2:
@@ -65,5 +65,5 @@ def test_any_text_is_typeset(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["x<" * 60 + "x", "(" * 2_000 + "x", "x_" * 500])
 def test_hostile_texts_take_no_time(text: str) -> None:
-    """However deep brackets are, or may be."""
+    """Deeply nested brackets take no noticeable time."""
     assert typeset_meaning(text)

@@ -1,4 +1,4 @@
-"""The verdict on a mean over local steps is that of every step of its term."""
+"""The verdict on an average over local steps depends on every step of its term."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fedtheory.proofs.terms.proof_of_claim import check_terms
 
 
 def test_a_step_that_fails_breaks_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step of the check of a term is not passed over, wherever it stands among those that hold."""
+    """A failing step of the check of a term breaks the average, at any position."""
     means = ((name, one) for name, one in certificates().items() if isinstance(one, MeanCertificate))
     name, certificate = next(means)
     claim = find(name)

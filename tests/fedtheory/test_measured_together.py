@@ -1,4 +1,4 @@
-"""Nothing that claims ask of a run is found twice: quantities at its local steps, and constants of assumptions."""
+"""Quantities at local steps, and constants of assumptions, are computed once per run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _run() -> Run:
 
 
 def test_quantities_at_steps_are_found_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their frames are made once, and they are what each of them is alone."""
+    """The frames are built once, and values equal those of single computations."""
     passes = []
 
     def counted(run: Run) -> Iterable[Frame]:
@@ -42,7 +42,7 @@ def test_quantities_at_steps_are_found_in_one_go(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_bound_is_found_once() -> None:
-    """For the assumption, the constant, and the region on which it holds."""
+    """A bound is computed once for the assumption, the constant, and its region."""
     asked = []
 
     def bound(run: Run) -> Bound:

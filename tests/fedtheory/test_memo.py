@@ -1,4 +1,4 @@
-"""Values shared by all that ask for them."""
+"""Values that are cached and shared."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from fedtheory.engine.memo import Memo
 
 
 def test_a_value_is_computed_once() -> None:
-    """The second question is answered by the first computation, also where that was a None."""
+    """The second request returns the cached value, also if it is None."""
     memo, calls = Memo(), []
 
     def compute() -> None:
@@ -19,7 +19,7 @@ def test_a_value_is_computed_once() -> None:
 
 
 def test_a_refused_computation_is_asked_again() -> None:
-    """A computation that raises leaves nothing that a later question could take for a value."""
+    """A computation that raises an error caches nothing."""
     memo = Memo()
     with pytest.raises(ZeroDivisionError):
         memo.compute_once("key", lambda: 1 // 0)
@@ -28,7 +28,7 @@ def test_a_refused_computation_is_asked_again() -> None:
 
 
 def test_a_stored_value_needs_no_computation() -> None:
-    """Values that were computed together are found by each of their keys."""
+    """Values of a joint computation are found by each of their keys."""
     memo = Memo()
     memo.store(("together", 1), 5)
     assert memo.compute_once(("together", 1), lambda: 1 // 0) == 5

@@ -1,4 +1,4 @@
-"""A broken certificate is distinguished from a claim that assumes too little: the missing assumption is named."""
+"""For a broken certificate of a claim with too few assumptions, the missing assumption is named."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = {entry.assumption: entry.name for entry in assumed()}
 @pytest.mark.long
 @pytest.mark.parametrize("claim_id", ["liu2022:lemma-1", "renard2022:property-2.5"])
 def test_what_is_left_out_is_named(claim_id: str) -> None:
-    """One assumption at a time; where the proof holds without it nothing is named."""
+    """Each removed assumption is named, unless the proof holds without it."""
     claim = find(claim_id)
     document = document_of(claim, certificate_of(claim_id))
     for left_out in claim.assumptions:
@@ -34,7 +34,7 @@ def test_what_is_left_out_is_named(claim_id: str) -> None:
 
 
 def test_two_are_found_one_after_the_other() -> None:
-    """The second shows itself only when the first is there."""
+    """The second missing assumption is found only with the first."""
     claim = find("liu2022:lemma-1")
     weaker = replace(claim, assumptions=[one for one in claim.assumptions if "second moment" not in one.name][1:])
     names = find_missing_assumptions(check_certificate(weaker, document_of(claim, certificate_of(claim.id))))
@@ -42,7 +42,7 @@ def test_two_are_found_one_after_the_other() -> None:
 
 
 def test_a_wrong_identity_is_not_mended_by_assumptions() -> None:
-    """A statement that is too strong stays unproved, whatever is assumed; a proved one lacks nothing."""
+    """A statement that is too strong stays unproved under all assumptions; for a proved one nothing is missing."""
     claim = find("renard2022:property-2.5")
     assert find_missing_assumptions(prove(claim)) == ()
     stronger = replace(claim, rhs=claim.relations[0].right / 2, chain=(), also=())
@@ -52,7 +52,7 @@ def test_a_wrong_identity_is_not_mended_by_assumptions() -> None:
 
 
 def test_two_are_found_where_neither_helps_alone() -> None:
-    """A local step needs the same local work, and its noise a bound: with the first, the second is missed."""
+    """A local step lacks equal local work and a noise bound: with the first, the second is found."""
     z, z_next, F_i = sp.symbols("z_i z_i^+ F_i", real=True)
     eta, L, sigma = sp.symbols("eta L sigma", positive=True)
     slope = Expectation(norm_sq(Gradient(F_i, z)))

@@ -59,7 +59,9 @@ def _contains(found: ReplicaMeans, exact: np.ndarray[Any, Any]) -> bool:
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_the_exact_value_is_inside_the_interval(oracle: str, law: str) -> None:
-    """99.9 % intervals of suboptimality, squared distance and both coordinates, at every round."""
+    """99.9 % intervals of suboptimality, squared distance and both coordinates contain the exact values in every
+    round.
+    """
     run = _run(oracle, LAWS[law])
     exact = run.as_floats().trajectory
     settings: dict[str, Any] = {"replicas": 20_000, "seed": 12, "confidence": 0.999}
@@ -75,7 +77,7 @@ def test_the_exact_value_is_inside_the_interval(oracle: str, law: str) -> None:
 
 
 def test_a_wrong_value_is_outside_the_interval() -> None:
-    """The check is sharp enough to see one client's noise halved, in either direction."""
+    """The intervals exclude the values for half the noise of one client, and vice versa."""
     run = quadratics(**QUADRATICS, deviation=[3, 1, 2], eta="1/5", steps=3, rounds=4).engine
     other = quadratics(**QUADRATICS, deviation=[2, 1, 2], eta="1/5", steps=3, rounds=4).engine
     found = estimate(run.problem, run.algorithm, _distance_sq(run), replicas=20_000, seed=3, confidence=0.999)
@@ -84,7 +86,7 @@ def test_a_wrong_value_is_outside_the_interval() -> None:
 
 
 def test_intervals_shrink_with_the_root_of_the_replicas() -> None:
-    """Sixteen times the replicas, a quarter of the width."""
+    """Sixteen times the replicas give a quarter of the width."""
     run = _run("additive", Multinomial(2))
     widths = []
     for replicas in (1_000, 16_000):
@@ -94,7 +96,9 @@ def test_intervals_shrink_with_the_root_of_the_replicas() -> None:
 
 
 def test_intervals_are_what_they_say() -> None:
-    """Student's interval from mean and standard error, wider with more confidence, zero width at the start."""
+    """The interval is Student's from mean and standard error, wider with more confidence, of zero width at the
+    start.
+    """
     from scipy.stats import t as student
 
     run = _run("additive", Full())
@@ -124,7 +128,7 @@ def test_coverage_of_many_intervals() -> None:
 
 
 def test_seeds_decide() -> None:
-    """One seed gives the same models, another seed others; rational problems are sampled in floats."""
+    """Equal seeds give equal models; rational problems are sampled in floats."""
     run = _run("without replacement", Uniform(2))
     first, again, other = (np.stack(list(models(run.problem, run.algorithm, 20, seed))) for seed in (1, 1, 2))
     assert first.shape == (5, 20, 2)
@@ -136,7 +140,7 @@ def test_seeds_decide() -> None:
 
 
 def test_suboptimality_is_the_objective_gap() -> None:
-    """F(x) - F*, computed the long way."""
+    """The suboptimality is F(x) - F*, computed directly."""
     run = _run("with replacement", Full()).as_floats()
     at = np.array([[1.0, 2.0], [-3.0, 0.5], [0.0, 0.0]])
     expected = [run.problem.value(x) - run.problem.optimal_value for x in at]
@@ -145,7 +149,7 @@ def test_suboptimality_is_the_objective_gap() -> None:
 
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_outcomes_have_the_declared_moments(oracle: str) -> None:
-    """Single outcomes of every oracle: mean zero, and the covariance that the engine uses, at a fixed point."""
+    """Single outcomes of every oracle have mean zero, and the covariance of the engine, at a fixed point."""
     run = _run(oracle, Full()).as_floats()
     noise, point = run.problem.oracle, np.array([0.7, -0.4])
     generator = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Names and texts of users that people would read as other ones: refused before anything is checked."""
+"""Names and texts of users that resemble others are rejected before any check."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_texts_of_claims_show_all_of_their_characters(field: str, character: str
 
 
 def test_words_have_one_alphabet() -> None:
-    """Whole words of any alphabet are fine, and so are the signs of mathematics and accents."""
+    """Words of a single alphabet are accepted, and so are mathematical signs and accents."""
     fine = "Łojasiewicz, Hölder, гладкость, 光滑, η-smooth, Δx, ℓ₁, x² ≤ 1,\n\tthe next line"
     require_readable("title", fine)
     for symbol in (CYRILLIC, OMICRON, "\N{FULLWIDTH LATIN SMALL LETTER A}"):
@@ -56,7 +56,7 @@ def test_names_are_printable_ascii() -> None:
 
 
 def test_symbols_look_different() -> None:
-    """Two symbols of one name are one to people, and so are two of two alphabets."""
+    """Two symbols with one name, or with similar characters of two alphabets, are rejected."""
     for alike in (sp.Symbol("T", real=True), sp.Symbol("\N{CYRILLIC CAPITAL LETTER TE}", positive=True)):
         with pytest.raises(InputError, match="symbols"):
             require_wellformed(_claim(where=GIVEN["where"] | {alike: q.local_steps}))
@@ -65,7 +65,7 @@ def test_symbols_look_different() -> None:
 
 
 def test_own_quantities_have_names_of_their_own() -> None:
-    """As a side or behind a symbol: another quantity with a name of the vocabulary would be read as that one."""
+    """A user-defined quantity cannot have a name of the vocabulary."""
     own = q.RunQuantity("error", "e", "half of the distance", lambda run: run.algorithm.rounds)
     require_wellformed(_claim(lhs=own))
     published = replace(own, name="initial_distance")

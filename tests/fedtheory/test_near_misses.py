@@ -1,4 +1,4 @@
-"""One change that makes a broken certificate right is named."""
+"""A single change that repairs a broken certificate is suggested."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BOTH = [Term(2 * eta, cocoercivity(F, x, y)), Term(2 * eta, cocoercivity(F, y, x
 
 
 def checked(claim: Claim, terms: Sequence[Term]) -> Proof:
-    """The proof by one link."""
+    """Return the proof by one link."""
     return check_certificate(claim, Certificate(claim=claim.id, links=[list(terms)]))
 
 
@@ -63,12 +63,12 @@ def checked(claim: Claim, terms: Sequence[Term]) -> Proof:
     ids=["right", "points", "half", "right-too", "twice", "forgotten"],
 )
 def test_a_change_that_makes_it_right(claim: Claim, terms: list[Term], change: tuple[str, ...]) -> None:
-    """None where it is right, and none where no single one does."""
+    """The repairing change is suggested; none for a correct certificate, or if no single change repairs it."""
     assert near_misses(checked(claim, terms)) == change
 
 
 def test_a_term_that_is_not_averaged() -> None:
-    """The identity of a step names clients' iterates."""
+    """A term with clients' iterates that must be averaged is suggested."""
     claim = Claim(
         id="own:averaged",
         lhs=sp.S.Zero,
@@ -83,7 +83,7 @@ def test_a_term_that_is_not_averaged() -> None:
 
 
 def test_an_inequality_with_too_few_arguments_names_them() -> None:
-    """In their order."""
+    """For an inequality with too few arguments, they are listed in order."""
     found = checked(DESCENT, [Term(sp.S.One, smoothness(STEP, x))])
     assert [step.text for step in found.steps] == [
         "certificate: smoothness(objective, at, around) takes 3 arguments, got 2"

@@ -1,4 +1,4 @@
-"""Coefficients of the noises of a step in vectors, against explicit maps of all noises."""
+"""Coefficients of the noise of a step in vectors, against explicit maps of all noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIMENSION = 2
 
 @dataclass(frozen=True)
 class Both:
-    """The noise of a vector, and the same as maps (1 or M, 2, M, d, d) of the noises of all clients."""
+    """The noise of a vector, and the same as maps (1 or M, 2, M, d, d) of the noise of all clients."""
 
     noise: NoiseCoefficients
     dense: Array
@@ -28,12 +28,12 @@ def _numbers(generator: np.random.Generator, *shape: int) -> Array:
 
 
 class Vectors:
-    """Vectors of M clients that are made of each other at random; `seed` decides how, `numbers` with what numbers."""
+    """Vectors of M clients with random dependencies; `seed` determines the structure, `numbers` the coefficients."""
 
     def __init__(self, clients: int, seed: int, numbers: int) -> None:
         self._how, self._numbers = np.random.default_rng(seed), np.random.default_rng([seed, numbers])
         self._clients = clients
-        # Maps of each client and of all, known to several vectors.
+        # Maps of each client and of all, shared by several vectors.
         self._maps = [LinearMaps(_numbers(self._numbers, each, DIMENSION, DIMENSION)) for each in (clients, clients, 1)]
         roots = _numbers(self._numbers, clients, 2, DIMENSION, DIMENSION)
         self.covariances = roots @ roots.swapaxes(-1, -2)
@@ -48,7 +48,7 @@ class Vectors:
         return Both(NoiseCoefficients({(kind, None): RATIONAL.array([1] * self._clients)}), dense)
 
     def _another(self) -> Both:
-        # Of the last ones, so that steps follow each other.
+        # The last vectors are used, so that steps follow each other.
         one, other = (self.made[-int(back)] for back in self._how.integers(1, 5 if len(self.made) > 4 else 3, 2))
         step = self._how.choice(["sum", "multiple", "map", "map", "mean", "mean"])
         if step == "sum":
@@ -64,11 +64,11 @@ class Vectors:
         return Both(one.noise.averaged(weights), mean)
 
     def pairs(self) -> Iterator[tuple[Both, Both]]:
-        """All of them with all others and with themselves."""
+        """Yield all pairs of vectors, including equal ones."""
         return ((one, other) for one in self.made for other in self.made)
 
     def dense_inner(self, one: Both, other: Both) -> Array:
-        """Expected inner products of maps of all noises, (1 or M,)."""
+        """Return expected inner products of maps of all noise, (1 or M,)."""
         by_kind = self.covariances.swapaxes(0, 1)
         found: Array = ((one.dense @ by_kind) * other.dense).sum(axis=(1, 2, 3, 4))
         return found
@@ -77,7 +77,7 @@ class Vectors:
 @pytest.mark.parametrize("clients", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(12))
 def test_inner_products_are_those_of_all_maps_written_out(clients: int, seed: int) -> None:
-    """Sums, multiples, maps and means of each other, one after the other."""
+    """Inner products agree for sums, multiples, maps and averages."""
     vectors = Vectors(clients, seed, 0)
     covariances = Covariances(vectors.covariances)
     for one, other in vectors.pairs():
@@ -88,7 +88,7 @@ def test_inner_products_are_those_of_all_maps_written_out(clients: int, seed: in
 
 @pytest.mark.parametrize("seed", range(6))
 def test_places_together_say_what_each_says(seed: int) -> None:
-    """Vectors made in the same way of other numbers, and other maps, at three places."""
+    """Joint computations at three places agree with single ones."""
     places = [Vectors(3, seed, number) for number in range(3)]
     together = Covariances(np.stack([place.covariances for place in places]))
     several = [as_one([place.made[n].noise for place in places]) for n in range(len(places[0].made))]
@@ -100,7 +100,7 @@ def test_places_together_say_what_each_says(seed: int) -> None:
 
 
 def test_what_has_no_noise_adds_nothing() -> None:
-    """Neither next to itself nor next to a vector with noise."""
+    """A vector without noise has zero inner products with all noise."""
     vectors = Vectors(2, 0, 0)
     covariances = Covariances(vectors.covariances)
     assert covariances.inner(NO_NOISE, NO_NOISE) is None

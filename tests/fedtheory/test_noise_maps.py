@@ -1,4 +1,4 @@
-"""The noise of local steps as one map for each client is that of the steps one by one."""
+"""The noise of local steps as one map per client equals that of single steps."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_weights_above_one_do_not_let_rounding_grow() -> None:
 @pytest.mark.parametrize("participation", [Full(), Uniform(2), Multinomial(2)])
 @pytest.mark.parametrize("steps", [3, (1, 4, 2)])
 def test_the_noise_of_all_clients_is_one_map(participation, steps) -> None:
-    """The noise of all clients is one map if all start from the newest model; it is no larger for more clients."""
+    """The noise of all clients is one map if all start from the newest model; its size does not grow with clients."""
     run = _run(Synchronous(), steps)
     algorithm = replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, participation=participation))
     found = Updates(run.problem, algorithm, is_for_many=True).recursion

@@ -1,4 +1,4 @@
-"""Quadratics that are not convex: what needs no minimiser is exact; what needs one says where F has none."""
+"""Nonconvex quadratics: quantities without a minimiser are exact; others name the missing minimiser of F."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNBOUNDED = {"saddle": SADDLE, "slope": SLOPE}
 
 
 def run_of(problem: Keys, arithmetic: Arithmetic = RATIONAL, **algorithm: Any) -> Run:
-    """Two local steps of 1/4 in each of three rounds, unless something else is given."""
+    """Return a run with two local steps of 1/4 in each of three rounds, by default."""
     plan = {"local_step_size": "1/4", "local_steps": 2, "rounds": 3, **algorithm}
     return parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": plan}, arithmetic)
 
@@ -58,7 +58,7 @@ def followed(run: Run) -> list[list[tuple[Numbers, Numbers]]]:
 
 
 def slope(hessian: Sequence[Any], linear: Sequence[Any], at: Numbers) -> Numbers:
-    """H x - b."""
+    """Return H x - b."""
     return [sum(h * x for h, x in zip(row, at, strict=True)) - b for row, b in zip(hessian, linear, strict=True)]
 
 
@@ -82,7 +82,7 @@ def test_gradients_drift_and_values_follow_the_update_rule(name: str) -> None:
     assert trajectory.server_mean.tolist() == models
     assert trajectory.server_gradient_sq.tolist() == gradients
     assert trajectory.local_gradient_sq.tolist() == inner
-    # Clients of equal weight whose server averages them: the virtual iterates are the averaged ones.
+    # For clients of equal weight whose server averages them, virtual iterates are averaged iterates.
     assert run.virtual_gradient_sq.tolist() == inner
     assert q.objective_gradient_sq.on(run)[..., 0].tolist() == [each[:-1] for each in inner]
     assert trajectory.drift.tolist() == drift
@@ -102,7 +102,7 @@ def test_gradients_drift_and_values_follow_the_update_rule(name: str) -> None:
     ids=["definition", "clock"],
 )
 def test_every_engine_finds_the_same(name: str, keys: Keys) -> None:
-    """Momentum of zero, and a clock whose clients all report in each update, are FedAvg."""
+    """Momentum zero, and a clock with all clients in each update, give FedAvg."""
     plain, other = run_of(PROBLEMS[name]), run_of(PROBLEMS[name], **keys)
     for measured in ("server_mean", "server_gradient_sq", "local_gradient_sq", "drift"):
         assert getattr(other.trajectory, measured).tolist() == getattr(plain.trajectory, measured).tolist(), measured
@@ -122,7 +122,7 @@ def test_enclosures_contain_the_exact_values(name: str) -> None:
 
 
 def test_noise_expands_where_curvature_is_negative() -> None:
-    """One client F = -x^2/2: a step of 1/2 maps x to 3x/2 plus half of the noise."""
+    """For F = -x^2/2 a step of 1/2 maps x to 3x/2 plus half of the noise."""
     run = run_of(
         {"hessians": [[["-1"]]], "linear": [["0"]], "start": ["2"], "noise": "1"},
         local_step_size="1/2",
@@ -136,7 +136,7 @@ def test_noise_expands_where_curvature_is_negative() -> None:
 
 
 def test_a_minimiser_of_clients_that_are_not_convex() -> None:
-    """F = x^2/8 - x/2 from 3: x* = 2, F* = -1/2, the gap 1/8, and the clients have none of their own together."""
+    """F = x^2/8 - x/2 from 3 has x* = 2, F* = -1/2 and the gap 1/8; single clients have no minimiser."""
     run = run_of(BENT)
     assert run.problem.optimum.tolist() == [2]
     assert run.problem.optimal_value == fmpq(-1, 2)
@@ -151,7 +151,7 @@ def test_a_minimiser_of_clients_that_are_not_convex() -> None:
 
 
 def test_smoothness_is_the_largest_modulus() -> None:
-    """The smoothness is the largest modulus of eigenvalues of clients, rational or not, and of F."""
+    """The smoothness is the largest absolute eigenvalue of clients, rational or not, and of F."""
     problem = {"hessians": [[["1"]], [["-3"]]], "linear": [["0"], ["0"]], "start": ["1"]}
     for arithmetic in (RATIONAL, FLOAT):
         run = run_of(problem, arithmetic)
@@ -169,7 +169,7 @@ def test_smoothness_is_the_largest_modulus() -> None:
 @pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=["rational", "float"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_assumptions_of_convexity_fail(name: str, arithmetic: Arithmetic) -> None:
-    """With the client; smoothness holds, and no bounded region is known to contain the run."""
+    """Convexity fails with the name of the client; smoothness holds, and no bounded region contains the run."""
     run = run_of(PROBLEMS[name], arithmetic)
     assert a.smooth.failure(run) is None
     for assumption in a.IMPLY_CONVEXITY - {a.least_squares_loss}:
@@ -217,7 +217,7 @@ def test_what_is_measured_from_a_minimiser_names_itself(name: str, arithmetic: A
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_floats_and_rationals_agree_on_every_quantity(name: str) -> None:
-    """On its value, or on its having none."""
+    """Floats and rationals agree on the value, or on its absence."""
     exact, floats = run_of(PROBLEMS[name] | {"noise": "1"}), run_of(PROBLEMS[name] | {"noise": "1"}, FLOAT)
     for quantity in (entry for entry in vars(q).values() if isinstance(entry, RunQuantity)):
         found, near = (_value(quantity.on, run) for run in (exact, floats))
@@ -234,7 +234,7 @@ def _value(measure: Callable[[Run], Any], run: Run) -> Any:
 
 
 def test_curvatures_that_cancel_leave_no_rounding() -> None:
-    """Weights 1/10, 2/10 and 7/10 of 7, 0 and -1 in floats: F is flat, and each point minimises it."""
+    """With weights 1/10, 2/10, 7/10 of 7, 0 and -1 in floats, F is flat without rounding errors."""
     problem = quadratic(
         FLOAT.array([[[7]], [[0]], [[-1]]]),
         FLOAT.array([[0], [0], [0]]),

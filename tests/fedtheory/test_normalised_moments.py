@@ -1,4 +1,4 @@
-"""Moments of normalised weights by integrals: those of the list of all sets, and those of large sets in closed form."""
+"""Moments of normalised weights by integrals, against lists of all sets and closed forms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WEIGHTS = {
 
 
 def _list_all(weights: Array, chances: dict[tuple[int, ...], float]) -> tuple[Array, Array]:
-    """First and second moments over a list of sets."""
+    """Return first and second moments over a list of sets."""
     first, second = np.zeros(len(weights)), np.zeros((len(weights), len(weights)))
     for present, chance in chances.items():
         drawn = np.zeros(len(weights))
@@ -37,7 +37,7 @@ def _list_all(weights: Array, chances: dict[tuple[int, ...], float]) -> tuple[Ar
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 @pytest.mark.parametrize("selected", [1, 2, 5, 8])
 def test_draws(weights: Array, selected: int) -> None:
-    """Each moment to rounding, however small."""
+    """Each moment for uniform sampling agrees up to rounding, however small."""
     sets = list(itertools.combinations(range(len(weights)), selected))
     found = moments_of_draws(weights, selected)
     for one, other in zip(found, _list_all(weights, dict.fromkeys(sets, 1 / len(sets))), strict=True):
@@ -47,7 +47,7 @@ def test_draws(weights: Array, selected: int) -> None:
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 @pytest.mark.parametrize("chance", [0.02, 0.5, 0.97])
 def test_coins(weights: Array, chance: float) -> None:
-    """Each moment to rounding; a round without clients counts as zero."""
+    """Each moment for independent participation agrees up to rounding; an empty round counts as zero."""
     clients = len(weights)
     sets = {
         present: chance**size * (1 - chance) ** (clients - size)
@@ -59,7 +59,7 @@ def test_coins(weights: Array, chance: float) -> None:
 
 
 def test_many_clients_of_two_kinds() -> None:
-    """150 clients, half of them with three times the weight of the others: a sum over how many of these are drawn."""
+    """For 150 clients of two weights the moments are a sum over the number of heavy participants."""
     half, selected = 75, 20
     weights = np.repeat([1.0, 3.0], half) / (4 * half)
     heavy = [_hypergeometric(count, half, selected) for count in range(selected + 1)]
@@ -80,7 +80,7 @@ def _hypergeometric(count: int, half: int, selected: int) -> float:
 
 @pytest.mark.parametrize("law", [Uniform(10), Bernoulli(fmpq(1, 6))], ids=["draws", "coins"])
 def test_a_law_has_them_for_more_sets_than_can_be_listed(law: Uniform | Bernoulli) -> None:
-    """The moments of the law are those of the integrals, as a sum of squares."""
+    """A law with too many sets uses the moments of the integrals."""
     weights = np.arange(1.0, 61.0) / 1830
     assert law.possibilities(60) > 2 * 10**6
     found = Normalised(law).moments(weights)
@@ -93,12 +93,12 @@ def test_a_law_has_them_for_more_sets_than_can_be_listed(law: Uniform | Bernoull
 
 
 def test_coins_that_always_show_all_clients_fix_the_weights() -> None:
-    """And are no law with a spread of rounding."""
+    """Participation probability one gives fixed weights, without a spread by rounding."""
     assert Normalised(Bernoulli(fmpq(1))).moments(np.arange(1.0, 21.0) / 210).is_fixed
 
 
 @pytest.mark.parametrize("law", [Uniform(61), Bernoulli(fmpq(3, 2))], ids=["draws", "coins"])
 def test_laws_that_do_not_fit_many_clients_are_refused(law: Uniform | Bernoulli) -> None:
-    """As those of few clients are."""
+    """Invalid laws are rejected for many clients like for few."""
     with pytest.raises(InputError, match=r"algorithm\.participation"):
         Normalised(law).moments(np.arange(1.0, 61.0) / 1830)

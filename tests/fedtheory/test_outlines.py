@@ -26,7 +26,7 @@ def _is_rational(expression: Expr) -> bool:
 
 
 def _sums(claim_id: str) -> list[tuple[Expr, Expr]]:
-    """The slack of each relation, and the sum that is shown for it."""
+    """Return the slack of each relation, and the displayed sum."""
     claim, shown = find(claim_id), outline(find(claim_id))
     assert shown is not None
     by_statement = {group.statement: group for group in shown.groups}
@@ -43,7 +43,7 @@ COMBINATIONS = [claim_id for claim_id, found in certificates().items() if isinst
 @pytest.mark.long
 @pytest.mark.parametrize("claim_id", COMBINATIONS)
 def test_the_entries_of_a_sum_add_up(claim_id: str) -> None:
-    """Coefficients times what stands next to them are the slack of each relation."""
+    """The displayed coefficients times terms sum to the slack of each relation."""
     for slack, total in _sums(claim_id):
         if _is_rational(slack) and _is_rational(total):
             assert is_zero(slack - total)
@@ -56,7 +56,7 @@ def _show(claim_id: str) -> Outline:
 
 
 def _at_random(expression: Expr, values: dict[sp.Symbol, sp.Rational]) -> sp.Rational:
-    """A rational function at positive rationals, one for each symbol."""
+    """Return a rational function at random positive rationals."""
     for symbol in sorted(expression.free_symbols, key=str):
         values.setdefault(symbol, sp.Rational(Random(str(symbol)).randint(2, 40), 7))
     return sp.nsimplify(expression.xreplace(values))
@@ -64,7 +64,7 @@ def _at_random(expression: Expr, values: dict[sp.Symbol, sp.Rational]) -> sp.Rat
 
 @pytest.mark.parametrize("claim_id", COMBINATIONS[::3])
 def test_the_entries_of_a_sum_add_up_at_a_point(claim_id: str) -> None:
-    """Coefficients times what stands next to them are the slack of each relation, at random numbers."""
+    """The displayed coefficients times terms sum to the slack of each relation, at random numbers."""
     for slack, total in _sums(claim_id):
         if _is_rational(slack) and _is_rational(total):
             values: dict[sp.Symbol, sp.Rational] = {}
@@ -83,7 +83,7 @@ LINKS = [
 
 @pytest.mark.parametrize(("claim_id", "number"), LINKS[::4])
 def test_the_entries_of_a_link_add_up(claim_id: str, number: int) -> None:
-    """In vectors: what is shown and the slack have one normal form; an equation shows both directions."""
+    """For vectors, the displayed sum and the slack have one normal form; an equation shows both directions."""
     claim, certificate = use_plain_symbols(find(claim_id)), certificates()[claim_id]
     assert isinstance(certificate, Certificate)
     relation, link = claim.relations[number], certificate.links[number]
@@ -96,7 +96,7 @@ def test_the_entries_of_a_link_add_up(claim_id: str, number: int) -> None:
 
 
 def test_products_are_shown_with_their_facts() -> None:
-    """The slack of each link is a sum of products of the facts that are named."""
+    """The slack of each link is a sum of products of the named facts."""
     claim_id = "lecture27:smooth-property-2"
     certificate = certificates()[claim_id]
     assert isinstance(certificate, Certificate)

@@ -1,4 +1,4 @@
-"""Certificates of claims about algorithms in a user's file: each is about one definition, and about no other."""
+"""Certificates of claims about user-defined algorithms: each belongs to one definition."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ shrinks = Claim(
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with an algorithm in one file and claims about it in another."""
+    """Return a folder with an algorithm in one file and claims about it in another."""
     (tmp_path / "mine.py").write_text(DEFINITION)
     (tmp_path / "claims.py").write_text(CLAIMS)
     monkeypatch.chdir(tmp_path)
@@ -82,7 +82,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def changed(old: str, new: str, before: str = DEFINITION) -> str:
-    """The file of the algorithm with something else in it."""
+    """Return the file of the algorithm with one text replaced."""
     assert old in before
     text = before.replace(old, new)
     Path("mine.py").write_text(text)
@@ -90,7 +90,7 @@ def changed(old: str, new: str, before: str = DEFINITION) -> str:
 
 
 def own() -> FederatedAlgorithm:
-    """The definition that the file has now."""
+    """Return the present definition of the file."""
     return definition("mine.py:own")
 
 
@@ -99,7 +99,7 @@ def evaluate_at_optimum() -> FixedPoint:
 
 
 def shrinking() -> Lyapunov:
-    """Gradient steps on F, and noise that is averaged."""
+    """Return a Lyapunov certificate for gradient steps on F with averaged noise."""
     claim = resolve("claims.py:shrinks")
     symbol = {quantity.name: each for each, quantity in claim.where.items()}
     eta, mu, smoothness = symbol["local_step_size"], symbol["strong_convexity"], symbol["smoothness"]
@@ -126,7 +126,7 @@ CERTIFICATES = {"rest": evaluate_at_optimum, "shrinks": shrinking}
 
 
 def document(name: str) -> Any:
-    """A certificate as it would be sent, for the definition that the file has now."""
+    """Return a certificate as JSON for the present definition."""
     return json.loads(json.dumps(document_of(resolve(f"claims.py:{name}"), CERTIFICATES[name]())))
 
 
