@@ -65,7 +65,7 @@ def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> C
 def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
     """Check claims on families of exact instances, and return the verdict of each.
 
-    A target may be all that it may be on the command line: an id, a pattern, a source, a folder, ``"file.py"``; and a
+    A target is an id, a pattern, a source, a folder or ``"file.py"``, as on the command line, or a
     `Claim`, which is checked in this process.  If a user-defined claim passes, a search for a violation follows, for
     `search` seconds.  Raises `InputError` without claims.
     """

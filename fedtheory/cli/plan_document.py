@@ -149,7 +149,7 @@ def _typeset_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
 
 def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
     """Return the plan of a claim as a JSON object."""
-    best, anew, local = plan.optimum, plan.measurements, plan.paying_local_steps
+    best, anew, local = plan.optimum, plan.measurements, plan.useful_local_steps
     return {
         "id": plan.claim.id,
         "title": plan.claim.title,

@@ -15,7 +15,7 @@ from fedtheory.planner.admissible import Edge, largest, largest_count
 from fedtheory.planner.bound import ROUNDS, SERVER_STEP, STEP, STEPS, NumericBound, Slack
 from fedtheory.planner.comparators import NAMES, ComparedWith
 from fedtheory.planner.exact import ExactOptimum
-from fedtheory.planner.extent import UsefulLocalSteps, linear_speed_up, local_steps_that_pay
+from fedtheory.planner.extent import UsefulLocalSteps, find_useful_local_steps, linear_speed_up
 from fedtheory.planner.optimum import Optimum, StepSizes
 from fedtheory.planner.target import RoundsToAccuracy, find_rounds_at_best_step, find_rounds_at_step
 from fedtheory.shown import number
@@ -130,9 +130,9 @@ class ClaimPlan:
         return None if self._sizes is None or self._is_of_one_run else linear_speed_up(self._sizes)
 
     @cached_property
-    def paying_local_steps(self) -> UsefulLocalSteps | None:
-        """Useful number of local steps for the same rounds, by the bound."""
-        return None if self._sizes is None or self._is_of_one_run else local_steps_that_pay(self._sizes)
+    def useful_local_steps(self) -> UsefulLocalSteps | None:
+        """The useful number of local steps at the same number of rounds, by the bound."""
+        return None if self._sizes is None or self._is_of_one_run else find_useful_local_steps(self._sizes)
 
     @property
     def _is_of_one_run(self) -> bool:

@@ -49,11 +49,11 @@ def linear_speed_up(sizes: StepSizes) -> float | None:
     return max(1.0, largest_count(pays, MOST_CLIENTS))
 
 
-def local_steps_that_pay(sizes: StepSizes) -> UsefulLocalSteps | None:
+def find_useful_local_steps(sizes: StepSizes) -> UsefulLocalSteps | None:
     """Return the smallest number of local steps whose bound is within a tenth of the smallest, at the same rounds.
 
     The numbers are powers of two up to `MOST_LOCAL_STEPS`, each at its own best step size;
-    the result is None if local steps do not enter or no step size is best.
+    the result is None if the bound does not depend on them, or if no step size is best.
     """
     bound = sizes.bound
     if not bound.depends_on(bound.expression, STEPS) or sizes.best(bound) is None:

@@ -119,9 +119,9 @@ def _describe_limits(plan: ClaimPlan, write: Write) -> list[str]:
         lines.append(f"theory / {known}: step size {short(plan.exact.ratio)}, error {short(plan.exact.error_ratio)}")
     if plan.linear_clients is not None:
         lines.append(f"linear speed-up: up to {plan.linear_clients:g} clients, by this bound")
-    if plan.paying_local_steps is not None:
+    if plan.useful_local_steps is not None:
         lines.append(
-            f"useful number of local steps for the same rounds, by this bound: {plan.paying_local_steps.steps}"
+            f"useful number of local steps for the same rounds, by this bound: {plan.useful_local_steps.steps}"
         )
     return lines
 

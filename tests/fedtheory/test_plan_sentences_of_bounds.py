@@ -149,7 +149,7 @@ def test_advice_of_a_bound_in_lines() -> None:
     usual: dict[str, Any] = dict.fromkeys(
         (
             *("step", "server_step", "local_steps", "optimum", "comparator", "measurements", "exact"),
-            *("linear_clients", "paying_local_steps"),
+            *("linear_clients", "useful_local_steps"),
         )
     )
     write = lambda _, formula: str(formula)  # noqa: E731
@@ -173,7 +173,7 @@ def test_advice_of_a_bound_in_lines() -> None:
     exact = SimpleNamespace(
         exact=SimpleNamespace(step_size=0.5, error=0.125), errors_are="exact", ratio=2.0, error_ratio=4.0
     )
-    assert lines(exact=exact, linear_clients=8.0, paying_local_steps=SimpleNamespace(steps=16)) == [
+    assert lines(exact=exact, linear_clients=8.0, useful_local_steps=SimpleNamespace(steps=16)) == [
         "exact: best step size 0.5, error 0.125",
         "theory / exact: step size 2, error 4",
         "linear speed-up: up to 8 clients, by this bound",

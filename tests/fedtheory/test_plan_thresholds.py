@@ -22,7 +22,7 @@ from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis
 from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import lowest
-from fedtheory.planner.extent import linear_speed_up, local_steps_that_pay
+from fedtheory.planner.extent import find_useful_local_steps, linear_speed_up
 from fedtheory.planner.measurements import compared
 from fedtheory.planner.optimum import _bound_minimiser, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
@@ -274,12 +274,12 @@ def test_local_steps_within_a_tenth_of_the_best() -> None:
     """2 sqrt(1/tau + 1/100) at the best step size: the least power of two within a tenth of that at 1024."""
     sizes = StepSizes(_bound(1 / ETA + ETA * (1 / TAU + sp.Rational(1, 100))))
     values = {2**k: 2 * math.sqrt(2.0**-k + 0.01) for k in range(11)}
-    found = local_steps_that_pay(sizes)
+    found = find_useful_local_steps(sizes)
     assert found is not None
     assert found.smallest == pytest.approx(values[1024])
     assert found.steps == min(n for n, value in values.items() if value <= 1.1 * values[1024])
     assert found.value == pytest.approx(values[found.steps])
-    assert local_steps_that_pay(StepSizes(_bound(1 / ETA + ETA))) is None
+    assert find_useful_local_steps(StepSizes(_bound(1 / ETA + ETA))) is None
 
 
 def test_a_minimum_at_an_end_of_the_interval() -> None:

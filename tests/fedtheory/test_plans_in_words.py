@@ -155,7 +155,7 @@ def test_a_bound_of_what_is_measured_says_nothing_of_other_local_steps() -> None
     found = planner.plan(run_of(local_step_size=0.001), claims=[planner.covering_claims()[0], *_measure()])
     for plan in found.claims:
         if plan.bound is not None and plan.measures_the_run:
-            assert plan.paying_local_steps is None
+            assert plan.useful_local_steps is None
             assert plan.linear_clients is None
             assert plan.measurements is None or plan.measurements.value == plan.measurements.value_at_step
 

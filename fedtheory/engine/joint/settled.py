@@ -62,14 +62,14 @@ def _solve_exactly(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
 
 
 def _project_on_fixed(step: Array) -> Array:
-    """Return Q, (n, n); raise `NotApplicable` if some moments are unbounded."""
+    """Return Q, the limit of P^n, (n, n); raise `NotApplicable` if some moments are unbounded."""
     moved = step - arithmetic_of(step).identity(len(step))
     right, left = (_null_exactly(moved), _null_exactly(moved.T)) if step.dtype == object else _null_in_floats(moved)
     meeting = left.T @ right
     try:
         solved = [arithmetic_of(step).solve_regular(meeting, column) for column in left]
     except (ZeroDivisionError, np.linalg.LinAlgError):
-        raise NotApplicable("the second moments grow for ever") from None
+        raise NotApplicable("the second moments grow without bound") from None
     found: Array = right @ np.stack(solved, axis=1)
     return found
 

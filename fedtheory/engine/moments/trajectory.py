@@ -222,7 +222,8 @@ class Trajectory(ServerTrajectory):
     def _virtual_moments(self) -> Array:
         """Second moments of (1, theta^{n,k} - x*) without stale models, (T, K+1, d+1, d+1).
 
-        They cost one pass through the local steps per round; a form costs one backward pass: they pay for many forms.
+        They cost one pass through the local steps per round, and each form costs one backward pass: for many forms the
+        moments are cheaper.
         Rationals become long in such passes, which then cost one pass per entry.
         """
         if self.problem.arithmetic is RATIONAL:

@@ -23,7 +23,7 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 def virtual_moments(recursion: Recursion, moments: Array) -> Array:
     """Return E (1, theta^{n,k} - x*)(1, theta^{n,k} - x*)' of rounds from models with moments (N, d+1, d+1).
 
-    Shape (N, K+1, d+1, d+1), k = 0 .. K; all clients take K steps.
+    The shape is (N, K+1, d+1, d+1), for k = 0 .. K; all clients take K steps.
     """
     noise = np.stack([np.stack([*recursion.noise_over_steps(base)]) for base in moments])
     blocks = (_add_displacements(recursion, clients, moments) for clients in split_clients(recursion.centred))

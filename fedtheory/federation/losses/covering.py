@@ -138,7 +138,7 @@ def narrowed(function: Function, low: arb, high: arb) -> arb:
             found = newton(lambda x: (function(x).value, function(x).slope), whole)
             assert found is not None
             return found
-        # The zero may be at the middle, where no sign is certain; then the other points have certain signs.
+        # If the zero is at the middle, the sign there is undecided; the sign at the other point is then certain.
         for place in (whole.mid(), (low + (high - low) / 3).mid()):
             at = function(place).value
             if at > 0 or at < 0:
