@@ -45,8 +45,7 @@ def problem_from(
     least-squares problem in a run file: ``standardize``, ``intercept``, ``shares``, ``ridge``, ``batch``, ...
 
     If `outputs` names a column of a data frame, the data are prepared as `fedtheory data` and `fedtheory plan` prepare
-    a
-    file: features of very different scales are standardised, a column of ones is added, and client weights are
+    a file: features of very different scales are standardised, a column of ones is added, and client weights are
     proportional to the numbers of rows.  Arrays are used as given, and all clients have equal weight.  Keys overrule
     both defaults.  Raises `InputError` with the row and the column of a value that is no number, if the shapes do not
     match, or if a row has no client.

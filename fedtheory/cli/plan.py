@@ -72,9 +72,8 @@ def run(
 
     The output begins with the step size and the rounds to use, the best bound, and what limits both; then the bounds
     that cover the run follow. With a run file every true bound is evaluated; with constants (`--set L=1 M=10 tau=5
-    ...`)
-    every bound whose symbols are given; with a data file the constants are those of least squares on its rows, and
-    NAME=VALUE sets a key of a run file: target=price client=hospital rounds=100 local_steps=5, and others.
+    ...`) every bound whose symbols are given; with a data file the constants are those of least squares on its rows,
+    and NAME=VALUE sets a key of a run file: target=price client=hospital rounds=100 local_steps=5, and others.
     """
     files, given = _inputs([*(inputs or []), *(settings or [])], settings or [])
     _require_output(output, map_over)

@@ -18,8 +18,7 @@ def print_table(
     """Print a table on standard output; cells of columns in `whole` are never wrapped, others between words.
 
     If the table is too wide, the columns in `roomy` are omitted one by one, and the omission is reported; if that is
-    not
-    enough, each row is printed as lines of key and value.
+    not enough, each row is printed as lines of key and value.
     """
     from rich.console import Console
 

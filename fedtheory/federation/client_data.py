@@ -15,8 +15,7 @@ class ClientData:
     """Inputs (n_i, d) and outputs (n_i,) of each of M clients.
 
     Every client's objective is ``(1/n_i) sum_j (w'x_ij - y_ij)^2 + ridge/2 |w|^2``; if `free` is true, the last column
-    is
-    an intercept, and the ridge leaves its coefficient out.
+    is an intercept, and the ridge leaves its coefficient out.
     """
 
     inputs: tuple[Array, ...]

@@ -1,7 +1,6 @@
 """Named algorithms: settings of the update rule, a few lines each.
 
-To add one, write a function with a problem as its first argument and
-decorate it; its name is then known to run files.
+To add one, write a function with a problem as its first argument and decorate it; its name is then known to run files.
 """
 
 from __future__ import annotations

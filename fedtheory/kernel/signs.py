@@ -21,12 +21,11 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     """Return whether a rational function of numbers is shown to be finite and non-negative under conditions.
 
     Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under ``x >= a`` as a + s, which lose nothing,
-    and
-    a symbol under a square root as a square.  Then all coefficients of numerator and denominator must be non-negative,
-    and the denominator must be non-zero.  Square factors are ignored; it suffices that every other factor is
-    non-negative.  A common factor, such as the square root of u in sqrt(u)/(sqrt(u) + u), is cancelled:
-    `require_finite` checks whether it may be zero. Conditions other than <, <=, > and >= are ignored
-    here, and so are conditions on other things than numbers, for which SymPy may assume any sign.
+    and a symbol under a square root as a square.  Then all coefficients of numerator and denominator must be
+    non-negative, and the denominator must be non-zero.  Square factors are ignored; it suffices that every other factor
+    is non-negative.  A common factor, such as the square root of u in sqrt(u)/(sqrt(u) + u), is cancelled:
+    `require_finite` checks whether it may be zero. Conditions other than <, <=, > and >= are ignored here, and so are
+    conditions on other things than numbers, for which SymPy may assume any sign.
     """
     number = sp.sympify(coefficient)
     return _is_of_numbers(number, numbers) and _is_nonnegative(number, Known(numbers, numbers.key), tuple(conditions))

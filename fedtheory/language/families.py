@@ -53,7 +53,7 @@ class Family:
     meant_for: Assumption | None = None
     """Only claims with this assumption are checked on the family, and on such families only.
 
-    None is for all other claims.
+    Families with None serve all other claims.
     """
     for_rates: bool = False
     """Whether its runs are the first ones of sequences for rates."""

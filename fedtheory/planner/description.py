@@ -189,8 +189,7 @@ def describe(
 ) -> DataDescription:
     """Return the description of a file or of a named data set; raise `InputError` if it cannot be read.
 
-    By default, features are standardised if their scales are far
-    apart, and a column of ones is added if there is none.
+    By default, features are standardised if their scales are far apart, and a column of ones is added if there is none.
     """
     given = load(file, choice)
     prepared = given.prepared(standardize, intercept)

@@ -1,10 +1,8 @@
 """Certificates as closed data: every certificate is rebuilt, part by part, from a closed list of types.
 
-The parts are records, by the types of their fields: expressions that the kernel
-admits, orderings, texts, flags, whole numbers, references to inequalities, and
-known facts and measures.  The symbols that a
-certificate declares become new symbols without further assumptions.  Hence the
-verdict does not depend on how a certificate was written, read or found.
+The parts are records, by the types of their fields: expressions that the kernel admits, orderings, texts, flags, whole
+numbers, references to inequalities, and known facts and measures.  The symbols that a certificate declares become new
+symbols without further assumptions.  Hence the verdict does not depend on how a certificate was written, read or found.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Distances of clients inside a round: from each other, from their average, from their start.
 
-All clients start a round at the server's model.  A measure defines the distance
-before and after a local step, its context, and the bound on
-the drift that follows from a bound on it at every step.
+All clients start a round at the server's model.  A measure defines the distance before and after a local step, its
+context, and the bound on the drift that follows from a bound on it at every step.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Proofs of fixed points: an algorithm that starts at the optimum stays there, by its definition.
 
-If all vectors have the values that the definition states for x*, a local step of any
-size leaves the local vectors unchanged, and so do all
-local steps (or the round has a single one); and the end of the round leaves every vector of the
-server and of the clients unchanged, for all outcomes of the coins.
+If all vectors have the values that the definition states for x*, a local step of any size leaves the local vectors
+unchanged, and so do all local steps (or the round has a single one); and the end of the round leaves every vector of
+the server and of the clients unchanged, for all outcomes of the coins.
 """
 
 from __future__ import annotations

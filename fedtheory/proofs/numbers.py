@@ -259,8 +259,8 @@ def _find_averaged_numbers(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
 def list_known_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return the known orderings of numbers by their quantities.
 
-    For example p_i <= p_max, m <= M, k + 1 <= tau; the smallest
-    curvature of an objective is at most the largest, and the average dissimilarity at most the largest.
+    For example p_i <= p_max, m <= M, k + 1 <= tau; the smallest curvature of an objective is at most the largest, and
+    the average dissimilarity at most the largest.
     """
     symbol = symbols_of(claim)
     drawn = symbol.at_most((q.importance, q.largest_importance), (q.client_smoothness, q.smoothness), *_CURVATURES)

@@ -51,8 +51,7 @@ def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
     """Return symbols for a premise that leave its statement unchanged: those of a claim for the same quantities.
 
     Both are in plain symbols.  A symbol of the premise alone keeps its name unless the claim uses it.  Raises
-    `Rejected`
-    if two symbols of the premise would become one.
+    `Rejected` if two symbols of the premise would become one.
     """
     mine = symbols_of(claim)
     known = {**premise.where, **premise.notation}

@@ -43,7 +43,7 @@ def refusing_code() -> Iterator[None]:
 
 def _require_code_allowed(path: Path) -> None:
     if os.environ.get(_REFUSED):
-        expected = "is Python, and --no-code refuses to execute it; expected names of what the package has, or"
+        expected = "is Python, and --no-code refuses to execute it; expected names of objects of the package, or"
         raise InputError("", f"{expected} this command without --no-code", str(path))
 
 

@@ -63,9 +63,8 @@ def find_candidates(
 ) -> Iterator[CandidateInequality]:
     """Yield the inequalities of a context at the points of a statement; if `nearby`, for its own objectives only.
 
-    Otherwise also use client averages and further minimisers.  Averages are weighted by the clients' numbers of the
-    form,
-    and those of assumptions by further ones.
+    Otherwise also use client averages and further minimisers.  Averages are weighted by the factors of the form that
+    differ between clients; averages of assumptions also by `more_weights`.
     """
     of_client = any(differs(monomial, context) for monomial in form)
     of_form = (split_average(monomial, context)[0] for monomial in form)

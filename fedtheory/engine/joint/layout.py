@@ -1,9 +1,8 @@
 """Layout of a definition's vectors, and their origin: points are relative to the optimum, differences are not.
 
-A vector that starts at a multiple o of x^0 is stored as ``v - o x*``.  The
-correction of a linear combination of such vectors is a number times x*,
-which SymPy computes; for translation-invariant algorithms it is
-exactly zero, so that no digits are lost far from the origin.
+A vector that starts at a multiple o of x^0 is stored as ``v - o x*``.  The correction of a linear combination of such
+vectors is a number times x*, which SymPy computes; for translation-invariant algorithms it is exactly zero, so that no
+digits are lost far from the origin.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class Batch:
 
     @cached_property
     def many(self) -> ManyRounds:
-        """All rounds of each run."""
+        """The moments after all rounds, for each run."""
         return many_rounds(self.round_maps, self._added, self.starts, self.settings[0][1].rounds)
 
     @cached_property

@@ -85,8 +85,8 @@ class LocalSteps:
         """Yield each step in expectation.
 
         `bases` is the second moment of the model at the start, (d+1, d+1), or one for each client, (..., M, d+1, d+1),
-        with
-        a leading axis of rounds if there are several.  Covariances have that axis if the noise depends on the model.
+        with a leading axis of rounds if there are several.  Covariances have that axis if the noise depends on the
+        model.
         """
         contraction, covariances = self._one_step[:, 1:, 1:], self._nothing
         maps = np.broadcast_to(self._identity, self._one_step.shape)

@@ -4,11 +4,9 @@ The server's new model is
 
     z^{n+1} = z^n + eta_g sum_i w_i(n) (A_i z^{rho_i(n)} + noise_i - z^{rho_i(n)}),
 
-with weights independent of all models and fresh noise,
-so the joint second moment of the live models is a linear function of the
-previous one.  Client operators do not depend on the round.  If all clients start from
-the newest model, their averages are computed once, and with model-independent
-noise a round then costs O(d^3) for any number of clients.
+with weights independent of all models and fresh noise, so the joint second moment of the live models is a linear
+function of the previous one.  Client operators do not depend on the round.  If all clients start from the newest model,
+their averages are computed once, and with model-independent noise a round then costs O(d^3) for any number of clients.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class RoundForms:
         return self._build_sum_form(homogeneous(identity), weights * weights / self.recursion.multiplicities, maps)
 
     def list_blocks(self) -> Iterator[Clients]:
-        """Return the clients, in blocks that memory is for."""
+        """Return the clients in blocks whose arrays fit in memory."""
         return split_clients(self.recursion.centred)
 
     def _maps_of(self, clients: Clients) -> Iterator[Array]:

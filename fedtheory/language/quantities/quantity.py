@@ -53,8 +53,7 @@ class Over:
     """A reduction over clients, types of clients, local steps of a round, rounds, or steps of all rounds.
 
     Clients with the same objective are of one type; the number of a type is stored at its first client.  A window is
-    the
-    smallest number of updates in which each client has the same total weight; its sums replace its updates.
+    the smallest number of updates in which each client has the same total weight; its sums replace its updates.
     """
 
     index: Literal["clients", "types", "steps", "rounds", "windows", "iterations"]

@@ -41,8 +41,7 @@ def lemmas_in(claim: Claim, document: Document) -> Iterator[Lemma]:
     """Yield the lemmas of a document about a claim, which has symbols for all quantities that the document names.
 
     Each has the assumptions of the claim, and its conditions unless it states others.  Raises `InputError` for an
-    invalid
-    entry.
+    invalid entry.
     """
     entries = document.get(LEMMAS, [])
     if not isinstance(entries, list) or len(entries) > _MOST:
