@@ -153,7 +153,7 @@ FALSE = {
 
 @pytest.mark.parametrize("what", FALSE)
 def test_false_variants_are_not_proved(what: str) -> None:
-    """By the certificate of the true one, nor by one that names the false one."""
+    """A false variant is proved neither by the certificate of the true claim, nor by one that names the variant."""
     sent = document("shrinks")
     changed(*FALSE[what])
     with pytest.raises(InputError, match="definition: expected"):
@@ -217,7 +217,7 @@ PARAMETERS = {
 
 @pytest.mark.parametrize("what", PARAMETERS)
 def test_parameters_are_what_they_are_called(what: str) -> None:
-    """The kernel knows the signs of what is called momentum."""
+    """The kernel uses the sign of a parameter by its kind, such as momentum."""
     with_symbol = changed("model=x,", f"model=x, parameters=({PARAMETERS[what]},),")
     changed("own = ", 'b = sp.Symbol("b", real=True)\nown = ', with_symbol)
     found = check_certificate(resolve("claims.py:rest"), document("rest"))
@@ -226,7 +226,7 @@ def test_parameters_are_what_they_are_called(what: str) -> None:
 
 
 def test_a_switch_is_zero_or_one_whatever_is_allowed() -> None:
-    """So that the momentum of this one is not at most a half."""
+    """A flag has the values zero and one, so that its momentum is not at most a half."""
     switch = 'Parameter(b, "momentum", "", sp.Interval(0, sp.S.Half), 1, is_flag=True)'
     text = changed("model=x,", f"model=x, parameters=({switch},),")
     changed("own = ", 'b = sp.Symbol("b", real=True)\nown = ', text)
@@ -244,7 +244,7 @@ def test_what_only_looks_like_a_definition_is_refused() -> None:
 
 
 def test_two_numbers_of_one_name_are_not_one() -> None:
-    """Nor do they cancel: the model moves away from where it is said to rest."""
+    """Two parameters with one name do not cancel, and the model moves away from the claimed fixed point."""
     first, second = (f'sp.Symbol("a", {sign}=True)' for sign in ("positive", "real"))
     changed("x + Average(y - x)", f"x + Average(y - x) + ({first} - {second}) * x")
     parameters = f'Parameter({first}, "one", "", sp.Reals, 1), Parameter({second}, "other", "", sp.Reals, 0)'
@@ -255,7 +255,7 @@ def test_two_numbers_of_one_name_are_not_one() -> None:
 
 
 def test_assumptions_about_algorithms_are_known_ones() -> None:
-    """One that is made by hand names an algorithm, and asks for nothing: the claim fails on runs of another."""
+    """A user-made assumption that names an algorithm does not restrict a claim to its runs."""
     true = find("landmarks:scaffold.at-rest")
     forged = OfAlgorithm("scaffold", "the algorithm is scaffold", lambda _run: None, ("scaffold",))
     others = [one for one in true.assumptions if not isinstance(one, OfAlgorithm)]

@@ -1,4 +1,4 @@
-"""User-defined quantities in proofs: they mean what their terms say, and nothing else."""
+"""User-defined quantities in proofs have exactly the meaning of their terms."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_without_synchronous_rounds_the_average_is_not_the_virtual_iterate() -> 
 
 
 def lying(quantity: RunQuantity) -> RunQuantity:
-    """A quantity that measures nothing of what its term says."""
+    """Return a quantity whose values differ from its term."""
     return replace(quantity, measure=lambda run: run.arithmetic.array([[[1]]]))
 
 
@@ -134,7 +134,7 @@ LIAR = VectorQuantity("average_iterate", r"\bar x^{(t,k)}", "no average", lambda
     ids=["another measure", "root", "another vector", "another vector of that name"],
 )
 def test_what_only_says_to_be_a_quantity_has_no_meaning(quantity: RunQuantity) -> None:
-    """A hostile file can make any quantity, with whatever term and whatever names."""
+    """A quantity with any term and name from a hostile file has no meaning in proofs."""
     assert find_by_term(quantity, {}) is quantity
     claim = about_runs(quantity, D**2 * L)
     certificate = MeanCertificate(claim=claim.id, step="renard2022:lemma-2.2.proof.last.fixed", span="run")
@@ -155,7 +155,7 @@ def test_a_condition_on_quantities_of_a_step_is_refused() -> None:
 
 
 def measured(quantity: RunQuantity) -> tuple[Process, Any]:
-    """The rounds of a claim about a quantity, and what its term is in their vectors; the symbol where it is none."""
+    """Return the rounds of a claim about a quantity, and its term in their vectors, or its symbol."""
     process = Process(about_runs(quantity, D))
     return process, process.unfold(process.symbols(quantity))
 
@@ -175,7 +175,7 @@ def test_other_reductions_are_no_sums(quantity: RunQuantity) -> None:
 
 
 def test_sums_of_the_vocabulary() -> None:
-    """The drift is a mean over the steps of all rounds, but the first, and the progress telescopes."""
+    """The drift is an average over all steps but the first, and the progress telescopes."""
     process, drift = measured(q.average_round_drift)
     apart = norm_sq(vector_at("local") - average())
     steps = RangeSum(Average(apart) / process.steps, STEP, 1, process.steps)
@@ -189,7 +189,7 @@ def test_sums_of_the_vocabulary() -> None:
 
 
 def test_a_mean_without_the_first_step_is_no_sum() -> None:
-    """One over fewer steps is not divided by their number."""
+    """An average over fewer steps is not divided by their number."""
     term = q.average_round_drift.term
     assert term is not None
     later = replace(q.average_round_drift, term=replace(term, over=(replace(term.over[0], by="mean"), term.over[1])))
@@ -199,7 +199,7 @@ def test_a_mean_without_the_first_step_is_no_sum() -> None:
 
 @pytest.mark.parametrize("clients", ["largest", "smallest"])
 def test_an_extreme_of_clients_is_no_mean_of_them(clients: Any) -> None:
-    """It has a value for each step, and neither the certificate of a mean nor that of a step is about it."""
+    """A maximum over clients has a value at each step, but no certificate of an average or a step."""
     distance = Expectation(norm_sq(x_i - best))
     each, extreme = own("each", distance), own("extreme", distance, clients=clients)
     assert extreme.place == "step"

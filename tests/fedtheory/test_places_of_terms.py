@@ -1,4 +1,4 @@
-"""Places that proof terms enter, by hand: indices from zero to the last step, and values that belong to one step."""
+"""Places of proof terms, by hand: indices from zero to the last step, and values of one step."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_an_index_runs_from_zero_to_the_last_value(
     least: Callable[[sp.Expr], sp.Expr],
     refused: Callable[[sp.Expr], sp.Expr],
 ) -> None:
-    """A step is one of 0 .. tau - 1, models are those after 0 .. tau steps; nothing is divided by a number of steps."""
+    """A step is one of 0 .. tau - 1, models are those after 0 .. tau steps; a number of steps is no denominator."""
     inside = enter(RUN)
     index = inside.index
     assert inside.require_nonnegative(least(index)) == least(index)
@@ -79,7 +79,7 @@ def test_an_index_runs_from_zero_to_the_last_value(
 def test_places_are_entered_from_the_run_where_clients_do_the_same_work(
     enter: Callable[[TermContext], TermContext],
 ) -> None:
-    """Not from a step, and not where rounds may have other numbers of steps."""
+    """Places are entered from a run with equal work of all clients, not from a step or other rounds."""
     with pytest.raises(Rejected, match="is entered from the whole run"):
         enter(enter_step(RUN))
     for missing in WORK:
@@ -89,7 +89,7 @@ def test_places_are_entered_from_the_run_where_clients_do_the_same_work(
 
 
 def test_a_round_has_at_least_one_step() -> None:
-    """Also where a claim counts local steps alone: not two, which would be another claim."""
+    """A round has at least one step, also if a claim counts local steps only."""
     counted = sp.Symbol("K", positive=True)
     claim = replace(CLAIM, rhs=eta * counted, where={d: q.max_drift, eta: q.local_step_size, counted: q.iterations})
     inside = enter_step(context_of_run(claim, _prove_nothing))
@@ -100,7 +100,7 @@ def test_a_round_has_at_least_one_step() -> None:
 
 
 def test_weighted_means_are_not_read_without_their_weights() -> None:
-    """Quantities that weigh rounds or steps stay symbols; a plain mean is a sum over both."""
+    """Weighted averages over rounds or steps stay symbols; a plain average is a sum over both."""
     weighted = [
         entry.quantity
         for entry in vocabulary()
@@ -116,7 +116,7 @@ def test_weighted_means_are_not_read_without_their_weights() -> None:
 
 
 def test_a_maximum_over_steps_needs_the_same_work() -> None:
-    """The largest drift is one over common steps: of a claim without them it bounds nothing at a step."""
+    """The largest drift is a maximum over common steps; without these it bounds nothing at a step."""
     inside = enter_step(RUN)
     value = d - BelowMaximum(d).check(inside).expression
     assert value.free_symbols == {inside.symbols(q.local_iterate), inside.symbols(q.average_iterate)}
@@ -137,7 +137,7 @@ def test_a_maximum_over_steps_needs_the_same_work() -> None:
     ],
 )
 def test_values_of_the_present_step_have_no_other_index(quantity: RunQuantity, indices: tuple[sp.Symbol, ...]) -> None:
-    """Moved to another round or step they would be other numbers of one name; numbers of the run stay."""
+    """Values of the present step cannot be moved to another index; numbers of the run are constant."""
     process, symbol = RUN.process, RUN.symbols(quantity)
     for index in (STEP, ROUND):
         assert process.depends_on(symbol, index) == (index in indices)
@@ -150,7 +150,7 @@ def test_values_of_the_present_step_have_no_other_index(quantity: RunQuantity, i
 
 
 def test_what_is_known_of_the_present_step_is_not_summed_over_all() -> None:
-    """|phi - w|^2 <= 1 - e after e steps would give 0 <= E - E(E - 1)/2 by its sum, which is false for four steps."""
+    """A relation that holds after e steps is not summed over all steps, since the sum may be false."""
     claim = use_plain_symbols(find("vlaski2023:eq-5.53.way"))
     context = context_of_vectors(claim, claim.relations[1], _prove_nothing)
     symbol, e = context.symbols, context.index
@@ -170,7 +170,7 @@ def test_what_is_known_of_the_present_step_is_not_summed_over_all() -> None:
 
 
 def test_numbers_of_later_steps_are_not_summed_over_all() -> None:
-    """After a step e - 1 is not negative; summed over all steps of two it would be -1 + 0."""
+    """A sign that holds after a step is not used in a sum over all steps."""
     inside = enter_step(RUN)
     later = replace(inside, numbers=replace(inside.numbers, at_least={**inside.numbers.at_least, inside.index: 1}))
     assert Sign(inside.index - 1).check(later).expression == inside.index - 1
@@ -184,7 +184,7 @@ def test_numbers_of_later_steps_are_not_summed_over_all() -> None:
 
 
 def test_a_bound_on_the_drift_is_a_number_of_the_claim_after_any_step() -> None:
-    """Finite after no step as well, the same in all rounds, and of quantities that the claim names."""
+    """A bound on the drift is a finite number after every step, equal in all rounds, of named quantities."""
     inside = enter_step(RUN)
     refused = {
         1 / inside.index: "may be zero",
@@ -203,7 +203,7 @@ def test_a_bound_on_the_drift_is_a_number_of_the_claim_after_any_step() -> None:
     [(sp.Eq(tau, 1, evaluate=False), True), (tau >= 1, False), (tau > 1, False), (sp.Ne(tau, 1), False)],
 )
 def test_a_number_is_known_to_be_zero_by_an_equation_alone(condition: sp.Expr, stands: bool) -> None:
-    """Without later local steps there is no drift; an ordering of the same sides says nothing of that."""
+    """Without later local steps there is no drift, by an equation; an inequality is not enough."""
     where = {d: q.average_round_drift, tau: q.local_steps}
     known = (*WORK, a.uniform_shares)
     claim = Claim(id="mine:none", lhs=d, rhs=0, where=where, assumptions=known, conditions=[condition])

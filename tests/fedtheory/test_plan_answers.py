@@ -1,4 +1,4 @@
-"""Answers of a plan and the work for them by hand: facts, empty listings, one worker that has one work at a time."""
+"""Answers of a plan and their computation, by hand: facts, empty listings, and a single worker."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _facts(*, promise: Any = None, diverges_from: float = math.inf, is_covered: 
 
 
 def test_facts_of_an_answer() -> None:
-    """An answer has the run to make and its error; the edge of divergence and a guarantee if it exists."""
+    """An answer has the run and its error, and the edge of divergence and a guarantee if they exist."""
     always = {"step size to use": "0.25", "rounds": "7", "exact final_suboptimality then": "0.5"}
     assert _facts() == always
     assert _facts(diverges_from=2.0) == always | {"diverges from the step size": "2"}
@@ -45,7 +45,7 @@ def test_facts_of_an_answer() -> None:
 
 
 def test_bounds_that_cover_the_run_are_listed_alone() -> None:
-    """All others on request, or where none covers it; of those without a bound none."""
+    """Bounds that cover the run are listed; others on request, or if none covers it."""
     bound = _bound(1 / ETA + ETA)
     covers, other, nothing = (
         ClaimPlan(THEOREM, q.final_suboptimality, applicable, None, bound=given)
@@ -68,7 +68,7 @@ def test_no_bound_covers_a_run_without_bounds() -> None:
 
 
 def test_conditions_at_their_edge() -> None:
-    """A near tie holds, a strict condition fails at it, and an equation fails on either side."""
+    """A near tie satisfies a condition, a strict condition fails, and an equation fails on either side."""
     x = sp.Symbol("x")
     given = [(x <= 1, 1.0, True), (x < 1, 1.0, False), (x >= 1, 1.0, True), (x > 1, 1.0, False), (x < 1, 0.5, True)]
     given += [(x > 1, 1.5, True), (sp.Eq(x, 1), 1.0, True), (sp.Eq(x, 1), 1.5, False), (sp.Eq(x, 1), 0.5, False)]
@@ -107,7 +107,7 @@ def test_more_rounds_than_planned(reached: list[bool], longer: int) -> None:
 
 
 class _Worker:
-    """Futures of what is submitted, to be ended by hand."""
+    """Futures of submitted tasks, which the test completes."""
 
     def __init__(self) -> None:
         self.futures: list[Future[bytes]] = []
@@ -122,7 +122,7 @@ def _double(_errors: object, number: int) -> int:
 
 
 def test_the_worker_has_one_work_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It gets the first one at once, then the one that was begun last; this process does what it has not begun."""
+    """The worker gets the first task, then the latest one; this process does tasks that are not started."""
     worker = _Worker()
     monkeypatch.setattr(ahead, "workers", lambda _: worker)
     work = ahead.Ahead(SimpleNamespace(), "run.toml")  # type: ignore[arg-type]

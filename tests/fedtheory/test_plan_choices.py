@@ -1,4 +1,4 @@
-"""Choices of the planner against an exhaustive search: which step size, which count, when a search ends."""
+"""Choices of the planner against an exhaustive search: step sizes, counts, and the end of searches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ETA, TAU, A, B = sp.symbols("eta tau A B", positive=True)
 
 
 def _bound(expression: sp.Expr) -> NumericBound:
-    """A bound in the step size alone, without a condition."""
+    """Return a bound in the step size alone, without a condition."""
     return NumericBound(THEOREM, tuple(sp.Add.make_args(sp.sympify(expression))), (), {ETA: STEP}, {STEP: 1.0})
 
 
@@ -63,7 +63,7 @@ def test_rounds_and_iterations_that_are_both_given_stay() -> None:
 
 
 def test_the_planned_step_is_beaten_by_one_that_takes_fewer_rounds() -> None:
-    """The fewest rounds count, even where the error at the end of more rounds is smaller.
+    """The fewest rounds are preferred, even if more rounds give a smaller error.
 
     On x^2/2 from 1 with noise of variance 1 the second moment m becomes (1 - eta)^2 m + eta^2: after one round it is
     0.5 at least, and 0.52 with eta = 2/5, which is at 0.3472 after the second one.
@@ -81,7 +81,7 @@ def test_the_planned_step_is_beaten_by_one_that_takes_fewer_rounds() -> None:
 
 
 def test_a_search_ends_where_the_error_is_flat_towards_small_steps() -> None:
-    """Among equal scores the largest exponent wins, so that no smaller one is tried."""
+    """Among equal scores the largest exponent wins, so that smaller steps are not tried."""
     asked: list[float] = []
 
     def score(exponent: float) -> float:
@@ -102,7 +102,7 @@ def test_a_search_goes_on_where_the_end_of_the_grid_is_the_best(best: float) -> 
 
 @pytest.mark.parametrize("name", ["local_step_size", "rounds", "local_steps"])
 def test_a_bound_along_a_number_is_the_bound(name: str) -> None:
-    """Also where products with that number stand in it."""
+    """A bound along one number agrees with the bound, including products with that number."""
     for claim in (THEOREM, LIU):
         bound = bound_of_run(claim, a_run())
         along = bound.along(name)
@@ -111,7 +111,7 @@ def test_a_bound_along_a_number_is_the_bound(name: str) -> None:
 
 
 def test_a_power_that_falls_faster_has_no_formula() -> None:
-    """1/eta^2 + 1/eta + eta is smallest at the root of eta^3 = eta + 2, which no formula here knows."""
+    """The minimum of 1/eta^2 + 1/eta + eta is a root of eta^3 = eta + 2, for which there is no formula."""
     assert root({-2: 1.0, -1: 1.0, 1: 1.0}) is None
     bound = _bound(ETA**-2 + 1 / ETA + ETA)
     found = StepSizes(bound).best(bound)
@@ -120,7 +120,7 @@ def test_a_power_that_falls_faster_has_no_formula() -> None:
 
 
 def test_the_claim_of_the_largest_step_sizes_covers_most() -> None:
-    """One without a limit says nothing of step sizes, nor does one that covers none."""
+    """A claim without a limit, or one that covers no step size, is not selected."""
     plans = [ClaimPlan(LIU, q.final_distance_sq, True, None, step=Edge(value)) for value in (0.0, 0.1, 0.3, math.inf)]
     assert _widest(plans) is plans[2]
     assert _widest([plans[0], plans[3]]) is None
@@ -137,7 +137,7 @@ def test_step_sizes_are_tried_on_both_sides_of_the_best_one() -> None:
 
 
 def test_a_round_map_of_radius_one_is_stable_up_to_rounding() -> None:
-    """A direction that no client moves keeps the eigenvalue one, which floats find as a little more."""
+    """A fixed direction has the eigenvalue one, which floats may exceed slightly."""
     none, one = np.zeros(1), np.ones(1)
     for radius, is_stable in ((1.0, True), (1 + 1e-12, True), (1 + 1e-6, False)):
         rounds = RoundsInEigenbasis(radius * one, none, none, one[:, None], none[:, None])
@@ -146,7 +146,7 @@ def test_a_round_map_of_radius_one_is_stable_up_to_rounding() -> None:
 
 
 def test_a_search_beside_the_edge_of_divergence() -> None:
-    """Scores are infinite above the edge: the lowest one below is found as near as elsewhere."""
+    """Scores are infinite above the edge; the smallest one below it is found as accurately as elsewhere."""
     found = lowest(lambda exponent: (exponent - 0.4) ** 2 + 1 if exponent < 0.7 else math.inf, GRID)
     assert found is not None
     assert found[0] == pytest.approx(0.4, abs=0.01)
@@ -157,14 +157,14 @@ def test_a_search_beside_the_edge_of_divergence() -> None:
     [("comparator:curvatures.average-error", 0.9), ("fraboni2022:thm-3.gradient.given-weights", 0.5)],
 )
 def test_a_plan_has_each_condition_of_its_claim_once(claim_id: str, expected: float) -> None:
-    """Those on clients as well: eta times the average of L_i = 2 is 1/10, and may be one; each weight is a half."""
+    """Conditions on clients occur once: eta times the average of L_i = 2 is 1/10, and each weight is a half."""
     (found,) = plan(a_run(), claims=[find(claim_id)]).claims
     assert len(found.conditions) == len(found.claim.conditions)
     assert any(slack.slack == pytest.approx(expected) for slack in found.conditions)
 
 
 def test_the_fewest_rounds_where_all_step_sizes_need_more_than_planned() -> None:
-    """On (x^2 + y^2/2)/2 from (1, 1) the errors after n rounds are sums of two powers, one for each direction."""
+    """For (x^2 + y^2/2)/2 from (1, 1) the errors after n rounds are sums of two powers."""
     setting = quadratic(FLOAT.array([[[1.0, 0.0], [0.0, 0.5]]]), FLOAT.array([[0.0, 0.0]]), FLOAT.array([1.0, 1.0]))
     errors = ExactErrors(Run(setting, fedavg(setting, rounds=2, local_step_size=0.5)))
     accuracy = 1e-6
@@ -189,7 +189,7 @@ def test_a_limit_is_solved_for_in_few_dimensions(monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_bound_covers_a_run_against_its_assumptions() -> None:
-    """The theorem is about servers that add the averaged change unchanged, and steps that are alike."""
+    """The theorem assumes a server that adds the average change, and equal steps."""
     run = a_run()
     assert covering_bound(THEOREM, run) is not None
     for changed in ({"local_steps": (1, 2)}, {"server_step_size": 0.5}):

@@ -1,4 +1,4 @@
-"""Targets of runs with clocks, whose errors go up and down in every cycle; and runs that diverge at any step size."""
+"""Targets of runs with clocks, whose errors oscillate in every cycle; and runs that always diverge."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _run(rounds: int = 34) -> Run:
 
 
 def test_a_target_is_reached_for_whole_cycles() -> None:
-    """Not where the error crosses it in a part of each cycle only, nor where it rises above it later."""
+    """A target must hold for whole cycles, and in all later ones."""
     run, target = _run(), 0.1
     reached = planned_and_best(ExactErrors(run), FINAL, target)
     assert reached is not None
@@ -41,7 +41,7 @@ def test_a_target_is_reached_for_whole_cycles() -> None:
 
 
 def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
-    """The largest error of the last rounds is reported where a target is missed."""
+    """If a target is missed, the largest error of the last rounds is reported."""
     run = _run(8)
     reached = planned_and_best(ExactErrors(run), FINAL, 1e-9)
     assert reached is not None
@@ -55,7 +55,7 @@ def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
 
 @pytest.mark.long
 def test_a_plan_of_a_clock_tells_how_far_it_was_followed() -> None:
-    """In the first line."""
+    """The first line of the plan names the time that was simulated."""
     from fedtheory.planner import plan
     from fedtheory.planner.words import use
 

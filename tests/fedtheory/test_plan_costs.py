@@ -1,4 +1,4 @@
-"""Numbers that plans count by hand: operations of exact errors, steps of progress, and symbols of means."""
+"""Numbers in plans, by hand: operations of exact errors, progress, and symbols of averages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedtheory.planner import bound, measurements, plan, rounds_needed
 
 
 def test_operations_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundredth of the overhead and the square of the stored numbers, in each round."""
+    """Each round costs a hundredth of the overhead plus the square of the stored numbers."""
     monkeypatch.setattr(rounds_needed, "is_one_path", lambda _: True)
     monkeypatch.setattr(rounds_needed, "numbers_of_path", lambda _: 7)
     run: Any = SimpleNamespace()
@@ -22,7 +22,7 @@ def test_operations_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_progress_of_a_plan_counts_each_claim_and_what_comes_last() -> None:
-    """From none of n + 1 to all of them, one after the other."""
+    """Progress counts each claim and the final step, from none of n + 1 to all."""
     claims = [find("liu2022:thm-1"), find("renard2022:thm-2.1")]
     seen: list[tuple[int, int]] = []
     plan(a_run(), claims=claims, on_progress=lambda done, of: seen.append((done, of)))
@@ -30,7 +30,7 @@ def test_progress_of_a_plan_counts_each_claim_and_what_comes_last() -> None:
 
 
 def test_symbols_of_means_are_real() -> None:
-    """Roots of conditions in them are real numbers; each mean has its own."""
+    """Symbols of averages are real and distinct; roots of conditions in them are real."""
     found = bound._symbols_for_means(find("vlaski2023:claim.steady-state-noise"))
     assert found
     assert all(isinstance(mean, Average) for mean in found)
@@ -39,7 +39,7 @@ def test_symbols_of_means_are_real() -> None:
 
 
 def test_a_run_with_the_constants_of_its_bound_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other step sizes are tried only where constants of the run differ from those of the bound."""
+    """Other step sizes are tried only if constants of the run differ from those of the bound."""
     run: Any = SimpleNamespace(values={"L": 2.0}, value=lambda: 5.0)
     known: Any = SimpleNamespace(at=lambda _: SimpleNamespace(values={"L": 2.0}))
     errors: Any = SimpleNamespace(grid=[0.1, 0.2], is_large=False)

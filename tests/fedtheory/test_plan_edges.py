@@ -1,4 +1,4 @@
-"""Edges of plans: what is cheap, which of several outcomes lasts, what a card says, by hand."""
+"""Edge cases of plans by hand: affordable runs, stable outcomes, contents of cards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _bound(expression: sp.Expr, *conditions: Any, **values: float) -> NumericBou
 @pytest.mark.parametrize("kind", ["quadratic", "model", "closed"])
 @pytest.mark.parametrize("name", [None, "scaffold"])
 def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twenty-five runs of 4e9 operations, of 8e8 on models; any with closed forms; definitions only on one path."""
+    """The limits are 25 runs of 4e9 operations, or 8e8 on models; closed forms are free; definitions need one path."""
 
     class Model:
         """A run on a linear model."""
@@ -59,7 +59,7 @@ def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypat
 
 
 def test_other_local_steps_are_tried_where_they_cost_little() -> None:
-    """Twice the planned number decides; without one number for all clients none are tried."""
+    """Twice the planned number of local steps decides; without a common number none are tried."""
     for steps, cheap, tried in ((3, True, True), (3, False, False), (None, True, False)):
         asked: list[int] = []
         known: Any = SimpleNamespace(
@@ -80,7 +80,7 @@ def test_other_local_steps_are_tried_where_they_cost_little() -> None:
 
 
 def test_scaffold_stands_beside_plain_fedavg() -> None:
-    """Not next to a definition, nor without one number of local steps, nor where it costs much."""
+    """SCAFFOLD is not tried for a definition, without a common number of local steps, or if expensive."""
     for defined, steps, cheap, found in (
         (None, 2, True, True),
         ("fedprox", 2, True, False),
@@ -99,7 +99,7 @@ def test_scaffold_stands_beside_plain_fedavg() -> None:
 
 @pytest.mark.parametrize("names", [frozenset({comparators.GAP}), comparators.NAMES, comparators.CURVED])
 def test_curvatures_of_clients_are_asked_for_by_name(names: frozenset[str]) -> None:
-    """Noise and dissimilarity always; with curvatures each client's counts by its largest one."""
+    """Noise and dissimilarity are always reported; with curvatures each client counts with its largest one."""
     run: Any = SimpleNamespace(
         problem=SimpleNamespace(weights=np.array([0.25, 0.75])),
         noise_forms=np.array([[[1.0]], [[2.0]]]),
@@ -113,7 +113,7 @@ def test_curvatures_of_clients_are_asked_for_by_name(names: frozenset[str]) -> N
 
 
 def test_step_sizes_at_other_numbers() -> None:
-    """Edges follow the numbers in conditions; a number outside of them changes the best step and not the edge."""
+    """Edges depend on numbers in conditions; another number changes the best step but not the edge."""
     sizes = StepSizes(_bound(A / ETA + ETA, ETA <= B, a=100.0, b=2.0))
     at = sizes.bound.at
     assert sizes.best(at({"b": 2.0})) == pytest.approx((2.0, 52.0))
@@ -124,7 +124,7 @@ def test_step_sizes_at_other_numbers() -> None:
 
 
 def test_twice_the_clients_bring_exactly_half_of_linear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Up to eight clients take part here: more are not proposed."""
+    """Twice the clients give half of a linear speed-up up to eight clients, and more are not proposed."""
 
     def value_at(_sizes: Any, _name: str, number: float) -> float:
         half, is_odd = divmod(int(number), 2)
@@ -143,7 +143,7 @@ def test_twice_the_clients_bring_exactly_half_of_linear(monkeypatch: pytest.Monk
 
 
 def test_refuted_bounds_of_the_papers_that_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """User-defined claims name no paper, whatever their source is."""
+    """User-defined claims select no paper, whatever their source is."""
 
     def claim(source: str, verdict: str = "refuted", *, published: bool = True, error: bool = True) -> Any:
         return SimpleNamespace(source=source, verdict=verdict, is_published=published, error=error)
@@ -158,7 +158,7 @@ def test_refuted_bounds_of_the_papers_that_are_asked(monkeypatch: pytest.MonkeyP
 
 
 def test_distant_models_grow_by_the_power_of_their_steps() -> None:
-    """(1 - eta ridge)^K for each client; the largest of them where clients are not synchronous."""
+    """The growth is (1 - eta ridge)^K for each client, and the largest one without a synchronous clock."""
 
     def growth(size: float, steps: tuple[int, ...], *, synchronous: bool = True, server: float = 1.0) -> float:
         aggregation = SimpleNamespace(
@@ -194,7 +194,7 @@ def _search(accuracy: float | None) -> Any:
 
 @pytest.mark.parametrize("lasting", [(), (0.5,), (0.25,), (0.125,), (0.5, 0.25), (0.25, 0.125)])
 def test_the_first_outcome_that_lasts(lasting: tuple[float, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the order of rounds, whatever order they were found in; the best one is not reached where none lasts."""
+    """The first stable outcome in the order of rounds is chosen; without one the best is not reached."""
     monkeypatch.setattr(rounds_needed, "limit_of", lambda *_: None)
     search = _search(1.0)
     search._later = lambda one: _outcome(one.step_size, one.rounds, reached=one.step_size in lasting)
@@ -207,7 +207,7 @@ def test_the_first_outcome_that_lasts(lasting: tuple[float, ...], monkeypatch: p
 
 
 def test_limits_above_the_target_do_not_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without another run; at the target they do, and without a target the best is the answer."""
+    """A limit above the target is unstable, without another run; without a target the best is the answer."""
     for limit, reached in ((1.0, True), (1.01, False), (None, True)):
         monkeypatch.setattr(rounds_needed, "limit_of", lambda *_, limit=limit: limit)
         search = _search(1.0)
@@ -220,7 +220,7 @@ def test_limits_above_the_target_do_not_last(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(("noise", "bias"), [(2.0, 1.0), (1.0, 2.0), (1.0, 1.0)])
 def test_why_no_step_size_is_small_enough(noise: float, bias: float) -> None:
-    """The larger part of the limit at a 1e-12th of the largest step size is named; biases above the target first."""
+    """The larger part of the limit at the smallest step size is named, biases above the target first."""
     places: list[float] = []
 
     def at(factor: float) -> Any:
@@ -246,7 +246,7 @@ def test_why_no_step_size_is_small_enough(noise: float, bias: float) -> None:
 
 
 def test_errors_without_averages_are_those_of_the_last_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error that is asked for first; none where neither is known."""
+    """The requested error comes first; without known errors there is none."""
 
     class Search:
         """A search that knows some errors."""
@@ -281,7 +281,7 @@ def test_errors_without_averages_are_those_of_the_last_model(monkeypatch: pytest
 
 
 def test_operations_grow_with_rounds() -> None:
-    """By one map a round where rounds repeat: (d + 1)^2 numbers each."""
+    """With identical rounds each round costs one map of (d + 1)^2 numbers."""
     run = a_run(local_steps=5, rounds=50)
     size = run.problem.dimension + 1
     assert operations(run, 10) == 10 * size**2
@@ -289,7 +289,7 @@ def test_operations_grow_with_rounds() -> None:
 
 
 def test_bounds_that_are_measured_on_the_run() -> None:
-    """Numbers that differ at another step size; none without a bound of the plan."""
+    """Numbers that change with the step size are measured again; a bound without a plan has none."""
     bound = _bound(A / ETA, a=3.0)
     plan: Any = SimpleNamespace(bound=_bound(A / ETA, a=2.0), measured_among=lambda names: names)
     assert Promise(plan, 0.5, bound.at({STEP: 0.5}), None).measured == ["a"]
@@ -298,7 +298,7 @@ def test_bounds_that_are_measured_on_the_run() -> None:
 
 
 def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kinds in order; one that is no better than the best promise is left out, without measuring."""
+    """Kinds are tried in order; one that cannot beat the best bound is skipped without measuring."""
     measured: list[str] = []
     monkeypatch.setattr(answer, "_rank_without_value", lambda plan, _: plan.kind)
     monkeypatch.setattr(answer, "_rank", lambda promise, _: (promise.kind[0], promise.vacuous, *promise.kind[1:], 0.0))
@@ -330,7 +330,7 @@ def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPat
 
 
 def test_details_of_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its error, each condition with the slack, each term with its value, the largest first."""
+    """Details have the error, each condition with its slack, and each term with its value, the largest first."""
     monkeypatch.setattr(listing, "_describe_limits", lambda *_: ["advice"])
     monkeypatch.setattr(listing, "_rounds", lambda *_: ["rounds"])
     plan: Any = SimpleNamespace(
@@ -350,7 +350,7 @@ def test_details_of_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_entries_of_bounds() -> None:
-    """Numbers where they are known; a bound without a best step size has none in its entry."""
+    """Entries have the known numbers; a bound without a best step size has none."""
     claim = LIU
     plain: dict[str, Any] = {"claim": claim, "error": q.final_suboptimality, "applicable": True, "reason": None}
     for optimum, bound in ((None, None), (SimpleNamespace(step_size=0.5, value=3.0), _bound(A / ETA, a=2.0))):

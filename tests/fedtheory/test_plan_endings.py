@@ -1,4 +1,4 @@
-"""Ends of searches in plans: runs that diverge, more rounds than planned, repairs of refuted bounds, by hand."""
+"""Ends of searches in plans, by hand: diverging runs, more rounds, corrections of refuted bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _errors(monkeypatch: pytest.MonkeyPatch, step: list[list[float]], state: lis
 
 
 def test_errors_of_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Squares of 1/2, 1/4, ...; from the round on in which numbers are lost all are infinite."""
+    """Errors are squares of 1/2, 1/4, ...; after an overflow all are infinite."""
     assert _errors(monkeypatch, [[0.5]], [1.0], 3) == [1 / 4, 1 / 16, 1 / 64]
     assert _errors(monkeypatch, [[1e100]], [1.0], 3) == [1e200, math.inf, math.inf]
     lost = _errors(monkeypatch, [[1e100, -1e100], [0.0, 1e100]], [1.0, 1.0], 6)
@@ -35,7 +35,7 @@ def test_errors_of_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("affordable", [0, 1, 2])
 def test_more_rounds_are_tried_near_the_best_step_size(affordable: int) -> None:
-    """Four times as many each time, while they cost little, at step sizes about the nearest and below the largest."""
+    """Rounds are multiplied by four while affordable, at step sizes near the best and below the largest."""
     asked: list[tuple[float, int]] = []
 
     def outcome(size: float, rounds: int) -> ErrorAtStepSize:
@@ -69,7 +69,7 @@ def test_more_rounds_are_tried_near_the_best_step_size(affordable: int) -> None:
 
 
 def test_repairs_are_bounds_that_plans_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of those that stand for a refuted one."""
+    """The first usable correction of a refuted bound is chosen."""
     monkeypatch.setattr(coverage, "repairs_of", lambda _: ["other", "first", "second"])
     for covering, found in ((("second", "first"), "first"), (("second",), "second"), ((), None)):
         monkeypatch.setattr(coverage, "covering_claims", lambda covering=covering: covering)

@@ -32,7 +32,7 @@ def _bound(expression: sp.Expr, *conditions: Any, **values: float) -> NumericBou
 
 
 def test_bounds_promise_nothing_where_they_are_negative_or_undefined() -> None:
-    """Zero is a promise; a bound of one number is the same along it."""
+    """A bound of zero counts; a negative or undefined one does not."""
     for expression, values, expected in (
         (ETA - 1, {}, 0.0),
         (ETA - 2, {}, math.inf),
@@ -49,7 +49,7 @@ def test_bounds_promise_nothing_where_they_are_negative_or_undefined() -> None:
 
 
 def test_products_follow_from_their_factors() -> None:
-    """And a factor from a given product; what is given stays."""
+    """Products follow from factors, and a factor from a product; given values are kept."""
     assert completed({"rounds": 3.0, "local_steps": 4.0})["iterations"] == 12
     assert completed({"iterations": 12.0, "local_steps": 4.0, "rounds": 9.0}, frozenset({"iterations"})) == {
         "iterations": 12.0,
@@ -62,7 +62,7 @@ def test_products_follow_from_their_factors() -> None:
 
 
 def test_terms_of_products_of_sums() -> None:
-    """A factor that is a sum is split where none of its terms is subtracted."""
+    """A factor that is a sum is expanded if none of its terms is subtracted."""
     assert set(terms_of(A * (ETA + T))) == {A * ETA, A * T}
     assert terms_of(A * (ETA - T)) == (A * (ETA - T),)
     assert set(terms_of(ETA + T)) == {ETA, T}
@@ -82,7 +82,7 @@ def test_terms_of_products_of_sums() -> None:
     ],
 )
 def test_edges_of_conditions(condition: Any, value: float) -> None:
-    """In closed form for polynomials of degree one and two; by a search else."""
+    """Edges are closed forms for polynomials of degree one and two, else found by a search."""
     bound = _bound(ETA, condition, a=3.0)
     formula = _solve(bound, condition, STEP)
     assert (formula is None) is (condition == (ETA**3 <= A))
@@ -91,7 +91,7 @@ def test_edges_of_conditions(condition: Any, value: float) -> None:
 
 
 def test_edges_that_hold_beyond_are_none() -> None:
-    """A condition that holds from its root on has no edge there; one root is taken where another one is negative."""
+    """A condition that holds above its root has no edge there; a negative root is ignored."""
     assert _solve(_bound(ETA, a=3.0), ETA >= A, STEP) is None
     assert _solve(_bound(ETA, a=-3.0), ETA <= A, STEP) is None
     assert search(lambda x: x <= 5, 1.0) == pytest.approx(5.0, rel=1e-13)
@@ -101,7 +101,7 @@ def test_edges_that_hold_beyond_are_none() -> None:
 
 
 def test_axes_of_maps() -> None:
-    """Real numbers at equal ratios, counts whole and from one on; of zero about one."""
+    """Axes have equal ratios, integer counts from one on, and values around one for zero."""
     assert _axis(_bound(ETA), STEP, 2.0, 3) == pytest.approx([0.1, 1.0, 10.0])
     assert list(_axis(_bound(ETA, **{ROUNDS: 4.0}), ROUNDS, 2.0, 3)) == [1, 6, 40]
     assert list(_axis(_bound(ETA, **{ROUNDS: 1000.0}), ROUNDS, 2.0, 3)) == [100, 1000, 10000]
@@ -127,7 +127,7 @@ def _promise(error: q.RunQuantity, value: float, verdict: str = "proved", start:
 
 
 def test_promises_in_order() -> None:
-    """Proved ones first, then those that are not empty, those on a nearer error, and smaller ones."""
+    """Proved bounds come first, then meaningful ones, those on a closer error, and smaller ones."""
     wanted = q.final_suboptimality
     ordered = [
         _promise(wanted, 1.0),
@@ -147,7 +147,7 @@ def test_promises_in_order() -> None:
 
 
 def test_the_largest_term_of_a_promise() -> None:
-    """With its part of the bound; all of it where the bound is zero."""
+    """The largest term is given with its fraction of the bound, which is one if the bound is zero."""
     (term, share) = Promise(None, 1.0, _bound(3 * ETA + 1 / ETA), None).largest_term  # type: ignore[arg-type]
     assert (term, share) == (3 * ETA, 0.75)
     assert Promise(None, 1.0, _bound(ETA - 1), None).largest_term[1] == 1.0  # type: ignore[arg-type]
@@ -161,7 +161,7 @@ def test_what_covers_most() -> None:
 
 
 def test_answers_that_a_bound_covers() -> None:
-    """An answer is covered if the bound promises something at its step size; without a cause nothing is hopeless."""
+    """An answer is covered if a bound has a value at its step size; without a cause nothing is impossible."""
     best = SimpleNamespace(step_size=0.5)
     for promise, covered in (
         (None, False),
@@ -180,7 +180,7 @@ def test_answers_that_a_bound_covers() -> None:
 
 
 def test_the_step_size_of_a_plan() -> None:
-    """By exact errors, else of the recommended bound; the card begins with that bound."""
+    """The step size comes from exact errors, else from the recommended bound, with which the card begins."""
     plans = tuple(
         SimpleNamespace(applicable=applies, row=lambda n=n: [n], advice=dict, optimum=SimpleNamespace(step_size=0.5))
         for n, applies in enumerate((True, False, True))
@@ -196,7 +196,7 @@ def test_the_step_size_of_a_plan() -> None:
 
 
 def test_why_a_planned_run_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its error is infinite, or its step size is at the edge of divergence or beyond it."""
+    """A planned run diverges if its error is infinite, or its step size is at or above the edge."""
     monkeypatch.setattr(answer, "explain_divergence", lambda _, edge: edge)
     for planned, error, edge, diverges in (
         (0.5, 1.0, 1.0, False),
@@ -210,7 +210,7 @@ def test_why_a_planned_run_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_smallest_bounds_on_the_first_error() -> None:
-    """The errors in their order first, then values, then places; bounds without a best step size are left out."""
+    """Bounds are sorted by errors, values and places; those without a best step size are skipped."""
 
     def plan(error: q.RunQuantity, value: float | None) -> Any:
         return SimpleNamespace(error=error, optimum=None if value is None else SimpleNamespace(value=value))

@@ -1,4 +1,4 @@
-"""Promises at other step sizes: found where they say more than the one at hand, and only there."""
+"""Bounds at other step sizes are used only if they are better than the present one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedtheory.planner.rounds_needed import FINAL, planned_and_best
 
 @pytest.mark.long
 def test_runs_are_made_for_bounds_of_a_better_kind_only() -> None:
-    """And the answer is that with the constants of the run at every bound's best step size."""
+    """Runs are built only for bounds of a better kind, with the constants at each bound's best step size."""
     errors = ExactErrors(a_run())
     reached = planned_and_best(errors, FINAL, None)
     assert reached is not None

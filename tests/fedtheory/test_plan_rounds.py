@@ -1,4 +1,4 @@
-"""Searches for the step size of a plan against lists by hand: which are tried, which one is kept, when they end."""
+"""Searches for the step size of a plan against lists by hand: tried values, choices, and ends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _errors(rounds: int = 10, planned: float = 0.5, least: float = 1.0) -> Any:
 
 @pytest.mark.parametrize(("quick", "ratio", "patient"), [(True, 1.4, 4), (False, 2.0, 2)])
 def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, patient: int) -> None:
-    """From the largest down, the planned one among them; with no more rounds than the best one needs."""
+    """Step sizes decrease from the largest, including the planned one, with at most the best number of rounds."""
     asked: list[tuple[float, int]] = []
 
     def outcome(size: float, rounds: int) -> ErrorAtStepSize:
@@ -78,7 +78,7 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
 
 
 def test_what_reaches_the_target_with_clocks_is_looked_at_for_longer() -> None:
-    """The first one, and the next ones where it rises again; none of those behind one that stays."""
+    """Runs with clocks that reach the target are simulated longer, until one stays below it."""
     outcomes = [_outcome(1.0, 9, 0.1, reached=True), _outcome(2.0, 3, 0.1, reached=True), _outcome(3.0, 1, 0.5)]
     for stays, alike, looked_at in (
         ({2.0}, False, [2.0]),
@@ -104,7 +104,7 @@ def test_what_reaches_the_target_with_clocks_is_looked_at_for_longer() -> None:
 def test_a_dense_search_goes_on_to_small_step_sizes(
     reached_below: float | None, accuracy: float | None, least: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While none reaches the target, by factors of ten down to a part of the edge; then twice about the best one."""
+    """Steps decrease by factors of ten until one reaches the target, followed by two refinements."""
     monkeypatch.setattr(rounds_needed, "_LEAST", 3e-7)
     asked: list[list[float]] = []
 
@@ -123,7 +123,7 @@ def test_a_dense_search_goes_on_to_small_step_sizes(
 
 
 def test_outcomes_of_curves() -> None:
-    """The error at the end, or where the target is kept from; whether it still falls is seen at half of the rounds."""
+    """An outcome is the final error or the first stable round; its decrease is seen at half of the rounds."""
     curve = np.array([9.0, 1.04, 2.0, 1.0])
 
     def outcome(needed: int | None, *, alike: bool = True, given: Any = curve) -> ErrorAtStepSize:
@@ -148,7 +148,7 @@ def test_outcomes_of_curves() -> None:
 
 
 def test_outcomes_that_are_looked_at_for_longer() -> None:
-    """Four times the rounds, with clocks sixteen and sixty-four times as well, as far as they are affordable."""
+    """Rounds are multiplied by four, with clocks also by sixteen and sixty-four, if affordable."""
 
     def later(alike: bool, most: int, needed: int = 5) -> tuple[ErrorAtStepSize, list[int]]:
         asked: list[int] = []
@@ -173,7 +173,7 @@ def test_outcomes_that_are_looked_at_for_longer() -> None:
 
 
 def test_the_best_outcome_stays_below_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also for ever more rounds; without a target, or without one that reaches it, the first one is kept."""
+    """The best outcome stays below its target in the limit; otherwise the first one is kept."""
     limits = {1.0: 0.5, 2.0: 0.05, 3.0: None}
     monkeypatch.setattr(rounds_needed, "limit_of", lambda size, _: limits[size])
     one, two, three = (_outcome(size, round(size), 0.1, reached=True) for size in (1.0, 2.0, 3.0))
@@ -192,7 +192,7 @@ def test_the_best_outcome_stays_below_its_target(monkeypatch: pytest.MonkeyPatch
 
 
 def test_runs_that_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By operations, and by the numbers that are listed unless a run is a single path."""
+    """Affordability depends on operations, and on the listed numbers unless a run is a single path."""
     run = SimpleNamespace(problem=SimpleNamespace(dimension=9))
     search: Any = SimpleNamespace(errors=SimpleNamespace(run=run))
     for operations, one_path, rounds, affordable in (
@@ -207,7 +207,7 @@ def test_runs_that_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_why_no_step_size_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit of small steps, the larger part of the limiting error, or no known reason."""
+    """The reason is the limit of small steps, the larger part of the limiting error, or unknown."""
     monkeypatch.setattr(rounds_needed, "has_one_map", lambda _: False)
 
     def reason(bias: float, noise: float, common: int | None = 1, *, closed: bool = True) -> str:
@@ -245,7 +245,7 @@ def _plan(bound: NumericBound | None, **given: Any) -> ClaimPlan:
 
 
 def test_largest_local_and_server_steps() -> None:
-    """Both are limited if the bound has them; the server step is one if the claim is about averaging."""
+    """Both steps are limited if the bound has them; the server step is one for averaging."""
     names = {ETA: STEP, TAU: STEPS, A: "server_step_size"}
     bound = NumericBound(
         THEOREM, (TAU * A,), (TAU <= 5, A <= 3), names, {STEP: 1.0, STEPS: 2.0, "server_step_size": 1.0}
@@ -290,7 +290,7 @@ def test_bounds_that_cover_a_run_meet_all_conditions(monkeypatch: pytest.MonkeyP
 def test_promises_of_an_answer(
     promise: tuple[bool, bool] | None, elsewhere: str | None, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One on the wanted error that is no empty promise suffices; else another one is looked for next to it."""
+    """A meaningful bound on the wanted error suffices; otherwise another one is searched."""
     wanted = q.final_suboptimality
     there: Any = None
     if promise is not None:
@@ -323,7 +323,7 @@ def test_sums_of_two_falling_powers_have_no_root() -> None:
 
 
 def test_step_sizes_are_halved_until_one_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From half of the largest one on down to 2^-15; then eight bisections."""
+    """Step sizes are halved down to 2^-15, followed by eight bisections."""
     asked: list[float] = []
 
     def failures(_claim: Any, step: float) -> bool:
@@ -343,7 +343,7 @@ def test_step_sizes_are_halved_until_one_is_covered(monkeypatch: pytest.MonkeyPa
 
 
 def test_rows_of_a_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of a batch, else of the average client: of data, or of a linear model; zero without rows."""
+    """The rows are those of a batch, else of the average client; zero without data."""
 
     class Model(SimpleNamespace):
         """A problem with a linear model."""

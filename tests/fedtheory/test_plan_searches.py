@@ -1,4 +1,4 @@
-"""Searches of a plan over settings and step sizes against lists of what they look at."""
+"""Searches of a plan over settings and step sizes against lists of their trials."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 def test_local_steps_that_are_better(
     values: dict[int, int], expected: int | None, looked_at: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Doubled, then halved, each until two in a row are no better than the best before them."""
+    """Local steps are doubled, then halved, each until two in a row are no better."""
     monkeypatch.setattr(alternatives, "_batch", lambda _: None)
     asked = []
 
@@ -59,7 +59,7 @@ def test_local_steps_that_are_better(
 
 
 def test_targets_of_bounds_that_need_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the best step sizes of a bound without measured quantities; of others nothing is said."""
+    """Targets are computed for bounds without measured quantities, at the best step size."""
     monkeypatch.setattr(advice, "find_rounds_at_best_step", lambda _sizes, accuracy: accuracy)
     for self_contained, accuracy, optimum, expected in (
         (True, 0.1, 1, 0.1),
@@ -72,7 +72,7 @@ def test_targets_of_bounds_that_need_no_run(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_map_has_41_points_on_each_axis() -> None:
-    """Over three decades about the present values; counts are whole, and each point says which term is largest."""
+    """A map covers three decades around the values; counts are integers, and each point names the largest term."""
     bound = _bound(1 / (ETA * sp.Symbol("T", positive=True)) + ETA)
     found = regime_map(bound, STEP, ROUNDS)
     assert len(found.across_values) == 41
@@ -88,7 +88,7 @@ def test_a_map_has_41_points_on_each_axis() -> None:
 
 
 def test_larger_step_sizes_are_asked_first() -> None:
-    """The fewest rounds so far bound those of smaller step sizes; what does not reach the target bounds nothing."""
+    """The fewest rounds so far limit smaller step sizes; a step size without success does not."""
     needed = {1.0: 30, 2.0: 20, 4.0: 50, 8.0: None}
     asked = []
 

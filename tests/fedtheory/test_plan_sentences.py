@@ -1,4 +1,4 @@
-"""Sentences about the planned run against the numbers they are written from: each branch, and the cases at its edge."""
+"""Sentences about the planned run against their numbers, for all branches and edge cases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_counts_have_a_noun() -> None:
 
 
 def test_the_run_to_make() -> None:
-    """Its settings and its error, the margin, and the run as planned; without a step size why there is none."""
+    """The sentence has settings, error, margin, and the planned run; or the reason why there is no step size."""
     run = "step size 0.25, 2 local steps, 7 rounds"
     exact = "exact final_suboptimality 0.5 (the last model)"
     rest = "diverges from 2 on, a margin of 10% is kept; as planned (step size 0.25) it is 0.5 after 7 rounds"
@@ -72,7 +72,7 @@ def test_both_errors_are_named() -> None:
 
 
 def test_margins_and_plans() -> None:
-    """A run that reaches its target says when; at the edge of divergence and beyond it diverges."""
+    """A run that reaches its target says when; at or above the edge it diverges."""
     far = SimpleNamespace(diverges_from=math.inf, margin=0.1)
     assert words._margin(_answer(reached=far)) == "no step size tried diverges"
     lead = "as planned (step size 0.25) "
@@ -85,7 +85,7 @@ def test_margins_and_plans() -> None:
 
 
 def test_limits_of_exact_errors() -> None:
-    """They rise or fall to a limit of two parts, still fall, or have settled."""
+    """Errors tend to a limit of two parts, still decrease, or are stationary."""
     lead = "with ever more rounds the exact error"
     for limit, floor, text in (
         (0.75, 0.5, f"{lead} rises to 0.75 (0.25 by drift, 0.5 by noise)"),
@@ -108,7 +108,7 @@ def _bound(expression: sp.Expr, **values: float) -> NumericBound:
 
 
 def test_limits_of_guarantees() -> None:
-    """The share of the largest term, which more rounds may lower; above all of it there is no share."""
+    """The largest term has a fraction of the guarantee, which more rounds may lower."""
     write = lambda _, term: str(term)  # noqa: E731
 
     def limits(bound: NumericBound, term: sp.Expr, share: float) -> str:
@@ -129,7 +129,7 @@ def _plan(error: q.RunQuantity = q.final_suboptimality, *, verdict: str | None =
 
 
 def test_guarantees_of_bounds() -> None:
-    """With the meaning of an error that is not measured, numbers of the run, and who vouches for it."""
+    """A guarantee names an unmeasured error, the numbers of the run, and its kind of evidence."""
     assert words._describe_bound_value(_plan(), 0.5) == "t:bound (proved) guarantees final_suboptimality below 0.5"
     own = words._describe_bound_value(_plan(q.final_distance_sq, verdict=None), 0.5, " there", ["a", "b"])
     meaning = q.final_distance_sq.meaning
@@ -146,7 +146,7 @@ def _promise(step_size: float, value: float, *, vacuous: bool = False) -> Any:
 
 
 def test_promises_there_and_elsewhere() -> None:
-    """At the step size to use, or at another one with the largest that is covered; and what promises nothing."""
+    """The bound is given at the step size to use, or at the largest covered one; or there is none."""
     kept = "t:bound (proved) guarantees final_suboptimality below 0.5"
     there = _answer(promise=_promise(0.25, 0.5), widest=None, is_covered=True, elsewhere=None)
     assert words._describe_promise(there) == f"{kept} there"
@@ -183,7 +183,7 @@ def test_runs_that_no_bound_covers() -> None:
 
 
 def test_lines_of_an_answer() -> None:
-    """Nothing limits a run that diverges everywhere; a cause has its own line."""
+    """A run that always diverges has no limit; a cause has its own line."""
     cause = SimpleNamespace(sentence=lambda: "because")
     for hopeless, given, heads in (
         (False, None, ["promised:", "limits:"]),
@@ -196,7 +196,7 @@ def test_lines_of_an_answer() -> None:
 
 
 def test_answers_of_constants_alone() -> None:
-    """The smallest bound at its best step size, its largest term, and its part; none where there is none."""
+    """The answer is the smallest bound at its best step size, with its largest term; or none."""
     bound = _bound(3 * ETA + 1 / ETA)
     best = _plan(bound=bound, optimum=SimpleNamespace(step_size=1.0, value=4.0))
     write = lambda _, term: str(term)  # noqa: E731

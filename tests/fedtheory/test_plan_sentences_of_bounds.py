@@ -1,4 +1,4 @@
-"""Sentences about bounds, other settings and causes, against the numbers they are written from."""
+"""Sentences about bounds, other settings and causes, against their numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ETA, T = sp.symbols("eta T", positive=True)
 
 
 def test_long_formulas_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After 117 letters, where they have more than 120."""
+    """A formula with more than 120 characters is cut after 117."""
     for length, written in ((120, "x" * 120), (121, "x" * 117 + "...")):
         monkeypatch.setattr(words, "write_formula", lambda _, __, length=length: "x" * length)
         assert words.abbreviate(THEOREM, ETA) == written
@@ -77,7 +77,7 @@ def test_other_settings_have_lines_where_something_is_known() -> None:
 
 
 def test_causes_in_words() -> None:
-    """A client's rows and curvature; the edge where it is known, and nothing of it where smaller steps do not help."""
+    """A cause names a client's rows and curvature, and the edge if smaller steps help."""
     cause = Cause("b", 3, 4.0, 1.0, 0.25)
     assert cause.sentence() == "client b (3 rows) has curvature 4, 2/4 = 0.5; this run is stable up to 0.25"
     assert replace(cause, rows=1).sentence().startswith("client b (1 row) has")
@@ -106,7 +106,7 @@ def test_clocks_in_words(policy: Any, times: tuple[int, ...], text: str) -> None
 
 
 def test_cells_and_lines_of_bounds() -> None:
-    """Rounds to a target with their cost, or why there are none; limits of what has any."""
+    """A row has rounds to a target with their cost, or the reason why not, and its limits."""
     assert [
         listing._rounds_cell(one)
         for one in (None, RoundsToAccuracy(0.1, None, 0.5, 0.0, "x"), RoundsToAccuracy(0.1, 7, 0.5, 0.0, None))
@@ -127,7 +127,7 @@ def test_cells_and_lines_of_bounds() -> None:
 
 
 def test_why_others_do_not_cover_a_run() -> None:
-    """By their reason; those without numbers first, together, refuted ones last."""
+    """Bounds are grouped by reason, those without numbers first, refuted ones last."""
 
     def plan(name: str, reason: str | None) -> Any:
         return SimpleNamespace(claim=SimpleNamespace(id=name), reason=reason)
@@ -145,7 +145,7 @@ def test_why_others_do_not_cover_a_run() -> None:
 
 
 def test_advice_of_a_bound_in_lines() -> None:
-    """Advice from the bound alone; measured numbers in one of two ways."""
+    """Advice comes from the bound only; measured numbers have one of two wordings."""
     usual: dict[str, Any] = dict.fromkeys(
         (
             *("step", "server_step", "local_steps", "optimum", "comparator", "measurements", "exact"),

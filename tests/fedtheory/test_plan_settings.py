@@ -35,7 +35,7 @@ def _bound(expression: sp.Expr, *conditions: Any, **values: float) -> NumericBou
 
 
 def test_numbers_against_assumptions() -> None:
-    """Noise next to full gradients, and a server step other than one where it is one."""
+    """Noise contradicts full gradients, and another server step contradicts a server step of one."""
     sigma = sp.Symbol("sigma", positive=True)
     quiet: Any = SimpleNamespace(where={sigma: q.noise_deviation}, assumptions=(a.full_gradients,))
     assert _contradiction(quiet, {"sigma": 0.5}) == f"{a.full_gradients.name}: the gradients are noisy"
@@ -51,7 +51,7 @@ def test_numbers_against_assumptions() -> None:
 
 
 def test_rounds_of_numbers() -> None:
-    """Given ones stay; else those to the accuracy at the step size, and none where it is out of reach."""
+    """Given rounds are kept; otherwise they follow from the accuracy, or there are none."""
     bound = replace(_bound(8 / T + ETA), values={STEP: 1.0})
     assert _with_rounds(replace(bound, values={STEP: 1.0, ROUNDS: 3.0}), None).values[ROUNDS] == 3
     assert _with_rounds(bound, 3.0).values[ROUNDS] == 4
@@ -63,7 +63,7 @@ def test_rounds_of_numbers() -> None:
 
 
 def test_numbers_of_bounds_are_possible() -> None:
-    """Counts from one on, and whole; what is not given is named."""
+    """Counts are positive integers; missing numbers are named."""
     for given, text in (
         ({"local_steps": 0.5}, "expected at least 1"),
         ({"local_steps": 1.5}, "expected a whole number"),
@@ -93,7 +93,7 @@ def test_what_differs_by_more_than_rounding() -> None:
 def test_step_sizes_that_assumptions_allow(
     edge: float, true_edge: float, smoothness: float, expected: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Up to the edge of the conditions, to two over the smoothness, or as a bisection finds; none below 2^-15 of it."""
+    """Step sizes are limited by conditions, by two over the smoothness, or by bisection, down to 2^-15."""
     monkeypatch.setattr(measurements, "failures_on", lambda _, step: step > true_edge)
     errors: Any = SimpleNamespace(planned=1.0, at=lambda step: step, run=SimpleNamespace(sample_smoothness=smoothness))
     found = covered_up_to(THEOREM, Edge(edge), errors).value
@@ -102,14 +102,14 @@ def test_step_sizes_that_assumptions_allow(
 
 
 def test_costs_of_rounds() -> None:
-    """Local steps in proportion to their rows, messages in proportion to vectors."""
+    """Local steps cost their rows, messages their vectors."""
     run, other = a_run(local_steps=3), a_run(local_steps=5)
     assert Costs(2.0, 7.0).of_round(run, other) == 13
     assert Costs().of_round(run, other) == 1
 
 
 def test_ranks_of_settings() -> None:
-    """By errors without a target; else those that reach it by their cost, before the others."""
+    """Without a target settings are ranked by errors; otherwise by the cost of reaching the target."""
 
     def setting(error: float, cost: float, *, reached: bool) -> Alternative:
         return Alternative("fedavg", 1, None, ErrorAtStepSize(0.5, 3, error, reached, False), cost, False)
@@ -137,7 +137,7 @@ def test_counts_of_local_steps() -> None:
 
 
 def test_other_settings_cost_as_much_as_planned() -> None:
-    """Without a target; the planned one is known, and named as such."""
+    """Without a target other settings have the planned cost; the planned one is named."""
     run = a_run(local_steps=2, rounds=10)
     asked = ErrorAndCosts("final", None, 0.1, Costs(1.0, 4.0))
     best = ErrorAtStepSize(0.25, 10, 0.5, False, False)
@@ -153,7 +153,7 @@ def test_other_settings_cost_as_much_as_planned() -> None:
 
 
 def test_batches_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quarter of the planned one, four and sixteen times it, up to the smallest client, and full gradients."""
+    """Batches are a quarter, four and sixteen times the planned one, limited by clients, and full gradients."""
     monkeypatch.setattr(alternatives, "Problem", SimpleNamespace)
 
     def batches(planned: int | None, *rows: int) -> list[int | None]:
@@ -172,7 +172,7 @@ def test_batches_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_edges_of_losses_with_a_ridge() -> None:
-    """Far away a step multiplies a model by 1 - eta ridge, an average of K steps by its power: two over the ridge."""
+    """Far away a step multiplies a model by 1 - eta ridge, so that the edge is two over the ridge."""
 
     def edge(ridge: float, steps: tuple[int, ...], sizes: tuple[float, ...], server: float = 1.0) -> float:
         moments = SimpleNamespace(mean=np.full(len(steps), 1 / len(steps)))
@@ -197,7 +197,7 @@ def test_edges_of_losses_with_a_ridge() -> None:
 
 
 def test_growth_of_errors_decides_where_no_map_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A million times the first error is none yet; what is not finite is."""
+    """Growth up to a million times the first error is allowed; non-finite errors are not."""
     monkeypatch.setattr(stability, "is_one_path", lambda _: True)
     run: Any = SimpleNamespace(algorithm=SimpleNamespace(rounds=5))
     asked = []
@@ -210,7 +210,7 @@ def test_growth_of_errors_decides_where_no_map_does(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_margin_of_step_sizes() -> None:
-    """A part of the edge of divergence; where none is known, the largest of the plan and of a coarse grid."""
+    """The margin is a fraction of the edge of divergence, or of the largest tried step size."""
     for edge, quadratic, largest in ((2.0, True, 1.8), (math.inf, True, 4.0), (1e9, False, 64.0), (2.0, False, 1.8)):
         problem = SimpleNamespace(is_quadratic=quadratic)
         found: Any = SimpleNamespace(

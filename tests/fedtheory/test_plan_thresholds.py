@@ -1,4 +1,4 @@
-"""Edges, counts and ties of the planner against values by hand and against lists of all that it skips."""
+"""Edges, counts and ties of the planner against values by hand and complete lists."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _bound(expression: Any, *conditions: Any, **values: float) -> NumericBound:
 
 @pytest.mark.parametrize("first", [1, 2, 3, 7, 8, 9, 99, 100])
 def test_counts_by_bisection(first: int) -> None:
-    """The first count at which something holds, and the last one before it."""
+    """The first count that satisfies a condition is found, and the last one before it."""
     assert smallest_count(lambda count: count >= first, 100) == first
     assert largest_count(lambda count: count < first, 100) == first - 1
     assert smallest_count(lambda count: count >= first, first) == first
@@ -68,7 +68,7 @@ def test_an_interval_without_an_end() -> None:
 
 
 def test_the_condition_that_fails_first() -> None:
-    """eta <= 1/2, eta tau <= 1 and eta^2 <= 1/100 at tau = 5: the last one ends at 1/10, the first ones later."""
+    """Of eta <= 1/2, eta tau <= 1 and eta^2 <= 1/100 at tau = 5 the last fails first, at 1/10."""
     bound = _bound(ETA, sp.Rational(1, 2) >= ETA, ETA * TAU <= 1, sp.Rational(1, 100) >= ETA**2, local_steps=5.0)
     found = largest(bound, STEP)
     assert found.value == pytest.approx(0.1)
@@ -79,19 +79,19 @@ def test_the_condition_that_fails_first() -> None:
 
 
 def test_a_condition_that_no_step_size_meets() -> None:
-    """1 <= eta holds above one only: small steps fail, so that none is admissible."""
+    """1 <= eta fails for small steps, so that no step size is admissible."""
     assert largest(_bound(ETA, ETA * TAU >= 1), STEP).value == 0.0
 
 
 def test_a_condition_without_a_formula_is_searched() -> None:
-    """eta^3 + eta <= 10 ends at eta = 2, where both sides are equal, not a tie further."""
+    """eta^3 + eta <= 10 ends exactly at eta = 2."""
     found = largest(_bound(ETA, ETA**3 + ETA <= 10), STEP)
     assert found.value == pytest.approx(2.0, rel=1e-12)
     assert found.formula is None
 
 
 def test_intervals_of_stability() -> None:
-    """From a start on either side of the edge; infinite where all are stable, tiny where none is."""
+    """The search starts on either side of the edge; it returns infinity if all are stable, a tiny step if none is."""
     for start in (0.5, 1.0, 7.0, 100.0):
         assert _find_unstable(lambda step: step <= 1.3, start, 1.3, 1e-6) == pytest.approx(1.3, rel=2e-6)
     assert _find_unstable(lambda _: True, 1.0, 1.3, 1e-6) == math.inf
@@ -138,7 +138,7 @@ CURVES = {
 @pytest.mark.parametrize("name", CURVES)
 @pytest.mark.parametrize("accuracy", [0.3, 0.13, 0.02, 6e-3, 1e-3])
 def test_rounds_to_a_target_for_good(name: str, accuracy: float) -> None:
-    """The list of all errors says from which round on none is above the target."""
+    """The list of all errors gives the round after which none is above the target."""
     rounds = CURVES[name]
     errors = rounds.errors(np.arange(1, 60_000))
     above = np.flatnonzero(errors > accuracy)
@@ -148,7 +148,7 @@ def test_rounds_to_a_target_for_good(name: str, accuracy: float) -> None:
 
 
 def test_errors_of_rounds_are_sums_of_two_moments() -> None:
-    """E |x^n|^2 / 2 where x^{n+1} = x^n / 2 + noise of variance v: (4^-n + v (1 - 4^-n) 4/3) / 2."""
+    """For x^{n+1} = x^n / 2 + noise of variance v, E |x^n|^2 / 2 is (4^-n + v (1 - 4^-n) 4/3) / 2."""
     variance, power = 0.3, 4.0 ** -np.arange(5)
     rounds = _rounds([0.5], noise=variance * 4 / 3 / 2)
     assert rounds.errors(np.arange(5)) == pytest.approx((power + variance * (1 - power) * 4 / 3) / 2)
@@ -157,7 +157,7 @@ def test_errors_of_rounds_are_sums_of_two_moments() -> None:
 
 
 def _noisy_line(rounds: int = 10, step: float = 0.4, **changed: Any) -> Run:
-    """x^2/2 from 1 with noise of variance one: the second moment m becomes (1 - eta)^2 m + eta^2."""
+    """Return x^2/2 from 1 with noise of variance one: the second moment m becomes (1 - eta)^2 m + eta^2."""
     setting = quadratic(FLOAT.array([[[1.0]]]), FLOAT.array([[0.0]]), FLOAT.array([1.0]), noise=FLOAT.array([1.0]))
     return Run(setting, fedavg(setting, rounds=rounds, local_step_size=step, **changed))
 
@@ -165,7 +165,7 @@ def _noisy_line(rounds: int = 10, step: float = 0.4, **changed: Any) -> Run:
 @pytest.mark.parametrize(("steps", "server"), [(1, 1.0), (3, 1.0), (2, 0.5), (2, 1.5)])
 @pytest.mark.parametrize("step", [0.01, 0.4, 0.7, 1.2])
 def test_closed_rounds_are_those_of_a_loop(step: float, steps: int, server: float) -> None:
-    """Over rounds of several local steps and a server step; the map of a round is 1 + eta_g ((1 - eta)^tau - 1)."""
+    """The map of a round is 1 + eta_g ((1 - eta)^tau - 1), and closed forms agree with a loop."""
     run = _noisy_line(step=1.0, local_steps=steps, server_step_size=server)
     rounds = ClosedRounds(run).at(step)
     change = (1 - step) ** steps - 1
@@ -193,7 +193,7 @@ def _outcome(rounds: int, error: float, reached: bool, limit: float | None = Non
 
 
 def test_outcomes_in_order() -> None:
-    """Who reaches the target comes first, then by rounds, then by errors; without a target by errors alone."""
+    """Outcomes that reach the target come first, by rounds, then by errors; without a target by errors."""
     search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 0.5)
     ordered = [
         _outcome(3, 0.4, True),
@@ -211,7 +211,7 @@ def test_outcomes_in_order() -> None:
 
 
 def test_outcomes_of_a_run_that_falls() -> None:
-    """Half of the rounds before, the error is clearly larger; next to its limit it is not."""
+    """A decreasing run has a clearly larger error at half of its rounds; a stationary one does not."""
     errors = ExactErrors(_noisy_line())
     search_ = RoundsNeeded(errors, q.final_suboptimality, None)
     moment = [1.0]
@@ -226,7 +226,7 @@ def test_outcomes_of_a_run_that_falls() -> None:
 
 
 def test_why_noise_keeps_an_error_up() -> None:
-    """At a target far below what any step size down to the smallest leaves: the limit is eta / (2 - eta) / 2."""
+    """For a target below every limit eta / (2 - eta) / 2, noise is the reason."""
     search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 1e-30)
     best = search_.best()
     assert not best.reached
@@ -244,7 +244,7 @@ def test_a_bound_that_needs_rounds() -> None:
 
 
 def test_a_bound_that_needs_no_rounds() -> None:
-    """Without rounds in it a bound promises its value after the first one, or never."""
+    """A bound without rounds has its value after the first round, or never reaches the target."""
     assert find_rounds_at_step(_bound(3 * ETA, local_step_size=0.1), 0.5).rounds == 1
     missed = find_rounds_at_step(_bound(3 * ETA, local_step_size=0.1), 0.2)
     assert missed.rounds is None
@@ -271,7 +271,7 @@ def test_speed_up_ends_where_the_other_term_takes_over() -> None:
 
 
 def test_local_steps_within_a_tenth_of_the_best() -> None:
-    """2 sqrt(1/tau + 1/100) at the best step size: the least power of two within a tenth of that at 1024."""
+    """2 sqrt(1/tau + 1/100) at the best step size gives the least power of two within a tenth of that at 1024."""
     sizes = StepSizes(_bound(1 / ETA + ETA * (1 / TAU + sp.Rational(1, 100))))
     values = {2**k: 2 * math.sqrt(2.0**-k + 0.01) for k in range(11)}
     found = find_useful_local_steps(sizes)
@@ -291,7 +291,7 @@ def test_a_minimum_at_an_end_of_the_interval() -> None:
 
 
 def test_where_bounds_have_no_best_step_size() -> None:
-    """Those that only grow with it; those that only fall have the edge, and none without one."""
+    """Increasing bounds have no best step size; decreasing ones have the edge, if it exists."""
     edge = Edge(0.5)
     growing, falling = StepSizes(_bound(1 + ETA)), StepSizes(_bound(1 + 1 / ETA))
     assert growing.minimiser(growing.bound, edge) is None
@@ -308,7 +308,9 @@ def test_where_bounds_have_no_best_step_size() -> None:
 
 
 def test_roots_of_sums_of_powers() -> None:
-    """a/eta + b eta^p at (a / (p b))^(1/(p+1)); 1/eta + b eta + c eta^2 at one where b + 2 c = 1."""
+    """The minimum of a/eta + b eta^p is (a / (p b))^(1/(p+1)); that of 1/eta + b eta + c eta^2 is one for b + 2 c =
+    1.
+    """
     assert root({-1: 8.0, 2: 0.5}) == pytest.approx(2.0)
     assert root({-1: 9.0, 1: 1.0, 0: 7.0}) == pytest.approx(3.0)
     for b in (1e-9, 0.2, 0.5, 0.9, 1 - 1e-9):
@@ -319,7 +321,7 @@ def test_roots_of_sums_of_powers() -> None:
 
 
 def test_beyond_the_last_crossing() -> None:
-    """4/eta meets eta at 2 and eta^3 at sqrt(2): twice the larger one."""
+    """4/eta meets eta at 2 and eta^3 at sqrt(2); the result is twice the larger one."""
     assert _bound_minimiser({-1: 4.0, 1: 1.0, 3: 1.0, 0: 5.0}) == pytest.approx(4.0)
     assert _bound_minimiser({1: 1.0}) == 2.0
 
@@ -333,7 +335,7 @@ def test_powers_of_the_step_size() -> None:
 
 
 def test_a_search_needs_a_value_below_its_smallest_step() -> None:
-    """Scores that only fall towards small exponents have no best one, and none is finite where all diverge."""
+    """Scores that decrease towards small exponents have no best one, and none is finite if all diverge."""
     assert lowest(lambda exponent: exponent, (-2.0, -1.0, 0.0)) is None
     assert lowest(lambda _: math.inf, (-2.0, -1.0, 0.0)) is None
     found = lowest(lambda exponent: abs(exponent + 0.5), (-2.0, -1.0, 0.0))
@@ -365,7 +367,7 @@ def _alternative(name: str, rank: int, *, planned: bool = False, reached: bool =
 
 
 def test_the_best_of_several_settings_is_marked() -> None:
-    """With a star, also where it is the planned one; what never reaches the target says so."""
+    """The best setting has a star; one that never reaches the target says so."""
     varied = [_alternative("a", 2, planned=True), _alternative("b", 1, batch=3), _alternative("c", 3, reached=False)]
     _, rows = table_of_settings(varied, 0.1)
     assert [row[0] for row in rows] == ["a p", "b *", "c"]
@@ -376,7 +378,7 @@ def test_the_best_of_several_settings_is_marked() -> None:
 
 
 def test_only_step_sizes_that_all_conditions_allow_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One condition that fails is enough; a step size without a bound is left out."""
+    """A step size that violates a condition, or has no bound, is not measured."""
 
     def bound_at(_claim: Any, _errors: Any, step: float) -> Any:
         slacks = [SimpleNamespace(holds=step <= 2), SimpleNamespace(holds=step >= 1)]
@@ -387,7 +389,7 @@ def test_only_step_sizes_that_all_conditions_allow_are_measured(monkeypatch: pyt
 
 
 def test_batches_need_rows() -> None:
-    """A quadratic problem that is given by its Hessians has none to draw; full gradients it has."""
+    """A quadratic problem given by its Hessians has no batches, but full gradients."""
     problem = a_run().problem
     with pytest.raises(InputError, match="expected data: batches are sampled from rows"):
         _with_batch(problem, 3)

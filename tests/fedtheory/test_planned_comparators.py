@@ -1,4 +1,4 @@
-"""Plans with bounds that have a comparator: it moves with the step size, and the bound says something on real data."""
+"""Plans with bounds that have a comparator, which depends on the step size; they are meaningful on real data."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CLAIM, WITH_DRIFT = find("comparator:average-error"), find("comparator:drift.ave
 
 
 def diabetes(step_size: float = 0.001, *, batch: int = 8, local_steps: int = 5, rounds: int = 50) -> Run:
-    """Five clients with a fifth of the rows each."""
+    """Return five clients with a fifth of the rows each."""
     problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": batch}
     algorithm = {"local_step_size": step_size, "local_steps": local_steps, "rounds": rounds}
     return parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
 
 
 def error(run: Run) -> float:
-    """The mean error over all local steps; infinite where the run diverges."""
+    """Return the average error over all local steps; infinite if the run diverges."""
     try:
         return float(q.average_suboptimality.on(run))
     except Diverging:
@@ -38,7 +38,7 @@ def error(run: Run) -> float:
 @pytest.mark.parametrize("step_size", [1e-4, 0.003, 0.05])
 @pytest.mark.parametrize("make", [a_run, diabetes], ids=["quadratics", "data"])
 def test_numbers_are_those_of_the_run(make, step_size: float) -> None:
-    """At every step size they are what the run itself has."""
+    """At every step size the numbers are those of the run."""
     run = make(step_size)
     time = step_size * run.algorithm.work.steps[0] * run.algorithm.rounds
     found = Comparators.of(make(0.01)).numbers(time)
@@ -48,7 +48,7 @@ def test_numbers_are_those_of_the_run(make, step_size: float) -> None:
 
 
 def test_a_bound_at_another_step_size_is_that_of_the_run() -> None:
-    """And so with other rounds."""
+    """The bound at another step size, or other rounds, is that of the run."""
     bound = bound_of_run(CLAIM, diabetes(0.001))
     there = bound.value({"local_step_size": 0.004})
     found = check(CLAIM, diabetes(0.004)).worst
@@ -84,7 +84,9 @@ def test_it_says_something_on_real_data() -> None:
     ids=["small batches", "large batches", "long rounds"],
 )
 def test_the_step_size_to_use_is_near_the_best(changes: dict[str, int]) -> None:
-    """By exact errors it is the best one; that of the best proved bound is within a factor of four of it."""
+    """The step size to use is the best one by exact errors; that of the best proved bound is within a factor of
+    four.
+    """
     plan = planner.plan(diabetes(**changes), claims=[CLAIM, WITH_DRIFT], error="average")
     best = min(np.geomspace(2e-4, 0.4, 23), key=lambda step: error(diabetes(float(step), **changes)))
     assert plan.step_size == pytest.approx(best, rel=0.4)

@@ -66,7 +66,7 @@ def test_conditions_that_are_equations() -> None:
 
 
 def test_no_closed_form() -> None:
-    """Sums that only grow, have negative coefficients or more than three powers have no formula here."""
+    """Increasing sums, negative coefficients, and more than three powers have no closed form here."""
     for values in ({1: 1.0}, {-1: 1.0, 1: -1.0}, {-1: 1.0, 1: 1.0, 3: 1.0}, {0: 2.0}):
         assert root(values) is None
         assert find_closed_form({power: sp.Float(value) for power, value in values.items()}, values) is None
@@ -137,7 +137,7 @@ def test_edges_on_a_run(claim_id: str) -> None:
 
 @given(edge=magnitudes)
 def test_search(edge: float) -> None:
-    """Bisection finds where something ends to hold, and knows what never or always holds."""
+    """Bisection finds where a condition ends to hold, and recognises one that never or always holds."""
     assert search(lambda value: value <= edge, 1e-7) == pytest.approx(edge, rel=1e-13)
     assert search(lambda value: value <= edge, 1e7) == 0
     assert search(lambda value: value > 0, 1.0) == math.inf
@@ -153,7 +153,7 @@ def test_smallest_count(threshold: int) -> None:
 @given(numbers=constants, accuracy=st.floats(0.01, 10), eta=st.floats(0.001, 0.02))
 @settings(max_examples=60, deadline=None)
 def test_rounds_to_a_target(numbers: dict[str, float], accuracy: float, eta: float) -> None:
-    """bound(T) <= target < bound(T - 1), at a fixed step size and at the best ones; else the floor says why."""
+    """bound(T) <= target < bound(T - 1), at a fixed step size and at best ones; otherwise the floor is the reason."""
     bound = bound_of_numbers(THEOREM, {**numbers, "eta": eta})
     sizes = StepSizes(bound)
 
@@ -185,7 +185,7 @@ def test_floor() -> None:
 
 
 def test_bounds_without_rounds() -> None:
-    """A bound on the drift is reached at once or never."""
+    """A bound on the drift reaches a target at once or never."""
     bound = bound_of_run(find("renard2022:lemma-2.3"), a_run())
     value = bound.value()
     assert find_rounds_at_step(bound, value * 1.01).rounds == 1
@@ -247,7 +247,7 @@ def test_no_step_size_is_best() -> None:
 
 
 def test_regimes() -> None:
-    """On every point of the map the term named is the largest, and the conditions are those of the bound."""
+    """At every point of the map the named term is the largest, and the conditions are those of the bound."""
     bound = bound_of_run(THEOREM, a_run())
     found = planner.regime_map(bound, "eta", "rounds", points=9)
     assert (found.across, found.up) == ("local_step_size", "rounds")

@@ -42,7 +42,7 @@ CLAIM = Claim(id="t:planned", lhs=q.average_suboptimality, rhs=eta * L, where={e
 def test_conditions_at_the_client_that_is_closest_to_failing(
     condition: sp.Basic, *, holds: bool, slack: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Strict ones fail on equality; those that the bound itself has are left out."""
+    """Strict conditions fail on equality; conditions that belong to the bound itself are skipped."""
     values = {eta: np.array([3.0, 3.0]), L: np.array([5.0, 3.0])}
 
     def compiled(side: Any, _notation: Any) -> Any:
@@ -60,7 +60,7 @@ def test_conditions_at_the_client_that_is_closest_to_failing(
 
 @pytest.fixture
 def plans(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Plans of a claim that fails on runs above a step size, for a reason; each bound may be out of reach."""
+    """Return plans of a claim that fails on runs above a step size; each bound may be out of reach."""
     known: dict[str, Any] = {"below": math.inf, "setting": (), "refused": {}}
 
     def bound(_claim: Any, size: float) -> Any:
@@ -84,7 +84,7 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_plans_of_a_claim_begin_at_the_planned_step_size(plans: Any) -> None:
-    """Smaller ones are tried where it fails there; what fails at the smallest one too excludes the claim."""
+    """Smaller step sizes are tried if the claim fails; failure at the smallest one excludes the claim."""
     assert plans() == ("bound at 8", [])
     assert plans(below=1.0) == ("bound at 1", ["too large"])
     assert plans(below=0.5) == ("bound at 0.125", ["too large"])
@@ -104,7 +104,7 @@ def test_plans_of_a_claim_begin_at_the_planned_step_size(plans: Any) -> None:
     ("synchronous", "cost"), [(True, (2.5, 6.0)), (False, (2.5, 2.0 * 7 / 4))], ids=["rounds", "reports"]
 )
 def test_costs_of_a_round(*, synchronous: bool, cost: tuple[float, float], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time per server update, and vectors of participants, or of the clients that report in one."""
+    """The cost is the time per server update, and the vectors of participants or of reporting clients."""
     monkeypatch.setattr(target, "vectors_of_a_client", lambda _: 2)
     algorithm = SimpleNamespace(
         rounds=4,
@@ -119,7 +119,7 @@ def test_costs_of_a_round(*, synchronous: bool, cost: tuple[float, float], monke
 
 
 class Moments:
-    """A recursion of second moments that grows by given factors, after few and after many rounds."""
+    """A recursion of second moments with given growth factors, after few and after many rounds."""
 
     def __init__(self, radius: float, few: float, many: float) -> None:
         self.spectral_radius, self._growth = radius, {stability._FEW: few, stability._ITERATIONS: many}
@@ -142,7 +142,7 @@ class Moments:
     ],
 )
 def test_growth_of_second_moments(moments: Moments, *, stable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mean that grows is unstable; a few rounds decide far from one, others take more of them."""
+    """A growing mean is unstable; a few rounds decide if the factor is far from one."""
     monkeypatch.setattr(stability, "has_one_map", lambda _: True)
     run: Any = SimpleNamespace(problem=SimpleNamespace(dimension=2))
     run.with_rounds = lambda rounds: SimpleNamespace(attempted_trajectory=SimpleNamespace(recursion=moments, n=rounds))
@@ -170,7 +170,7 @@ def test_growth_of_second_moments(moments: Moments, *, stable: bool, monkeypatch
     ],
 )
 def test_errors_that_settle(errors: list[float], *, settles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most a million times the first one, and finite all the way; without an error nothing is known to diverge."""
+    """Errors must be finite and at most a million times the first; without an error nothing is known to diverge."""
     monkeypatch.setattr(stability, "is_one_path", lambda _: False)
 
     class Trajectory:
@@ -195,7 +195,7 @@ def test_errors_that_settle(errors: list[float], *, settles: bool, monkeypatch: 
 
 
 def test_errors_of_one_path_settle_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over the rounds of the run, and at least two hundred."""
+    """The growth is computed over the rounds of the run, and at least two hundred."""
     asked: list[int] = []
     path = [[1.0, 1e6]]
     monkeypatch.setattr(stability, "is_one_path", lambda _: True)
@@ -221,7 +221,7 @@ def test_errors_of_one_path_settle_over_many_rounds(monkeypatch: pytest.MonkeyPa
 def test_workers_that_save_time(
     jobs: int, cores: int | None, *, pays: bool, shared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a second core and a long run; its tasks are cancelled at the end, also after an error."""
+    """A worker is started for a second core and a long run; its tasks are cancelled at the end, also after an error."""
     files: list[Path | None] = []
     stopped: list[bool] = []
 
@@ -265,7 +265,7 @@ def test_long_runs_of_small_problems_pay_for_a_worker(monkeypatch: pytest.Monkey
 
 
 def test_comparators_start_from_the_nearest_known_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the logarithm of the time; each is kept for the next one."""
+    """A search starts from the comparator with the nearest logarithm of time; results are cached."""
     starts: list[Any] = []
 
     def comparator(_problem: Any, time: float, start: Any) -> Any:
@@ -298,7 +298,7 @@ def test_comparators_start_from_the_nearest_known_one(monkeypatch: pytest.Monkey
 
 
 def test_settings_of_some_kinds() -> None:
-    """All combinations, smaller numbers of local steps first; a definition of the user has no other algorithm."""
+    """All combinations are tried, fewer local steps first; a user-defined algorithm is not replaced."""
     asked: list[Any] = []
 
     def table(steps: int | None, defined: Any, *kinds: str) -> list[Any]:
@@ -326,7 +326,7 @@ def test_settings_of_some_kinds() -> None:
 
 
 def test_batches_around_the_planned_one() -> None:
-    """At most as many rows as the smallest client has; one is planned without a batch."""
+    """Batches have at most the rows of the smallest client; one is planned without a batch."""
 
     def batches(planned: int | None, *rows: int) -> list[Any]:
         oracle = None if planned is None else MiniBatch(None, planned, replacement=True)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Whole plans: of runs, constants and data, next to the exact optimum."""
+"""Complete plans of runs, constants and data, compared with the exact optimum."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_exact_optimum_of_a_known_problem() -> None:
 
 @pytest.mark.parametrize("step", ["1/4", "2"])
 def test_means_over_clients_are_read_in_a_line_of_text(step: str) -> None:
-    """A condition on a mean of the clients' curvatures stands on a terminal as in `show`, whether it holds or not."""
+    """A condition on an average of the clients' curvatures is printed as in `show`."""
     claim = find("comparator:curvatures.average-error")
     found = planner.plan(a_run().with_work((3, 3), FLOAT.number(step, "step")), claims=[claim])
     (plan,) = found.claims
@@ -77,7 +77,7 @@ def test_plan_of_a_run() -> None:
 
 @pytest.mark.long
 def test_searches_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They find the same; where that process is ended from outside, they are made here."""
+    """A search in another process gives the same result; if that process is killed, it is repeated here."""
     here = planner.plan(a_run(), accuracy=0.2, claims=[SHARP])
     monkeypatch.setattr(ahead, "_LONG", 0)
     there = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
@@ -85,7 +85,7 @@ def test_searches_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
     for found in (there, ended):
         assert found.answer.best == here.answer.best
-        # Step sizes that differ by rounding alone share a run, the first of them.
+        # Step sizes that differ only by rounding share the first run.
         assert found.claims[0].exact.ratio == pytest.approx(here.claims[0].exact.ratio)
         assert found.claims[0].exact.error_ratio == pytest.approx(here.claims[0].exact.error_ratio)
 
@@ -107,7 +107,7 @@ def test_a_step_size_that_is_too_large() -> None:
 
 
 def test_targets_where_nothing_is_promised() -> None:
-    """At a step size that breaks a condition no number of rounds is promised; at the best ones it may be."""
+    """At a step size that violates a condition there is no number of rounds; at the best ones there may be."""
     plan = planner.plan(a_run(step_size=0.2), 0.5, claims=[THEOREM]).claims[0]
     assert not plan.applicable
     assert plan.target.rounds is None
@@ -118,7 +118,9 @@ def test_targets_where_nothing_is_promised() -> None:
 
 
 def test_a_bound_above_the_error_at_the_start_is_no_promise() -> None:
-    """The last model's error is bounded by more than the initial gap, and its distance by less: that is told."""
+    """If the bound on the last model's error exceeds the initial gap, but that on its distance does not, this is
+    said.
+    """
     run = a_run(step_size=0.05).with_rounds(4)
     both = [find(f"comparator:{name}") for name in ("last-model.error", "strongly-convex.last-model")]
     alone, beside = (planner.plan(run, 0.5, claims=claims) for claims in (both[:1], both))
@@ -129,7 +131,7 @@ def test_a_bound_above_the_error_at_the_start_is_no_promise() -> None:
 
 
 def test_measurements_of_the_run_are_made_anew() -> None:
-    """A bound that contains what the run itself shows is best where it is smallest with what the run shows there."""
+    """A bound with measured quantities is minimised with the quantities at each step size."""
     claim = find("liu2022:thm-1.mean")
     plan = planner.plan(a_run(), accuracy=0.5, claims=[claim]).claims[0]
     assert "total_descent" in plan.measurements.changed
@@ -165,7 +167,7 @@ def test_without_a_best_step_size() -> None:
 
 
 def test_rounds_follow_from_the_target() -> None:
-    """Without rounds the plan takes as many as the accuracy asks for; an accuracy out of reach is said so."""
+    """Without rounds the plan uses those for the accuracy, or says that it is out of reach."""
     constants = {"D": 2.0, "L": 1.0, "M": 10.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
     plan = planner.plan_numbers(constants, 0.1, claims=[THEOREM]).claims[0]
     assert plan.bound.values["rounds"] == plan.target_at_best.rounds
@@ -190,7 +192,7 @@ def test_numbers_that_contradict_an_assumption() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("tau", 5.5), ("local_steps", 0.5), ("M", 2.5), ("rounds", 0.3)])
 def test_numbers_that_count_are_whole(name: str, value: float) -> None:
-    """No run has five and a half local steps."""
+    """Counts such as 5.5 local steps are rejected."""
     constants = {"L": 1.0, "M": 10.0, "tau": 5.0, "T": 100.0, "D": 2.0, "sigma": 1.0, "zeta": 0.5}
     with pytest.raises(InputError, match=f"{name}: expected a whole number, got {value}"):
         planner.plan_numbers({**constants, name: value})
@@ -204,7 +206,7 @@ def test_a_symbol_that_counts_in_one_paper_only() -> None:
 
 
 def test_unknown_numbers() -> None:
-    """A name that no bound knows, and a negative number, are refused."""
+    """An unknown name, and a negative number, are rejected."""
     with pytest.raises(InputError, match="speed"):
         planner.plan_numbers({"speed": 1.0})
     with pytest.raises(InputError, match="not negative"):
@@ -212,7 +214,7 @@ def test_unknown_numbers() -> None:
 
 
 def test_every_covering_claim_bounds_an_error() -> None:
-    """Claims that plans use are true statements about a whole run; refuted ones stand apart, each with its repair."""
+    """Claims in plans are true statements about a whole run; refuted ones are listed separately with corrections."""
     covering, refuted = planner.covering_claims(), planner.refuted_bounds()
     assert {claim.verdict for claim in covering} == {"proved", "supported"}
     assert {claim.id for claim in covering} >= {"renard2022:thm-2.1", "liu2022:thm-1", "lecture27:thm-2"}
@@ -237,7 +239,7 @@ def test_run_of_data(tmp_path: Path) -> None:
 
 
 def test_what_travels_between_the_processes_of_a_plan() -> None:
-    """Claims and errors are those of the process that reads them; a claim of no paper stays where it is."""
+    """Pickled claims and errors are those of the reading process; user-defined claims are not sent."""
     found = planner.plan(a_run(), claims=[SHARP]).claims[0]
     again = unpacked(packed(found))
     assert again.claim is found.claim

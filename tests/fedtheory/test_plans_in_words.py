@@ -1,4 +1,4 @@
-"""Sentences of a plan: the planned run, what F* means, why a run diverges, which bounds promise nothing."""
+"""Sentences of a plan: the planned run, the meaning of F*, causes of divergence, and vacuous bounds."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PLAIN: dict[str, Any] = {"local_step_size": 0.01, "local_steps": 5, "rounds": 20
 
 
 def run_of(problem: dict[str, Any] | None = None, **algorithm: Any) -> Run:
-    """Least squares on three rows of two clients; the second has one row and the curvature 200."""
+    """Return least squares on three rows of two clients; the second has one row and the curvature 200."""
     given = {"kind": "least-squares", "inputs": ROWS[0], "outputs": ROWS[1]} | (problem or {})
     return parse_run({"problem": given, "algorithm": PLAIN | algorithm}, FLOAT, Path())
 
 
 def test_the_first_line_names_everything_that_is_planned() -> None:
-    """Algorithm, batches, who takes part, and the clock."""
+    """The first line names algorithm, batches, participation, and clock."""
     words = planned_lines(run_of({"batch": 1}, participation={"kind": "uniform", "clients": 1}))[0]
     assert "2 clients; planned: fedavg, step size 0.01, 5 local steps, 20 rounds" in words
     assert "batches of 1 rows drawn with replacement" in words
@@ -40,7 +40,7 @@ def test_the_first_line_names_everything_that_is_planned() -> None:
 
 
 def test_weights_that_trainers_would_normalise_are_noted() -> None:
-    """Not those of equal clients, which add up to one in every round."""
+    """Weights whose sum varies are noted; those of equal clients sum to one in every round."""
     unequal = {"weights": [0.2, 0.8]}
     for problem, weights, is_noted in (
         (unequal, "unbiased", True),
@@ -52,7 +52,7 @@ def test_weights_that_trainers_would_normalise_are_noted() -> None:
 
 
 def test_the_smallest_error_has_a_meaning() -> None:
-    """F* is the mean squared error of the best model, here by hand, and its root has the target's unit."""
+    """F* is the mean squared error of the best model, by hand, and its root has the target's unit."""
     # F(w) = ((w - 1)^2 + (3 w - 2)^2)/4 + (10 w - 4)^2/2, smallest at w = 87/210.
     best = 87 / 210
     lowest = ((best - 1) ** 2 + (3 * best - 2) ** 2) / 4 + (10 * best - 4) ** 2 / 2
@@ -75,7 +75,7 @@ def test_a_diverging_run_names_the_client_and_the_largest_stable_step_size() -> 
 
 
 def test_a_run_may_diverge_though_no_client_does() -> None:
-    """Stale models, weights above one and the noise of mini-batches are named where local steps are small."""
+    """Stale models, weights above one and mini-batch noise are named as causes for small local steps."""
     stale = {"clock": {"policy": "async", "times": [1, 5]}, "aggregation": "time-based"}
     cause = explain_divergence(run_of(local_step_size=0.009, **stale), edge=0.001)
     assert cause is not None
@@ -101,7 +101,7 @@ def test_a_run_may_diverge_though_no_client_does() -> None:
 
 
 def test_a_divergence_is_described_where_there_is_one() -> None:
-    """The growth of a round and its cause; nothing of a run that stays within double precision."""
+    """The growth of a round and its cause are described; for a stable run there is no description."""
     growth, cause = describe_divergence(run_of(local_step_size=0.1, local_steps=1, rounds=500))
     assert growth.startswith("each round multiplies distances by up to 9.5")
     assert "client 1 (1 row) has curvature 200" in cause
@@ -140,7 +140,7 @@ def test_messages_are_counted_by_vectors(name: str, vectors: int) -> None:
 
 @pytest.mark.parametrize("error", [e for e in ERRORS if e not in LIMITS and e.name not in DRIFTS], ids=lambda e: e.name)
 def test_the_error_at_the_start_is_known_for_every_measure(error: q.RunQuantity) -> None:
-    """Without noise no error grows at small step sizes, so the error of a run is below it."""
+    """Without noise no error grows at small step sizes, so the error of a run is below that at the start."""
     run = run_of(local_step_size=1e-4, local_steps=2, clock={"policy": "async", "times": [1, 2]})
     start = error_at_start(error, run)
     assert start is not None
@@ -151,7 +151,7 @@ def test_the_error_at_the_start_is_known_for_every_measure(error: q.RunQuantity)
 
 
 def test_a_bound_of_what_is_measured_says_nothing_of_other_local_steps() -> None:
-    """Its drift is that of the planned run: no local steps that pay, no clients, no map."""
+    """A bound with measured drift gives no advice on local steps or clients, and no map."""
     found = planner.plan(run_of(local_step_size=0.001), claims=[planner.covering_claims()[0], *_measure()])
     for plan in found.claims:
         if plan.bound is not None and plan.measures_the_run:
@@ -165,7 +165,7 @@ def _measure() -> list[Any]:
 
 
 def test_clients_keep_the_labels_of_their_file(tmp_path: Path) -> None:
-    """Rows that are dealt out have no labels."""
+    """Rows that are distributed by the split have no labels."""
     (tmp_path / "rows.csv").write_text("x,y,who\n1,2,north\n2,1,south\n3,1,south\n10,4,north\n")
     problem = {"kind": "least-squares", "data": "rows.csv"}
     named = {"target": "y", "client": "who", "features": ["x"]}

@@ -1,4 +1,4 @@
-"""Other settings besides the planned one: local steps, batches, SCAFFOLD, by what rounds and local steps cost."""
+"""Other settings than the planned one: local steps, batches and SCAFFOLD, by costs of rounds and local steps."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ ROWS: dict[str, Any] = {
 
 
 def run_of(problem: dict[str, Any] = TRIPLE, **algorithm: Any) -> Run:
-    """Three unlike clients in a plane."""
+    """Return three different clients in a plane."""
     return parse_run({"problem": problem, "algorithm": PLAIN | algorithm}, FLOAT, Path())
 
 
 def alternatives(run: Run, accuracy: float | None = None, costs: Costs | None = None) -> Alternatives:
-    """Settings of a run for its final error."""
+    """Return settings of a run for its final error."""
     return Alternatives(run, ErrorAndCosts("final", accuracy, 0.1, costs or Costs()))
 
 
 @pytest.mark.parametrize("name", ["scaffold", "fedprox", "fedavgm"])
 def test_a_run_without_chance_is_followed_by_its_mean(name: str) -> None:
-    """Its errors are those of second moments, round by round."""
+    """The errors of a deterministic run are those of second moments, round by round."""
     extra = {"fedprox": {"proximal": "1/2"}, "fedavgm": {"momentum": "1/2"}}.get(name, {})
     run = run_of(name=name, **extra)
     assert is_one_path(run)
@@ -51,7 +51,7 @@ def test_a_run_without_chance_is_followed_by_its_mean(name: str) -> None:
 
 
 def test_noise_and_drawn_clients_are_no_single_path() -> None:
-    """Neither is the update rule, which has closed forms."""
+    """Noise and sampled clients are no single path; nor is the update rule, which has closed forms."""
     for keys in ({}, {"name": "scaffold", "participation": {"kind": "uniform", "clients": 1}}):
         assert not is_one_path(run_of(**keys))
     assert not is_one_path(run_of(TRIPLE | {"noise": "1"}, name="scaffold"))
@@ -69,7 +69,7 @@ def test_fewer_local_steps_help_unlike_clients() -> None:
 
 
 def test_more_local_steps_help_clients_that_agree() -> None:
-    """Clients of one objective have no drift: more local steps come nearer at the same rounds."""
+    """For clients with one objective more local steps give smaller errors at the same rounds."""
     alike = TRIPLE | {"hessians": [TRIPLE["hessians"][2]] * 3, "linear": [["1", "0"]] * 3}
     better = alternatives(run_of(alike, local_steps=1), 1e-6).find_better_local_steps()
     assert better is not None
@@ -89,7 +89,7 @@ def test_costs_decide_how_many_rounds_a_setting_has() -> None:
 
 
 def test_scaffold_stands_beside_federated_averaging() -> None:
-    """It has no drift, so that it reaches a target that drift keeps from FedAvg, and sends twice the vectors."""
+    """SCAFFOLD reaches a target that drift prevents for FedAvg, and sends twice the vectors."""
     found = planner.plan(run_of(), 1e-10, claims=[])
     assert found.answer is not None
     assert found.answer.others is not None
@@ -106,7 +106,7 @@ def test_scaffold_stands_beside_federated_averaging() -> None:
 
 
 def test_batches_are_varied_with_their_cost() -> None:
-    """A quarter of the rows, all of them, and full gradients; gradients of more rows cost more."""
+    """A quarter of the rows, all rows, and full gradients are tried; more rows cost more."""
     found = {one.batch: one for one in alternatives(run_of(ROWS), costs=Costs(1, 0)).table(["batch"])}
     assert set(found) == {1, 4, None}
     assert found[1].outcome.rounds == 50
@@ -116,7 +116,7 @@ def test_batches_are_varied_with_their_cost() -> None:
 
 
 def test_settings_that_are_unknown_are_refused() -> None:
-    """So are tables over local steps of clients that have their own."""
+    """Unknown settings, and tables over local steps for different work, are rejected."""
     with pytest.raises(InputError, match="steps, batch, algorithm"):
         planner.plan(run_of(), claims=[], vary=["speed"])
     with pytest.raises(InputError, match="same number of local steps"):
@@ -125,7 +125,7 @@ def test_settings_that_are_unknown_are_refused() -> None:
 
 @pytest.mark.long
 def test_the_table_holds_the_planned_setting() -> None:
-    """At the step size of the answer."""
+    """The table contains the planned setting at the step size of the answer."""
     found = planner.plan(run_of(), claims=[], vary=["steps", "algorithm"])
     (own,) = (one for one in found.varied if one.is_planned)
     assert found.answer is not None

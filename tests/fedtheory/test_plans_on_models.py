@@ -1,4 +1,4 @@
-"""Plans of algorithms that are definitions on linear models: edges, step sizes, and settings beside the planned one."""
+"""Plans of algorithms given by definitions on linear models: edges, step sizes, and other settings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _run(name: str, **problem: Any) -> LinearModelRun:
 
 
 def _plain(batch: int | None = None) -> LinearModelRun:
-    """Federated averaging with steps of one size."""
+    """Return FedAvg with steps of one size."""
     keys = {"name": "fedavg", "local_step_size": 0.08, "local_steps": 2, "rounds": 6}
     return replace(_run("fedprox", **({} if batch is None else {"batch": batch})), algorithm=_algorithm(keys))
 
@@ -72,7 +72,7 @@ def _plan(name: str) -> float:
 
 @pytest.mark.parametrize("name", ["scaffold", "fedavgm", "fednova"])
 def test_steps_of_clients_at_the_ridge_alone_diverge_from_two_over_it(name: str) -> None:
-    """The server's momentum lets it go to (2 + 2 beta) / ridge in one step: eigenvalues of [[1-s+b, -b], [1, 0]]."""
+    """With server momentum the edge is (2 + 2 beta) / ridge, by the eigenvalues of [[1-s+b, -b], [1, 0]]."""
     run = _run(name).with_work((1,) * CLIENTS, 0.08)
     edge = (2 + 2 * 0.6) / RIDGE if name == "fedavgm" else 2 / RIDGE
     assert find_divergence_edge(run) == pytest.approx(edge, rel=1e-5)
@@ -104,7 +104,7 @@ def test_limits_of_moments_are_not_known_on_models() -> None:
 
 @pytest.mark.long
 def test_settings_beside_the_planned_one_are_runs_of_the_same_kind() -> None:
-    """Other local steps, batches and SCAFFOLD, each with the error that its own run has."""
+    """Other local steps, batches and SCAFFOLD have the errors of their own runs."""
     run = _plain().with_many_rounds()
     others = Alternatives(run, ErrorAndCosts("final", None, 0.1, Costs()))
     table = others.table(("batch", "algorithm"))

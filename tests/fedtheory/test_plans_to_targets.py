@@ -1,4 +1,4 @@
-"""Targets that are reached for good, the edge of divergence, and closed forms of the error after any rounds."""
+"""Targets that are reached permanently, the edge of divergence, and closed forms of errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PLAIN: dict[str, Any] = {"local_step_size": "1/10", "local_steps": 5, "rounds": 
 
 
 def run_of(**changes: Any) -> Run:
-    """Three unlike clients on a line."""
+    """Return three different clients in one dimension."""
     return parse_run({"problem": PAIR, "algorithm": PLAIN | changes}, FLOAT, Path())
 
 
@@ -41,7 +41,7 @@ def reached(run: Run, accuracy: float | None, error: str = "final", margin: floa
 
 
 def curve(run: Run, step_size: float, rounds: int) -> Array:
-    """The exact error after each round, from the recursion of moments."""
+    """Return the exact error after each round, from the recursion of moments."""
     errors = ExactErrors(run)
     return plain_floats(errors.at(step_size).with_rounds(rounds).trajectory.server_suboptimality)
 
@@ -51,7 +51,7 @@ def curve(run: Run, step_size: float, rounds: int) -> Array:
     [{}, {"local_steps": [1, 20, 5]}, {"server_step_size": 2}, {"local_steps": 4, "local_step_size": "1/3"}],
 )
 def test_closed_forms_are_those_of_the_recursion(changes: dict[str, Any]) -> None:
-    """After any number of rounds, with noise, unequal work and a server step."""
+    """Closed forms agree after any number of rounds, with noise, unequal work and a server step."""
     run = run_of(**changes)
     assert has_closed_rounds(run)
     closed = ClosedRounds(run)
@@ -68,7 +68,7 @@ def test_closed_forms_are_those_of_the_recursion(changes: dict[str, Any]) -> Non
 
 
 def test_step_sizes_far_beyond_the_edge_diverge_without_a_warning() -> None:
-    """Their eigenvalues are finite, and their products are not."""
+    """For large step sizes the eigenvalues are finite, but their products are not."""
     run = run_of(local_steps=300, local_step_size=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -84,7 +84,7 @@ def test_random_weights_and_batches_have_no_closed_form() -> None:
 
 
 def test_an_error_that_crosses_the_target_is_not_there() -> None:
-    """At the step size 1/2 it is 0.0086 after one round, and tends to 0.135."""
+    """At step size 1/2 the error is 0.0086 after one round, and tends to 0.135, so the target is not reached."""
     found = reached(run_of(), 0.01)
     assert curve(run_of(), 0.5, 1)[1] < 0.01
     assert found.best.reached
@@ -96,7 +96,7 @@ def test_an_error_that_crosses_the_target_is_not_there() -> None:
 
 
 def test_unequal_local_steps_stay_away_from_the_optimum() -> None:
-    """Small steps tend to another model: no step size stays below the target, and the reason is told."""
+    """With unequal local steps no step size stays below the target, and the reason is given."""
     run = run_of(local_steps=[1, 20, 5], rounds=400)
     found = reached(run, 0.01)
     assert not found.best.reached
@@ -133,7 +133,7 @@ def test_no_step_size_of_a_fine_grid_needs_much_fewer_rounds(changes: dict[str, 
     ],
 )
 def test_the_edge_of_divergence(changes: dict[str, Any]) -> None:
-    """Errors stay finite a little below it, and grow without end above."""
+    """Errors stay finite slightly below the edge, and are unbounded above."""
     run = run_of(**changes)
     found = reached(run, None)
     assert found.best.step_size <= 0.9 * found.diverges_from * (1 + 1e-12)
@@ -158,7 +158,7 @@ def test_the_margin_is_kept_and_told() -> None:
 
 
 def test_the_last_model_counts_unless_the_average_is_asked_for() -> None:
-    """Each answer names the other error."""
+    """By default the error of the last model counts; each answer also names the average."""
     final, average = planner.plan(run_of(), claims=[]), planner.plan(run_of(), claims=[], error="average")
     assert final.answer is not None
     assert average.answer is not None
@@ -171,6 +171,6 @@ def test_the_last_model_counts_unless_the_average_is_asked_for() -> None:
 
 
 def test_a_diverging_plan_is_called_so() -> None:
-    """Not "inf"."""
+    """A diverging plan says so, instead of printing "inf"."""
     plan = planner.plan(run_of(local_step_size="2"), claims=[])
     assert "as planned (step size 2) it diverges" in dict(answer_lines(plan))["use:"]

@@ -1,4 +1,4 @@
-"""Powers of local steps in blocks are those that are formed one by one, whatever the sizes of the blocks."""
+"""Powers of local steps in blocks agree with single powers, for all sizes of blocks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_each_power_is_a_step_after_the_one_before(
 
 @pytest.mark.parametrize("counts", [(0, 0, 0), (1, 1, 1), (5, 5, 5), (3, 0, 7), (8, 2, 1)])
 def test_what_steps_accumulate(counts: tuple[int, int, int]) -> None:
-    """The sum, term by term; clients take different numbers of steps."""
+    """The accumulated sum agrees term by term, for different numbers of steps."""
     expected = NOISES - NOISES
     for number, power in enumerate(np.concatenate(list(powers(STEPS, 9)))):
         term = power @ NOISES @ power.transpose(0, 2, 1)
@@ -47,7 +47,7 @@ def test_what_steps_accumulate(counts: tuple[int, int, int]) -> None:
 
 @pytest.mark.parametrize("counts", [(0, 0, 0), (1, 1, 1), (5, 5, 5), (3, 0, 7)])
 def test_each_map_raised_to_its_own_power(counts: tuple[int, int, int]) -> None:
-    """In rationals exactly, and in balls around them."""
+    """Each map is raised to its own power, exactly in rationals, and in enclosures."""
     expected = np.stack(
         [power[client] for client, power in enumerate(np.concatenate(list(powers(STEPS, 8)))[[*counts]])]
     )
@@ -57,9 +57,9 @@ def test_each_map_raised_to_its_own_power(counts: tuple[int, int, int]) -> None:
 
 
 def test_enclosed_powers_are_doubled() -> None:
-    """Those of matrices whose entries add up to more than one stay narrow: errors grow with log k, not with k."""
+    """Enclosed powers are computed by repeated squaring, so that errors grow with log k, not with k."""
     step = RATIONAL.array([[["1/2", "-1/2", "1/2"], ["-1/2", "1/2", "-1/2"], ["1/2", "-1/2", "1/2"]]]) / 2
     blocks = list(powers(CERTIFIED.array(step - RATIONAL.identity(3) / 4), 1000))
     assert len(blocks) == 1
-    # The largest eigenvalue in size is one half; the entries of a row add up to one.
+    # The largest absolute eigenvalue is one half; the entries of a row sum to one.
     assert blocks[0][-1].radius.max() < 1e-9  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Numbers for readers: short fractions whole, long ones by their length, enclosures with their radius."""
+"""Numbers for readers: short fractions, sizes of long ones, and enclosures with radius."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fedtheory.language.numbers import decimal, exact
 
 
 def test_each_kind_of_number() -> None:
-    """Nothing is printed with more digits than are right."""
+    """No number is printed with more digits than are correct."""
     assert exact(fmpq(3, 4)) == "3/4"
     assert exact(fmpq(1, 10**30)) == "a fraction of 32 digits"
     assert exact(0.25) == "0.25"

@@ -1,4 +1,4 @@
-"""Progress where there is no terminal: a line now and then, and one at the end."""
+"""Progress outside a terminal: occasional lines, and one at the end."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from fedtheory.api import progress as module
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tell every step."""
+    """Report every step."""
     monkeypatch.setattr(module, "_PATIENCE", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_counts_where_all_is_known(capsys: pytest.CaptureFixture[str]) -> None:
-    """One of so many."""
+    """Progress is a count if the total is known."""
     tell = module._lines("grading")
     for done in (1, 2, 3):
         tell(done, 3)
@@ -24,7 +24,7 @@ def test_counts_where_all_is_known(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_a_part_where_all_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
-    """It never falls, whatever is added to the work."""
+    """Progress is a percentage otherwise, and never decreases."""
     tell = module._lines("verified")
     for done, whole in ((5, 10), (5, 20), (18, 20)):
         tell(done, whole)
@@ -34,7 +34,7 @@ def test_a_part_where_all_is_not_known(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_end_is_told_where_there_was_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Short work is silent; long work does not stop in the middle."""
+    """The end is reported if there was a line before; short work is silent."""
     tell = module._lines("grading")
     tell(2, 2)
     monkeypatch.setattr(module, "_PATIENCE", 0.0)
@@ -46,7 +46,7 @@ def test_the_end_is_told_where_there_was_a_line(
 
 @pytest.mark.usefixtures("impatient")
 def test_a_line_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
-    """While exact checks follow a search whose budget is used up, nothing new is to be reported."""
+    """The same line is not printed twice, as during exact checks at the end of a search."""
     tell = module._lines("seconds of search")
     for done in (59, 60, 60, 60):
         tell(done, 60)

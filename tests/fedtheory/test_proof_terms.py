@@ -1,4 +1,4 @@
-"""Certificates of papers as proof terms: written, read again and accepted, with claims that terms prove."""
+"""Certificates of papers as proof terms: written, read again and accepted, with claims proved by terms."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _relations(name: str) -> tuple[Any, ...]:
 
 
 def _change(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Documents that are none."""
+    """Yield invalid documents."""
     document = report_of(name).document
     assert document is not None
     yield "format", {**document, "format": "another"}

@@ -1,4 +1,4 @@
-"""Certificates of all sources as proof terms: accepted, but for those of which it is known that they have none."""
+"""Certificates of all sources as proof terms: accepted, except for a listed few."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ RELYING = {
     "liu2022:cor-2.loop.step": "liu2022:thm-1.loop",
     "liu2022:cor-2.loop": "liu2022:cor-2.loop.step",
 }
-"""Claims whose terms use one of these, which is therefore not proved by terms."""
+"""Claims whose terms use one of these claims, so that terms do not prove them."""
 
 
 FEW = ("lecture27:", "liu2022:", "landmarks:")
-"""Sources with few certificates, which need almost all rules and tactics."""
+"""Sources with few certificates, which use almost all rules and tactics."""
 NAMES = [
     pytest.param(name, marks=() if name.startswith(FEW) else pytest.mark.long, id=name)
     for name in sorted(certificates())
@@ -45,7 +45,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_certificate_is_a_term(name: str) -> None:
-    """A new certificate is one, or the table above says why not."""
+    """A new certificate is a proof term, or the table above has a reason."""
     report = report_of(name)
     if name in REASONS:
         assert REASONS[name] in str(report.refusal)

@@ -1,4 +1,4 @@
-"""Laws that every run obeys, on random instances."""
+"""Invariances of every run, on random instances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _law(number: int, clients: int) -> Participation:
 
 
 def _run(problem: Problem, generator: np.random.Generator, law: Participation | None = None) -> Run:
-    """Two rounds of up to three local steps, unequal step sizes, a server step."""
+    """Return two rounds of up to three local steps, with unequal step sizes and a server step."""
     sizes = fractions(generator, problem.clients) / fmpq(6)
     algorithm = fedavg(
         problem,
@@ -51,7 +51,7 @@ SCALARS = (
 @given(seeds, st.integers(1, 3), st.integers(2, 3), st.integers(0, 2))
 @few
 def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimension: int, law: int) -> None:
-    """x -> Q x, with H -> Q H Q' and b -> Q b."""
+    """Under x -> Q x, with H -> Q H Q' and b -> Q b, no scalar changes."""
     generator = np.random.default_rng(seed)
     run = _run(random_problem(generator, clients, dimension), generator, _law(law, clients))
     turn = random_rotation(generator, dimension)
@@ -65,7 +65,7 @@ def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimensi
 @given(seeds, st.integers(2, 4), st.integers(1, 2), st.integers(0, 2))
 @few
 def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension: int, law: int) -> None:
-    """Permuted clients, with their weights, noise and step sizes: same server, permuted drift."""
+    """Permuted clients give the same server, and permuted drift."""
     generator = np.random.default_rng(seed)
     run = _run(random_problem(generator, clients, dimension), generator, _law(law, clients))
     order = generator.permutation(clients)
@@ -83,7 +83,7 @@ def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension
 @given(seeds, st.integers(1, 3), st.integers(1, 2), st.sampled_from(["2", "1/3", "7/5"]), st.integers(0, 2))
 @few
 def test_units_of_the_objective(seed: int, clients: int, dimension: int, unit: str, law: int) -> None:
-    """All objectives times c and step sizes over c: the same iterates, suboptimality times c, gradients times c."""
+    """Objectives times c with step sizes over c give equal iterates, and suboptimality and gradients times c."""
     generator = np.random.default_rng(seed)
     run = _run(random_problem(generator, clients, dimension), generator, _law(law, clients))
     c, problem, work = RATIONAL.number(unit, "unit"), run.problem, run.algorithm.work
@@ -105,7 +105,7 @@ def test_units_of_the_objective(seed: int, clients: int, dimension: int, unit: s
 @given(seeds, st.integers(1, 4), st.integers(1, 3))
 @few
 def test_one_local_step_is_centralised_descent(seed: int, clients: int, dimension: int) -> None:
-    """tau = 1, full participation: SGD on the mean objective with noise of variance sum_i p_i^2 sigma_i^2."""
+    """With tau = 1 and full participation the run is SGD with noise of variance sum_i p_i^2 sigma_i^2."""
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, clients, dimension)
     eta, variances = fmpq(1, 5), problem.oracle.variances  # type: ignore[attr-defined]
@@ -120,7 +120,7 @@ def test_one_local_step_is_centralised_descent(seed: int, clients: int, dimensio
 @given(seeds, st.integers(2, 5))
 @few
 def test_equal_clients_divide_the_noise_by_their_number(seed: int, clients: int) -> None:
-    """tau = 1 and M clients of one variance sigma^2 and equal weights: the noise of SGD with sigma^2 / M."""
+    """With tau = 1 and M equal clients the noise is that of SGD with sigma^2 / M."""
     generator = np.random.default_rng(seed)
     one = random_problem(generator, 1, 2)
     variance = one.oracle.variances  # type: ignore[attr-defined]
@@ -157,7 +157,7 @@ def test_identical_clients_without_noise_are_one_client(seed: int, clients: int,
 @given(seeds, st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
 @few
 def test_one_client_is_plain_sgd(seed: int, dimension: int, steps: int, rounds: int) -> None:
-    """M = 1: E|x - x*|^2 by the textbook recursion of mean and covariance, step by step."""
+    """With M = 1, E|x - x*|^2 follows the textbook recursion of mean and covariance."""
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, 1, dimension)
     eta = fmpq(1, 5)
@@ -180,7 +180,7 @@ def test_one_client_is_plain_sgd(seed: int, dimension: int, steps: int, rounds: 
 @given(seeds, st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
 @few
 def test_both_arithmetics_agree(seed: int, clients: int, dimension: int, law: int) -> None:
-    """Rational and float runs, to nine digits, additive noise."""
+    """Rational and float runs agree to nine digits with additive noise."""
     generator = np.random.default_rng(seed)
     _assert_floats_agree(_run(random_problem(generator, clients, dimension), generator, _law(law, clients)))
 
@@ -188,7 +188,7 @@ def test_both_arithmetics_agree(seed: int, clients: int, dimension: int, law: in
 @given(seeds, st.integers(1, 3), st.booleans(), st.integers(0, 2))
 @few
 def test_both_arithmetics_agree_on_data(seed: int, clients: int, replacement: bool, law: int) -> None:
-    """Rational and float runs, to nine digits, mini-batches."""
+    """Rational and float runs agree to nine digits with mini-batches."""
     generator = np.random.default_rng(seed)
     rows = [3 + int(generator.integers(3)) for _ in range(clients)]
     table = ClientData(
@@ -218,7 +218,7 @@ def _assert_floats_agree(run: Run) -> None:
 @given(seeds, st.integers(1, 3), st.integers(1, 2))
 @few
 def test_translating_space_translates_the_run(seed: int, clients: int, dimension: int) -> None:
-    """x -> x + a, with b_i -> b_i + H_i a: the same distances, gaps and drifts, translated means."""
+    """Under x -> x + a, with b_i -> b_i + H_i a, distances, gaps and drift do not change."""
     generator = np.random.default_rng(seed)
     run = _run(random_problem(generator, clients, dimension), generator)
     problem, shift = run.problem, fractions(generator, dimension)

@@ -1,4 +1,4 @@
-"""Laws that every run with stale models obeys, on random instances."""
+"""Invariances of every run with stale models, on random instances."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _policy(number: int, clients: int) -> Policy:
 
 
 def _run(problem: Problem, generator: np.random.Generator, clock: Clock, weights: Array | None = None) -> Run:
-    """Five updates of up to two local steps, unequal step sizes, a server step."""
+    """Return five updates of up to two local steps, with unequal step sizes and a server step."""
     algorithm = fedavg(
         problem,
         rounds=5,
@@ -64,7 +64,7 @@ policies = st.integers(0, 2)
 @given(seeds, st.integers(1, 3), st.integers(2, 3), policies)
 @few
 def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimension: int, policy: int) -> None:
-    """x -> Q x, with H -> Q H Q' and b -> Q b."""
+    """Under x -> Q x, with H -> Q H Q' and b -> Q b, no scalar changes."""
     run = _random_run(seed, clients, dimension, policy)
     turn = random_rotation(np.random.default_rng(seed + 1), dimension)
     other = Run(rotated(run.problem, turn), run.algorithm).trajectory
@@ -76,7 +76,7 @@ def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimensi
 @given(seeds, st.integers(2, 4), st.integers(1, 2), policies)
 @few
 def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension: int, policy: int) -> None:
-    """Permuted clients, with their times, weights, noise and step sizes: same server, permuted drift."""
+    """Permuted clients give the same server, and permuted drift."""
     run = _random_run(seed, clients, dimension, policy)
     order = np.random.default_rng(seed + 1).permutation(clients)
     problem, algorithm = run.problem, run.algorithm
@@ -100,7 +100,7 @@ def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension
 @given(seeds, st.integers(1, 4), st.integers(1, 2))
 @few
 def test_clocks_that_are_synchronous_after_all(seed: int, clients: int, dimension: int) -> None:
-    """Equal times reported together, a buffer for all clients, and an interval as long as the slowest client."""
+    """Equal times, a buffer for all clients, and a long interval give synchronous rounds."""
     run = _random_run(seed, clients, dimension, 0)
     times, equal = run.algorithm.clock.times, (fmpq(2, 3),) * clients
     waiting = _with_clock(run, Clock(Synchronous(), times))
@@ -121,7 +121,7 @@ def test_clocks_that_are_synchronous_after_all(seed: int, clients: int, dimensio
 @given(seeds, st.integers(1, 4), st.integers(1, 2))
 @few
 def test_half_an_interval_skips_every_second_update(seed: int, clients: int, dimension: int) -> None:
-    """FedFix-0.5 with alike clients and time-based weights: every second model is the synchronous one, eta_g = 2."""
+    """In FedFix-0.5 with equal clients every second model is the synchronous one with eta_g = 2."""
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, clients, dimension)
     clock = Clock(FedFix(fmpq(1, 2)), spread_times(clients, 0))
@@ -140,7 +140,7 @@ def test_half_an_interval_skips_every_second_update(seed: int, clients: int, dim
 @given(seeds, st.integers(1, 3), st.integers(0, 2))
 @few
 def test_one_client_is_never_stale(seed: int, dimension: int, policy: int) -> None:
-    """M = 1, asynchronous or buffered: centralised SGD whatever its time; FedFix as well where it is in time."""
+    """With M = 1 every policy is centralised SGD."""
     run = _random_run(seed, 1, dimension, policy)
     clocks = [Clock(Asynchronous("one-by-one"), (fmpq(7, 3),)), Clock(FedBuff(1), (fmpq(1, 9),))]
     clocks.append(Clock(FedFix(fmpq(1)), (fmpq(1),)))
@@ -152,7 +152,7 @@ def test_one_client_is_never_stale(seed: int, dimension: int, policy: int) -> No
 @given(seeds, st.integers(1, 3), st.integers(1, 2), policies)
 @few
 def test_the_mean_is_linear_in_start_and_linear_terms(seed: int, clients: int, dimension: int, policy: int) -> None:
-    """Means add up when starts and linear terms do, and noise does not move them."""
+    """Means are linear in starts and linear terms, and independent of noise."""
     run = _random_run(seed, clients, dimension, policy)
     generator, problem = np.random.default_rng(seed + 1), run.problem
     linear, start = problem.linear * fmpq(-2, 3), fractions(generator, dimension)
@@ -169,7 +169,7 @@ def test_the_mean_is_linear_in_start_and_linear_terms(seed: int, clients: int, d
 @given(seeds, st.integers(1, 4), st.integers(1, 2), policies)
 @few
 def test_without_noise_there_is_one_path(seed: int, clients: int, dimension: int, policy: int) -> None:
-    """Second moments are rank one, those of the mean; with noise, covariances are positive on the diagonal."""
+    """Without noise second moments have rank one; with noise, variances are positive."""
     run = _random_run(seed, clients, dimension, policy, noisy=False)
     moments = run.trajectory.moments
     assert same(moments, moments[:, :, :1] * moments[:, :1, :])

@@ -1,4 +1,4 @@
-"""Whether a claim is published: the list of its source decides, never how its id begins."""
+"""A claim is published if the list of its source contains it, whatever its id is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ bound = Claim(id="renard2022:mine", lhs=q.final_suboptimality, rhs=q.initial_gap
 
 
 def test_claims_of_sources_are_published() -> None:
-    """Each claim of each source, under the paper of its key."""
+    """Each claim of each source is published under the key of its paper."""
     for claim in all_claims().values():
         paper = published_by(claim)
         assert paper is not None
@@ -30,7 +30,7 @@ def test_claims_of_sources_are_published() -> None:
 
 
 def test_a_claim_of_a_file_is_own_whatever_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One whose id begins with the key of a paper is called by its file, and no paper lends it anything."""
+    """A claim of a file whose id begins with the key of a paper is user-defined."""
     (tmp_path / "mine.py").write_text(MINE)
     target = f"{tmp_path / 'mine.py'}:bound"
     claim = resolve(target)
@@ -46,7 +46,7 @@ def test_a_claim_of_a_file_is_own_whatever_its_id(tmp_path: Path, monkeypatch: p
 
 
 def test_a_changed_copy_is_own_once_it_is_given() -> None:
-    """A copy is read as the claim is; one that a user gives is the user's, with the assumptions that it names."""
+    """A copy given by a user is user-defined, with its own assumptions."""
     published = find("renard2022:thm-2.1")
     copy = replace(published, rhs=0)
     assert premises(copy) == premises(published)
@@ -57,7 +57,7 @@ def test_a_changed_copy_is_own_once_it_is_given() -> None:
 
 
 def test_a_given_claim_that_pretends_is_own() -> None:
-    """Neither a field nor an id makes a claim published."""
+    """No field or id makes a given claim published."""
     claim = Claim(id="liu2022:thm-1", lhs=0, rhs=1, is_published=True)
     assert published_by(resolve(claim)) is None
     assert resolve(resolve(claim)) is resolve(claim)

@@ -1,4 +1,4 @@
-"""Quantities that claims alone would see, against enumerations of draws, clocks and windows."""
+"""Quantities that only claims use, against enumerations of samples, clocks and windows."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ INPUTS: list[list[Any]] = [[fmpq(1, 2), fmpq(1)], [fmpq(1), fmpq(1, 3)]]
 OUTPUTS: list[list[Any]] = [[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]
 TIMES = (fmpq(1), fmpq(2))
 SHARES = [(fmpq(1), fmpq(0)), (fmpq(1, 2), fmpq(1, 2)), (fmpq(1), fmpq(0))]
-"""q_i(n) / q(n): the second client reports in every second update."""
+"""Normalised weights q_i(n) / q(n): the second client reports in every second update."""
 
 
 def _on_rows(steps: int, rounds: int) -> tuple[Run, StaleRun]:
-    """Two clients with two rows each, a row for each of their steps, and the second half as fast as the first."""
+    """Return two clients with two rows each, where the second is half as fast as the first."""
     inputs = [[[x] for x in rows] for rows in INPUTS]
     pair = data(inputs, OUTPUTS, ["2"], batch=1, eta="1/5", steps=steps, rounds=rounds)
     algorithm = replace(pair.engine.algorithm, clock=Clock(Asynchronous(), TIMES))
@@ -37,13 +37,13 @@ def _on_rows(steps: int, rounds: int) -> tuple[Run, StaleRun]:
 
 
 def _gradient(client: int, row: int, at: fmpq) -> fmpq:
-    """Gradient of the square of one residual."""
+    """Return the gradient of the square of one residual."""
     x, y = INPUTS[client][row], OUTPUTS[client][row]
     return 2 * x * (x * at - y)
 
 
 def _change(at: Inside, client: int, row: int) -> fmpq:
-    """Change of a client's gradient between its own model and the virtual one, by the same row."""
+    """Return the change of a client's gradient between its model and the virtual one, for one row."""
     return _gradient(client, row, at.local[client][0]) - _gradient(client, row, at.virtual[0])
 
 
@@ -52,12 +52,12 @@ def _mean(client: int, at: fmpq) -> fmpq:
 
 
 def _over_rows(client: int, at: fmpq) -> fmpq:
-    """Variance of a client's gradient over its two rows."""
+    """Return the variance of a client's gradient over its two rows."""
     return ((_gradient(client, 0, at) - _gradient(client, 1, at)) / 2) ** 2
 
 
 def test_gradients_of_one_draw_at_two_points() -> None:
-    """Second moments, changes and noise at the virtual iterate, over all rows that could have been drawn."""
+    """Second moments, changes and noise at the virtual iterate agree with all possible rows."""
     run, stale = _on_rows(steps=2, rounds=3)
     found = {
         name: getattr(q, name).on(run)
@@ -139,7 +139,7 @@ def test_round_suboptimality_in_the_limit_of_another_server_step(server: str) ->
 @pytest.mark.parametrize("batch", [None, 1, 2])
 @pytest.mark.parametrize("replacement", [True, False])
 def test_the_squared_curvature_of_a_draw(batch: int | None, replacement: bool) -> None:
-    """E[A'A] over all draws, A the average of h h' over the rows h of a draw: all rows without batches."""
+    """E[A'A] agrees for the average A of h h' over the rows h of a mini-batch, or over all rows."""
     rows = np.array([[1, 2], [0, 1], [-1, 3]])
     run = data([rows.tolist()], [[1, 0, 2]], ["1", "0"], batch=batch, replacement=replacement, eta="1/50").engine
     draws: list[tuple[int, ...]] = [(0, 1, 2)]
@@ -153,7 +153,7 @@ def test_the_squared_curvature_of_a_draw(batch: int | None, replacement: bool) -
 
 
 def test_the_largest_gradient_at_virtual_iterates() -> None:
-    """x^2/2 from 1, two steps of 1/2 and a server that goes eight times as far: to -3, then to -5."""
+    """For x^2/2 from 1, two steps of 1/2 and a server step of eight lead to -3, then to -5."""
     run = quadratics([[["1"]]], [[0]], [1], eta="1/2", steps=2, server=8).engine
     for quantity in (q.full_gradient_bound, q.gradient_bound):
         assert quantity.on(run) == 25

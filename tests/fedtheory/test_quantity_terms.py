@@ -1,4 +1,4 @@
-"""Quantities that have a term: its value on runs equals that of the routine that is used, in rationals."""
+"""The value of a quantity's term on runs equals that of its routine, in rationals."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ WITH_TERMS = [one for name in q.__all__ if isinstance(one := getattr(q, name), R
 
 
 def make_run(setting: str, seed: int) -> Run:
-    """Three clients in the plane, with noise."""
+    """Return three clients in the plane, with noise."""
     random = np.random.default_rng(seed)
     roots = random.integers(-2, 3, (3, 2, 2))
     hessians = [[[str(entry) for entry in row] for row in root @ root.T + np.eye(2, dtype=int)] for root in roots]
@@ -74,7 +74,7 @@ def make_run(setting: str, seed: int) -> Run:
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_term_has_the_value_of_the_quantity(setting: str) -> None:
-    """Also where a quicker routine computes the quantity, of each round, local step and client."""
+    """Values agree for each round, local step and client, also with a specialised routine."""
     run, compared = make_run(setting, len(setting)), 0
     for quantity in WITH_TERMS:
         assert quantity.term is not None
@@ -117,7 +117,7 @@ _OTHERWISE = [sp.S.One, square(SAMPLE), SHARE * square(SAMPLE)]
     ids=str,
 )
 def test_weights_count_once_in_a_meaning(member: Any) -> None:
-    """Another power of a weight is no multiple of a sum with shares, alone or next to one that is."""
+    """Another power of a weight is not a multiple of a sum with normalised weights."""
     with pytest.raises(Rejected, match="once each"):
         _meaning(member)
 
@@ -130,7 +130,7 @@ def test_a_sum_with_weights_is_their_total_times_one_with_shares() -> None:
 @pytest.mark.parametrize(
     ("term", "said"),
     [
-        # What holds at the iterates of a step is not what holds of earlier ones, or of the models after all of them.
+        # A relation at the iterates of a step does not hold for earlier ones, or after all steps.
         (define_at_each_step(square(LOCAL), SUM_BEFORE_STEP), "change in other ways: local_iterate"),
         (define_at_each_step(square(SAMPLE - VIRTUAL), SUM_BEFORE_STEP), "change in other ways: virtual_iterate"),
         (define_at_each_step(square(VIRTUAL - SERVER), LAST_STEP), "change in other ways: virtual_iterate"),
@@ -144,7 +144,7 @@ def test_a_sum_with_weights_is_their_total_times_one_with_shares() -> None:
     ids=lambda one: one if isinstance(one, str) else one.over[0].by,
 )
 def test_a_term_has_no_meaning_at_other_steps(term: Term, said: str) -> None:
-    """A part of the steps is not the mean over all of them, and a step is not the next one."""
+    """Some of the steps are not the average over all of them, and a step is not the next one."""
     with pytest.raises(Rejected, match=said):
         meaning_of(define("mine", "s", "of some steps", term), SymbolTable({}))
 
@@ -170,7 +170,7 @@ def test_what_becomes_of_values_at_steps(setting: str, by: Any, expected: Any) -
 
 
 def test_means_that_terms_imply() -> None:
-    """These had been written down by hand; each is also one in rationals."""
+    """Averages that were written by hand follow from terms, and agree in rationals."""
     run = make_run("asynchronous", 1)
     of_steps = {mean.quantity for mean in means_of_steps()}
     assert of_steps >= {q.client_spread, q.round_gap, q.virtual_gradient_sq, q.surrogate_suboptimality}

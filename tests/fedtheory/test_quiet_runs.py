@@ -1,4 +1,4 @@
-"""Runs in which nothing is random go by their models alone: all numbers are those of second moments."""
+"""Runs without randomness are computed from models alone, and agree with second moments."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _problem(seed: int, clients: int, dimension: int) -> Problem:
     st.sampled_from([1, 0.7]),
 )
 def test_numbers_are_those_of_second_moments(seed, shape, is_fixed, server_step_size) -> None:
-    """To 1e-9 relative, for clients with their own work and for some of the clients only."""
+    """Values agree to 1e-9 relative, also with different work and for some of the clients."""
     clients, dimension, rounds = shape
     problem = _problem(seed, clients, dimension)
     steps = tuple(1 + (seed + client) % 4 for client in range(clients))
@@ -85,7 +85,7 @@ def test_numbers_are_those_of_second_moments(seed, shape, is_fixed, server_step_
 
 
 def test_many_dimensions_go_by_models(monkeypatch) -> None:
-    """Also where claims look at single local steps; noise keeps second moments."""
+    """Many dimensions are computed from models, also for claims at local steps; noise needs second moments."""
     problem = _problem(0, 3, 40)
     run = Run(problem, fedavg(problem, rounds=3, local_step_size=0.1, local_steps=2))
     assert isinstance(run.trajectory, QuietTrajectory)
@@ -116,7 +116,7 @@ def test_divergence_is_found_at_the_same_round() -> None:
 
 
 def test_long_lists_are_made_in_blocks(monkeypatch) -> None:
-    """Long lists are made in blocks: equal numbers, and the memory holds the second moments of one block."""
+    """Long lists are computed in blocks, with equal numbers and bounded memory."""
     problem = replace(
         _problem(2, 3, 2), oracle=quadratic(np.ones((3, 1, 1)), np.ones((3, 1)), np.ones(1), noise=np.ones(3)).oracle
     )
@@ -131,7 +131,7 @@ def test_long_lists_are_made_in_blocks(monkeypatch) -> None:
 
 
 def test_noise_of_many_rounds_is_found_again(monkeypatch) -> None:
-    """The values of each round are the same, whether or not its noise was kept."""
+    """The values of each round do not depend on whether its noise was cached."""
     generator = np.random.default_rng(3)
     rows = ClientData(tuple(generator.standard_normal((2, 5, 3))), tuple(generator.standard_normal((2, 5))))
     problem = least_squares(rows, np.ones(3), batch=2)

@@ -1,4 +1,4 @@
-"""False or meaningless statements that a single refusal stops: nothing else is wrong with what is said for them."""
+"""False or meaningless statements that a single check rejects."""
 
 from __future__ import annotations
 
@@ -64,22 +64,22 @@ QUIET = (a.full_gradients,)
 
 
 def stated(**parts: Any) -> Claim:
-    """A small claim, in the symbols of this module unless it has its own."""
+    """Return a small claim, by default in the symbols of this module."""
     return Claim(id="t:refused", **{"where": WHERE, **parts})
 
 
 def links(*why: Any, **parts: Any) -> Certificate:
-    """A certificate for the small claim."""
+    """Return a certificate for the small claim."""
     return Certificate(claim="t:refused", links=list(why), **parts)
 
 
 def sums(*parts: Any, **more: Any) -> Combination:
-    """A combination for its only relation."""
+    """Return a combination for its only relation."""
     return Combination(claim="t:refused", links=[list(parts)], **more)
 
 
 def assert_stopped(claim: Claim, certificate: Any, because: str, prover: Any = None) -> None:
-    """Check that exactly one thing is wrong with a certificate, in these words."""
+    """Assert that exactly one step of a certificate fails, with the given message."""
     steps = (
         check_certificate(claim, certificate).steps
         if prover is None
@@ -103,7 +103,7 @@ def is_false(claim: Claim, problem: Any = (), **algorithm: Any) -> bool:
 
 
 def test_exponents() -> None:
-    """A power that falls with the number of rounds is not seen to divide, and of one client M - 1 is zero."""
+    """A power that decreases with the rounds is a hidden denominator, and M - 1 is zero for one client."""
     claim = stated(**AT_POINTS, conditions=[sp.Le((M - 1) ** T, 0, evaluate=False)])
     why = [Term(-((M - 1) ** T), square((M - 1) ** (-T / 2) * x))]
     assert_stopped(claim, links(why), "has an exponent")
@@ -111,21 +111,21 @@ def test_exponents() -> None:
 
 
 def test_a_gradient_is_no_number() -> None:
-    """Nothing has a gradient that only numbers are in, whatever vanishing number it is multiplied by."""
+    """An expression of numbers only has no gradient, even times zero."""
     nonsense = Gradient(eta, eta)
     claim = stated(lhs=sigma * nonsense, relation="==", rhs=ZERO, assumptions=QUIET)
     assert_stopped(claim, sums(Part(-nonsense, facts.QUIET)), "vectors have values at local steps only")
 
 
 def test_a_root_of_a_clients_number_is_a_clients() -> None:
-    """Its symbol is one that all clients share, and would leave a mean."""
+    """The symbol of a root is shared by all clients, so the root of a client's number is rejected."""
     claim = stated(lhs=Average(sp.sqrt(E_i)), relation="==", rhs=sp.sqrt(E_i), where={E_i: q.client_local_steps})
     assert_stopped(claim, sums(roots=[Root(r, E_i, [Part(E_i, facts.ONE)])]), "differs from client to client")
     assert is_false(claim, local_steps=[1, 4])
 
 
 def test_a_symbol_is_what_all_of_its_values_are() -> None:
-    """Whatever is declared of it: that it is positive proves nothing of the value -1, nor that it is zero of 2."""
+    """A symbol has only the signs of all of its values, whatever is declared."""
     claim = stated(lhs=ZERO, rhs=S, where={}, for_all={S: [-1, 2]})
     assert_stopped(claim, sums(Part(S, facts.ONE)), "(S) may multiply")
     assert is_false(claim)
@@ -136,19 +136,19 @@ def test_a_symbol_is_what_all_of_its_values_are() -> None:
     assert is_false(tried)
 
 
-# What the kernel is told.
+# Contents of the context.
 
 
 class Forged:
-    """Forged inequality that says that minus one is not negative."""
+    """A forged inequality that minus one is non-negative."""
 
     def instantiate(self, _context: Context) -> Inequality:
-        """Minus the squared length of x."""
+        """Return minus the squared norm of x."""
         return Inequality("mine", -norm_sq(x))
 
 
 def test_reasons_are_those_of_the_kernel() -> None:
-    """Neither another object that says what is not negative, nor a name that no reason has, also without a document."""
+    """Another object, or an unknown name, is no inequality of the kernel, even without a document."""
     claim, forged = stated(**AT_POINTS), Forged()
     assert_stopped(claim, links([Term(ONE, forged)]), "expected a reason of the kernel")  # type: ignore[arg-type]
     assert_stopped(claim, links([Term(ONE, InequalityRef("luck", (x,)))]), "no inequality called 'luck'")
@@ -158,7 +158,7 @@ def test_reasons_are_those_of_the_kernel() -> None:
 
 
 def test_a_fact_is_a_known_one() -> None:
-    """Not one that says what it likes."""
+    """A user-defined fact is rejected."""
     claim = stated(lhs=ONE, rhs=ZERO)
     forged = facts.Fact(facts.ONE.name, -ONE)
     assert_stopped(claim, sums(Part(ONE, forged)), "expected one of one, ")
@@ -166,7 +166,7 @@ def test_a_fact_is_a_known_one() -> None:
 
 
 def test_strong_convexity_needs_its_constant() -> None:
-    """Without the symbol of one nothing is known to be strongly convex."""
+    """Without the symbol of its constant nothing is strongly convex."""
     bend = Value(F, x) - Value(F, y) - inner(Gradient(F, y), x - y)
     where = {symbol: quantity for symbol, quantity in WHERE.items() if symbol != nu}
     claim = stated(lhs=L * norm_sq(x - y) / 2, rhs=bend, place="points", where=where)
@@ -175,14 +175,14 @@ def test_strong_convexity_needs_its_constant() -> None:
 
 
 def test_at_points_no_steps_are_taken() -> None:
-    """So that there is nothing to sum over."""
+    """A claim at a point has no steps to sum over."""
     claim = stated(**AT_POINTS)
     assert_stopped(claim, links([Term(ONE, square(x), summed=True)]), "number of local steps")
     assert is_false(claim)
 
 
 def test_noise_in_a_mean_needs_the_shares() -> None:
-    """The variance of a mean is not 1/M of that of its members where their weights are others."""
+    """The variance of an average is 1/M of that of its terms only with equal weights."""
     claim = stated(
         lhs=Expectation(norm_sq(Average(xi))),
         rhs=sigma**2 / M,
@@ -196,7 +196,7 @@ def test_noise_in_a_mean_needs_the_shares() -> None:
 
 
 def test_what_changes_from_step_to_step_is_a_vector() -> None:
-    """With another symbol in its place the vector itself would be the same at all steps, and its sum a multiple."""
+    """A symbol that changes between steps is a vector, so that its sum is no multiple."""
     context = {"client_vectors": frozenset({x_i}), "local_steps": sp.Integer(2)}
     total, multiple = norm_sq(LocalSum(x_i)), 4 * norm_sq(x_i)
     assert not all(step.holds for step in check(total, multiple, [], Context(**context, step_vectors={x_i}), ()))
@@ -208,7 +208,7 @@ def test_what_changes_from_step_to_step_is_a_vector() -> None:
 
 
 def test_rates_are_not_proved() -> None:
-    """A proved relation besides says nothing of it."""
+    """A proved relation does not prove an additional rate."""
     rate = Rate(measured=T, order=1 / T, variable=T)
     claim = stated(rate=rate, also=stated(lhs=norm_sq(x), rhs=2 * norm_sq(x)).relations, place="points")
     assert_stopped(claim, links([Term(ONE, square(x))]), "relations, not rates")
@@ -217,12 +217,12 @@ def test_rates_are_not_proved() -> None:
 
 
 OF_EACH_KIND = {type(found): name for name, found in certificates().items()}
-"""A proved claim for each kind of certificates."""
+"""A proved claim for each kind of certificate."""
 
 
 @pytest.mark.parametrize("name", OF_EACH_KIND.values(), ids=[kind.__name__ for kind in OF_EACH_KIND])
 def test_no_kind_of_certificate_proves_a_rate(name: str) -> None:
-    """A bound on the last model, or that it rests at the optimum, is no rate next to it."""
+    """A bound on the last model, or a fixed point, does not prove an additional rate."""
     plain = find(name)
     claim = replace(plain, rate=Rate(measured=T, order=1 / T, variable=T), where={**plain.where, T: q.rounds})
     found = check_certificate(claim, certificates()[name])
@@ -231,7 +231,7 @@ def test_no_kind_of_certificate_proves_a_rate(name: str) -> None:
 
 @pytest.mark.parametrize("number", [1, 3])
 def test_every_relation_has_its_link(number: int) -> None:
-    """No relation is taken for granted, and no link is about nothing."""
+    """Every relation needs a link, and every link a relation."""
     false = stated(**AT_POINTS).relations
     claim = stated(lhs=norm_sq(x), rhs=2 * norm_sq(x), also=false, place="points")
     why: list[Any] = [[Term(ONE, square(x))], [Term(-ONE, square(x))], []][:number]
@@ -244,14 +244,14 @@ def test_every_relation_has_its_link(number: int) -> None:
 
 
 def test_a_positive_difference_shows_no_equation() -> None:
-    """Zero is not eta."""
+    """A positive difference does not prove an equation."""
     claim = stated(lhs=ZERO, relation="==", rhs=eta, place="points")
     assert_stopped(claim, links(Positive()), "shows a strict inequality")
     assert is_false(claim)
 
 
 def test_what_is_equal_is_not_smaller() -> None:
-    """A sum over the past that is known is not smaller than what it is."""
+    """A known sum over past steps is not smaller than its value."""
     claim = stated(
         lhs=PastSum(k),
         relation="<",
@@ -294,7 +294,7 @@ def test_shares_need_somebody_who_reports() -> None:
 
 
 def test_who_is_drawn_is_random_whatever_they_hold() -> None:
-    """The mean optimum of those that are drawn is not its own expectation."""
+    """The average optimum of participants is random."""
     drawn = norm_sq(Selected(best))
     claim = stated(
         lhs=Expectation(drawn),

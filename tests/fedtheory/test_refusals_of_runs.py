@@ -1,4 +1,4 @@
-"""False statements about steps and whole runs that a single refusal stops: nothing else is wrong with their proofs."""
+"""False statements about steps and runs that a single check rejects."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ WHERE: dict[sp.Symbol, Any] = {
 
 
 def stated(**parts: Any) -> Claim:
-    """A small claim, in the symbols of this module unless it has its own."""
+    """Return a small claim, by default in the symbols of this module."""
     return Claim(id="t:refused", **{"where": WHERE, **parts})
 
 
 def assert_stopped(claim: Claim, certificate: Any, because: str, **prover: Any) -> None:
-    """Check that exactly one thing is wrong with a certificate, in these words."""
+    """Assert that exactly one step of a certificate fails, with the given message."""
     failing = [step.text for step in check_certificate(claim, certificate, **prover).steps if not step.holds]
     assert len(failing) == 1, failing
     assert because in failing[0]
@@ -61,7 +61,7 @@ def is_false(claim: Claim, **algorithm: Any) -> bool:
 
 @pytest.mark.parametrize("operator", ["==", ">=", "<"])
 def test_an_induction_shows_an_upper_bound(operator: Any) -> None:
-    """A client does not travel as far as it may."""
+    """An induction proves an upper bound only."""
     moment, most = assumption("bounded second moment"), k**2 * eta**2 * G**2
     travelled = Induction(
         measured=norm_sq(x_i - w),
@@ -87,7 +87,7 @@ MEAN = find("liu2022:thm-1.mean")
 
 @pytest.mark.parametrize("changes", [{"relation": "=="}, {"also": [Relation(ONE, "<=", ZERO)]}])
 def test_a_mean_is_one_inequality(changes: Any) -> None:
-    """Neither an equation, nor with a second relation that it says nothing of."""
+    """A claim about an average must be one inequality."""
     assert_stopped(replace(MEAN, **changes), certificates()[MEAN.id], "expected one inequality")
     assert is_false(replace(MEAN, **changes), local_step_size="1/100")
 
@@ -102,7 +102,7 @@ FORGED = replace(SPREAD, measure=replace(SPREAD.measure, largest_drift=lambda _c
     "changes", [{"relation": "=="}, {"also": [Relation(ONE, "<=", ZERO)]}, {"lhs": ONE, "rhs": ZERO}]
 )
 def test_a_recursion_is_one_upper_bound_on_the_drift(changes: Any) -> None:
-    """Nothing else follows from it."""
+    """A recursion must be one upper bound on the drift."""
     assert_stopped(replace(DRIFT, **changes), SPREAD, "one upper bound on the drift")
     assert is_false(replace(DRIFT, **changes), local_step_size="1/100")
 
@@ -121,7 +121,7 @@ def test_a_measure_is_a_known_one() -> None:
 
 
 def test_a_condition_has_two_sides() -> None:
-    """No document can put a number in the place of a condition: it has no smaller side."""
+    """A number in place of a condition is rejected, as it has no smaller side."""
     claim = stated(lhs=3, rhs=M)
     document = document_of(claim, Combination(claim=claim.id, links=[[Part(ONE, sp.Ge(M, 3))]]))
     document["certificate"]["links"][0][0]["premise"] = {"condition": "clients - 3"}
@@ -131,7 +131,7 @@ def test_a_condition_has_two_sides() -> None:
 
 
 def test_two_symbols_for_one_quantity() -> None:
-    """Two symbols of one value differ in the first round if one of them is overlooked."""
+    """With two symbols for one quantity one of them would be overlooked."""
     where = {start: q.interval_start_gap, again: q.interval_start_gap, first: q.initial_gap}
     needed = {"where": where, "assumptions": AtFirstStart.needs}
     proof = Proof(
@@ -159,7 +159,7 @@ E_i = sp.Symbol("E_i", positive=True, integer=True)
 
 
 def test_a_number_of_a_step_for_all_clients() -> None:
-    """In a round each client has its own steps; on the run every number of a step meets every client."""
+    """In a round each client has its own number of steps, so a common one is rejected."""
     where = {k: q.local_step_index, E_i: q.client_local_steps}
     assumed = (a.uniform_sampling, a.uniform_shares, a.unit_server_step)
     taken = {"lhs": k + 1, "rhs": E_i, "where": where, "assumptions": assumed}
@@ -173,7 +173,7 @@ def test_a_number_of_a_step_for_all_clients() -> None:
 
 
 def test_a_relation_that_is_not_there() -> None:
-    """A premise has one relation, and no second one."""
+    """A reference to a missing second relation of a premise is rejected."""
     premise = replace(stated(lhs=ZERO, rhs=sigma, where={sigma: q.noise_deviation}), id="t:premise")
     proof = check_certificate(premise, Combination(claim=premise.id, links=[[Part(sigma, facts.ONE)]]))
     assert proof.verdict == "proved"
@@ -183,7 +183,7 @@ def test_a_relation_that_is_not_there() -> None:
 
 
 def test_the_last_model_is_no_start_of_a_round() -> None:
-    """Every round starts above one, and the run ends below."""
+    """The last model is not the start of a round."""
     following, last = sp.symbols("following last", nonnegative=True)
     where = {start: q.interval_start_gap, following: q.next_interval_start_gap, last: q.final_suboptimality}
     shared = {"where": where, "assumptions": AtNextStart.needs, "conditions": [sp.Ge(start, ONE)]}
@@ -199,7 +199,7 @@ def test_the_last_model_is_no_start_of_a_round() -> None:
 
 
 def test_a_condition_that_does_not_follow_is_none() -> None:
-    """A sufficient condition has to follow from the claim's conditions."""
+    """A sufficient condition must follow from the claim's conditions."""
     claim = stated(lhs=M, rhs=ONE)
     alone = Combination(claim=claim.id, links=[[Part(ONE, M <= 1)]], relaxed=[M <= 1])
     assert_stopped(claim, alone, "M <= 1 follows from the conditions of the claim")
@@ -207,7 +207,7 @@ def test_a_condition_that_does_not_follow_is_none() -> None:
 
 
 def test_two_symbols_of_one_name() -> None:
-    """They stand for two things, whatever is declared of them."""
+    """Two symbols with one name denote different things, whatever is declared."""
     other = sp.Symbol("sigma", real=True)
     claim = stated(lhs=sigma, rhs=other, where={sigma: q.noise_deviation, other: q.initial_distance})
     assert_stopped(claim, Combination(claim=claim.id, links=[[]]), "two symbols have the name sigma")
@@ -223,7 +223,7 @@ def test_two_symbols_of_one_name() -> None:
 
 
 def test_a_symbol_with_the_name_of_one_of_a_proof() -> None:
-    """It is another symbol: what is known of E[w_i^2]/q_i is not known of a distance."""
+    """A symbol with the name of one of the proof is different from it."""
     distance, excess = sp.symbols("u_i b", nonnegative=True)
     total, pairing, share = sp.symbols("q alpha s", nonnegative=True)
     where = {distance: q.initial_distance, excess: q.weight_excess, total: q.weight_sum}

@@ -1,4 +1,4 @@
-"""Constants of assumptions: never below brute force on the ball, and attained where a closed form is known."""
+"""Constants of assumptions are at least their brute-force values on the ball, and tight in closed form."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _bounds(pair: Pair) -> dict[str, Bound]:
 
 
 def _inside(pair: Pair, radius: fmpq, fine: int) -> list[brute.Point]:
-    """A grid of points in the ball about the optimum, with the ends of its axes."""
+    """Return a grid of points in the ball around the optimum, with the ends of its axes."""
     best = pair.tiny.minimiser()
     ticks = [radius * fmpq(j, fine) for j in range(-fine, fine + 1)]
     grid = [v for v in itertools.product(ticks, repeat=len(best)) if brute.dot(v, v) <= radius * radius]
@@ -96,7 +96,7 @@ def _radius(pair: Pair) -> fmpq:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_never_below_brute_force(name: str) -> None:
-    """At no point of a grid in the ball is a constant exceeded; everywhere, where it is meant for all of space."""
+    """No point of a grid in the ball exceeds a constant; for constants on the whole space no point at all."""
     pair = PAIRS[name]
     far = _inside(pair, 100 * _radius(pair), 6)
     inside = _inside(pair, _radius(pair), 60 if len(pair.tiny.start) == 1 else 12)
@@ -111,7 +111,7 @@ def test_never_below_brute_force(name: str) -> None:
 
 @pytest.mark.parametrize("name", ONE_DIMENSION)
 def test_attained_in_one_dimension(name: str) -> None:
-    """A quadratic on an interval is largest at an end or at its vertex, within a part in a million."""
+    """A quadratic on an interval is largest at an end or its vertex, within a part in a million."""
     pair = PAIRS[name]
     best, radius = pair.tiny.minimiser(), _radius(pair)
     per_client = {f"apart {i}": lambda tiny, at, i=i: _apart(tiny, at)[i] for i in range(len(pair.tiny.clients))}
@@ -129,7 +129,7 @@ def test_attained_in_one_dimension(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_growth_identities(name: str) -> None:
-    """B = 1 is the mean dissimilarity; G^2 falls as B grows, and never below its value at the optimum."""
+    """For B = 1 the bound is the average dissimilarity; G^2 decreases in B, down to its value at the optimum."""
     pair = PAIRS[name]
     run, values = pair.engine, [bound.value for label, bound in _bounds(pair).items() if label in FACTORS]
     one = run.gradient_growth_sq(run.arithmetic.number(1, "B"))
@@ -142,7 +142,7 @@ def test_growth_identities(name: str) -> None:
 
 
 def test_shared_hessians_hold_everywhere() -> None:
-    """With one Hessian the dissimilarities are constant, the second moment is not."""
+    """With one Hessian the dissimilarities are constant, but the second moment is not."""
     pair = quadratics([[["2"]]] * 2, [["1"], ["-3"]], ["1"], deviation=1, importance=["1/3", "2/3"])
     run = pair.engine
     apart = _apart(pair.tiny, pair.tiny.minimiser())
@@ -157,7 +157,7 @@ def test_shared_hessians_hold_everywhere() -> None:
 
 
 def _visit(pair: Pair) -> fmpq:
-    """The largest E|g_i|^2 at the iterates of a run, from the law of every one of them."""
+    """Return the largest E|g_i|^2 at the iterates of a run, from their distributions."""
     tiny, largest = pair.tiny, fmpq(0)
     for law in tiny.server_laws[:-1]:
         for i, client in enumerate(tiny.clients):
@@ -172,7 +172,7 @@ def _visit(pair: Pair) -> fmpq:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_visited_second_moment(name: str) -> None:
-    """Against the law of every iterate, as equal rationals; and no larger than the bound on the ball."""
+    """The value agrees with all iterates, as equal rationals, and is at most the bound on the ball."""
     run = PAIRS[name].engine
     assert run.visited_second_moment.value == _visit(PAIRS[name])
     assert isinstance(run.visited_second_moment.region, AlongRun)
@@ -185,7 +185,7 @@ EXPANDING: dict[str, Any] = {"hessians": [[["3"]], [["1/2"]]], "linear": [["1"],
 
 @pytest.mark.parametrize("steps", [(3, 1), (1, 3)])
 def test_visited_second_moment_of_unequal_steps(steps: tuple[int, int]) -> None:
-    """Iterates that a client would reach only with more local steps than it takes are not visited."""
+    """Iterates beyond a client's number of local steps are not visited."""
     pair = quadratics(**EXPANDING, steps=steps)
     assert pair.engine.visited_second_moment.value == _visit(pair)
 
@@ -196,7 +196,7 @@ def test_visited_second_moment_of_unequal_steps(steps: tuple[int, int]) -> None:
     st.lists(st.fractions(min_value="1/5", max_value="3", max_denominator=5), min_size=2, max_size=2),
 )
 def test_any_line(numbers: list[Any], curvatures: list[Any]) -> None:
-    """Random quadratics in one dimension: second moments from the ball and along the run."""
+    """Second moments on the ball and along the run agree for random one-dimensional quadratics."""
     b0, b1, start, d0, d1, _ = map(str, numbers)
     h0, h1 = ([[str(h)]] for h in curvatures)
     pair = quadratics([h0, h1], [[b0], [b1]], [start], deviation=[d0, d1], eta="1/8", steps=2, rounds=1)
@@ -212,7 +212,7 @@ def test_any_line(numbers: list[Any], curvatures: list[Any]) -> None:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_floats_agree(name: str) -> None:
-    """Double precision, with its margin on the safe side."""
+    """Floats agree, with a margin on the safe side."""
     exact, floats = PAIRS[name].engine, PAIRS[name].engine.as_floats()
     for one, other in (
         (exact.second_moment, floats.second_moment),

@@ -18,12 +18,12 @@ POINTERS = ("definition", "algorithm", "assumption", "experiment")
 
 
 def name_of(claim: Claim) -> str:
-    """Test ids are claim ids."""
+    """Return claim ids as test ids."""
     return claim.id
 
 
 def test_every_source_is_found_by_itself() -> None:
-    """A module in `sources` is all that a source needs."""
+    """A folder in `sources` is registered automatically."""
     assert "renard2022" in all_sources()
     for key, source in all_sources().items():
         assert source.claims
@@ -32,13 +32,13 @@ def test_every_source_is_found_by_itself() -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=name_of)
 def test_every_symbol_has_a_meaning(claim: Claim) -> None:
-    """No symbol of a claim is left without a quantity."""
+    """Every symbol of a claim has a quantity."""
     assert not claim.unbound_symbols
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=name_of)
 def test_claims_are_complete(claim: Claim) -> None:
-    """Each claim says where it stands, what it states, and which verdict is on record."""
+    """Each claim has a location, a statement, and a recorded verdict."""
     assert claim.title
     assert claim.locator
     assert claim.statement
@@ -48,7 +48,7 @@ def test_claims_are_complete(claim: Claim) -> None:
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.kind in POINTERS], ids=name_of)
 def test_definitions_point_at_something_alive(claim: Claim) -> None:
-    """Pointers lead to a check for an assumption, to what runs for an algorithm, to something public otherwise."""
+    """A definition refers to an existing assumption, algorithm, or public object."""
     assert claim.implemented_by is not None
     module, _, name = claim.implemented_by.partition(":")
     target = getattr(importlib.import_module(module), name)
@@ -63,7 +63,7 @@ def test_definitions_point_at_something_alive(claim: Claim) -> None:
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.corrects], ids=name_of)
 def test_repairs_stand_behind_a_refuted_print(claim: Claim) -> None:
-    """A repair corrects a printed claim that is refuted, and is itself not refuted."""
+    """A correction belongs to a refuted published claim, and is itself not refuted."""
     assert find(claim.corrects or "").verdict == "refuted"
     assert claim.verdict != "refuted"
     assert claim.printed is None, "a repair is not in print"
@@ -71,12 +71,12 @@ def test_repairs_stand_behind_a_refuted_print(claim: Claim) -> None:
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.verdict == "refuted"], ids=name_of)
 def test_refuted_prints_have_a_repair(claim: Claim) -> None:
-    """No refuted statement stands without its repair."""
+    """Every refuted statement has a correction."""
     assert any(other.corrects == claim.id for other in CLAIMS)
 
 
 def test_an_unknown_id_names_its_neighbours() -> None:
-    """A typing error is answered with the nearest ids."""
+    """A misspelt id gives the closest ids."""
     with pytest.raises(InputError, match=r"did you mean renard2022:thm-2\.1"):
         find("renard2022:thm-21")
     with pytest.raises(InputError, match="expected one of"):

@@ -1,4 +1,4 @@
-"""Parallel restarted SGD as a loop over iterations: with the restart first it is FedAvg, as printed it is not."""
+"""Parallel restarted SGD as a loop: with the restart first it is FedAvg, as published it is not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _fedavg(run: Run, seed: int) -> list[Any]:
 @pytest.mark.parametrize("key", ALL, ids=str)
 @pytest.mark.parametrize("seed", [0, 3])
 def test_restarting_first_is_fedavg(key: tuple[str, int], seed: int) -> None:
-    """Restarting before each step gives the iterates of FedAvg as rationals, draw for draw."""
+    """Restarting before each step gives the iterates of FedAvg as rationals, with common samples."""
     run = ALL[key]
     found = [iterates.tolist() for iterates in restarting_first(run, seed)]
     assert len(found) == run.algorithm.rounds * key[1]
@@ -53,7 +53,7 @@ def test_restarting_first_is_fedavg(key: tuple[str, int], seed: int) -> None:
 
 @pytest.mark.parametrize("key", ALL, ids=str)
 def test_the_printed_loop_is_not(key: tuple[str, int]) -> None:
-    """It agrees for the first K - 1 iterations, and differs later; with K = 1 from the second on."""
+    """The published loop agrees for the first K - 1 iterations, and differs later; for K = 1 from the second on."""
     run, steps = ALL[key], key[1]
     printed, fedavg = [x.tolist() for x in simulate_as_published(run)], _fedavg(run, 0)
     assert len(printed) == len(fedavg)
@@ -63,7 +63,7 @@ def test_the_printed_loop_is_not(key: tuple[str, int]) -> None:
 
 
 def test_the_printed_loop_by_hand() -> None:
-    """Observe at the clients' own iterates, restart where t mod K = 0, then step: against plain rationals."""
+    """The published loop (gradient, restart if t mod K = 0, step) agrees with plain rationals."""
     for steps in (1, 2, 3):
         pair = quadratics(**LINE, eta=["1/4", "1/3"], steps=steps, rounds=2, importance=["1/3", "2/3"])
         tiny, best = pair.tiny, pair.tiny.minimiser()
@@ -77,7 +77,7 @@ def test_the_printed_loop_by_hand() -> None:
 
 
 def test_the_deviation_is_the_largest_over_time_and_clients() -> None:
-    """Against all squared distances one by one."""
+    """The deviation is the largest of all squared distances."""
     run = ALL["noise", 2]
     apart = [
         ((np.array(x, dtype=object) - np.array(y, dtype=object)) ** 2).sum(axis=1)
@@ -87,14 +87,14 @@ def test_the_deviation_is_the_largest_over_time_and_clients() -> None:
 
 
 def test_one_client_never_restarts_elsewhere() -> None:
-    """The average of one client is its own iterate: both loops are SGD."""
+    """For one client both loops are SGD, because its average is its own iterate."""
     run = quadratics([[["2"]]], [["1"]], ["3"], deviation=1, eta="1/4", steps=2, rounds=3).engine
     assert q.restarted_deviation.measure(run) == 0
     assert q.restarting_first_deviation.measure(run) == 0
 
 
 def test_unequal_steps_and_random_participants_are_refused() -> None:
-    """The loop has one K for all clients, and all of them in every average."""
+    """The loop needs one K and full participation."""
     with pytest.raises(NotApplicable, match="different numbers of local steps"):
         next(restarting_first(quadratics(**LINE, steps=(1, 2)).engine))
     with pytest.raises(NotApplicable, match="this server does something else"):
@@ -103,12 +103,12 @@ def test_unequal_steps_and_random_participants_are_refused() -> None:
 
 @pytest.mark.parametrize("settings", [{"server": "1/2"}, {"law": Fixed((0,))}], ids=str)
 def test_other_algorithms_than_plain_fedavg_are_refused(settings: dict[str, Any]) -> None:
-    """The loop averages all clients with step one; FedAvg with another server's step is another algorithm."""
+    """The loop averages with server step one; other servers are rejected."""
     with pytest.raises(NotApplicable):
         q.restarting_first_deviation.measure(quadratics(**LINE, steps=2, rounds=2, **settings).engine)
 
 
 def test_the_deviation_compares_the_same_draws() -> None:
-    """For every seed of the loop."""
+    """The deviation uses the loop's samples, for every seed."""
     run = ALL["noise", 2]
     assert largest_deviation_sq(run, restarting_first, seed=3) == 0

@@ -1,4 +1,4 @@
-"""Sums of real roots: equal ones are equal, close ones are distinguished, and what is rational is a rational."""
+"""Sums of real roots: equality, order of close numbers, and rational values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ONE, TINY = fmpq(1), fmpq(1, 10**300)
 
 
 def root(*value: int, degree: int = 2) -> RootSum:
-    """The root of a fraction."""
+    """Return the root of a fraction."""
     found = root_of(fmpq(*value), degree)
     assert isinstance(found, RootSum)
     return found
@@ -37,7 +37,7 @@ sums = st.lists(terms, min_size=1, max_size=3)
 
 
 def exact(parts: list[tuple[int, Fraction, int]]) -> Any:
-    """A sum of multiples of roots in exact arithmetic."""
+    """Return a sum of multiples of roots in exact arithmetic."""
     return reduce(add, (c * RATIONAL.root(fmpq(r.numerator, r.denominator), k) for c, r, k in parts))
 
 
@@ -50,7 +50,7 @@ def symbolic(parts: list[tuple[int, Fraction, int]]) -> sp.Expr:
 def test_operations_and_order_agree_with_sympy(
     left: list[tuple[int, Fraction, int]], right: list[tuple[int, Fraction, int]]
 ) -> None:
-    """Sums, differences, products and comparisons of random sums are those of SymPy with fifty digits."""
+    """Sums, differences, products and comparisons agree with SymPy to fifty digits."""
     one, other = exact(left), exact(right)
     a, b = symbolic(left).evalf(60), symbolic(right).evalf(60)
     for found, expected in ((one + other, a + b), (one - other, a - b), (one * other, a * b)):
@@ -71,7 +71,7 @@ def test_operations_and_order_agree_with_sympy(
 def test_what_is_equal_is_found_to_be(
     left: list[tuple[int, Fraction, int]], right: list[tuple[int, Fraction, int]]
 ) -> None:
-    """Binomials, quotients and roots of squares cancel, however they are computed."""
+    """Binomials, quotients and roots of squares cancel."""
     one, other = exact(left), exact(right)
     assert (one + other) * (one - other) == one * one - other * other
     assert (one + other) ** 2 == one**2 + 2 * one * other + other**2
@@ -109,7 +109,7 @@ def test_known_identities() -> None:
 
 
 def test_close_numbers_are_told_apart() -> None:
-    """Numbers that agree to hundreds of digits are not equal, and their order is certain."""
+    """Numbers that agree to hundreds of digits are distinguished and ordered."""
     near = root_of(2 - TINY, 2)
     assert near < root(2)
     assert near != root(2)
@@ -120,7 +120,7 @@ def test_close_numbers_are_told_apart() -> None:
 
 
 def root_below(value: int) -> fmpq:
-    """A rational just below a root."""
+    """Return a rational slightly below a root."""
     return fmpq(math.isqrt(value * 10**400), 10**200)
 
 
@@ -131,7 +131,7 @@ def test_largest_of_equal_roots() -> None:
 
 
 def test_mixed_with_intervals() -> None:
-    """Beside an interval a sum of roots is an enclosure, which says nothing that it is too wide for."""
+    """Mixed with an enclosure a sum of roots becomes one, and close comparisons are undecided."""
     with precise_enclosures():
         near = arb(2).sqrt()
     for found in (
@@ -154,7 +154,7 @@ def test_mixed_with_intervals() -> None:
 
 
 def test_what_gets_too_large_is_an_interval() -> None:
-    """Squares of long sums, and roots of sums, are enclosures: no wrong answer, no long wait."""
+    """Squares of long sums, and roots of sums, become enclosures, without long computations."""
     primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37]
     total = reduce(add, map(root, primes))
     square = total * total
@@ -170,7 +170,7 @@ def test_what_gets_too_large_is_an_interval() -> None:
 
 
 def test_floats_are_refused() -> None:
-    """No float is mixed in."""
+    """Mixing with floats is an error."""
     with pytest.raises(TypeError):
         _ = root(2) + 0.5
     with pytest.raises(TypeError):
@@ -178,13 +178,13 @@ def test_floats_are_refused() -> None:
 
 
 def test_order_of_roots() -> None:
-    """Roots of more are more."""
+    """The root of a larger number is larger."""
     ordered = [root(n, 7) for n in range(1, 7)]
     assert all(low < high for low, high in pairwise(ordered))
 
 
 def test_how_they_are_written() -> None:
-    """Short sums show their roots, as SymPy reads them; long ones are intervals."""
+    """Short sums are printed as roots, as SymPy reads them; long ones as intervals."""
     for number, expected in (
         (root(2), "sqrt(2)"),
         (1 - root(1, 2), "-sqrt(1/2) + 1"),

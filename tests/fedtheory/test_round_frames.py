@@ -1,4 +1,4 @@
-"""Rounds over all outcomes, against rounds that are rolled out by hand."""
+"""Rounds over all outcomes, against rounds computed by hand."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from fedtheory.language.evaluation import compile_expression
 from fedtheory.runfile import parse_run
 
 Draw = Callable[[brute.Point], brute.Point]
-"""A stochastic gradient with its randomness drawn: a function of the point."""
+"""A stochastic gradient for one random outcome, as a function of the point."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A tiny run, and for each client the probabilities and draws of its oracle."""
+    """A tiny run, and for each client the probabilities and outcomes of its oracle."""
 
     pair: Pair
     draws: list[list[tuple[fmpq, Draw]]]
@@ -42,7 +42,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One outcome of a round: weights, and the steps (x, g(x), g(w) with the same draw) of each client."""
+    """One outcome of a round: weights, and steps (x, g(x), g(w) with the same sample) of each client."""
 
     probability: fmpq
     weights: brute.Point
@@ -52,7 +52,7 @@ class Outcome:
 
     @property
     def selected_change(self) -> brute.Point:
-        """sum_i w_i (result_i - w)."""
+        """Return sum_i w_i (result_i - w)."""
         return brute.mixture(self.weights, [brute.minus(x, self.base) for x in self.results])
 
 
@@ -126,7 +126,7 @@ CASES: dict[str, Case] = {
 
 
 def _rounds(case: Case) -> Iterator[tuple[RoundFrame, list[Outcome]]]:
-    """The engine's rounds, each with the one that is rolled out from the same model."""
+    """Yield the engine's rounds, each with the enumerated one from the same model."""
     best = case.pair.tiny.minimiser()
     for frame in round_frames(case.pair.engine):
         base = brute.plus(tuple(frame.server.values[0, 0, 0]), best)
@@ -156,7 +156,7 @@ def _law(chances: list[fmpq], points: Any) -> dict[Any, fmpq]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_outcome_is_sgd_with_its_draws(name: str) -> None:
-    """Joint law of weights, iterates, gradients, gradients at the server's model, results and next model."""
+    """Joint distributions of weights, iterates, gradients, results and next model agree."""
     case = CASES[name]
     best, tiny = case.pair.tiny.minimiser(), case.pair.tiny
     for frame, outcomes in _rounds(case):
@@ -185,7 +185,7 @@ def test_every_outcome_is_sgd_with_its_draws(name: str) -> None:
 
 
 def _at_each_outcome(frame: RoundFrame, vector: Any) -> Any:
-    """Values of a vector, repeated for each outcome where all outcomes share them."""
+    """Return the values of a vector, broadcast to all outcomes."""
     return np.broadcast_to(vector.values, (len(frame.probabilities), *vector.values.shape[1:]))
 
 
@@ -195,7 +195,7 @@ def _one_at(place: int, length: int) -> Any:
 
 @pytest.mark.parametrize("name", CASES)
 def test_moments_are_those_of_the_recursion(name: str) -> None:
-    """E (1, x)(1, x)' of the next model, given the round's: the engine's step from a point mass, and enumeration."""
+    """E (1, x)(1, x)' of the next model agrees between engine, recursion and enumeration."""
     pair = CASES[name].pair
     recursion, best = pair.engine.trajectory.recursion, pair.tiny.minimiser()
     for frame in round_frames(pair.engine):
@@ -270,7 +270,7 @@ def _evaluate(expression: Expr, case: Case) -> list[Any]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_expectations_of_expressions(name: str) -> None:
-    """Expectations of sums over steps and participants, of higher powers and of maxima, at every existing step."""
+    """Expectations of sums, higher powers and maxima agree at every existing step."""
     case = CASES[name]
     rolled = [outcomes for _, outcomes in _rounds(case)]
     for label, (expression, truth) in EXPRESSIONS.items():
@@ -284,7 +284,7 @@ def test_expectations_of_expressions(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_expected_vectors(name: str) -> None:
-    """|E sum_k g_k|^2 and |E[psi] - w|^2 of vectors that are averaged before they are squared."""
+    """|E sum_k g_k|^2 and |E[psi] - w|^2 agree with the enumeration."""
     case = CASES[name]
     rolled = [outcomes for _, outcomes in _rounds(case)]
     sums, moves = (_evaluate(norm_sq(v), case) for v in (Expectation(LocalSum(g)), Expectation(psi) - w))
@@ -303,7 +303,7 @@ def test_expected_vectors(name: str) -> None:
     st.sampled_from(["1/2", "1", "7/3"]),
 )
 def test_any_line(numbers: list[Any], steps: tuple[int, int], server: str) -> None:
-    """The mean over outcomes is one round of the exact trajectory, from the start."""
+    """The average over outcomes is one round of the exact trajectory."""
     b0, b1, start, d0, d1 = map(str, numbers)
     pair = quadratics([[["2"]], [["1/2"]]], [[b0], [b1]], [start], deviation=[d0, d1], steps=steps, server=server)
     frame = next(round_frames(pair.engine))
@@ -332,7 +332,7 @@ def test_clients_that_are_alike_do_the_same() -> None:
     start, after = frame.local.values[0, 0, :, 0], frame.next_local.values[0, 1, :, 0]
     optimum = fmpq(1, 2)
     assert [start[0] + optimum] * 3 == [x + optimum for x in start]
-    # x - 1 and x shrink by 3/4 and by 1/2 a step.
+    # x - 1 and x are multiplied by 3/4 and by 1/2 in a step.
     model = start[0] + optimum
     assert [x + optimum for x in after] == [1 + (model - 1) * fmpq(9, 16), model / 4, 1 + (model - 1) * fmpq(9, 16)]
 

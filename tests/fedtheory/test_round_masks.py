@@ -32,7 +32,7 @@ LINE: dict[str, Any] = {"hessians": [[["2"]], [["1/2"]]], "linear": [["1"], ["-3
 UNEQUAL = quadratics(**LINE, deviation=[1, 0], steps=(1, 3)).engine
 EQUAL = quadratics(**LINE, deviation=[1, 0], steps=2).engine
 FEW = quadratics(**LINE, deviation=[1, 0], steps=1).engine
-"""As many outcomes as clients."""
+"""A number of outcomes equal to the number of clients."""
 
 
 def _claim(left: Expr, relation: Any, right: Expr, place: Any = "round", where: Any = None) -> Claim:
@@ -60,12 +60,12 @@ def _values(expression: Expr, run: Run) -> list[Array]:
     ids=str,
 )
 def test_only_existing_steps_enter_relations(left: Expr, relation: Any, right: Any) -> None:
-    """True at the steps that clients take, false in the padding of their shorter rounds."""
+    """The relation holds at existing steps, and fails in the padding of shorter rounds."""
     assert _holds(left, relation, right, UNEQUAL) is True
 
 
 def test_existing_steps_do_enter_and_are_found() -> None:
-    """A claim that fails at the last step of the longer round alone is refuted there."""
+    """A claim that fails only at the last step of the longer round is refuted there."""
     found = check(_claim(k * E, "<=", sp.Integer(5)), UNEQUAL)
     assert found.holds is False
     assert found.worst is not None
@@ -78,7 +78,7 @@ def test_existing_steps_do_enter_and_are_found() -> None:
 
 
 def test_the_worst_outcome_is_named() -> None:
-    """Noise of one client only: the outcome index of a violation is one where that client draws -1 or 1."""
+    """With noise of one client, the outcome index of a violation is one with a sample of -1 or 1."""
     found = check(_claim(norm_sq(xi), "<=", sp.Rational(1, 2)), UNEQUAL).worst
     assert found is not None
     frame = next(round_frames(UNEQUAL))
@@ -92,7 +92,7 @@ def test_the_worst_outcome_is_named() -> None:
 
 
 def test_sums_know_how_many_steps_there_are() -> None:
-    """Sums of numbers and vectors that do not depend on the step count the client's own steps."""
+    """Sums of terms that do not depend on the step count the client's own steps."""
     for values in _values(LocalSum(sp.S.One), UNEQUAL):
         assert values.tolist() == [[[1, 3]]]
     for total, single in zip(_values(norm_sq(LocalSum(w)), UNEQUAL), _values(norm_sq(w), UNEQUAL), strict=True):
@@ -100,21 +100,21 @@ def test_sums_know_how_many_steps_there_are() -> None:
 
 
 def test_the_average_iterate_needs_equal_steps() -> None:
-    """There is no averaged iterate where clients take different numbers of steps."""
+    """With different numbers of steps there is no averaged iterate."""
     claim = _claim(norm_sq(x), ">=", 0, where={x: q.average_iterate})
     assert check(claim, UNEQUAL).applicable is False
     assert check(claim, EQUAL).holds is True
 
 
 def test_the_next_average_iterate_needs_equal_steps() -> None:
-    """Nor is there one after the step."""
+    """With different numbers of steps there is no averaged iterate after the step."""
     claim = _claim(norm_sq(x), ">=", 0, where={x: q.next_average_iterate})
     assert check(claim, UNEQUAL).applicable is False
 
 
 @pytest.mark.parametrize("mean", [Average(norm_sq(xi)), norm_sq(Average(xi)), norm_sq(Selected(xi))], ids=str)
 def test_averages_over_clients_leave_the_padding_out(mean: Expr) -> None:
-    """Noise of length at most one has an average of at most one, whatever stands in the padding."""
+    """Noise of norm at most one has such an average, whatever the padding contains."""
     assert _holds(mean, "<=", 1, UNEQUAL) is not False
 
 
@@ -135,7 +135,7 @@ def test_sums_of_known_vectors(run: Run, known: Expr) -> None:
 
 
 def test_quantities_over_rounds_are_refused() -> None:
-    """A number for each round has no value on the outcomes of one."""
+    """A quantity with a value per round has none on the outcomes of one round."""
     run = quadratics(**LINE, deviation=[1, 0], rounds=2).engine
     claim = _claim(norm_sq(w), ">=", D, where={w: q.server_model, D: q.server_distance_sq})
     with pytest.raises(InputError, match="has a value for each round, not at place='round'"):
@@ -143,14 +143,14 @@ def test_quantities_over_rounds_are_refused() -> None:
 
 
 def test_quantities_over_rounds_are_refused_in_runs_of_one_round() -> None:
-    """E|x^0 - x*|^2 is not that of a round that starts elsewhere, however many rounds there are."""
+    """E|x^0 - x*|^2 is rejected in a round, since it concerns the start of the run."""
     claim = _claim(norm_sq(w), "==", D, where={w: q.server_model, D: q.server_distance_sq})
     with pytest.raises(InputError, match="has a value for each round"):
         check(claim, EQUAL)
 
 
 def test_expected_vectors_have_values_at_local_steps() -> None:
-    """The squared length of an expectation is at most the expected squared length, and smaller with noise."""
+    """The squared norm of an expectation is at most the expected squared norm."""
     run = quadratics(**LINE, deviation=[1, 0], rounds=2).engine
     squares = Expectation(norm_sq(Expectation(x))), Expectation(norm_sq(x))
     assert check(_claim(squares[1], ">=", squares[0], "step"), run).holds
@@ -169,7 +169,7 @@ def test_expected_vectors_have_values_at_local_steps() -> None:
     ids=["next model", "participants", "participants of a run", "rounds", "centralised"],
 )
 def test_claims_at_the_wrong_place_are_input_errors(claim: Claim) -> None:
-    """A quantity without a value at the claim's place is refused with the claim's id, not with a traceback."""
+    """A quantity without a value at the claim's place gives an error with the claim's id."""
     run = quadratics(**LINE, deviation=[1, 0], rounds=2).engine
     with pytest.raises(InputError, match="t:round"):
         check(claim, run)
@@ -180,7 +180,7 @@ def _outcomes(run: Run) -> int:
 
 
 def test_too_many_outcomes() -> None:
-    """Up to the stated number of outcomes are enumerated, and one more draw makes it not applicable."""
+    """One more outcome than the stated limit makes the claim not applicable."""
     full = quadratics(**LINE, deviation=[1, 1], steps=(4, 5)).engine
     assert _outcomes(full) == 2**9 <= MOST_OUTCOMES
     more = quadratics(**LINE, deviation=[1, 1], steps=(5, 5)).engine
@@ -206,7 +206,7 @@ class _Unlisted(Uniform):
 
 
 def test_too_many_participants_are_refused_before_they_are_listed() -> None:
-    """12 of 24 clients are 2704156 subsets, and listing them takes a minute."""
+    """12 of 24 clients have 2704156 subsets, which are rejected without listing them."""
     run = quadratics([[["1"]]] * 24, [["1"]] * 24, ["0"], law=_Unlisted(12)).engine
     with pytest.raises(NotApplicable, match="outcomes"):
         _outcomes(run)
@@ -218,7 +218,7 @@ def test_many_clients_without_noise() -> None:
 
 
 def test_floats_agree() -> None:
-    """Double precision gives the same rounds."""
+    """Floats give the same rounds."""
     exact, floats = (next(round_frames(run)) for run in (UNEQUAL, UNEQUAL.as_floats()))
     assert exact.next_server.values.shape == floats.next_server.values.shape
     wanted = [float(fmpq(v).p) / float(fmpq(v).q) for v in exact.next_server.values.ravel()]

@@ -67,7 +67,7 @@ def test_one_map_is_the_noise_of_all_rows(dimension: int, replacement: bool, ste
 
 @pytest.mark.parametrize("participation", [Full(), Uniform(4), Multinomial(3)])
 def test_rounds_of_many_clients_go_by_one_map(participation: Participation) -> None:
-    """The map is taken when the rounds are many enough to pay for it; it is no larger for more clients."""
+    """The joint map is used if rounds are many; its size does not grow with clients."""
     problem = _problem(4, True)
     algorithm = fedavg(problem, rounds=100, local_step_size=0.002, local_steps=5)
     algorithm = replace(algorithm, aggregation=replace(algorithm.aggregation, participation=participation))
@@ -89,7 +89,7 @@ def test_few_rounds_go_by_rows() -> None:
 
 
 def test_one_map_agrees_with_rationals() -> None:
-    """The noise of a round from the start, on clients whose numbers are all integers."""
+    """The noise of a round from the start agrees with rationals, for integer data."""
     problem = _problem(4, False, clients=33)
     assert problem.data is not None
     algorithm = fedavg(problem, rounds=1, local_step_size=1 / 256, local_steps=3)

@@ -1,4 +1,4 @@
-"""Clients with few rows of data: their noise is found in the span of the rows, and is that of all dimensions."""
+"""Noise of clients with few rows is computed in the span of the rows, and agrees with all dimensions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIMENSION = 20
 
 
 def _problem(rows: list[int], ridge: float, replacement: bool, dimension: int = DIMENSION) -> Problem:
-    """Random data, with constant columns and with rows that repeat."""
+    """Return random data with constant columns and repeated rows."""
     generator = np.random.default_rng(3)
     inputs = [generator.standard_normal((count, dimension)) for count in rows]
     for given in inputs:
@@ -38,7 +38,7 @@ def _run(problem: Problem, steps: int | tuple[int, ...] = 3) -> Run:
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize("steps", [3, (1, 4, 2, 3, 2)])
 def test_moments_are_those_of_all_dimensions(monkeypatch, ridge, replacement, steps) -> None:
-    """Up to rounding, whatever the ridge, the draws and the clients' numbers of steps."""
+    """Moments agree up to rounding, for all ridges, samplings and numbers of steps."""
     run = _run(_problem(ROWS, ridge, replacement), steps)
     found = trajectory_of(run.problem, run.algorithm)
     spaces = found.recursion._row_spaces
@@ -54,7 +54,7 @@ def test_moments_are_those_of_all_dimensions(monkeypatch, ridge, replacement, st
 
 @pytest.mark.parametrize("rows", [[40, 50, 60], [40, 5, 6], [400, 300, 50]])
 def test_clients_whose_rows_span_everything_work_in_all_dimensions(monkeypatch, rows) -> None:
-    """Each in its own coordinates, with the same moments."""
+    """Clients whose rows span the space are computed in all dimensions, with equal moments."""
     run = _run(_problem(rows, 0.1, True))
     found = run.trajectory
     monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
@@ -64,7 +64,7 @@ def test_clients_whose_rows_span_everything_work_in_all_dimensions(monkeypatch, 
 
 @pytest.mark.parametrize(("clients", "is_shared"), [(31, False), (32, True)])
 def test_many_clients_share_computations_in_few_dimensions(monkeypatch, clients, is_shared) -> None:
-    """With the moments of each client on its own."""
+    """Clients in few dimensions share computations, with the moments of each."""
     run = _run(_problem([1 + client % 7 for client in range(clients)], 0.1, True, dimension=6))
     found = run.trajectory
     assert bool(found.recursion._row_spaces) is is_shared
@@ -74,7 +74,7 @@ def test_many_clients_share_computations_in_few_dimensions(monkeypatch, clients,
 
 
 def test_a_client_takes_part_once(monkeypatch) -> None:
-    """However many computations its neighbours are shared out to, to keep each small."""
+    """Each client belongs to one shared computation."""
     monkeypatch.setattr(row_spaces_module, "_MOST", 1)
     run = _run(_problem(ROWS, 0.0, True))
     spaces = run.trajectory.recursion._row_spaces
@@ -82,7 +82,7 @@ def test_a_client_takes_part_once(monkeypatch) -> None:
 
 
 def test_exact_runs_keep_all_dimensions() -> None:
-    """Orthonormal bases are irrational."""
+    """Exact runs use all dimensions, because orthonormal bases are irrational."""
     rows = tuple(RATIONAL.array(np.eye(1, DIMENSION, place, dtype=int)) for place in (0, 3))
     data = ClientData(rows, (RATIONAL.array([1]), RATIONAL.array([2])))
     problem = least_squares(data, RATIONAL.zeros(DIMENSION), batch=1)
@@ -91,7 +91,7 @@ def test_exact_runs_keep_all_dimensions() -> None:
 
 
 def test_bases_are_found_once_for_all_local_work(monkeypatch) -> None:
-    """They are those of the data, whatever the step size and the number of steps."""
+    """Bases depend on the data only, and are computed once."""
     found, asked = row_spaces_module._find_bases, []
     monkeypatch.setattr(row_spaces_module, "_find_bases", lambda rows: asked.extend(rows) or found(rows))
     run = _run(_problem(ROWS, 0.3, True))
@@ -101,7 +101,7 @@ def test_bases_are_found_once_for_all_local_work(monkeypatch) -> None:
 
 
 def test_the_largest_number_is_that_of_all_draws() -> None:
-    """One step from a point by one of three rows: the mean squares of the coordinates, over the three rows."""
+    """After one step with one of three rows, the mean squares of coordinates are averages over rows."""
     run = Run(_problem([3], 0.0, True), fedavg(_problem([3], 0.0, True), rounds=1, local_step_size=0.1))
     (space,) = run.trajectory.recursion._row_spaces
     point = np.linspace(-1, 2, DIMENSION)

@@ -1,4 +1,4 @@
-"""Data with more features than rows: all numbers are those of the problem in all dimensions."""
+"""Data with more features than rows: results equal those in all dimensions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _run(problem: Problem) -> Run:
 @pytest.mark.parametrize("batch", [None, 1])
 @pytest.mark.parametrize("is_zero", [True, False], ids=["from zero", "from elsewhere"])
 def test_numbers_are_those_of_all_dimensions(setting, batch, is_zero) -> None:
-    """Errors, models, F* and constants, to 1e-9."""
+    """Errors, models, F* and constants agree to 1e-9."""
     problem = least_squares(_data(**SETTINGS[setting]), _start(is_zero), batch=batch)
     found, expected = _run(problem), _run(in_all_dimensions(problem))
     assert found.problem.dimension <= sum(ROWS) + row_span.MORE
@@ -79,7 +79,7 @@ def test_numbers_are_those_of_all_dimensions(setting, batch, is_zero) -> None:
 @pytest.mark.parametrize("ridge", ["0", "1/3"])
 @pytest.mark.parametrize("batch", [None, 1])
 def test_exact_numbers_are_equal(ridge, batch) -> None:
-    """A span with rational coordinates has two exact orthonormal vectors, and a zero for everything outside."""
+    """In a span with rational coordinates two orthonormal vectors are exact, and all else is zero."""
     array = RATIONAL.array
     directions = array([["3/5", "4/5", 0, 0], [0, 0, "5/13", "12/13"]])
     weights = [array([[1, 2], [0, -1]]), array([["1/2", 1]])]
@@ -106,7 +106,7 @@ def test_exact_numbers_are_equal(ridge, batch) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_rows_have_no_part_along_the_rest_of_the_start(seed) -> None:
-    """Rounding along the start is no curvature: F* is the least squares' own, and the optimum stays near."""
+    """Rounding along the start adds no curvature, so F* and the optimum are accurate."""
     generator = np.random.default_rng(seed)
     inputs, outputs = generator.standard_normal((5, DIMENSION)), generator.standard_normal(5)
     inputs[-1] = inputs[0]
@@ -119,7 +119,7 @@ def test_rows_have_no_part_along_the_rest_of_the_start(seed) -> None:
 
 
 def test_faint_rows_stay_in_all_dimensions() -> None:
-    """If the span of the rows is uncertain, no dimension is left out."""
+    """If the span of the rows is numerically uncertain, all dimensions are used."""
     data = _data()
     data.inputs[0][1] = data.inputs[0][0] + 1e-9 * data.inputs[0][1]
     assert span_of(data, _start(True)) is None
@@ -152,7 +152,7 @@ def test_a_run_is_written_as_it_was_read() -> None:
 
 
 def test_algorithms_that_keep_coordinates_see_all_of_them() -> None:
-    """Which coordinates a client sends depends on the axes."""
+    """Algorithms that select coordinates use all of them, since the selection depends on the axes."""
     run = parse_run(_table("compressed", coordinates=60), FLOAT)
     assert run.problem.dimension == DIMENSION
     narrow = parse_run(_table("scaffold"), FLOAT).problem
@@ -162,7 +162,7 @@ def test_algorithms_that_keep_coordinates_see_all_of_them() -> None:
 
 
 def test_wide_files_are_run(tmp_path: Path) -> None:
-    """200 rows and 2,000 features: a hundred rounds, against the models themselves."""
+    """A run of 200 rows and 2,000 features agrees with a plain computation."""
     generator = np.random.default_rng(0)
     inputs, outputs = generator.standard_normal((200, 2000)) / 50, generator.standard_normal(200)
     client = np.repeat(np.arange(4), 50)

@@ -1,4 +1,4 @@
-"""Rules of proof terms with stand-ins for their parts: what each infers, and what each refuses, by hand."""
+"""Rules of proof terms with stand-ins: inferred relations, and rejections, by hand."""
 
 from __future__ import annotations
 
@@ -62,18 +62,18 @@ def _prove_nothing(name: str) -> Proof:
 
 @dataclass(frozen=True)
 class Shown(ProofTerm):
-    """A term that proves whatever it is given."""
+    """A term that proves a given relation."""
 
     rule: ClassVar[str] = "shown"
     expression: Any
     comparison: Comparison = ">="
 
     def check(self, _context: TermContext) -> Proved:
-        """Return the expression."""
+        """Return the relation."""
         return Proved(self.expression, self.comparison)
 
     def explain(self) -> str:
-        """State the expression."""
+        """Return the relation as text."""
         return str(self.expression)
 
 
@@ -235,7 +235,7 @@ def test_what_a_rule_infers(name: str) -> None:
 
 
 def test_conditions_from_what_is_known() -> None:
-    """A symbol that stands alone is bounded by the rest, which is not negative either; an equation stays one."""
+    """A symbol alone on a side is bounded by the rest, which is then non-negative."""
     u, v = sp.symbols("u v", real=True)
     assert _conditions_of(Proved(u - v**2)) == (
         sp.Le(v**2, u, evaluate=False),
@@ -307,7 +307,7 @@ def test_products_of_factors() -> None:
 
 
 def test_denominators_that_are_divided_by() -> None:
-    """In lowest terms, up to a number; a number is no denominator."""
+    """Denominators are in lowest terms, up to a number."""
     assert divides_by(1 / (u + v), 2 * (u + v))
     assert divides_by(u / (v * (u + v)), v)
     assert not divides_by((u + v) ** 2 / (u + v), u + v)
@@ -340,7 +340,7 @@ VANISHING: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", VANISHING)
 def test_expressions_about_a_run_that_vanish(name: str) -> None:
-    """Each vanishes, and neither a multiple of one of its terms nor one term more does."""
+    """Each expression vanishes, but not with a changed or additional term."""
     expression = sp.expand(VANISHING[name]) if "RangeSum" not in str(VANISHING[name]) else VANISHING[name]
     assert FORM.check_zero(name, VANISHING[name]).holds
     assert not FORM.check_zero(name, VANISHING[name] + eta).holds
@@ -352,14 +352,14 @@ def test_expressions_about_a_run_that_vanish(name: str) -> None:
     "first_end", [(5, T), (0, T + 5), (0, T - 5), (-1, T), (0, eta), (T, T), (sp.Rational(1, 2), T)]
 )
 def test_sums_over_other_ranges_are_refused(first_end: tuple[Any, Any]) -> None:
-    """A sum may begin and end by at most four members later or earlier than the whole one."""
+    """A sum may begin and end at most four terms later or earlier than the whole sum."""
     with pytest.raises(Rejected, match="is no sum over a whole range"):
         FORM.form(RangeSum(GAP, ROUND, *map(sp.sympify, first_end)))
 
 
 @pytest.mark.parametrize(("first", "more"), [(0, 0), (1, 0), (4, 0), (0, 4), (0, -4), (2, 3)])
 def test_members_at_the_ends_of_sums(first: int, more: int) -> None:
-    """Members before the first are taken from the whole sum, those behind the last are added."""
+    """Terms before the first are subtracted, those after the last are added."""
 
     def member(at: Any) -> Any:
         return Average(Value(symbol(q.client_objective), server(sp.sympify(at))))
@@ -408,7 +408,7 @@ def test_values_over_rounds(by: Any, begin: int, expected: Callable[[Any], Any])
 
 
 def test_maxima_are_over_clients_steps_and_rounds() -> None:
-    """Each is one of the values that the quantity is the largest of; others are refused."""
+    """A maximum is attained at one of its values; other quantities are rejected."""
     later = vector_at("local", ROUND, STEP + 1) - average(ROUND, STEP + 1)
     assert {*values_of_maximum(RUN.process, d)} == {norm_sq(vector_at("local") - average()), norm_sq(later)}
     for other in (q.round_drift, q.average_suboptimality, q.final_distance_sq):
@@ -418,7 +418,7 @@ def test_maxima_are_over_clients_steps_and_rounds() -> None:
 
 
 def test_a_bound_by_the_power_itself_is_refused() -> None:
-    """The symbol of the power belongs to the induction."""
+    """The symbol of the power belongs to the induction, so a bound with it is rejected."""
     term = InductSteps(DRIFT, POWER, POWER, False, NUMBER, NUMBER)
     with pytest.raises(Rejected):
         term.check(AT_STEP)

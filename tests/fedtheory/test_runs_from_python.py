@@ -1,4 +1,4 @@
-"""Runs that are put together in Python, from parts of others: what a run file may not say, they may not be either."""
+"""Runs built in Python must satisfy the same restrictions as run files."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_an_algorithm_is_what_its_definition_allows(change: str) -> None:
 
 
 def test_steps_that_change_have_a_definition() -> None:
-    """Without one the moments would be those of the first step size."""
+    """Changing step sizes need a definition, otherwise moments would use the first step size."""
     with pytest.raises(InputError, match="formula of an algorithm"):
         replace(PLAIN_RUN.algorithm, work=CHANGING.work)
 
@@ -127,7 +127,7 @@ def test_nobody_sends_more_coordinates_than_there_are() -> None:
 
 
 def test_losses_are_run_by_the_update_rule_alone() -> None:
-    """Their outcomes are followed for the three policies, and a definition would be passed over."""
+    """Scalar losses accept only the update rule with three policies; a definition is rejected."""
     problem = {"kind": "huber", "terms": [[{"width": 1, "centre": c}] for c in (1, -1)], "start": ["3"]}
     run = parse_run({"problem": problem, "algorithm": PLAIN}, RATIONAL)
     with pytest.raises(InputError, match="setting of fedavg"):

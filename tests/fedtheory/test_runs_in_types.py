@@ -1,4 +1,4 @@
-"""Runs of clients in types: all numbers are those of the run in which every client is written out."""
+"""Runs of clients in types equal runs in which every client is written out."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _content(problem: str, law: str, counts: list[int], **keys: Any) -> dict[str
 
 
 def _each(values: Any, run: Run) -> list[Any]:
-    """Values of all clients, if each client that the run follows has one."""
+    """Expand the values of types to all clients."""
     found = np.asarray(values)
     is_of_clients = found.ndim and found.shape[-1] == run.problem.clients
     return np.asarray(run.repeat_for_clients(found) if is_of_clients else found).tolist()
@@ -80,7 +80,7 @@ def _each(values: Any, run: Run) -> list[Any]:
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_exact_numbers_are_equal(problem: str, law: str) -> None:
-    """In rationals, for every law of participation and every kind of noise."""
+    """Values are equal in rationals, for every law of participation and every kind of noise."""
     found = parse_run(_content(problem, law, [3, 2]), RATIONAL)
     expected = found.follow_all_clients()
     assert (found.problem.clients, found.clients) == (2, 5)
@@ -98,7 +98,7 @@ def test_exact_numbers_are_equal(problem: str, law: str) -> None:
 @pytest.mark.parametrize("weights", [None, ["1/4", "3/4"]], ids=["equal weights", "weights of types"])
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_definitions_go_by_types(name: str, weights: list[str] | None) -> None:
-    """Algorithms whose clients keep vectors, SCAFFOLD among them, with the numbers of all clients."""
+    """Algorithms whose clients keep vectors, such as SCAFFOLD, agree as well."""
     content = _content("batches", "full", [3, 2], **({} if weights is None else {"weights": weights}))
     content["algorithm"] |= {"server_step_size": 1, "name": name, **DEFINITIONS[name]}
     found = parse_run(content, RATIONAL)
@@ -140,7 +140,7 @@ def _case(problem: str, law: str, counts: list[int], weights: list[str] | None) 
 
 
 def _answer(ask: Callable[[], Any]) -> Any:
-    """The answer, or the reason why there is none."""
+    """Return the answer, or the reason for its absence."""
     try:
         return ask()
     except FedtheoryError as reason:
@@ -151,7 +151,7 @@ def _answer(ask: Callable[[], Any]) -> Any:
 def test_every_quantity_is_that_of_single_clients(
     problem: str, law: str, counts: list[int], weights: list[str] | None
 ) -> None:
-    """All of the vocabulary, exactly; what is known of single clients alone says so."""
+    """All quantities agree exactly; those of single clients have a reason for their absence."""
     run = _case(problem, law, counts, weights)
     single, compared = run.follow_all_clients(), 0
     for quantity in (entry.quantity for entry in vocabulary()):
@@ -191,7 +191,7 @@ def test_assumptions_hold_where_they_hold_for_single_clients(
     st.integers(1, 7),
 )
 def test_floats_are_close(problem: str, law: str, counts: list[int], share: int) -> None:
-    """To 1e-9 relative, with weights of the types that their clients share evenly."""
+    """Floats agree to 1e-9 relative, with type weights divided evenly."""
     weights = [share / 8, 1 - share / 8]
     found = parse_run(_content(problem, law, [1 + counts[0], counts[1]], weights=weights), FLOAT)
     expected = found.follow_all_clients()
@@ -204,7 +204,7 @@ def test_floats_are_close(problem: str, law: str, counts: list[int], share: int)
 
 @pytest.mark.parametrize("counts", [[5, 3], [49, 3], [333_333, 666_667]])
 def test_rounding_hides_no_equal_weights(counts: list[int]) -> None:
-    """Weights of types that are divided by their counts again differ in the last digit; single ones do not."""
+    """Weights that differ only by rounding after division count as equal."""
     run = parse_run(_content("quadratic", "full", counts), FLOAT)
     a.uniform_shares.require(run)
     a.full_participation.require(run)
@@ -222,7 +222,7 @@ def test_constants_on_a_ball_are_equal() -> None:
 
 
 def test_ten_million_clients_cost_what_their_types_cost() -> None:
-    """The error is that of few clients whose mean has as little noise."""
+    """Ten million clients have the error of few clients with the same noise on average."""
     content = _content("quadratic", "full", [6_000_000, 4_000_000])
     run = parse_run(content, FLOAT)
     assert run.clients == 10_000_000
@@ -270,7 +270,7 @@ def test_other_runs_are_written_out(keys: dict[str, Any], algorithm: dict[str, A
 
 
 def test_clients_that_are_too_many_to_write_out_are_refused() -> None:
-    """With one line that says what goes by types."""
+    """Too many clients to write out are rejected with one line."""
     content = _content("quadratic", "full", [6_000_000, 4_000_000])
     content["algorithm"] |= {"server_step_size": 1, "clock": {"policy": "async"}}
     with pytest.raises(InputError, match="expected at most 20000000 entries in all Hessians of single clients"):
@@ -279,7 +279,7 @@ def test_clients_that_are_too_many_to_write_out_are_refused() -> None:
 
 @pytest.mark.parametrize("kind", ["least-squares", "logistic"])
 def test_data_clients_have_counts(kind: str) -> None:
-    """A file with counts is the file with the clients' rows written again and again; shares go by all rows."""
+    """A data file with counts equals the file with repeated rows; weights count all rows."""
     inputs = [[[1.0, 0.5], [0.3, -1.0], [1.2, 0.1]], [[-0.4, 1.0], [0.8, 0.8]]]
     outputs = [[0, 1, 1], [0, 1]]
     algorithm = {"local_step_size": 0.1, "local_steps": 2, "rounds": 4}

@@ -1,4 +1,4 @@
-"""Clients in blocks: what is found block by block, or step by step, is what is found of all of them at once."""
+"""Computations in blocks of clients, or step by step, agree with joint ones."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_large_problems_stay_in_one_process(monkeypatch) -> None:
 
 
 def test_fewer_step_sizes_of_large_runs_are_tried(monkeypatch) -> None:
-    """The best one is at most a factor of four, the ratio of the coarse grid, from that of a longer search."""
+    """For large runs the best step size is within a factor of four of a longer search."""
     few, many = ExactErrors(_run()), ExactErrors(_run())
     assert not many.is_large
     expected = many.best(q.average_suboptimality)
@@ -82,7 +82,7 @@ def test_fewer_step_sizes_of_large_runs_are_tried(monkeypatch) -> None:
 
 
 def test_clients_with_equally_many_rows_are_computed_together(monkeypatch) -> None:
-    """Forms pulled back and noise are bit by bit those of each client."""
+    """Joint forms and noise equal those of each client bit by bit."""
     run = _run()
     oracle, forms = run.problem.centred.oracle, run.gradient_forms.lengths
     assert oracle._not_in_stacks == []

@@ -1,4 +1,4 @@
-"""Runs that are made from one another share what is the same for both, and nothing else."""
+"""Runs derived from one another share only what is equal for both."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUANTITIES = (
 
 
 def _run(arithmetic: str) -> Run:
-    """Different Hessians, so that constants hold on balls, which grow in the first rounds."""
+    """Return clients with different Hessians, whose constants hold on growing balls."""
     problem = random_problem(np.random.default_rng(5), 3, 2)
     algorithm = fedavg(problem, rounds=3, local_step_size=fmpq(1, 10), local_steps=2, server_step_size=fmpq(1))
     exact = Run(problem, algorithm)
@@ -47,7 +47,7 @@ def _run(arithmetic: str) -> Run:
 @pytest.mark.parametrize("arithmetic", ["rational", "float"])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_run_is_as_one_made_anew(arithmetic: str, change: str) -> None:
-    """Whatever was asked of the first run: every number is the same, to the last bit."""
+    """A changed run equals a new one to the last bit, whatever was computed before."""
     run = _run(arithmetic)
     for quantity in QUANTITIES:
         quantity.on(run)
@@ -58,7 +58,7 @@ def test_a_changed_run_is_as_one_made_anew(arithmetic: str, change: str) -> None
 
 
 def test_suprema_belong_to_their_ball() -> None:
-    """More rounds on a growing ball: other constants, and the first ones are still there."""
+    """With more rounds on a growing ball constants change, while the first ones stay cached."""
     run = _run("float").with_rounds(1)
     longer = run.with_rounds(2)
     assert longer.ball.radius > run.ball.radius
@@ -69,7 +69,7 @@ def test_suprema_belong_to_their_ball() -> None:
 
 @pytest.mark.parametrize("rounds", [40, 64, 65, 1000])
 def test_moments_end_before_the_first_that_does_not_fit(rounds: int) -> None:
-    """However many updates are looked at together."""
+    """Moments end before the first overflow, for all block sizes."""
     run = _run("float").with_step_factor(60.0)
     clock = Clock(Asynchronous(), (fmpq(1), fmpq(2), fmpq(3)))
     found = Trajectory(run.problem, replace(run.algorithm, clock=clock, rounds=rounds))

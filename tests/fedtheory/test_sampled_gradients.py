@@ -1,4 +1,4 @@
-"""Gradients of one draw at several points, and expectations of vectors: by enumeration, and what proofs refuse."""
+"""Gradients with common random numbers at several points, and expectations of vectors, by enumeration."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ from verify.instances import Instance
 
 AT_LOCAL, AT_SERVER = SampledGradient(CLIENT_OBJECTIVE, LOCAL), SampledGradient(CLIENT_OBJECTIVE, SERVER)
 DRAWN = (("short rounds on data", 3), ("short rounds, unequal shares", 0))
-"""Runs with random curvatures whose outcomes of a round are few."""
+"""Runs with random curvatures and few outcomes per round."""
 
 
 def _value(run: Run, expression: Any) -> Any:
-    """Values at the local steps of the first round, which starts at a known model."""
+    """Return values at the local steps of the first round, which starts at a known model."""
     return evaluator_of(define_by(expression))(run)[0]
 
 
 @pytest.mark.parametrize(("family", "number"), DRAWN)
 def test_differences_of_one_draw_are_those_of_all_outcomes(family: str, number: int) -> None:
-    """At a client's iterate and at the round's model, alone, less each other, and averaged over the clients."""
+    """Values at a client's iterate and at the round's model, their differences, and averages agree."""
     run = Instance(family, number).run()
     frame = next(iter(round_frames(run)))
     assert frame.index == {"round from": "start"}
@@ -83,7 +83,7 @@ def test_the_expectation_of_a_vector_is_that_of_the_trajectory() -> None:
 
 @pytest.mark.parametrize(("family", "number"), DRAWN)
 def test_expectations_run_over_draws_and_participants(family: str, number: int) -> None:
-    """E x after the first round, over all outcomes of the round."""
+    """E x after the first round agrees with all outcomes of the round."""
     run = Instance(family, number).run()
     frame = next(iter(round_frames(run)))
     mean = frame.expected(frame.next_server.values)[0, 0, 0]
@@ -94,7 +94,7 @@ def test_expectations_run_over_draws_and_participants(family: str, number: int) 
 
 
 def test_a_step_has_its_gradient_or_draws_at_points() -> None:
-    """Both together have covariances that are not known."""
+    """A vector of a step together with samples at points has unknown covariances, and is rejected."""
     run = Instance("short rounds, unequal shares", 0).run()
     frame = next(iter(step_frames(run)))
     sampled = sample_at(frame, frame.local)
@@ -140,7 +140,7 @@ def test_the_square_of_an_expectation_is_not_found_as_the_expectation_of_the_squ
 
 
 def test_meanings_refuse_what_no_context_has() -> None:
-    """An expectation of a vector, and a draw at a point that contexts do not sample."""
+    """An expectation of a vector, or a sample at another point, has no meaning in contexts."""
     expected = define("mine", "s", "m", define_at_each_step(square(Expectation(NEXT_VIRTUAL))))
     with pytest.raises(Rejected, match="expectations of vectors"):
         meaning_of(expected, SymbolTable({}))
@@ -150,7 +150,7 @@ def test_meanings_refuse_what_no_context_has() -> None:
 
 
 def test_a_user_can_ask_for_the_distance_of_the_expected_model() -> None:
-    """It is no larger than the expected distance, and equal to that of the trajectory."""
+    """The distance of the expected model is at most the expected distance, and agrees with the trajectory."""
     x, best = sp.symbols("x x^*", real=True)
     where = {x: q.next_virtual_iterate, best: q.optimum}
     mine = quantity("mine", Expectation(norm_sq(Expectation(x) - best)), where)
@@ -159,7 +159,7 @@ def test_a_user_can_ask_for_the_distance_of_the_expected_model() -> None:
 
 
 def test_with_noise_only_quadratics_have_an_expected_descent() -> None:
-    """Elsewhere the descent from the expected model is not the expectation of the descent."""
+    """Only for quadratics is the descent from the expected model defined with noise."""
     with pytest.raises(NotApplicable, match="quadratics only"):
         q.interval_end_gap.on(Instance("smooth losses", 3).run())
     assert (q.interval_end_gap.on(Instance("smooth losses with full gradients", 3).run()) >= 0).all()

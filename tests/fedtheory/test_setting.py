@@ -1,4 +1,4 @@
-"""The setting that is supposed of a user-defined claim that names none."""
+"""The supposed setting of a user-defined claim that names none."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PLAIN_LINE = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_
 
 
 def claim_about(*quantities: Quantity, assumptions: tuple[Assumption, ...] = ()) -> Claim:
-    """A claim that mentions some quantities."""
+    """Return a claim that mentions some quantities."""
     symbols = {sp.Symbol(f"s{n}", positive=True): quantity for n, quantity in enumerate(quantities)}
     return Claim(id="mine:claim", lhs=0, rhs=sp.Add(*symbols), where=symbols, assumptions=assumptions)
 
 
 def test_a_claim_without_a_setting_is_about_plain_fedavg() -> None:
-    """All four parts, before what it names itself, with the line that states them."""
+    """All four parts of plain FedAvg are supposed, with the line that states them."""
     claim = with_setting(claim_about(q.max_drift, q.local_steps, q.clients))
     assert claim.supposed == PLAIN
     assert tuple(claim.assumptions) == PLAIN
@@ -48,7 +48,7 @@ def test_objectives_and_gradients_are_no_setting(assumption: Assumption) -> None
 
 @pytest.mark.parametrize("chapter", ["algorithms", "clocks", "participation", "steps", "turns", "weights"])
 def test_every_assumption_of_a_chapter_on_settings_is_one(chapter: str) -> None:
-    """With any of them a claim is about what it names, and what it leaves out is free."""
+    """A claim with an assumption on settings keeps it, and other settings are free."""
     found = [one for one in assumed() if one.module.__name__.endswith(f".{chapter}")]
     assert found
     for one in found:
@@ -80,14 +80,14 @@ LIFTED = {
 
 @pytest.mark.parametrize("quantity", LIFTED, ids=lambda one: str(one.name))
 def test_a_quantity_lifts_the_default_beyond_which_it_has_a_meaning(quantity: Quantity) -> None:
-    """The others stay, also next to other quantities."""
+    """A quantity that needs another setting removes only that default."""
     claim = with_setting(claim_about(q.final_suboptimality, quantity))
     assert claim.supposed == LIFTED[quantity]
     assert describe_setting(claim).startswith("plain FedAvg beyond its quantities (")
 
 
 def test_quantities_lift_together() -> None:
-    """Settings that one quantity lifts are not restored by another."""
+    """A default that one quantity removes is not restored by another."""
     claim = with_setting(claim_about(q.participants, q.largest_importance, q.server_step_size))
     assert claim.supposed == (a.uniform_sampling, a.same_local_work, a.update_rule)
     both = with_setting(claim_about(q.client_local_steps, q.client_step_size))
@@ -95,7 +95,7 @@ def test_quantities_lift_together() -> None:
 
 
 def test_published_claims_keep_what_they_say() -> None:
-    """Their sources say what they are about."""
+    """Published claims have exactly the settings of their sources."""
     assert all(supposed(claim) == () and resolve(claim) is claim for claim in all_claims().values())
 
 
@@ -109,14 +109,14 @@ def test_points_depend_on_the_weights_alone() -> None:
 
 
 def test_rates_have_a_setting_and_definitions_none() -> None:
-    """Nothing is tried of a bare definition."""
+    """Rates have a supposed setting; definitions are not tried."""
     rate = Claim(id="mine:rate", rate=Rate(q.average_suboptimality, 1 / q.rounds.symbol, q.rounds))
     assert supposed(rate) == PLAIN
     assert supposed(Claim(id="mine:definition", kind="definition")) == ()
 
 
 def test_the_setting_is_supposed_once() -> None:
-    """A claim that has it names it."""
+    """The supposed setting is not added twice."""
     claim = with_setting(claim_about(q.max_drift))
     assert with_setting(claim) is claim
     assert resolve(claim) is claim
@@ -125,6 +125,6 @@ def test_the_setting_is_supposed_once() -> None:
 
 
 def test_the_line_names_an_assumption_of_ones_own() -> None:
-    """By what it is called: it has no name in the vocabulary."""
+    """The line names a user-defined assumption by its Python name."""
     small = Assumption("small", "the problem is small", lambda run: run.problem)
     assert setting_line(with_setting(claim_about(q.max_drift, assumptions=(small,)))) == PLAIN_LINE[:-1] + ", <small>]"

@@ -1,4 +1,4 @@
-"""Named algorithms: FedAvg with some keys fixed, from Python and from run files."""
+"""Named algorithms: FedAvg with fixed keys, from Python and from run files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CONTRADICTIONS: list[tuple[str, str, Any]] = [
 
 
 def _same(left: Algorithm, right: Algorithm) -> bool:
-    """Everything but the name."""
+    """Return whether two algorithms agree except for the name."""
     return (
         left.work.steps == right.work.steps
         and left.work.step_sizes.tolist() == right.work.step_sizes.tolist()
@@ -65,7 +65,7 @@ def test_settings_are_fedavg(name: str, problem: Problem) -> None:
 
 
 def test_fixed_keys() -> None:
-    """One local step of SGD; all clients and a server's step of one in parallel restarted SGD."""
+    """The fixed keys are one local step for SGD; full participation and server step one for restarted SGD."""
     assert SETTINGS["sgd"](NOISY, **KEYS).work.steps == (1, 1)
     restarted = SETTINGS["parallel-restarted-sgd"](NOISY, **KEYS, local_steps=2)
     assert restarted.aggregation.server_step_size == 1
@@ -74,14 +74,14 @@ def test_fixed_keys() -> None:
 
 @pytest.mark.parametrize(("name", "key", "value"), CONTRADICTIONS)
 def test_contradictions_name_the_key(name: str, key: str, value: Any) -> None:
-    """A key that the name fixes otherwise is an error, not overruled in silence."""
+    """A key that contradicts the name is an error."""
     with pytest.raises(InputError, match=rf"^algorithm\.{key}: {name} means") as raised:
         SETTINGS[name](NOISY, **(KEYS | {key: value}))
     assert str(value) in str(raised.value)
 
 
 def test_distributed_gradient_descent_needs_full_gradients() -> None:
-    """Noise and mini-batches are refused, naming the problem; full gradients are FedAvg."""
+    """Noise and mini-batches are rejected; full gradients are FedAvg."""
     batches = data([[[1], [2]], [[1], [0]]], [[1, 0], [2, 1]], ["1"], batch=1).engine.problem
     for problem in (NOISY, batches):
         with pytest.raises(InputError, match=r"^problem: distributed-gd means full gradients"):
@@ -107,7 +107,7 @@ def _file(noise: str = "1", **algorithm: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=lambda a: str(a.name))
 @pytest.mark.parametrize("name", SETTINGS)
 def test_run_files_know_the_names(name: str, arithmetic: Any) -> None:
-    """The name alone, and with the fixed keys written out."""
+    """A run file accepts the name alone, and with the fixed keys."""
     noise = "0" if name == "distributed-gd" else "1"
     bare = parse_run(_file(noise, name=name), arithmetic)
     assert bare.algorithm.name == name
@@ -129,13 +129,13 @@ def test_run_files_know_the_names(name: str, arithmetic: Any) -> None:
     ],
 )
 def test_contradicting_run_files(name: str, key: str, value: Any) -> None:
-    """The complaint names the key of the run file."""
+    """The error names the contradicting key of the run file."""
     with pytest.raises(InputError, match=rf"^algorithm\.{key}: {name} means"):
         parse_run(_file("0", **{"name": name, key: value}), RATIONAL)
 
 
 def test_unknown_names() -> None:
-    """The names that are known are listed."""
+    """An unknown name gives the list of known names."""
     with pytest.raises(InputError, match=r"algorithm\.name: .*two-sided-fedavg"):
         parse_run(_file(name="sdg"), RATIONAL)
 
@@ -147,11 +147,11 @@ def test_unknown_names() -> None:
      ("parallel-restarted-sgd", "participation", {"kind": "fixed", "clients": [0, 1]})],
 )  # fmt: skip
 def test_the_same_in_other_words(name: str, key: str, value: Any) -> None:
-    """A key that agrees with the name is no contradiction, however it is written."""
+    """A key that agrees with the name is accepted in every notation."""
     assert parse_run(_file(**{"name": name, key: value}), RATIONAL).algorithm.name == name
 
 
 def test_laws_are_compared_by_value() -> None:
-    """Equal laws are equal keys."""
+    """Equal laws count as equal keys."""
     laws: list[Participation] = [Full(), Uniform(1), Uniform(2), Multinomial(1), Fixed((0,))]
     assert [[a == b for a in laws] for b in laws] == [[i == j for i in range(5)] for j in range(5)]

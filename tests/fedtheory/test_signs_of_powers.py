@@ -1,4 +1,4 @@
-"""Powers with a symbol as exponent: not negative where the base is not and the exponent is a whole number."""
+"""Powers with symbolic exponents are non-negative for non-negative bases and integer exponents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AT_MOST_ONE = [sp.Le(a, 1)]
 
 @pytest.mark.parametrize("number", [(1 - a) ** n, b * (1 - a) ** n, (1 - a / 2) ** n, 0**n + a**n], ids=str)
 def test_powers_that_are_not_negative(number: sp.Expr) -> None:
-    """The base lies between zero and one by a condition."""
+    """A power is non-negative if a condition puts the base between zero and one."""
     assert is_nonnegative(number, NUMBERS, AT_MOST_ONE)
 
 
@@ -35,17 +35,17 @@ def test_powers_that_are_not_negative(number: sp.Expr) -> None:
     ids=str,
 )
 def test_powers_of_which_nothing_is_known(number: sp.Expr) -> None:
-    """The base may be negative, the exponent may be no whole number, or the base may vanish below the line."""
+    """The sign is unknown if the base may be negative, the exponent is no integer, or a denominator may vanish."""
     assert not is_nonnegative(number, NUMBERS, AT_MOST_ONE)
 
 
 def test_the_condition_is_needed() -> None:
-    """Without it the base may be negative, and an odd power as well."""
+    """Without the condition the base may be negative, and so may an odd power."""
     assert not is_nonnegative((1 - a) ** n, NUMBERS)
 
 
 def test_even_powers_of_any_number() -> None:
-    """A square is never negative, and times its base it may be."""
+    """A square is non-negative, but not its product with the base."""
     assert is_nonnegative((1 - 2 * a) ** (2 * n), NUMBERS)
     assert is_nonnegative(d ** (2 * n), NUMBERS)
     assert not is_nonnegative(d ** (2 * n + 1), NUMBERS)
@@ -59,7 +59,7 @@ def test_exponents_of_the_language(exponent: sp.Expr) -> None:
 
 @pytest.mark.parametrize("exponent", [-n, n / 2, a * n, n**2, 2 * n + a, sp.Rational(1, 2) + n, -2 * n + 1])
 def test_other_exponents(exponent: sp.Expr) -> None:
-    """Negative and broken multiples, products and sums of symbols."""
+    """Negative and fractional multiples, products and sums of symbols as exponents are rejected."""
     with pytest.raises(Rejected, match="exponent"):
         require_admitted((1 - a) ** exponent)
 

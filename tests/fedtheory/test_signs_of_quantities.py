@@ -1,4 +1,4 @@
-"""Signs by definition: square roots are single numbers, and few quantities with a term are written down elsewhere."""
+"""Signs by definition: square roots are constant on a run, and few signs are listed separately."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOTS = [one for one in quantities_of_runs() if one.root and one in numbers.NUMB
 
 @pytest.mark.parametrize("family", ["short rounds", "sampled clients", "asynchronous cycles", "full gradients"])
 def test_square_roots_are_one_number_of_a_run(family: str) -> None:
-    """A number that a proof takes to be the same for all clients, rounds and local steps has one value on a run."""
+    """A square root that proofs take as constant has one value on a run."""
     for number in (0, 4):
         run = Instance(family, number).run()
         for one in ROOTS:
@@ -40,7 +40,7 @@ def test_every_square_root_of_a_run_has_a_sign() -> None:
 
 
 def _is_listed(one: RunQuantity) -> bool:
-    """Return whether a table says that a number is not negative, though it is no square root."""
+    """Return whether a table lists a number as non-negative that is no square root."""
     tables = (getattr(signs, kind) for signs in numbers._TABLES for kind in KINDS)
     return not one.root and (one in numbers._GAPS or any(one in table for table in tables))
 
@@ -72,7 +72,7 @@ SIGNS_BESIDE_TERMS = {
     "weight_excess",
     "weight_share",
 }
-"""Quantities whose signs stand in a table and follow from their terms; none may be added."""
+"""Quantities whose listed signs follow from their terms; none may be added."""
 ROUTINES_BESIDE_TERMS = {
     "average_gradient_sq",
     "average_local_gradient_sq",
@@ -156,7 +156,7 @@ ROUTINES_BESIDE_TERMS = {
     "visited_second_moment",
     "weight_share",
 }
-"""Quantities that a routine computes next to their terms, quicker than the evaluator; none may be added."""
+"""Quantities with a routine in addition to their terms; none may be added."""
 
 
 def test_a_quantity_with_a_term_is_written_once() -> None:

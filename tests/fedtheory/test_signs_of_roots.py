@@ -1,4 +1,4 @@
-"""False bounds on square roots: a root is known to be nonnegative by its definition, and nothing else is."""
+"""False bounds on square roots: only non-negativity is known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SETTING = (a.strongly_convex_clients, a.same_local_work, a.full_participation, a
 
 
 def _verdict(quantity: RunQuantity, difference: sp.Expr) -> str:
-    """Verdict on ``0 <= difference (tau - 2)`` for tau >= 2: the difference is the coefficient of the condition."""
+    """Return the verdict on ``0 <= difference (tau - 2)`` for tau >= 2."""
     claim = Claim(
         id="t:root",
         lhs=sp.S.Zero,
@@ -36,13 +36,13 @@ def _verdict(quantity: RunQuantity, difference: sp.Expr) -> str:
 
 @pytest.mark.parametrize("quantity", ROOTS, ids=lambda quantity: quantity.name)
 def test_roots_are_neither_positive_nor_bounded(quantity: RunQuantity) -> None:
-    """Signs that differ from the root's, also where it is at most one or at least one."""
+    """Other signs than that of the root, and bounds by one, are not proved."""
     for false in (-root, root - 1, 1 - root, root - root**2, root**2 - root, root - sp.Rational(1, 10**9)):
         assert _verdict(quantity, false) == "broken", false
 
 
 def test_roots_are_nonnegative_where_they_exist() -> None:
-    """Each is proved to be so, and no run of five families has a negative value."""
+    """Each root is proved to be non-negative, and is so on runs of five families."""
     assert all(_verdict(quantity, root) == "proved" for quantity in ROOTS)
     measured = set()
     for family in ("short rounds", "sampled clients", "asynchronous cycles", "full gradients", "one local step"):

@@ -1,4 +1,4 @@
-"""Power series in the step size, against closed forms, exact limits at tiny steps, and each other."""
+"""Power series in the step size, against closed forms and exact limits at tiny steps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LAWS: tuple[Participation, ...] = (Full(), Uniform(1), Uniform(2), Multinomial(2
 
 
 def _at(run: Run, factor: fmpq) -> Recursion:
-    """The run with all step sizes multiplied by a factor."""
+    """Return the run with all step sizes multiplied by a factor."""
     work = LocalWork(run.algorithm.work.steps, run.algorithm.work.step_sizes * factor)
     return Recursion(run.problem, replace(run.algorithm, work=work))
 
@@ -80,7 +80,7 @@ some = settings(max_examples=40, deadline=None, derandomize=True)
 
 
 def _random_run(seed: int, *, unbiased: bool = True) -> Run:
-    """Three clients, up to three dimensions, unequal E_k and steps 1/E_k (or any), additive noise or mini-batches."""
+    """Return three clients with up to three dimensions, unequal E_k and steps 1/E_k, additive noise or mini-batches."""
     generator = np.random.default_rng(seed)
     dimension = 1 + seed % 3
     spectra = [[fmpq(int(generator.integers(1, 5)), 2) for _ in range(dimension)] for _ in range(3)]
@@ -112,7 +112,7 @@ def _random_run(seed: int, *, unbiased: bool = True) -> Run:
 @given(SEEDS)
 @some
 def test_the_closed_form_is_the_first_coefficient(seed: int) -> None:
-    """As equal rationals, for any law, noise and unit; floats agree."""
+    """The closed form is the first coefficient as equal rationals, and in floats."""
     run, unit = _random_run(seed), fmpq(1 + seed % 4, 3)
     leading = compute_leading_coefficient(run, unit)
     assert distance_sq_expansion(run, unit, 1) == [leading]
@@ -124,7 +124,7 @@ def test_the_closed_form_is_the_first_coefficient(seed: int) -> None:
 @given(SEEDS, st.booleans())
 @some
 def test_exact_limits_at_tiny_steps(seed: int, unbiased: bool) -> None:
-    """Each coefficient is the rest of the exact moments after the earlier ones, per power of mu = 10^-12."""
+    """Each coefficient is the scaled remainder of the exact moments at mu = 10^-12."""
     run, mu = _random_run(seed, unbiased=unbiased), fmpq(1, 10**12)
     left = stationary_moment(_at(run, mu))
     for power, coefficient in enumerate(moment_expansion(run, ONE, 3)):
@@ -136,7 +136,7 @@ def test_exact_limits_at_tiny_steps(seed: int, unbiased: bool) -> None:
 @given(SEEDS)
 @some
 def test_the_unit_only_rescales(seed: int) -> None:
-    """In units of u the coefficient of mu^k is that of the run itself over u^k."""
+    """In units of u the coefficient of mu^k is multiplied by u^-k."""
     run, unit = _random_run(seed, unbiased=False), fmpq(2, 7)
     own = distance_sq_expansion(run, ONE, 3)
     assert distance_sq_expansion(run, unit, 3) == [c / unit ** (power + 1) for power, c in enumerate(own)]
@@ -145,7 +145,7 @@ def test_the_unit_only_rescales(seed: int) -> None:
 @given(SEEDS)
 @some
 def test_small_steps_minimise_another_average(seed: int) -> None:
-    """The limit is a stationary point of sum_i E[w_i] r_i K_i F_i, and the expansion's constant term."""
+    """The limit is a stationary point of sum_i E[w_i] r_i K_i F_i, and the constant term of the expansion."""
     run = _random_run(seed, unbiased=False)
     away = small_step_limit(run)
     work = run.algorithm.work
@@ -159,7 +159,7 @@ def test_small_steps_minimise_another_average(seed: int) -> None:
 
 
 def test_a_common_step_size_biases_towards_busy_clients() -> None:
-    """E_k = 3 and 1 with minimisers 0 and 1: the limit is 1/4 and not 1/2, and there is no leading term."""
+    """For E_k = 3 and 1 with minimisers 0 and 1 the limit is 1/4, not 1/2, and there is no leading term."""
     drawn: dict[str, Any] = {"deviation": 1, "eta": "1/10"}
     run = quadratics([[[1]], [[1]]], [[0], [1]], [0], steps=(3, 1), **drawn).engine
     assert small_step_limit(run).tolist() == [fmpq(-1, 4)]
@@ -171,7 +171,7 @@ def test_a_common_step_size_biases_towards_busy_clients() -> None:
 
 
 def test_rounding_is_not_a_bias() -> None:
-    """Floats: step sizes 1/(10 E_k), which do not add up exactly, and gradients that vanish at x* up to rounding."""
+    """Rounding in step sizes 1/(10 E_k) and gradients at x* is no bias."""
     steps = (3, 7, 1)
     drawn: dict[str, Any] = {"deviation": 1, "eta": [fmpq(1, 10 * e) for e in steps], "steps": steps}
     for linear in ([["1/3"], ["-1/7"], ["5"]], [[0], [0], [0]]):
@@ -181,14 +181,14 @@ def test_rounding_is_not_a_bias() -> None:
 
 
 def test_mini_batches_without_noise_at_the_optimum() -> None:
-    """A model that fits all rows: multiplicative noise vanishes with the distance, and so do all coefficients."""
+    """If a model fits all rows, noise vanishes at the optimum, and so do all coefficients."""
     run = data([[[1], [2]], [[3], ["1/2"]]], [[2, 4], [6, 1]], [5], batch=1, eta="1/10", law=Uniform(1)).engine
     assert distance_sq_expansion(run, ONE, 3) == [0, 0, 0]
     assert compute_leading_coefficient(run, ONE) == 0
 
 
 def test_flat_objectives_are_refused() -> None:
-    """Also where only the clients that take part are flat."""
+    """Flat objectives are rejected, also if only the participants are flat."""
     flat = quadratics([[[1, 0], [0, 0]]], [[1, 0]], [1, 1]).engine
     absent = quadratics([[[1, 0], [0, 0]], [[0, 0], [0, 1]]], [[1, 0], [0, 1]], [1, 1], law=Fixed((0,))).engine
     for run in (flat, absent):
@@ -200,7 +200,7 @@ def test_flat_objectives_are_refused() -> None:
 
 
 def test_floats_and_many_dimensions_are_refused() -> None:
-    """Expansions are exact or not at all."""
+    """Floats and many dimensions are rejected, since expansions are exact."""
     run = quadratics([[[1]]], [[1]], [1]).engine
     with pytest.raises(NotApplicable, match="rationals"):
         distance_sq_expansion(run.as_floats(), 1.0, 2)
@@ -213,7 +213,7 @@ def test_floats_and_many_dimensions_are_refused() -> None:
 @pytest.mark.parametrize("server", ["1/2", "1", "3"])
 @pytest.mark.parametrize("participation", [{"kind": "full"}, {"kind": "uniform", "clients": 1}])
 def test_the_leading_term_knows_the_server_step(server: str, participation: dict[str, Any]) -> None:
-    """Over the limit itself it tends to one with the step size, whatever the server multiplies updates by."""
+    """The ratio of the leading term to the limit tends to one, for every server step."""
     problem = {
         "kind": "quadratic",
         "hessians": [[["1"]], [["1"]]],
@@ -230,7 +230,7 @@ def test_the_leading_term_knows_the_server_step(server: str, participation: dict
 
 @pytest.mark.parametrize("name", ["fednova", "scaffold", "fedavgm"])
 def test_limits_of_the_update_rule_have_no_value_for_definitions(name: str) -> None:
-    """FedNova and SCAFFOLD tend to x* with unequal local steps, where the update rule does not."""
+    """FedNova and SCAFFOLD tend to x*, so the update rule's limit has no value for them."""
     problem = {"kind": "quadratic", "hessians": [[["1"]], [["2"]]], "linear": [["1"], ["-1"]], "start": ["0"]}
     algorithm = {"name": name, "local_step_size": "1/1000", "local_steps": [1, 4], "rounds": 1}
     algorithm |= {"momentum": "1/2"} if name == "fedavgm" else {}
@@ -242,7 +242,7 @@ def test_limits_of_the_update_rule_have_no_value_for_definitions(name: str) -> N
 
 @pytest.mark.parametrize("start", [[0, 0], [10**9, 0]])
 def test_rounding_is_no_bias(start: list[int]) -> None:
-    """In floats the gradients at x* sum to about 1e-17, or 1e-8 where the run starts far away."""
+    """Gradients at x* that sum to 1e-17, or 1e-8 for a distant start, count as zero."""
     run = quadratics(
         [[["2", "1/3"], ["1/3", "1"]], [["1", "0"], ["0", "3"]], [["1/7", "0"], ["0", "1"]]],
         [["1/3", "0"], ["-1/10", "1"], ["2/9", "-5/7"]],

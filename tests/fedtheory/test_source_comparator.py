@@ -1,4 +1,4 @@
-"""Bounds against any comparator: the best point, what is known there, and that no smaller bound is proved."""
+"""Bounds for any comparator: the best point, its noise and dissimilarity, and no smaller bounds."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OUTCOMES = [[1, 0, 2], [-1, 1, 0]]
 
 
 def data_run(**algorithm: Any) -> Run:
-    """Least squares on three rows for each of two clients, batches of two."""
+    """Return least squares on three rows for each of two clients, batches of two."""
     batches = {"batch": 2, "replacement": algorithm.pop("replacement", True)}
     clients = ClientData(
         tuple(RATIONAL.array(rows) for rows in ROWS), tuple(RATIONAL.array(outcome) for outcome in OUTCOMES)
@@ -64,7 +64,7 @@ def data_run(**algorithm: Any) -> Run:
 
 
 def value_at(run: Run, y: Comparator) -> Any:
-    """The right side of the theorem at a point, by hand."""
+    """Return the right side of the theorem at a point, by hand."""
     size, steps, rounds = run.algorithm.work.step_sizes[0], run.algorithm.work.steps[0], run.algorithm.rounds
     clients, smooth = run.problem.clients, run.smoothness
     first = y.suboptimality + y.distance_sq / (2 * size * steps * rounds)
@@ -85,7 +85,7 @@ def test_the_comparator_is_the_minimiser() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.tuples(st.integers(-8, 8), st.integers(-8, 8)), st.booleans())
 def test_the_bound_holds_at_every_point(place: tuple[int, int], replacement: bool) -> None:
-    """Not only at the best one, and not only near the optimum."""
+    """The bound holds at all points, not only at the best one or near the optimum."""
     run = data_run(replacement=replacement)
     point = RATIONAL.array([fmpq(part, 2) for part in place])
     assert q.average_suboptimality.on(run) <= value_at(run, Comparator(run.problem, run.gradient_forms, point))
@@ -96,7 +96,7 @@ ONE_CLIENT: dict[str, Any] = {"hessians": [[["2"]]], "linear": [["1"]], "weights
 
 @pytest.mark.parametrize("changes", [{"local_steps": 1}, ONE_CLIENT, {"noise": "0"}])
 def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
-    """One local step, one client, no noise: the same formula, and it holds at the start and at the optimum."""
+    """The bound holds for one local step, one client, no noise, and at start and optimum."""
     run = line_run(**changes)
     found = check(find("comparator:average-error"), run)
     assert found.worst is not None
@@ -108,7 +108,7 @@ def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("replacement", [True, False])
 def test_noise_smoothness_is_that_of_the_draws(replacement: bool) -> None:
-    """It bounds the noise of all batches at any two points, and a smaller one does not; L_s/B is no less."""
+    """The constant bounds the noise of all batches at any two points, and is tight; L_s/B is at least as large."""
     run = data_run(replacement=replacement)
     smooth = q.noise_smoothness.on(run)
     worst = []
@@ -127,7 +127,7 @@ def test_noise_smoothness_is_that_of_the_draws(replacement: bool) -> None:
 
 
 def test_noise_smoothness_is_found_once_for_all_step_sizes(monkeypatch) -> None:
-    """It is the problem's: runs with other steps and rounds have it from the first one."""
+    """The constant belongs to the problem, and is computed once for all step sizes and rounds."""
     asked = []
     once = gradient_forms.noise_smoothness
     monkeypatch.setattr(gradient_forms, "noise_smoothness", lambda *given: asked.append(given) or once(*given))
@@ -146,7 +146,7 @@ def test_the_least_multiple() -> None:
 
 
 def is_proved(claim: Claim) -> bool:
-    """Return whether the certificate on record proves a claim, with its steps as they stand."""
+    """Return whether the recorded certificate proves a claim, including its steps."""
     return check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
 
 
@@ -180,7 +180,7 @@ STRONG_CHANGES = {
 
 @pytest.mark.parametrize("change", STRONG_CHANGES.values(), ids=STRONG_CHANGES)
 def test_no_stronger_contraction_is_proved(change: dict[str, Any]) -> None:
-    """A faster rate, a lower floor, a condition left out."""
+    """A faster rate, a lower floor, or a missing condition is not proved."""
     assert is_proved(STRONG_STEP)
     assert not is_proved(replace(STRONG_STEP, **change))
 
@@ -195,7 +195,7 @@ LAST_CHANGES = {
 
 @pytest.mark.parametrize("rhs", LAST_CHANGES.values(), ids=LAST_CHANGES)
 def test_no_smaller_distance_is_proved(rhs: Any) -> None:
-    """Each term halved, and the rate counted once more."""
+    """Each term halved, or a faster rate, is not proved."""
     assert is_proved(LAST)
     assert not is_proved(replace(LAST, rhs=rhs))
 
@@ -211,7 +211,7 @@ CONTRACTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", CONTRACTIONS.values(), ids=CONTRACTIONS)
 def test_a_contraction_says_what_the_step_says(change: dict[str, Any]) -> None:
-    """Other numbers than those of the step are refused."""
+    """Numbers that differ from those of the step are rejected."""
     certificate: Any = certificate_of(LAST.id)
     assert check_certificate(LAST, replace(certificate, **change)).verdict == "broken"
 
@@ -227,7 +227,7 @@ SHARES_CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", SHARES_CHANGES.values(), ids=SHARES_CHANGES)
 def test_no_stronger_step_for_unequal_shares_is_proved(change: dict[str, Any]) -> None:
-    """Smaller constants, a condition less, and 1/M for the largest share."""
+    """Smaller constants, a missing condition, or 1/M for the largest weight are not proved."""
     assert is_proved(SHARES)
     assert not is_proved(replace(SHARES, **change))
 
@@ -243,7 +243,7 @@ DRIFT_CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", DRIFT_CHANGES.values(), ids=DRIFT_CHANGES)
 def test_no_stronger_step_with_drift_is_proved(change: dict[str, Any]) -> None:
-    """Smaller constants and wider conditions."""
+    """Smaller constants and wider conditions are not proved."""
     assert is_proved(DRIFT)
     assert not is_proved(replace(DRIFT, **change))
 
@@ -259,7 +259,7 @@ LESS_NOISE_CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", LESS_NOISE_CHANGES.values(), ids=LESS_NOISE_CHANGES)
 def test_no_stronger_step_with_less_noise_is_proved(change: dict[str, Any]) -> None:
-    """Smaller constants, and the conditions of the bound with more noise."""
+    """Smaller constants, and the conditions of the bound with more noise, are not proved."""
     assert is_proved(LESS_NOISE)
     assert not is_proved(replace(LESS_NOISE, **change))
 
@@ -275,13 +275,13 @@ SMALLER = {
 
 @pytest.mark.parametrize("rhs", SMALLER.values(), ids=SMALLER)
 def test_no_smaller_bound_is_proved(rhs: Any) -> None:
-    """Each term halved."""
+    """No bound with a halved term is proved."""
     assert not is_proved(replace(AVERAGE, rhs=rhs))
 
 
 @pytest.mark.parametrize("potential", [full.potential, full.potential + L, 2 * full.potential, None])
 def test_no_other_potential_gives_more(potential: Any) -> None:
-    """One that is left over at the end of a round proves nothing, and none proves that a term is halved."""
+    """A potential that is positive at the end of a round is rejected, and none proves a halved term."""
     claim, certificate = find("comparator:all-steps"), certificate_of("comparator:all-steps")
     changed: Any = replace(certificate, potential=potential)  # type: ignore[type-var]
     proved = check_certificate(claim, changed).verdict == "proved"
@@ -291,7 +291,7 @@ def test_no_other_potential_gives_more(potential: Any) -> None:
 
 
 def test_half_the_first_term_fails_on_a_run() -> None:
-    """Over short times the first two terms are F(x^0) - eta tau T |grad F(x^0)|^2 / 2, and so is the error."""
+    """For short times both the bound and the error are F(x^0) - eta tau T |grad F(x^0)|^2 / 2."""
     run = line_run(
         hessians=[[["1"]]], linear=[["0"]], weights=["1"], noise="0", local_step_size="1/1000", local_steps=1, rounds=20
     )
@@ -303,7 +303,7 @@ def test_half_the_first_term_fails_on_a_run() -> None:
 
 
 def test_the_statement_is_the_formula() -> None:
-    """The formula on the page is the statement, term by term."""
+    """The formula on the page is the statement."""
     expected = (
         q.comparator_suboptimality.symbol
         + D_y**2 / (2 * eta * tau * T)

@@ -1,4 +1,4 @@
-"""Bounds with each client's own curvature: they hold, beat those with the largest, and no smaller ones are proved."""
+"""Bounds with each client's own curvature: they hold, improve on the largest one, and no smaller ones are proved."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PLANE: dict[str, Any] = {
 
 
 def in_frames(run: Run) -> tuple[Any, Any]:
-    """The weighted drift and what the differences add up to, summed over the frames of all local steps."""
+    """Return the weighted drift and the sum of differences, over the frames of all local steps."""
     weights, drift, imbalance = run.problem.weights * run.client_smoothness, 0, 0
     for frame in frames_at("step", run):
         apart = frame.local + frame.average.scaled(-frame.arithmetic.identity(1)[0])
@@ -54,7 +54,7 @@ def in_frames(run: Run) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("noise", ["0", "1/2"])
 def test_the_weighted_drift_is_that_of_each_local_step(noise: str) -> None:
-    """Unequal shares and curvatures, with noise and without; in floats, where rounds are not looked at one by one."""
+    """The weighted drift agrees for unequal weights and curvatures, with and without noise, and in floats."""
     algorithm = {"local_step_size": "1/20", "local_steps": 3, "rounds": 2}
     run = parse_run({"problem": PLANE | {"noise": noise}, "algorithm": algorithm}, RATIONAL)
     drift, imbalance = in_frames(run)
@@ -64,20 +64,20 @@ def test_the_weighted_drift_is_that_of_each_local_step(noise: str) -> None:
 
 
 def test_the_weighted_drift_of_losses_that_are_not_quadratic() -> None:
-    """Outcome by outcome, with two draws of each client."""
+    """The weighted drift agrees outcome by outcome, with two samples of each client."""
     run = loss_run(losses(TWO_CLIENTS, ["3"], weights=["1/3", "2/3"], noise=["1/2", "1"]), steps=2, rounds=1)
     assert (q.curvature_drift.on(run), q.curvature_imbalance.on(run)) == in_frames(run)
 
 
 def test_equal_curvatures_weigh_nothing() -> None:
-    """The drift is L times the mean drift, and the differences add up to nothing."""
+    """For equal curvatures the drift is L times the average drift, and the differences sum to zero."""
     run = line_run(["3"] * 3, ["1", "-5", "2"], "1/20", noise="1")
     assert q.curvature_drift.on(run) == 3 * q.average_round_drift.on(run) > 0
     assert q.curvature_imbalance.on(run) == 0
 
 
 def test_noise_and_dissimilarity_with_curvatures_by_hand() -> None:
-    """The gradients of two clients on a line at the point in which their run is compared."""
+    """Noise and dissimilarity are those of two clients in one dimension at the comparator."""
     run = line_run(["1", "5"], ["1", "-1"], "1/20", noise="2", weights=["1/4", "3/4"])
     at = run.comparator.point[0] + run.problem.optimum[0]
     slopes = at - 1, 5 * at + 1
@@ -95,7 +95,7 @@ CLIENTS = st.lists(st.tuples(CURVATURES, PULLS, st.integers(1, 5)), min_size=1, 
 
 
 def run_of(clients: list[tuple[str, str, int]], part: int, equal: bool, **changes: Any) -> Run:
-    """A step of so many twentieths of what the mean curvature allows."""
+    """Return a run with a fraction of the step size that the average curvature allows."""
     curvatures, pulls, shares = zip(*clients, strict=True)
     weights = [Fraction(1 if equal else share) for share in shares]
     weights = [weight / sum(weights) for weight in weights]
@@ -107,7 +107,7 @@ def run_of(clients: list[tuple[str, str, int]], part: int, equal: bool, **change
 @settings(max_examples=40, deadline=None)
 @given(CLIENTS, st.integers(1, 19), st.integers(1, 9), st.integers(1, 3), st.sampled_from(["0", "1"]))
 def test_they_hold_for_very_unequal_curvatures(clients: Any, part: int, steps: int, rounds: int, noise: str) -> None:
-    """All six, wherever they apply, up to the step that the mean curvature allows."""
+    """All six bounds hold where they apply, up to the largest allowed step."""
     run = run_of(clients, part, equal=False, local_steps=steps, rounds=rounds, noise=noise)
     assert [claim.id for claim in CLAIMS if check(claim, run).holds is False] == []
     assert check(RUN, run).holds
@@ -116,7 +116,7 @@ def test_they_hold_for_very_unequal_curvatures(clients: Any, part: int, steps: i
 @settings(max_examples=40, deadline=None)
 @given(CLIENTS, st.integers(1, 19), st.integers(1, 9), st.sampled_from(["0", "1"]))
 def test_they_promise_no_less_than_with_the_largest(clients: Any, part: int, steps: int, noise: str) -> None:
-    """Wherever the bound with the largest of all curvatures applies, the one with the clients' own is no larger."""
+    """The bound with own curvatures is at most that with the largest one, where both apply."""
     run = run_of(clients, part, equal=True, local_steps=steps, noise=noise)
     with_largest, with_own = check(WITH_LARGEST, run).worst, check(RUN, run).worst
     if with_largest is not None:
@@ -125,7 +125,7 @@ def test_they_promise_no_less_than_with_the_largest(clients: Any, part: int, ste
 
 
 def test_by_how_much_they_are_smaller() -> None:
-    """One steep client at rest among seven flat ones that drift: by a factor of 31, and of 2.1 with constants alone."""
+    """One steep client at rest among seven flat drifting ones improves the bound by a factor of 31, or 2.1."""
     pulls = ["40", "-40", "40", "-40", "40", "-40", "9", "1"]
     long = line_run(["1"] * 7 + ["100"], pulls, "1/100", start="1", local_steps=6, rounds=50)
     short = line_run(["1"] * 7 + ["100"], pulls, "1/1000", start="1", local_steps=6, rounds=50)
@@ -139,7 +139,7 @@ def test_by_how_much_they_are_smaller() -> None:
 
 
 def test_steps_longer_than_the_steepest_client_allows() -> None:
-    """The mean curvature is what counts: eta is above 1/L, and even above 2/L, where that client alone diverges."""
+    """The average curvature counts: eta may exceed 1/L, and even 2/L."""
     run = line_run(["1", "1", "1", "20"], ["1", "2", "-1", "0"], "1/8", start="1", local_steps=2)
     assert q.smoothness.on(run) * fmpq(1, 8) > 2
     assert not check(WITH_LARGEST, run).applicable
@@ -158,7 +158,7 @@ ENDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", ENDS.values(), ids=ENDS)
 def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
-    """Without drift its charge is zero; with equal curvatures the bound is the simpler one."""
+    """Without drift its cost is zero; with equal curvatures the bound is the simpler one."""
     given_ = {"curvatures": ["1", "3"], "pulls": ["2", "-1"], "step": "1/50", "noise": "1/2", "local_steps": 2}
     run = line_run(**given_ | changes)
     for claim in CLAIMS:
@@ -174,7 +174,7 @@ def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
 
 @pytest.mark.long
 def test_the_plan_follows_the_comparator() -> None:
-    """Numbers with curvatures are those of the run at each step size, and so are bound and conditions."""
+    """Numbers with curvatures, bound and conditions are those of the run at each step size."""
     problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8}
 
     def run_at(step: float) -> Run:

@@ -1,4 +1,4 @@
-"""Stationary errors of bounds against any comparator: near exact errors, of unequal client weights, and on the page."""
+"""Floors of bounds for any comparator: close to exact stationary errors, for unequal weights, and on the page."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ STRONGLY_CONVEX: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", STRONGLY_CONVEX.values(), ids=STRONGLY_CONVEX)
 def test_the_floor_is_near_the_error_at_which_runs_settle(changes: dict[str, Any]) -> None:
-    """Within a factor of four, and never below it."""
+    """The floor is within a factor of four of the stationary error, and never below it."""
     assert 1 < floor_over_settled(line_run(FLOAT, **changes)) < 4
 
 
 def test_the_floor_of_ridge_regression() -> None:
-    """Diabetes data in batches of eight."""
+    """The floor is correct for diabetes data in batches of eight."""
     problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": 20}
     algorithm = {"local_step_size": 0.0003, "local_steps": 3, "rounds": 100}
     run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
@@ -58,7 +58,7 @@ def floor_over_settled(run: Run) -> float:
 
 @pytest.mark.parametrize("weights", [["1/3", "2/3"], ["9/10", "1/10"], ["1/2", "1/2"]])
 def test_unequal_shares(weights: list[str]) -> None:
-    """The theorem for equal shares does not apply, the other one does; for equal ones it promises a little less."""
+    """For unequal weights only the general theorem applies; for equal ones it is slightly weaker."""
     run = line_run(weights=weights)
     found = check(find("comparator:shares.average-error"), run)
     assert found.holds
@@ -73,7 +73,7 @@ LESS_NOISE = find("comparator:drift.less-noise.one-step")
 
 @pytest.mark.parametrize(("ridge", "step_size"), [(0.1, 1e-3), (1, 1e-3), (1, 1e-4), (20, 1e-4)])
 def test_the_noise_in_the_mean_error_is_near_that_of_ridge_regression(ridge: float, step_size: float) -> None:
-    """Diabetes data, one local step: what the bound tends to is within a factor of four, small curvatures or not."""
+    """For one local step the floor is within a factor of four of the stationary error, for all curvatures."""
     problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": ridge}
     algorithm = {"local_step_size": step_size, "local_steps": 1, "rounds": 100}
     run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
@@ -98,7 +98,7 @@ def test_points_of_the_page() -> None:
 
 
 def test_other_batches_and_steps_of_the_page() -> None:
-    """At the step size where the theorem promises most it is less than the initial gap, and at most five errors."""
+    """At the best step size of the theorem the bound is below the initial gap, and at most five times the error."""
     found = OnData("diabetes", 32, 1)
     point = found.most_promised
     assert point.bound is not None

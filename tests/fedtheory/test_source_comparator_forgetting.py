@@ -1,4 +1,4 @@
-"""A discounted mean error the first steps: what it is, that its bounds hold, and that no smaller ones are proved."""
+"""A discounted average error: its definition, its bounds, and no smaller ones."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ BEST_STEP, BEST = find("comparator:forgetting.at-optimum.one-step"), find("compa
 
 
 def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Two clients on a line, pulled apart a little, with steps twice as long."""
+    """Return two clients in one dimension with slightly different linear terms, and steps twice as long."""
     return lasting_runs.a_run(arithmetic, **{"local_step_size": "1/100", **changes})
 
 
 def test_later_steps_count_more() -> None:
-    """The sum by hand, of errors that the other quantities have round by round."""
+    """The weighted sum of errors agrees with other quantities, round by round."""
     run = a_run(local_steps=1, rounds=3)
     factor = 1 - fmpq(1, 100) * 1 / 2
     errors = [q.average_suboptimality.on(run.with_rounds(count)) * count for count in (1, 2, 3)]
@@ -50,7 +50,7 @@ def test_later_steps_count_more() -> None:
     "changes", [{"local_step_size": "2"}, {"local_step_size": ["1/100", "1/50"]}], ids=["long steps", "several sizes"]
 )
 def test_a_mean_without_weights_is_refused(changes: dict[str, Any]) -> None:
-    """An average without weights is refused if the factor is not positive, or not one number."""
+    """The average is rejected if its factor is not positive, or not a single number."""
     with pytest.raises(Exception, match="weights of the average"):
         q.discounted_suboptimality.on(a_run(**changes))
 
@@ -60,7 +60,7 @@ RUNS = lasting_runs.RUNS | {"one of two is drawn": {"participation": lasting_run
 
 @pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
 def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
-    """All of it is within the conditions, and holds."""
+    """All edge cases satisfy the conditions and the bound."""
     run = a_run(**changes)
     for claim in (STEP, MEAN, BEST_STEP, BEST):
         assert check(claim, run).holds, claim.id
@@ -77,7 +77,7 @@ STEP_CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", STEP_CHANGES.values(), ids=STEP_CHANGES)
 def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
-    """A faster rate, a lower floor, a condition left out."""
+    """A faster rate, a lower floor, or a missing condition is not proved."""
     assert is_proved(STEP)
     assert not is_proved(replace(STEP, **change))
 
@@ -99,7 +99,7 @@ SMALLER: dict[str, tuple[Claim, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("claim", "change"), SMALLER.values(), ids=SMALLER)
 def test_no_smaller_bound_is_proved(claim: Claim, change: dict[str, Any]) -> None:
-    """Each term halved, another mean, a condition or an assumption left out."""
+    """Each term halved, another average, or a missing premise is not proved."""
     assert is_proved(claim)
     assert not is_proved(replace(claim, **change))
 
@@ -118,13 +118,13 @@ OTHER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", OTHER.values(), ids=OTHER)
 def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
-    """Other numbers than those of the step are refused."""
+    """Numbers that differ from those of the step are rejected."""
     certificate: Any = certificate_of(BEST.id)
     assert check_certificate(BEST, replace(certificate, **change)).verdict == "broken"
 
 
 def test_half_the_start_fails_on_a_run() -> None:
-    """Over short times the first two terms are F(x^0) - eta tau T |grad F(x^0)|^2 / 2, and so is the error."""
+    """For short times both bound and error are F(x^0) - eta tau T |grad F(x^0)|^2 / 2, so half the start fails."""
     run = a_run(hessians=[[["1"]]], linear=[["0"]], noise="0", local_step_size="1/1000", local_steps=1, rounds=20)
     assert check(MEAN, run).holds
     assert check(replace(MEAN, rhs=MEAN.rhs - forgetting.ANY.start / 2), run).holds is False
@@ -132,7 +132,7 @@ def test_half_the_start_fails_on_a_run() -> None:
 
 @pytest.mark.parametrize("ridge", [0.1, 20])
 def test_the_floor_is_near_the_error_of_ridge_regression(ridge: float) -> None:
-    """Diabetes data, small local steps: within a factor of four of the stationary error, small curvatures or not."""
+    """For small local steps the floor is within a factor of four of the stationary error."""
     problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": ridge}
     algorithm = {"local_step_size": 1e-4, "local_steps": 1, "rounds": 100}
     run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)

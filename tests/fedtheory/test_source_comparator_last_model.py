@@ -1,5 +1,4 @@
-"""The last model of strongly convex clients: that its bound holds, is sharp at the floor, and that no smaller one is
-proved."""
+"""The last model of strongly convex clients: its bound holds, is tight at the floor, and no smaller one is proved."""
 
 from __future__ import annotations
 
@@ -56,14 +55,14 @@ RUNS = {**ENDS, "one long round": {"local_steps": 12, "rounds": 1}}
 
 @pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
 def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
-    """All of it is within the conditions, and holds."""
+    """All edge cases satisfy the conditions and the bound."""
     run = a_run(**changes)
     for claim in (STEP, MODEL):
         assert check(claim, run).holds, claim.id
 
 
 def test_for_one_local_step_and_everybody_the_floor_is_that_of_the_last_round() -> None:
-    """The model is the last average then, and nothing is charged but the noise."""
+    """For one local step and full participation the floor is that of the last round, with the cost of noise only."""
     of_model, of_round = (
         compile_expression(claim.rhs, claim.notation) for claim in (MODEL, find("comparator:last-round.error"))
     )
@@ -73,7 +72,7 @@ def test_for_one_local_step_and_everybody_the_floor_is_that_of_the_last_round() 
 
 @pytest.mark.long
 def test_both_are_proved() -> None:
-    """As they stand, so that what follows is refused for what is changed."""
+    """Both unchanged claims are proved, so that the changes below cause the rejections."""
     assert is_proved(STEP)
     assert is_proved(MODEL)
 
@@ -93,12 +92,12 @@ STEP_CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", STEP_CHANGES.values(), ids=STEP_CHANGES)
 def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
-    """A faster rate, a lower floor, more errors, a condition left out."""
+    """A faster rate, a lower floor, more errors, or a missing condition is not proved."""
     assert not is_proved(replace(STEP, **change))
 
 
 def without(assumption: a.Assumption) -> dict[str, Any]:
-    """The claim with an assumption less."""
+    """Return the claim without an assumption."""
     return {"assumptions": [one for one in MODEL.assumptions if one is not assumption]}
 
 
@@ -128,7 +127,7 @@ SMALLER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", SMALLER.values(), ids=SMALLER)
 def test_no_smaller_bound_is_proved(change: dict[str, Any]) -> None:
-    """A term or a rate less, another error, an assumption or a condition more or less."""
+    """A missing term or rate, another error, or changed premises are not proved."""
     assert not is_proved(replace(MODEL, **change))
 
 
@@ -154,32 +153,32 @@ OTHER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", OTHER.values(), ids=OTHER)
 def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
-    """Other numbers than those of the step are refused."""
+    """Numbers that differ from those of the step are rejected."""
     certificate: Any = certificate_of(MODEL.id)
     assert check_certificate(MODEL, replace(certificate, **change)).verdict == "broken"
 
 
 def granted(**changes: Any) -> Proof:
-    """The step as if it were proved."""
+    """Return the step as a proved claim."""
     return Proof(replace(STEP, **changes), certificate=object(), steps=(Step("granted", True),))
 
 
 def failing(step: Proof, **changes: Any) -> list[str]:
-    """Return the failing steps of the changed certificate, for a step that is granted."""
+    """Return the failing steps of the changed certificate, for a proved step."""
     certificate: Any = certificate_of(MODEL.id)
     found = check_certificate(MODEL, replace(certificate, **changes), lambda _id: step)
     return [one.text for one in found.steps if not one.holds]
 
 
 def test_nothing_may_be_kept_from_the_round_before() -> None:
-    """A step that counts one error more, before and after it, would count the start's error as well."""
+    """A step with an additional error before and after it would also count the error of the start."""
     more = gain * last.whole
     step = granted(lhs=STEP.lhs + more * _NEXT_ERROR, rhs=STEP.rhs + factor * more * _ERROR)
     assert any("nothing is kept" in text for text in failing(step, kept=gain * last.kept + more))
 
 
 def test_what_is_kept_is_a_number_at_every_step() -> None:
-    """A step that says nothing at one of its places breaks the chain there, also where it says the same elsewhere."""
+    """A step that is undefined at one of its places breaks the chain there."""
     broken, now, later = last.kept / (k - 1), last.kept, last.kept.subs(k, k + 1)
     step = granted(
         lhs=STEP.lhs + gain * (broken.subs(k, k + 1) - later) * _NEXT_ERROR,
@@ -189,8 +188,7 @@ def test_what_is_kept_is_a_number_at_every_step() -> None:
 
 
 def test_the_draw_costs_what_is_kept_as_well() -> None:
-    """The error of an average of participants is larger than that of all clients: a potential that pays for the
-    distance alone is refused."""
+    """The error of an average of participants exceeds that of all clients, so the potential must pay for it."""
     spent = last.COSTS.drift_potential.subs(rho, rho / last.stretch)
     spared = last.COSTS.drift_potential - spent
     step = granted(
@@ -203,8 +201,7 @@ def test_the_draw_costs_what_is_kept_as_well() -> None:
 
 @pytest.mark.parametrize("name", SETTLING)
 def test_the_floor_is_near_the_error_at_which_models_settle(name: str) -> None:
-    """Within a factor of four on three quadratics and on ridge regression, with several local steps and with drawn
-    clients."""
+    """The floor is within a factor of four on three quadratics and on ridge regression."""
     ratio = floor_over_error(SETTLING[name])
     assert ratio is not None
     assert 1 < ratio < 4
@@ -217,7 +214,7 @@ def test_long_rounds_are_not_covered() -> None:
 
 
 def test_a_run_that_has_settled_needs_a_quarter_of_the_bound() -> None:
-    """The error of a long run is that of the limit, and the bound is its floor."""
+    """The error of a long run is its limit, and the bound is its floor."""
     run = a_run(FLOAT, rounds=3000, start=[0.0])
     bound = float(np.ravel(compile_expression(MODEL.rhs, MODEL.notation)(whole_run(run)))[0])
     error = q.final_suboptimality.on(run)
@@ -226,7 +223,7 @@ def test_a_run_that_has_settled_needs_a_quarter_of_the_bound() -> None:
 
 
 def test_two_fifths_of_the_floor_are_refuted() -> None:
-    """By an exact run that has settled: one client on a line, from its optimum, noise alone."""
+    """A stationary run of one client with noise refutes two fifths of the floor."""
     run = a_run(hessians=[[["1"]]], linear=[["0"]], start=["0"], local_step_size="1/20", local_steps=1, rounds=400)
     assert check(MODEL, run).holds
     assert check(replace(MODEL, rhs=MODEL.rhs - 3 * last.floor / 5), run).holds is False

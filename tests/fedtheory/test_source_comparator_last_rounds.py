@@ -1,4 +1,4 @@
-"""The last round of strongly convex clients: that its bound holds and is sharp, and that no smaller one is proved."""
+"""The last round of strongly convex clients: its bound holds and is tight, and no smaller one is proved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEP, LAST = find("comparator:last-round.one-step"), find("comparator:last-round
 
 
 def test_the_last_round_is_what_one_more_round_adds() -> None:
-    """Its errors are those that the mean over all steps has more of."""
+    """Its errors are the increase of the sum of errors by one round."""
     run = a_run(rounds=3)
     errors = [q.average_suboptimality.on(run.with_rounds(count)) * count for count in (2, 3)]
     assert q.last_round_suboptimality.on(run) == errors[1] - errors[0]
@@ -44,21 +44,21 @@ def test_one_local_step_ends_with_the_last_model() -> None:
 
 @pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
 def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
-    """All of it is within the conditions, and holds."""
+    """All edge cases satisfy the conditions and the bound."""
     run = a_run(**changes)
     for claim in (STEP, LAST):
         assert check(claim, run).holds, claim.id
 
 
 def test_runs_with_the_same_draws_come_together() -> None:
-    """By one minus eta times the curvature for each step, drawn or not: two clients that are alike, by hand."""
+    """Runs with common random numbers contract by one minus eta times the curvature per step, by hand."""
     alike: dict[str, Any] = {"hessians": [[["1"]]] * 2, "linear": [["1/10"], ["-1/10"]], "participation": DRAWN}
     near, far = (a_run(**alike, start=[start]).trajectory.server_mean[-1][0] for start in ("0", "2"))
     assert far - near == 2 * (1 - fmpq(1, 200)) ** 4
 
 
 def test_both_are_proved() -> None:
-    """As they stand, so that what follows is refused for what is changed."""
+    """Both unchanged claims are proved, so that the changes below cause the rejections."""
     assert is_proved(STEP)
     assert is_proved(LAST)
 
@@ -75,12 +75,12 @@ STEP_CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", STEP_CHANGES.values(), ids=STEP_CHANGES)
 def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
-    """A faster rate, a lower floor, a condition left out."""
+    """A faster rate, a lower floor, or a missing condition is not proved."""
     assert not is_proved(replace(STEP, **change))
 
 
 def without(assumption: a.Assumption) -> dict[str, Any]:
-    """The claim with an assumption less."""
+    """Return the claim without an assumption."""
     return {"assumptions": [one for one in LAST.assumptions if one is not assumption]}
 
 
@@ -105,7 +105,7 @@ SMALLER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", SMALLER.values(), ids=SMALLER)
 def test_no_smaller_bound_is_proved(change: dict[str, Any]) -> None:
-    """A term or a rate less, another mean, an assumption or a condition more or less."""
+    """A missing term or rate, another average, or changed premises are not proved."""
     assert not is_proved(replace(LAST, **change))
 
 
@@ -130,13 +130,13 @@ OTHER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", OTHER.values(), ids=OTHER)
 def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
-    """Other numbers than those of the step are refused."""
+    """Numbers that differ from those of the step are rejected."""
     certificate: Any = certificate_of(LAST.id)
     assert check_certificate(LAST, replace(certificate, **change)).verdict == "broken"
 
 
 def test_no_step_may_take_away_what_another_one_adds() -> None:
-    """The distance from the optimum inside a round is at most what its steps add, as each of them adds something."""
+    """Each step inside a round may only add to the distance from the optimum."""
     certificate: Any = certificate_of(LAST.id)
     traded = 2 * k - tau + 1
     other = replace(certificate, offset=certificate.offset + traded)
@@ -148,14 +148,14 @@ def test_no_step_may_take_away_what_another_one_adds() -> None:
 
 @pytest.mark.parametrize("name", SETTLING)
 def test_the_floor_is_near_the_error_at_which_runs_settle(name: str) -> None:
-    """Within a factor of four on three quadratics and on ridge regression, in directions of any curvature."""
+    """The floor is within a factor of four on three quadratics and on ridge regression, for all curvatures."""
     ratio = floor_over_error(SETTLING[name], LAST_ROUND)
     assert ratio is not None
     assert 1 < ratio < 4
 
 
 def test_a_run_that_has_settled_needs_a_quarter_of_the_bound() -> None:
-    """The error of a long run is that of the limit, and the bound is its floor."""
+    """The error of a long run is its limit, and the bound is its floor."""
     run = a_run(FLOAT, rounds=3000, start=[0.0])
     bound = float(np.ravel(compile_expression(LAST.rhs, LAST.notation)(whole_run(run)))[0])
     error = q.last_round_suboptimality.on(run)

@@ -1,4 +1,4 @@
-"""Bounds against any comparator for participants that are drawn: the draw, and that no smaller bound is proved."""
+"""Bounds for any comparator with client sampling: the sampling cost, and no smaller bounds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ STRONG_STEP, LAST = find("comparator:sampled.strongly-convex.one-step"), find("c
 
 
 def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
-    """Three clients on a line, pulled apart a little; two of them take part in a round."""
+    """Return three clients in one dimension, of which two participate in a round."""
     problem: dict[str, Any] = {
         "kind": "quadratic",
         "hessians": [[["1"]], [["6/5"]], [["1"]]],
@@ -81,7 +81,7 @@ LAWS: dict[str, tuple[dict[str, Any], fmpq]] = {
 
 @pytest.mark.parametrize(("changes", "expected"), LAWS.values(), ids=LAWS)
 def test_the_variance_of_a_draw_is_that_of_its_outcomes(changes: dict[str, Any], expected: fmpq) -> None:
-    """The variance of a draw is that of its outcomes, for the average of participants with vectors of mean zero."""
+    """The sampling variance is that of all outcomes, for vectors with average zero."""
     run = a_run(**changes)
     weights, law = run.problem.weights, run.algorithm.aggregation.participation
     rho_of_run = q.sampling_variance.on(run)
@@ -126,14 +126,14 @@ def test_all_draws_of_two_rounds(changes: dict[str, Any], spread: fmpq) -> None:
 @pytest.mark.parametrize(("changes", "_expected"), LAWS.values(), ids=LAWS)
 @pytest.mark.parametrize("steps", [1, 3])
 def test_every_law_and_the_ends_of_the_range(changes: dict[str, Any], _expected: fmpq, steps: int) -> None:
-    """One local step, one client, full participation: each is within the conditions, and holds."""
+    """One local step, one client, and full participation satisfy the conditions and the bound."""
     run = a_run(**{"local_steps": steps, **changes})
     for claim in (STEP, AVERAGE, STRONG_STEP, LAST):
         assert check(claim, run).holds, claim.id
 
 
 def test_a_run_that_starts_at_the_optimum() -> None:
-    """Nothing is left but the floor."""
+    """From the optimum only the floor remains."""
     run = a_run()
     there = a_run(start=[str(run.problem.optimum[0])])
     for claim in (AVERAGE, LAST):
@@ -148,12 +148,12 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", REFUSED.values(), ids=REFUSED)
 def test_other_draws_are_refused(changes: dict[str, Any]) -> None:
-    """The next model is not the average of all clients in expectation, or is not an average."""
+    """Laws are rejected whose expected next model is not the average of all clients."""
     assert not check(AVERAGE, a_run(**changes)).applicable
 
 
 def is_proved(claim: Claim) -> bool:
-    """Return whether the certificate on record proves a claim, with its steps as they stand."""
+    """Return whether the recorded certificate proves a claim, including its steps."""
     return check_certificate(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
 
 
@@ -170,7 +170,7 @@ STEP_CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", STEP_CHANGES.values(), ids=STEP_CHANGES)
 def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
-    """Smaller constants, wider conditions, fewer assumptions."""
+    """Smaller constants, wider conditions or fewer assumptions are not proved."""
     assert is_proved(STEP)
     assert not is_proved(replace(STEP, **change))
 
@@ -186,7 +186,7 @@ STRONG_CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", STRONG_CHANGES.values(), ids=STRONG_CHANGES)
 def test_no_stronger_contraction_is_proved(change: dict[str, Any]) -> None:
-    """A faster rate, a lower floor, a condition left out."""
+    """A faster rate, a lower floor, or a missing condition is not proved."""
     assert is_proved(STRONG_STEP)
     assert not is_proved(replace(STRONG_STEP, **change))
 
@@ -203,7 +203,7 @@ BOUND_CHANGES = {
 
 @pytest.mark.parametrize(("claim", "less"), BOUND_CHANGES.values(), ids=BOUND_CHANGES)
 def test_no_smaller_bound_is_proved(claim: Claim, less: Any) -> None:
-    """Each term halved."""
+    """No bound with a halved term is proved."""
     assert is_proved(claim)
     assert not is_proved(replace(claim, rhs=claim.rhs - less))
 
@@ -215,7 +215,7 @@ def changed(claim: Claim, **changes: Any) -> str:
 
 
 def test_the_draw_has_to_be_paid() -> None:
-    """A potential of which nothing, or too little, is left at the end of a round."""
+    """A potential that is too small at the end of a round is rejected."""
     without = drawn.potential.subs(rho, 0)
     for potential in (without, (drawn.potential + without) / 2):
         assert changed(ALL, potential=potential) == "broken"
@@ -233,21 +233,21 @@ def test_the_draw_has_to_be_paid() -> None:
 def test_a_draw_is_one_of_participants_and_costs_distances_from_a_point(
     claim: str, point: q.Quantity, said: str
 ) -> None:
-    """Neither of all clients, nor from what is drawn itself."""
+    """The sampling fact concerns participants, and distances from a fixed point."""
     context = context_of_run(use_plain_symbols(find(claim)), RECORDED)
     with pytest.raises(Rejected, match=said):
         Draw(context.symbols(point)).check(context)
 
 
 def test_a_draw_is_one_of_each_round() -> None:
-    """At a local step nothing has been drawn."""
+    """At a local step nothing has been sampled."""
     context = enter_step(context_of_run(use_plain_symbols(ALL), RECORDED))
     with pytest.raises(Rejected, match="participants are drawn"):
         Draw(context.symbols(q.comparator)).check(context)
 
 
 def test_a_draw_is_not_full_participation() -> None:
-    """Telescoping sums of full participation are not known for sampled participants, and a claim has to name them."""
+    """Telescoping sums of full participation are not known for sampled participants."""
     certificate: Any = certificate_of(AVERAGE.id)
     (parts,) = certificate.links
     other = [part if part.coefficient == 1 else replace_fact(part) for part in parts]
@@ -258,12 +258,12 @@ def test_a_draw_is_not_full_participation() -> None:
 
 
 def replace_fact(part: Part) -> Part:
-    """The fact of full rounds in place of that of participants."""
+    """Replace the fact about participants by that about full rounds."""
     return Part(part.coefficient, facts.TELESCOPED_FROM_COMPARATOR) if part.coefficient.is_negative else part
 
 
 def test_a_tenth_of_the_draw_is_not_enough_for_a_run() -> None:
-    """One of two clients that are pulled apart, one short step, from the optimum: the error is what the draw makes."""
+    """One of two clients with opposite gradients participates: the error from the optimum is due to sampling."""
     run = a_run(
         hessians=[[["1"]], [["1"]]],
         linear=[["4"], ["-4"]],
@@ -280,7 +280,7 @@ def test_a_tenth_of_the_draw_is_not_enough_for_a_run() -> None:
 
 @pytest.mark.parametrize(("changes", "_expected"), list(LAWS.values())[:3], ids=list(LAWS)[:3])
 def test_the_floor_is_near_the_error_at_which_runs_settle(changes: dict[str, Any], _expected: fmpq) -> None:
-    """Within a factor of five, and never below it."""
+    """The floor is within a factor of five of the stationary error, and never below it."""
     run = a_run(FLOAT, **changes)
     floor = compile_expression(3 * strong.floor / (2 * mu), LAST.notation)(whole_run(run))
     assert 1 < np.ravel(floor)[0] / q.limiting_distance_sq.on(run) < 5

@@ -1,4 +1,4 @@
-"""Section 4 and Appendix C of fraboni2022: small schedules by hand, and the algebra behind the closed forms."""
+"""Section 4 and Appendix C of fraboni2022: small schedules by hand, and algebra of closed forms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CLOSED_FORMS = [
 
 
 def scheduled(policy: Policy, times: tuple[int, ...], rounds: int, optima: tuple[int, ...] = ()) -> Run:
-    """Clients (x - b_i)^2 / 2 from x = 1 with time-based weights, exact gradients and steps of 1/4."""
+    """Return clients (x - b_i)^2 / 2 from x = 1 with time-based weights, full gradients and steps of 1/4."""
     clients = len(times)
     problem = quadratics([[["1"]]] * clients, [[b] for b in optima or (0,) * clients], [1], eta="1/4").engine.problem
     clock = Clock(policy, tuple(fmpq(time) for time in times))
@@ -46,12 +46,12 @@ def scheduled(policy: Policy, times: tuple[int, ...], rounds: int, optima: tuple
 
 
 def cycle(ties: Ties, times: tuple[int, ...], rounds: int) -> Run:
-    """Asynchronous clients with the optima 0 and 1 in turn."""
+    """Return asynchronous clients with the optima 0 and 1 in turn."""
     return scheduled(Asynchronous(ties), times, rounds, tuple(i % 2 for i in range(len(times))))
 
 
 def sampled(law: Participation, times: tuple[int, ...] = (1, 3)) -> Run:
-    """Clients (x + 1)^2 / 2 and (x - 1)^2 / 2 in turn, in synchronous rounds."""
+    """Return clients (x + 1)^2 / 2 and (x - 1)^2 / 2 in turn, in synchronous rounds."""
     clients = len(times)
     problem = quadratics(
         [[["1"]]] * clients, [[(-1) ** (i + 1)] for i in range(clients)], [2], eta="1/4"
@@ -72,7 +72,7 @@ def holds(name: str, run: Run) -> bool | None:
 
 @pytest.mark.parametrize("name", CLOSED_FORMS)
 def test_closed_forms_are_about_single_reports(name: str) -> None:
-    """One client reports per update: the closed forms hold, and say nothing of simultaneous reports."""
+    """With one report per update the closed forms hold; with simultaneous reports they do not apply."""
     assert holds(name, cycle("one-by-one", (1, 1), 4)) is True
     found = check(CLAIMS[name], cycle("together", (1, 1), 2))
     assert not found.applicable
@@ -80,7 +80,7 @@ def test_closed_forms_are_about_single_reports(name: str) -> None:
 
 
 def test_simultaneous_reports_break_every_closed_form() -> None:
-    """Two clients that always report together run synchronous FedAvg; no part of the claim is true of them."""
+    """Two clients that always report together run synchronous FedAvg, and violate every closed form."""
     claim, run = CLAIMS["algorithm-1.ties"], cycle("together", (1, 1), 2)
     assert len(claim.relations) == 5
     for relation in claim.relations:
@@ -113,7 +113,7 @@ def test_the_constant_of_the_staleness() -> None:
 
 
 def test_fedfix_counts_from_zero() -> None:
-    """Clients that report in every update are not stale, and identical ones may still report in every third only."""
+    """Clients that report in every update have staleness zero; with short intervals even equal clients skip updates."""
     prompt, late = scheduled(FedFix(fmpq(2)), (1, 2), 2), scheduled(FedFix(fmpq(1)), (3, 3), 3)
     assert [q.largest_staleness.measure(run) for run in (prompt, late)] == [0, 2]
     assert [q.window.measure(run) for run in (prompt, late)] == [1, 3]
@@ -134,7 +134,7 @@ def test_speed_ratios_are_rounded() -> None:
 
 
 def test_remaining_times_of_a_round() -> None:
-    """Times 1 and 2, one by one: the last and the first to be done at the start of each round."""
+    """For times 1 and 2, one by one, the remaining times agree by hand."""
     run = cycle("one-by-one", (1, 2), 3)
     assert q.largest_remaining_time.measure(run).ravel().tolist() == [2, 1, 1]
     assert q.least_remaining_time.measure(run).ravel().tolist() == [1, 1, 0]
@@ -176,7 +176,7 @@ def test_short_intervals_make_the_bound_of_fedfix_the_larger_one(length: str) ->
 
 
 def test_enclosures_contain_the_floats() -> None:
-    """The chances of exponential clocks are the same in both arithmetics, and those of the formula."""
+    """Report probabilities of exponential clocks agree in both arithmetics, and with the formula."""
     run = scheduled(FedFix(fmpq(1)), (1, 3), 3)
     chances = q.report_chance.measure(run.as_floats())[0, 0]
     assert chances.tolist() == pytest.approx([1 - math.exp(-1), 1 - math.exp(-1 / 3)], rel=1e-14)
@@ -200,14 +200,14 @@ def _report_frequencies(policy: Policy, updates: int) -> Array:
     ids=["fedfix", "async"],
 )
 def test_exponential_clocks_report_as_said(policy: Policy, chances: list[float]) -> None:
-    """Drawn schedules agree, within four standard errors, with the chances that the claims rest on."""
+    """Sampled schedules agree with the probabilities of the claims within four standard errors."""
     updates = 4000
     for found, chance in zip(_report_frequencies(policy, updates), chances, strict=True):
         assert abs(found - chance) <= 4 * math.sqrt(chance * (1 - chance) / updates)
 
 
 def test_the_closed_form_of_fedfix_needs_fixed_times() -> None:
-    """Times 1 and 3, interval 1: shares 0.4273 and 0.5727 for exponential times in place of one half."""
+    """For exponential times 1 and 3 with interval 1 the normalised weights are 0.4273 and 0.5727."""
     run = scheduled(FedFix(fmpq(1)), (1, 3), 3)
     assert holds("hardware", run) is False
     assert holds("eq-40", run) is True
@@ -218,7 +218,7 @@ def test_the_closed_form_of_fedfix_needs_fixed_times() -> None:
 
 
 def test_the_window_term_lost_a_factor() -> None:
-    """In (38) and (42) the window enters K times too small: as 1/sqrt(K N), for sqrt(K/N)."""
+    """In (38) and (42) the window term is too small by a factor of K: 1/sqrt(K N) instead of sqrt(K/N)."""
     for substituted, printed in (
         (asynchronous.async_substituted, asynchronous.async_epsilon),
         (fedfix.substituted, fedfix.fedfix_epsilon),
@@ -298,7 +298,7 @@ def test_the_expected_time_of_a_round() -> None:
 
 
 def test_a_round_with_too_many_outcomes_is_not_enumerated() -> None:
-    """Ten of twenty clients: 184,756 outcomes, and an answer at once."""
+    """Ten of twenty clients have 184,756 outcomes, which are not enumerated."""
     run = sampled(Uniform(10), tuple(range(1, 21)))
     found = check(CLAIMS["sampling.unbiased.time"], run)
     assert not found.applicable
@@ -317,7 +317,7 @@ def test_moments_of_sampled_weights() -> None:
 
 
 def test_the_fastest_clients_have_an_optimum_of_their_own() -> None:
-    """The faster of the clients (x + 1)^2/2 and (x - 1)^2/2 leads to -1, a gap of 1/2; both together lead to 0."""
+    """The faster of the clients (x + 1)^2/2 and (x - 1)^2/2 leads to -1 with gap 1/2; both lead to 0."""
     one, both = sampled(Uniform(1)), sampled(Uniform(2))
     assert [q.fastest_gap.measure(run) for run in (one, both)] == [fmpq(1, 2), 0]
     assert [q.fastest_gradient.measure(run) for run in (one, both)] == [1, 0]
@@ -334,7 +334,7 @@ def test_biased_sampling_may_keep_the_optimum() -> None:
 
 
 def test_noise_of_mini_batches_depends_on_the_model() -> None:
-    """Additive noise has the same law everywhere; the bound for sampled clients asks for that."""
+    """The bound for sampled clients needs additive noise, whose distribution does not depend on the model."""
     data = ClientData((RATIONAL.array([[1], [2]]),), (RATIONAL.array([0, 1]),))
     batches = least_squares(data, RATIONAL.array([1]), batch=1)
     additive = quadratics([[["1"]]], [[0]], [1], eta="1/64", deviation=1).engine
@@ -345,13 +345,13 @@ def test_noise_of_mini_batches_depends_on_the_model() -> None:
 
 
 def test_unbiased_updates_are_seen() -> None:
-    """Every client in every round has q_i(n) = p_i; asynchronous clients have not."""
+    """Full participation has q_i(n) = p_i; asynchronous clients do not."""
     assert unbiased_updates.failure(sampled(Uniform(1))) is None
     assert unbiased_updates.failure(cycle("one-by-one", (1, 2), 3)) is not None
 
 
 def test_every_refuted_print_has_its_repair() -> None:
-    """The repair is supported and stands right behind."""
+    """Every refuted claim is followed by a supported correction."""
     ordered: list[Claim] = list(CLAIMS.values())
     for claim, following in zip(ordered, [*ordered[1:], None], strict=True):
         if claim.verdict == "refuted":

@@ -40,13 +40,13 @@ FAMILY_SAMPLE = range(0, 210, 3)
 
 
 def units(optima: list[int], start: int) -> tuple[object, object, object]:
-    """Hessians, linear terms and start of clients with unit curvature in one dimension."""
+    """Return Hessians, linear terms and start of clients with unit curvature in one dimension."""
     linear = RATIONAL.array(optima)[:, None]
     return linear[..., None] * 0 + 1, linear, RATIONAL.array([start])
 
 
 def pairs(step_size: str, rounds: int) -> Run:
-    """Example 1 with optima 1 and -1 from 1, one local step."""
+    """Return Example 1 with optima 1 and -1 from 1, one local step."""
     problem = quadratic(*units([1, -1, 1, -1], 1))  # type: ignore[arg-type]
     clock = Clock(FedBuff(2, "one-by-one"), (fmpq(1),) * 4)
     half = RATIONAL.array(["1/2"] * 4)
@@ -55,7 +55,7 @@ def pairs(step_size: str, rounds: int) -> Run:
 
 
 def turns(first: str, second: str, step_size: str, rounds: int) -> Run:
-    """Example 2 with optima 1 and -1 from 2, one local step."""
+    """Return Example 2 with optima 1 and -1 from 2, one local step."""
     problem = quadratic(*units([1, -1], 2))  # type: ignore[arg-type]
     clock = Clock(Asynchronous("one-by-one"), (fmpq(1),) * 2)
     weights = RATIONAL.array([first, second])
@@ -64,7 +64,7 @@ def turns(first: str, second: str, step_size: str, rounds: int) -> Run:
 
 
 def models(run: Run) -> list[fmpq]:
-    """The server's models of a run without noise, in one dimension."""
+    """Return the server's models of a run without noise, in one dimension."""
     return [model[0] for model in run.trajectory.server_mean]
 
 
@@ -73,14 +73,14 @@ def models(run: Run) -> list[fmpq]:
 
 @cache
 def sampled_for_long() -> Run:
-    """At the step size of (98): one of two clients, 128 steps of 1/(48 * 128 * 3 * 16) in each of 34 rounds."""
+    """Return a long run at the step size of (98): one of two clients, 128 steps of 1/(48 * 128 * 3 * 16), 34 rounds."""
     return one_of_two(128, 34, fmpq(1, 294912), 16)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["thm-1.explicit", "sampling.unbiased.bound"])
 def test_sampled_clients_with_many_local_steps_break_theorem_1(name: str) -> None:
-    """Its conditions are met, and its bound is not."""
+    """The conditions of Theorem 1 hold, and its bound does not."""
     run = sampled_for_long()
     assert theorem_step_size.failure(run) is None
     assert model_free_noise.failure(run) is None
@@ -92,7 +92,7 @@ def test_sampled_clients_with_many_local_steps_break_theorem_1(name: str) -> Non
 
 @pytest.mark.parametrize("step_size", ["1/10", "1/4", "1/2", "9/10"])
 def test_example_1_converges_for_phi_between_zero_and_one(step_size: str) -> None:
-    """As fast as the larger root of r^2 - r + phi says, and the energy is multiplied by phi at every update."""
+    """The rate is the larger root of r^2 - r + phi, and the energy is multiplied by phi in every update."""
     run, chosen = pairs(step_size, 40), RATIONAL.number(step_size, "phi")
     path = models(run)
     real = float(FLOAT.number(chosen, "phi"))
@@ -109,7 +109,7 @@ def test_example_1_converges_for_phi_between_zero_and_one(step_size: str) -> Non
 
 
 def test_the_energy_of_example_1_is_measured_from_the_optimum() -> None:
-    """Optima 3 and 1 from 3 are the optima 1 and -1 from 1, moved by 2: so are all models, and no error."""
+    """With optima 3 and 1 from 3 the models are translated by 2, and the errors are equal."""
     run = pairs("1/4", 6)
     moved = Run(quadratic(*units([3, 1, 3, 1], 3)), run.algorithm)  # type: ignore[arg-type]
     assert models(moved) == [model + 2 for model in models(run)]
@@ -118,7 +118,7 @@ def test_the_energy_of_example_1_is_measured_from_the_optimum() -> None:
 
 
 def test_example_1_grows_at_a_large_step_and_turns_in_circles_at_one() -> None:
-    """For phi = 3/2 the errors are 1, -1/2, -2, ...; for phi = 1 they come back after six updates."""
+    """For phi = 3/2 the errors are 1, -1/2, -2, ...; for phi = 1 they have period six."""
     large = models(pairs("3/2", 24))
     assert large[:4] == [fmpq(1), fmpq(-1, 2), fmpq(-2), fmpq(-5, 4)]
     assert abs(large[-1]) > 10
@@ -208,7 +208,7 @@ def test_no_step_size_makes_both_ends_of_the_bound_small() -> None:
 
 
 def exponents() -> list[sp.Expr]:
-    """The exponents of N in the terms of Theorem 3's bound, for eta_l = N^-c, tau = N^b and W = N^a."""
+    """Return the exponents of N in the terms of Theorem 3's bound, for eta_l = N^-c, tau = N^b and W = N^a."""
     terms = sp.Add.make_args(sp.expand(BOUND))
     powers = [term.as_powers_dict() for term in terms]
     return [powers_of[N] - c * powers_of[eta_l] + b * powers_of[tau] + a * powers_of[W] for powers_of in powers]
@@ -241,14 +241,14 @@ FAMILIES = {
 
 @pytest.mark.parametrize("assumption", FAMILIES, ids=lambda assumption: assumption.name)
 def test_families_are_made_of_what_they_are_meant_for(assumption: Assumption) -> None:
-    """Nearly all instances satisfy the assumption; in the others both types of clients happen to coincide."""
+    """Nearly all instances satisfy the assumption; in the others both types of clients coincide."""
     failures = [failure for n in FAMILY_SAMPLE if (failure := assumption.failure(FAMILIES[assumption](n))) is not None]
     assert set(failures) <= {"a type does not have half of the weight of an update"}
     assert len(failures) <= len(FAMILY_SAMPLE) // 20
 
 
 def test_turns_are_recognised() -> None:
-    """Runs that end within a window, and more clients, are no example of turns."""
+    """Runs that end within a window, and more clients, do not count as turns."""
     odd = turns("1/2", "1", "1/2", 3)
     assert turns_of_clients.failure(odd) == "the clients do not take turns for whole windows"
     assert turns_of_clients.failure(pairs("1/2", 4)) == "there are not 2 clients"

@@ -1,4 +1,4 @@
-"""The proofs of Theorems 1 and 2 with asynchronous clients: counterexamples by hand, and what follows from what."""
+"""The proofs of Theorems 1 and 2 with asynchronous clients: counterexamples by hand, and implications."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Samples:
     """One client with the samples x = 1 and x = 2 of the losses (x w)^2, from 1, mini-batches of one."""
 
     def run(self) -> Run:
-        """In rationals."""
+        """Return the run in rationals."""
         data = ClientData((RATIONAL.array([[1], [2]]),), (RATIONAL.array([0, 0]),))
         problem = least_squares(data, RATIONAL.array([1]), batch=1)
         return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 100)))
@@ -42,17 +42,17 @@ class Samples:
 
 @dataclass(frozen=True)
 class RareSample:
-    """One client with 40 samples, of which one has the loss (x w)^2 / 2 with x = 1 and the others none."""
+    """One client with 40 samples, of which one has the loss (x w)^2 / 2 with x = 1 and the others zero."""
 
     def run(self) -> Run:
-        """In rationals."""
+        """Return the run in rationals."""
         return rare_sample(40, 1)
 
 
 OPPOSITE = Setup(minimisers=(1, -1), start=0)
 """Gradients -1 and 1, weights 1/2 each."""
 ONE_OF_TWO = Setup(minimisers=(1, -1), start=0, local_steps=2, participation=Uniform(1))
-"""One of them alone, two steps of 1/4: to 1/4 or -1/4, then to 7/16 or -7/16."""
+"""Run of one of the two clients with two steps of 1/4: to 1/4 or -1/4, then to 7/16 or -7/16."""
 OVERSHOOT = Setup(local_steps=2, server_step=20)
 """A client goes from 1 to 3/4, the virtual iterate to -4."""
 SLOW = Setup(weights=["1/2"], variance=1)
