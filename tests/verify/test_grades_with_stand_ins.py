@@ -20,6 +20,7 @@ from verify.grade import battery as batteries
 from verify.grade import bound, counterexample, in_notebook, own
 from verify.grade.battery import Battery, Trial
 from verify.grade.looseness import Looseness, _slacks
+from verify.grade.same import _agree
 
 CLAIM = Claim(id="t:graded", lhs=eta, rhs=L, where=WHERE)
 DOUBLED: Any = ((eta, "grows"),)
@@ -212,6 +213,20 @@ def test_orderings_of_quantities_bound_their_values() -> None:
     assert L - gap in list(_slacks(claim, (L, gap, distance)))
     assert L * distance**2 / 2 - gap in list(_slacks(claim, (L, gap, distance)))
     assert list(_slacks(claim, (L, gap))) == [L - gap]
+
+
+def test_numbers_agree_relative_to_their_size() -> None:
+    """Up to the last digits, large and small; a number without a value agrees with another one alone."""
+    x = sp.Symbol("x", positive=True)
+    at = {x: sp.Rational(3)}
+    large, small = sp.Integer(10) ** 60 * x, sp.Rational(1, 10**60) * x
+    assert _agree(large, large + 1, at)
+    assert not _agree(large, 2 * large, at)
+    assert _agree(small, small, at)
+    assert not _agree(small, 2 * small, at)
+    root = sp.sqrt(-x)
+    assert _agree(root, root, at)
+    assert not _agree(root, x, at)
 
 
 def _graded(points: float | None, of: float) -> Any:

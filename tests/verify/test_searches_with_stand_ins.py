@@ -85,6 +85,16 @@ def test_violations_that_no_exact_check_decides(state: Any, monkeypatch: pytest.
     assert (state.violation.table, state.violation.score, state.left_open) == ({"written": 2}, 0.75, 3)
 
 
+def test_arithmetic_of_a_search(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rates in floats; short runs in what is quick nearby, and in that of the reach elsewhere."""
+    monkeypatch.setattr(search_state, "quick", lambda _: RATIONAL)
+    assert state._arithmetic({}) is RATIONAL
+    state.reach = search_state.FAR
+    assert state._arithmetic({}) is FLOAT
+    state.reach, state.claim = search_state.NEAR, SimpleNamespace(rate=1)
+    assert state._arithmetic({}) is FLOAT
+
+
 def test_the_best_run_is_one_that_moves(state: Any) -> None:
     """The claim holds on it; a run that moves comes before one that does not, whatever the scores."""
     for table, found, kept in (
