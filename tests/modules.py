@@ -13,7 +13,7 @@ FLOORS = ("report", "verify", "fedtheory")
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module by its dotted name."""
+    """Return every module by its dotted name."""
     found = {}
     for path in (path for floor in FLOORS for path in (ROOT / floor).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -23,7 +23,7 @@ def modules() -> dict[str, Path]:
 
 @cache
 def imports(name: str, *, hints: bool = False) -> frozenset[str]:
-    """The modules of the project that a module imports, at the top or inside functions; with or without type hints."""
+    """Return the project modules that a module imports, at the top or inside functions; with or without type hints."""
     tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
     guarded = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
@@ -42,7 +42,7 @@ def _name_it(node: ast.AST) -> Iterator[str]:
 
 
 def reached(start: str, *, not_through: frozenset[str] = frozenset()) -> set[str]:
-    """A module and all that it imports, directly or not, but for some and what only they import."""
+    """Return a module and all of its direct and indirect imports, except through some modules."""
     found, todo = {start}, [start]
     while todo:
         new = (imports(todo.pop()) & modules().keys()) - found - not_through

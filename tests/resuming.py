@@ -1,4 +1,4 @@
-"""Notes the tests that have passed on the code as it is, so that hours of tests go on where they were stopped."""
+"""Pytest plugin that records passed tests for the present code, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 _MADE = ("build", "dist", "site", "reference", "__pycache__")
-"""Folders of results; those whose names begin with a dot are no code either."""
+"""Folders of results, which are ignored like hidden folders."""
 _PASSED = "passed"
 """Key under which a worker receives the names."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the choice to go on where the last run ended."""
+    """Add the option to resume the last run."""
     parser.addoption("--resume", action="store_true", help="leave out tests that have passed on the code as it is")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers what notes the tests that pass, if asked."""
+    """Register the recording plugin if the option is given."""
     if config.getoption("--resume"):
         config.pluginmanager.register(Resuming(config), "resumed")
 
 
 class Resuming:
-    """Leaves out tests that have passed, and appends each that passes to a file named by a digest of the code."""
+    """Deselect tests that have passed, and append each passing test to a file named by a digest of the code."""
 
     def __init__(self, config: pytest.Config) -> None:
         received: dict[str, Any] | None = getattr(config, "workerinput", None)
@@ -38,28 +38,28 @@ class Resuming:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Gives each worker the names, so that all collect the same tests."""
+        """Send the names to each worker, so that all collect the same tests."""
         node.workerinput[_PASSED] = sorted(self.passed)
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leaves out what has passed."""
+        """Deselect tests that have passed."""
         left_out = [item for item in items if item.nodeid in self.passed]
         items[:] = [item for item in items if item.nodeid not in self.passed]
         if left_out:
             config.hook.pytest_deselected(items=left_out)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Notes a test that has passed at once: the next one may be stopped."""
+        """Record a passed test at once, in case the next one is interrupted."""
         if self.file is not None and report.when == "call" and report.passed:
             with self.file.open("a") as file:
                 file.write(f"{report.nodeid}\n")
 
     def pytest_report_header(self) -> str:
-        """Says how many tests are left out, and where they are noted."""
+        """Report the number of deselected tests, and the file that lists them."""
         return f"resuming: {len(self.passed)} tests have passed on this code; {self.file} notes them"
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Counts as success that nothing was left to do."""
+        """Treat a run without remaining tests as a success."""
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.passed:
             session.exitstatus = pytest.ExitCode.OK
 
@@ -69,12 +69,12 @@ def _file_of(config: pytest.Config) -> Path:
 
 
 def read_names(file: Path) -> Iterable[str]:
-    """Names of the tests that a file notes; none where it is missing."""
+    """Return the names of tests in a file; none if it is missing."""
     return file.read_text().splitlines() if file.exists() else []
 
 
 def digest_tree(root: Path) -> str:
-    """Digest of all files of a checkout but results, and of what multiplies random cases."""
+    """Return a digest of all files of a checkout except results, and of the factor for random cases."""
     digest = hashlib.sha256(os.environ.get("FUZZ", "1").encode())
     for file in sorted(_files_in(root)):
         digest.update(f"\n{file.relative_to(root)}\n".encode())

@@ -1,4 +1,4 @@
-"""The table of benchmarks in the documentation is what a run of them writes."""
+"""The table of benchmarks in the documentation has the format of the writing script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def writer() -> ModuleType:
-    """The script that writes the table."""
+    """Return the script that writes the table."""
     spec = importlib.util.spec_from_file_location("table", ROOT / "tests/benchmarks/table.py")
     assert spec is not None
     assert spec.loader is not None
@@ -39,7 +39,7 @@ def test_rows() -> None:
 
 
 def test_rows_of_other_runs_stay() -> None:
-    """A run of some benchmarks changes the rows that it measures, and adds those that are new."""
+    """A run updates the rows that it measures, adds new ones, and keeps the others."""
     module = writer()
     before = module.table({("one", "another"): "3 times faster", ("two", "others"): "exponent 0.50"})
     page = f"above\n{module.BEGIN}\n\n{before}\n\n{module.END}\nbelow"
@@ -52,7 +52,7 @@ def test_rows_of_other_runs_stay() -> None:
 
 
 def test_the_page_has_a_place_for_them() -> None:
-    """Writing a table twice leaves one, and nothing else is changed."""
+    """Writing a table twice leaves one, and changes nothing else."""
     page, module = (ROOT / "docs/explanation/costs.md").read_text(encoding="utf-8"), writer()
     once = module.written(page, "| rows |")
     assert module.written(once, "| rows |") == once
@@ -61,6 +61,6 @@ def test_the_page_has_a_place_for_them() -> None:
 
 
 def test_a_page_without_marks() -> None:
-    """There the table has no place."""
+    """A page without marks is an error."""
     with pytest.raises(ValueError, match="expected the lines"):
         writer().written("nothing", "| rows |")

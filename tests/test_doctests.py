@@ -1,4 +1,4 @@
-"""The examples in public docstrings give what they show."""
+"""The examples in public docstrings are correct."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ WITH_EXAMPLES = sorted(name for name, path in modules().items() if "    >>> " in
 
 
 def test_the_commands_have_examples() -> None:
-    """Otherwise nothing would be run here."""
+    """Public commands have examples, so that the next test is not vacuous."""
     assert {"fedtheory.api.commands", "fedtheory.api.problems"} <= set(WITH_EXAMPLES)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples(name: str) -> None:
-    """Every line after >>> is run, and what it prints is compared."""
+    """Every line after >>> is run, and its output is compared."""
     found = doctest.testmod(importlib.import_module(name))
     assert found.attempted > 0
     assert found.failed == 0

@@ -1,4 +1,4 @@
-"""The documentation tells the truth: its run files, claims and tables are tried, and its links lead somewhere.
+"""The documentation is correct: its run files, claims, tables and links are tested.
 
 The tutorials are run when the site is built (`make docs`).
 """
@@ -27,25 +27,25 @@ from verify.sweeps import conduct, read_results, read_spec
 
 DOCS = Path(__file__).parent.parent / "docs"
 MADE = {f"reference/{name}.md" for name in ("commands", "run-file", "algorithms", "quantities", "assumptions", "json")}
-"""Pages that exist once the site is built."""
+"""Pages that exist only in the built site."""
 PAGES = sorted({str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} - MADE)
 
 
 @cache
 def text_of(page: str) -> str:
-    """The text of a page."""
+    """Return the text of a page."""
     return (DOCS / page).read_text(encoding="utf-8")
 
 
 def block(page: str, language: str, marker: str) -> str:
-    """The code block of a page, in that language, which contains a marker."""
+    """Return the code block of a page in a language that contains a marker."""
     blocks = re.findall(r"```(\w+)\n(.*?)```", text_of(page), re.DOTALL)
     return next(text for name, text in blocks if name == language and marker in text)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_leads_somewhere(page: str) -> None:
-    """To another page, to one that is made from the code, or to a section of one."""
+    """Links lead to an existing page, a generated page, or a section."""
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text_of(page)):
         found = (DOCS / page).parent / target
         is_made = str(found.resolve().relative_to(DOCS)) in MADE
@@ -53,14 +53,14 @@ def test_every_link_leads_somewhere(page: str) -> None:
 
 
 def test_the_clock_runs() -> None:
-    """The run file with a clock is one, and its error falls."""
+    """The run file with a clock is valid, and its error decreases."""
     run = parse_run(tomllib.loads(block("how-to/algorithms.md", "toml", "# clock.toml")), RATIONAL)
     assert run.algorithm.schedule.times[-1] == 12
     assert run.trajectory.server_suboptimality[-1] < run.trajectory.server_suboptimality[0] / 10
 
 
 def test_the_algorithms_of_ones_own_run(tmp_path: Path) -> None:
-    """They are named as the page says, and a parameter is a key of the run file."""
+    """Algorithms have the names on the page, and a parameter is a key of the run file."""
     own = [block("how-to/algorithms.md", "python", name) for name in ("halves = ", "shrinking = ")]
     (tmp_path / "mine.py").write_text("\n".join(own))
     problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
@@ -72,7 +72,7 @@ def test_the_algorithms_of_ones_own_run(tmp_path: Path) -> None:
 
 
 def test_the_assumptions_of_ones_own_hold_as_they_say() -> None:
-    """They hold on a run with two clients and exact gradients, and each fails where its statement is false."""
+    """User-defined assumptions hold on a run with full gradients, and fail where their statements are false."""
     space: dict[str, Any] = {}
     exec(block("how-to/claims.md", "python", "few = "), space)
     algorithm = {"local_step_size": "1/2", "rounds": 1}
@@ -111,7 +111,7 @@ SHARPENED = {
 
 
 def test_quantities_of_ones_own_have_their_values(tmp_path: Path) -> None:
-    """Each is what it says, from the errors at the local steps of an exact run, and the claim is checked."""
+    """User-defined quantities have the described values on an exact run, and their claim is checked."""
     (tmp_path / "own.py").write_text(block("how-to/claims.md", "python", "# own.py"))
     own = runpy.run_path(str(tmp_path / "own.py"))
     problem = {"kind": "quadratic", "hessians": [[["1"]], [["1/2"]]], "linear": [["1"], ["-1"]], "start": ["2"]}
@@ -122,7 +122,7 @@ def test_quantities_of_ones_own_have_their_values(tmp_path: Path) -> None:
     mean = sum(weight * error for weight, error in zip(weights, errors.ravel(), strict=True)) / sum(weights)
     assert own["error"].on(run) == mean
     assert (own["summed"].on(run) == errors.sum(axis=1, keepdims=True)).all()
-    # The gradients are x - 1 and x/2 + 1, and the minimiser of their mean is zero.
+    # The gradients are x - 1 and x/2 + 1, and their average is zero at the minimiser zero.
     server, farthest = Fraction(2), []
     for _ in range(2):
         models = [server, server]
@@ -138,7 +138,7 @@ def test_quantities_of_ones_own_have_their_values(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("theorem", SHARPENED)
 def test_the_sharpened_terms_are_those_that_are_proved(theorem: str) -> None:
-    """The two terms of a row differ as the bounds of the registry do, and both bounds are proved."""
+    """The terms of a row differ like the bounds of the registry, and both bounds are proved."""
     sharper = find(SHARPENED[theorem])
     printed = find(str(sharper.sharpens))
     assert prove(sharper).verdict == prove(printed).verdict == "proved"

@@ -1,4 +1,4 @@
-"""Every example prints what its last lines say."""
+"""Every example prints its last lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
 def test_there_are_ten_short_ones() -> None:
-    """A question at the top, and an answer that fits on a screen."""
+    """There are ten examples, each with a question and an answer that fits on a screen."""
     assert len(EXAMPLES) == 10
     for file in EXAMPLES:
         code, _, _ = file.read_text(encoding="utf-8").partition("\n# It prints:\n")
@@ -21,7 +21,7 @@ def test_there_are_ten_short_ones() -> None:
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_example(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The lines after the code are its output, but for spaces at the ends of lines."""
+    """The comment at the end of the file is its output, up to trailing spaces."""
     if "frame" in file.read_text(encoding="utf-8"):
         pytest.importorskip("pandas")
     runpy.run_path(str(file))

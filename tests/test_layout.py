@@ -1,4 +1,4 @@
-"""The layout: twelve chapters under three floors, imports that go down only, and papers never imported by name."""
+"""The layout: twelve chapters under three floors, downward imports, and no paper imported by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = ROOT / "docs/explanation/structure.md"
 FREE = {"errors", "plain_names", "process", "shown", "workers"}
 """Modules that every chapter may import."""
 ABOVE = {"api", "cli"}
-"""The chapters that know all floors: the commands as functions, and the command line."""
+"""The chapters that may import all floors: the commands as functions, and the command line."""
 
 
 def _chapter(module: str) -> str | None:
@@ -48,7 +48,7 @@ def test_the_picture_has_every_chapter() -> None:
 
 @pytest.mark.parametrize("chapter", chapters())
 def test_a_chapter_uses_what_it_says(chapter: str) -> None:
-    """Its docstring names the chapters that it imports, all of them lower ones; type hints count."""
+    """The docstring of a chapter names its imported chapters, all lower ones; type hints count."""
     doc = importlib.import_module(f"fedtheory.{chapter}").__doc__ or ""
     said = re.search(r"^Uses ([^.]*)\.$", doc, re.M)
     assert said, f"the docstring of {chapter} does not say what it uses"
@@ -57,7 +57,7 @@ def test_a_chapter_uses_what_it_says(chapter: str) -> None:
 
 
 NOTATION = {"admitted", "collected", "expressions", "forms", "numbers", "quotients", "signs"}
-"""Modules of the kernel that read SymPy's trees, or write them; the others know symbols, numbers and forms alone."""
+"""Modules of the kernel that process SymPy expressions; the others use symbols, numbers and forms only."""
 
 
 def test_where_the_kernel_reads_notation() -> None:
@@ -66,18 +66,18 @@ def test_where_the_kernel_reads_notation() -> None:
 
 
 FACADES = {"fedtheory", "fedtheory.kernel"}
-"""Packages whose type hints say which names they load on first use."""
+"""Packages whose type hints declare names that are imported on first use."""
 
 
 def test_no_circle() -> None:
-    """No module is imported, directly or not, by one that it imports; type hints count."""
+    """No module imports itself through others; type hints count."""
     used = {name: imports(name, hints=name not in FACADES) & modules().keys() for name in modules()}
     TopologicalSorter(used).prepare()
 
 
 @pytest.mark.parametrize("number", range(len(FLOORS)), ids=FLOORS)
 def test_floors_do_not_look_up(number: int) -> None:
-    """The report knows verify, and verify the theory; only the commands know all of them."""
+    """The report imports verify, and verify the core, but not conversely; the commands import all."""
     above = set(FLOORS[:number])
     for name in modules():
         if name.split(".")[0] == FLOORS[number] and _chapter(name) not in ABOVE:
@@ -85,7 +85,7 @@ def test_floors_do_not_look_up(number: int) -> None:
 
 
 def test_nobody_imports_a_paper_by_name() -> None:
-    """Content of a paper's folder is found, not named: another paper has the same rights."""
+    """Contents of papers are discovered, so that no module imports a paper by name."""
     outside = [name for name in modules() if _chapter(name) != "sources"]
     named = {name: {f for f in imports(name, hints=True) if f.startswith("fedtheory.sources.")} for name in outside}
     assert not {name: found for name, found in named.items() if found}
@@ -93,7 +93,7 @@ def test_nobody_imports_a_paper_by_name() -> None:
 
 @pytest.mark.parametrize("name", sorted(name for name in modules() if _chapter(name) == "sources"))
 def test_symbols_hide_no_other_import(name: str) -> None:
-    """Modules of a paper share its symbols, by a star; what they import by name from elsewhere is not overwritten."""
+    """A star import of a paper's symbols does not overwrite other imported names."""
     module = importlib.import_module(name)
     for node in ast.parse(modules()[name].read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
@@ -118,7 +118,7 @@ STILL_NAMED = {"fedtheory.planner.coverage", "fedtheory.proofs.restarts"}
 
 
 def test_the_theory_names_no_quantity_of_one_paper() -> None:
-    """A paper's folder `quantities` is found there; on this floor only the paper names its content."""
+    """Outside of a paper no module of the core names its quantities."""
     own = {name for module in modules_of_papers("quantities") for name in vars(module) if name in q.__all__}
     own -= {name for module in modules_in(q) for name in vars(module)}
     naming = set()
@@ -132,7 +132,7 @@ def test_the_theory_names_no_quantity_of_one_paper() -> None:
 
 
 def test_the_vocabulary_needs_no_statement_of_a_paper() -> None:
-    """Quantities, signs, contexts and instances of papers load without their claims."""
+    """Quantities, signs, contexts and instances of papers are imported without their claims."""
     code = "import sys, fedtheory.proofs, verify.instances; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = {name for name in found.stdout.split() if name.startswith("fedtheory.sources.")}

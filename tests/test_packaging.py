@@ -1,4 +1,4 @@
-"""The wheel and the source distribution: complete, typed, and usable without any optional extra."""
+"""The wheel and the source distribution are complete, typed, and usable without optional extras."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 HOMES = {"fedtheory": "fedtheory", "verify": "fedtheory/_floors/verify", "report": "fedtheory/_floors/report"}
-"""Places of the three packages in a wheel."""
+"""Paths of the three packages in a wheel."""
 VERSIONS = ("3.11", "3.12", "3.13")
 RUN = """
 [problem]
@@ -50,7 +50,7 @@ EXTRAS = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the source distribution of the files under version control."""
+    """Return a folder with the wheel and the source distribution of the files under version control."""
     folder = tmp_path_factory.mktemp("build")
     source = folder / "source"
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
@@ -63,13 +63,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def of_kind(folder: Path, ending: str) -> Path:
-    """The one file with an ending."""
+    """Return the only file with a suffix."""
     (found,) = folder.glob(f"*{ending}")
     return found
 
 
 def test_the_wheel_is_complete(built: Path) -> None:
-    """Every module, template and counterexample is in it, and each package says that it is typed."""
+    """The wheel contains every module, template and counterexample, and type markers."""
     names = set(zipfile.ZipFile(of_kind(built, ".whl")).namelist())
     for floor, home in HOMES.items():
         assert f"{home}/py.typed" in names
@@ -78,13 +78,13 @@ def test_the_wheel_is_complete(built: Path) -> None:
 
 
 def test_the_wheel_takes_one_name(built: Path) -> None:
-    """Other distributions may have a `verify` or a `report` in the same folder."""
+    """The wheel uses one top-level name, since other distributions may have a `verify` or a `report`."""
     names = {name.partition("/")[0] for name in zipfile.ZipFile(of_kind(built, ".whl")).namelist()}
     assert {name for name in names if not name.endswith(".dist-info")} == {"fedtheory", "fedtheory-floors.pth"}
 
 
 def test_the_source_distribution_has_the_tests(built: Path) -> None:
-    """Who has the sources can test them."""
+    """The source distribution contains the tests."""
     with tarfile.open(of_kind(built, ".tar.gz")) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {
@@ -102,7 +102,7 @@ def test_the_source_distribution_has_the_tests(built: Path) -> None:
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def command(request: pytest.FixtureRequest, built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command of the wheel, installed without extras for one version of Python."""
+    """Return the command of the wheel, installed without extras for one version of Python."""
     python = shutil.which(f"python{request.param}")
     if python is None or subprocess.run([python, "--version"], capture_output=True, check=False).returncode:
         pytest.skip(f"there is no Python {request.param} here")
@@ -124,7 +124,7 @@ def typed(command: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_commands_work_without_extras(command: Path) -> None:
-    """Claims, runs, checks, proofs, searches and assignments need nothing optional."""
+    """Claims, runs, checks, proofs, searches and assignments work without optional packages."""
     for arguments in (
         ["claims"],
         ["show", "lecture27:lemma-4"],
@@ -161,7 +161,7 @@ packages = ["verify", "report"]
 
 
 def _foreign(folder: Path) -> Path:
-    """The sources of a distribution that has a `verify` and a `report` of its own."""
+    """Create the sources of a distribution with packages `verify` and `report`."""
     for floor in ("verify", "report"):
         (folder / floor).mkdir(parents=True)
         (folder / floor / "__init__.py").write_text("OWNER = 'foreign'\n")
@@ -172,7 +172,7 @@ def _foreign(folder: Path) -> Path:
 
 @pytest.fixture(params=["wheel", "editable"])
 def crowded(request: pytest.FixtureRequest, built: Path, tmp_path: Path) -> Path:
-    """The Python of an environment in which another distribution has both names; dependencies are this one's."""
+    """Return the Python of an environment in which another distribution has both names."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     python = tmp_path / "venv/bin/python"
     asked = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
@@ -186,7 +186,7 @@ def crowded(request: pytest.FixtureRequest, built: Path, tmp_path: Path) -> Path
 
 
 def test_everybody_finds_their_own(crowded: Path, tmp_path: Path) -> None:
-    """The command and its worker processes find the toolkit's packages, other programs those of the other one."""
+    """The command and its workers import the toolkit's packages, other programs those of the other distribution."""
     for command in ([crowded.parent / "fedtheory"], [crowded, "-m", "fedtheory"]):
         arguments = ["verify", "renard2022:property-2.5", "--jobs", "2", "--json"]
         done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""The README tells the truth: its claim, its counterexample, its run file and its lines of Python are run."""
+"""The README is correct: its claim, counterexample, run file and Python lines are run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 
 
 def block(language: str, marker: str) -> str:
-    """The code block of that language which contains a marker."""
+    """Return the code block in a language that contains a marker."""
     return next(text for name, text in BLOCKS if name == language and marker in text)
 
 
@@ -46,14 +46,14 @@ def test_the_wrong_bound_is_refuted_as_shown(tmp_path: Path) -> None:
 
 
 def test_the_run_file_is_one(tmp_path: Path) -> None:
-    """With a csv file of the shape that it mentions."""
+    """The run file is valid with a csv file of the described shape."""
     (tmp_path / "mine.csv").write_text("x,y,client\n1,2,a\n2,1,a\n3,4,b\n1,1,b\n")
     run = parse_run(tomllib.loads(block("toml", "# run.toml")), FLOAT, tmp_path)
     assert run.algorithm.rounds == 100
 
 
 def test_the_notebook_lines_run() -> None:
-    """Every line of Python."""
+    """Every line of Python in the README runs."""
     pytest.importorskip("pandas")
     exec(block("python", "import fedtheory as ft"), {})
 

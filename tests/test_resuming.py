@@ -1,4 +1,4 @@
-"""A run of tests that was stopped goes on where it ended, as long as the code stays unchanged."""
+"""An interrupted run of tests can be resumed while the code does not change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_left_out():
 
 
 def run_tests(folder: Path, *options: str, mended: bool = False) -> tuple[int, str]:
-    """Exit code and output of the tests in a folder."""
+    """Return exit code and output of the tests in a folder."""
     python = [sys.executable, "-m", "pytest", "-p", "resuming", "--resume"]
     command = [*python, "-c", "/dev/null", "--rootdir", str(folder)]
     environment = {"PYTHONPATH": str(Path(__file__).parent)} | ({"MENDED": "1"} if mended else {})
@@ -34,7 +34,7 @@ def run_tests(folder: Path, *options: str, mended: bool = False) -> tuple[int, s
 
 @pytest.mark.long
 def test_only_what_has_not_passed_runs_again(tmp_path: Path) -> None:
-    """Failed and skipped tests do, in one process or in several; where nothing is left, that is a success."""
+    """Only failed and skipped tests run again, in one process or in several; without any, the run succeeds."""
     (tmp_path / "test_four.py").write_text(TESTS)
     code, said = run_tests(tmp_path, "-p", "no:xdist")
     assert code == 1
@@ -49,7 +49,7 @@ def test_only_what_has_not_passed_runs_again(tmp_path: Path) -> None:
 
 
 def test_other_code_is_tested_again(tmp_path: Path) -> None:
-    """Any file counts but results."""
+    """A change of any file except results invalidates the record."""
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "code.py").write_text("1")
     before = digest_tree(tmp_path)

@@ -1,4 +1,4 @@
-"""The JSON Schemas say what is read and what is printed: no key more, no key less."""
+"""The JSON Schemas contain exactly the keys that are read and printed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PROBLEMS = {
     "by name": BY_NAME,
 }
 ON_DATA = {"classes": CLASSES, "robust": ROBUST}
-"""Problems that have floats only."""
+"""Problems that are available in floats only."""
 STEP = {"local_step_size": "1/20", "rounds": 2}
 ALGORITHMS = {
     "fedavg": STEP,
@@ -71,14 +71,14 @@ ALGORITHMS = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the data files."""
+    """Return a folder with the data files."""
     (tmp_path / "mine.csv").write_text("x,y\n" + "".join(f"{n},{n % 3}\n" for n in range(40)))
     (tmp_path / "named.csv").write_text("who,x,y\n" + "".join(f"{n % 2},{n},{n % 3}\n" for n in range(8)))
     return tmp_path
 
 
 def runs() -> dict[str, dict[str, Any]]:
-    """A run file for each kind of problem, and for each kind of algorithm."""
+    """Return a run file for each kind of problem, and for each kind of algorithm."""
     problems = PROBLEMS | ON_DATA
     by_problem = {name: {"problem": problem, "algorithm": STEP} for name, problem in problems.items()}
     by_algorithm = {name: {"problem": QUADRATIC, "algorithm": keys} for name, keys in ALGORITHMS.items()}
@@ -86,13 +86,13 @@ def runs() -> dict[str, dict[str, Any]]:
 
 
 def test_the_schemas_are_schemas() -> None:
-    """The schemas are valid in the draft that they name."""
+    """The schemas are valid in their draft of JSON Schema."""
     for schema in SCHEMAS.values():
         Draft202012Validator.check_schema(schema)
 
 
 def test_keys_that_are_read_are_in_the_schema(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reader asks for each key of the schema in one of the runs, and for no other."""
+    """Over all runs the reader requests each key of the schema, and no other."""
     asked: dict[str, set[str]] = {}
     has = TomlTable.has
 
@@ -116,7 +116,7 @@ def test_keys_that_are_read_are_in_the_schema(folder: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("name", runs())
 def test_runs_are_valid(name: str, folder: Path) -> None:
-    """As they are written by people, and as written by the project."""
+    """Run files are valid as written by people, and as written by the project."""
     RUN_FILE.validate(runs()[name])
     RUN_FILE.validate(run_table(parse_run(runs()[name], FLOAT, folder)))
     if name not in ON_DATA:
@@ -124,7 +124,7 @@ def test_runs_are_valid(name: str, folder: Path) -> None:
 
 
 def test_stored_counterexamples_are_valid() -> None:
-    """All of them."""
+    """All stored counterexamples are valid."""
     assert STORED
     for file in STORED:
         RUN_FILE.validate(tomllib.loads(file.read_text(encoding="utf-8")))
@@ -135,7 +135,7 @@ def test_stored_counterexamples_are_valid() -> None:
     [{"speed": 1}, {"rounds": 0}, {"participation": {"kind": "half"}}, {"clock": {"policy": "later"}}],
 )
 def test_what_is_refused_is_invalid(keys: dict[str, Any]) -> None:
-    """The schema and the reader agree on mistakes."""
+    """The schema and the reader reject the same mistakes."""
     run = {"problem": QUADRATIC, "algorithm": STEP | keys}
     assert not RUN_FILE.is_valid(run)
     with pytest.raises(InputError):
@@ -176,12 +176,12 @@ COMMANDS = {
     "cache": ["cache"],
 }
 EXACTLY = ("simulate", "check")
-"""Commands that have the choice between floats and rationals."""
+"""Commands with a choice between floats and rationals."""
 NEEDED = {"worst-case": "PEPit", "sweep": "pyarrow", "course check": "nbformat", "course grade": "nbformat"}
 
 
 def written() -> set[str]:
-    """The commands that print a document, as people type them."""
+    """Return the commands that print a document."""
     commands = typer.main.get_command(app).commands
     return {" ".join([name, *part]) for name, one in commands.items() for part in _parts(one)}
 
@@ -191,14 +191,14 @@ def _parts(command: Any) -> list[list[str]]:
 
 
 def test_every_command_has_a_schema() -> None:
-    """The schemas describe every document that a command prints, and each of them is tried below."""
+    """The schemas describe every document of a command, and each is tested below."""
     described = set(SCHEMAS["outputs"]["$defs"]) - {"number"}
     assert described == set(COMMANDS) == written()
 
 
 @pytest.fixture
 def inputs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the commands read."""
+    """Return a folder with the input files of the commands."""
     monkeypatch.chdir(folder)
     Path("run.toml").write_text(run_toml({"problem": QUADRATIC, "algorithm": STEP}))
     quiet = {key: value for key, value in QUADRATIC.items() if key != "noise"}
@@ -215,7 +215,7 @@ def inputs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("inputs")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_outputs_are_valid(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command prints what its schema says, in floats and, where it has the choice, in rationals."""
+    """The output of each command satisfies its schema, in floats and, if available, in rationals."""
     if name in NEEDED:
         pytest.importorskip(NEEDED[name])
     schema = {"$ref": f"#/$defs/{name}", "$defs": SCHEMAS["outputs"]["$defs"]}
@@ -227,7 +227,7 @@ def test_outputs_are_valid(name: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def _undescribed(shape: dict[str, Any], document: Any, place: str) -> Iterator[str]:
-    """Keys of a document of which its schema does not speak."""
+    """Yield keys of a document that its schema does not describe."""
     shape = next((option for option in shape.get("oneOf", ()) if _is_of(option, document)), shape)
     if isinstance(document, list):
         for part in document:
@@ -245,7 +245,7 @@ def _is_of(option: dict[str, Any], document: Any) -> bool:
 
 
 def test_a_schema_refuses_what_lacks_a_key() -> None:
-    """Otherwise the tests above would hold for anything."""
+    """A document without a required key is invalid, so that the tests are not vacuous."""
     for name, shape in SCHEMAS["outputs"]["$defs"].items():
         entry = shape.get("items", shape)
         if "required" in entry:

@@ -15,16 +15,16 @@ from fedtheory.proofs.derived_relation import Derived
 
 
 def test_every_module_has_its_row() -> None:
-    """Nothing that is trusted is left out, and nothing is named that is not; lines are counted at releases."""
+    """The page has a row for exactly the trusted modules; lines are counted at releases."""
     assert {name for name, _ in ROW.findall(PAGE.read_text(encoding="utf-8"))} == counted().keys()
 
 
 READERS = {"by_terms", "checker", "decoding", "roots"}
-"""Modules that decide which kind a certificate is of, and rebuild it."""
+"""Modules that determine the kind of a certificate, and rebuild it."""
 
 
 def test_certificates_that_become_terms_are_data() -> None:
-    """Trusted modules import nothing but classes from theirs, and only to sort and rebuild certificates."""
+    """Trusted modules import only classes of certificates, in order to sort and rebuild them."""
     for name in proved():
         tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
         taken = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in CERTIFICATES]
@@ -55,32 +55,32 @@ OF_SYMPY = {
     *("default_sort_key", "preorder_traversal", "sympify"),
     *("expand", "expand_mul"),
 }
-"""Heads, sets of numbers, ways through a tree, and what is multiplied out."""
+"""SymPy heads, number sets, traversals, and expansions that are used."""
 WORKED_OUT = {"cancel", "coeff", "collect", "diff", "doit", "equals", "evalf", "factor", "integrate", "is_polynomial"}
 WORKED_OUT |= {"limit", "nsimplify", "series", "simplify", "solve", "subs", "summation", "trigsimp"}
 
 
 def test_what_is_asked_of_sympy() -> None:
-    """Notation; what follows from it is worked out by the kernel, in quotients of polynomials."""
+    """SymPy is used for notation only; the kernel computes with quotients of polynomials."""
     for name in proved():
         tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
         asked = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
         of_sympy = {node.attr for node in asked if isinstance(node.value, ast.Name) and node.value.id == "sp"}
         called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         assert of_sympy <= OF_SYMPY, name
-        # The denominator of a quotient is FLINT's.
+        # The denominator of a quotient is a FLINT method.
         assert not {one.rpartition(".")[2] for one in called if "." in one and one != "polynomial.factor"} & WORKED_OUT
 
 
 def test_what_it_is_compared_with_exists() -> None:
-    """Every test that the page names is a file, or several."""
+    """Every test that the page names exists."""
     named = set(re.findall(r"`(test_[\w*]+)`", PAGE.read_text(encoding="utf-8")))
     assert named
     assert not [name for name in named if not list((ROOT / "tests").rglob(f"{name}.py"))]
 
 
 def test_every_lemma_about_runs_is_on_the_list() -> None:
-    """Every fact and every way to derive a relation from a proved claim."""
+    """The list has every fact and every derivation from a proved claim."""
     listed = PAGE.read_text(encoding="utf-8").partition("### Lemmas about runs")[2]
     assert [
         fact.name for fact in FACTS.values() if not fact.name.endswith("is not negative") and fact.name not in listed
@@ -94,7 +94,7 @@ def test_every_lemma_about_runs_is_on_the_list() -> None:
 
 
 def test_what_is_only_supported_has_a_reason() -> None:
-    """Every claim of a paper that is supported and not proved, and no other, has the reason that the page gives."""
+    """Exactly the supported claims of papers without proof have a reason on the page."""
     section = PAGE.read_text(encoding="utf-8").partition("### Supported, and not proved")[2].partition("###")[0]
     rows = re.findall(r"^\| (`.+`) \| (.+) \|$", section, re.M)
     on_the_page = {name: reason for names, reason in rows for name in re.findall(r"`([^`]+)`", names)}

@@ -1,6 +1,6 @@
-"""Modules behind "proved" and "refuted", counted from the imports, and reasons why supported claims are not proved.
+"""Count the modules behind "proved" and "refuted" from imports, and list reasons for missing proofs.
 
-Run it to write both into docs/trust.md.
+As a script this module writes both into docs/trust.md.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _SHOWN = (
 SHOWN_ONLY = frozenset(
     ("fedtheory.kernel.collected", "fedtheory.kernel.work", *(f"fedtheory.proofs.{name}" for name in _SHOWN))
 )
-"""Modules that only display proofs, or count work, which can only end a check: nothing is proved by them."""
+"""Modules that display proofs, or count work; a verdict "proved" does not depend on them."""
 TERMS = "fedtheory.proofs.terms"
-"""Modules of proof terms: verdicts rest on those that check the terms of the kinds in `proofs/by_terms`."""
+"""Modules of proof terms; verdicts depend on those that check the kinds in `proofs/by_terms`."""
 TACTICS = f"{TERMS}.tactics"
-"""Modules that write terms, which are checked."""
+"""Modules that generate terms, which are then checked."""
 _DATA = ("certificate", "combination", "links", "means", "parts", "recursion")
 CERTIFICATES = frozenset(f"fedtheory.proofs.{name}" for name in _DATA)
-"""Certificates as data from which terms are written: no more is believed of them than these terms prove."""
+"""Certificates as data from which terms are generated; only these terms are trusted."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
-"""Modules that find, write, describe and read certificates, which are rebuilt from closed pieces before the check."""
+"""Modules that find, write, describe and read certificates, which are decoded before the check."""
 PROOF_CHAPTERS = ("kernel", "proofs")
 RUN_CHAPTERS = ("language", "runfile", "engine", "federation", "arithmetic", "sources")
 PROOFS_OF_PAPERS, RUNS_OF_PAPERS = ("signs", "context"), ("quantities", "assumptions")
-"""Parts of papers that are found in their folders, not imported by name."""
+"""Parts of papers that are discovered in their folders."""
 
 
 def lines(name: str) -> int:
-    """Lines of a module's file."""
+    """Return the number of lines of a module's file."""
     return len(modules()[name].read_text(encoding="utf-8").splitlines())
 
 
@@ -62,7 +62,7 @@ LAYOUT = {
 
 
 def lines_of_code(name: str) -> int:
-    """Lines of a module's file without docstrings, comments and blank ones."""
+    """Return the number of lines of a module without docstrings, comments and blank lines."""
     text = modules()[name].read_text(encoding="utf-8")
     expressions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr)]
     words = [node for node in expressions if isinstance(node.value, ast.Constant)]
@@ -76,7 +76,7 @@ def _short(name: str) -> str:
 
 
 def proved() -> list[str]:
-    """The modules of the kernel and of what brings claims before it, certificates themselves left out."""
+    """Return the modules of the kernel and of the translation of claims, without certificates."""
     wanted = [f"fedtheory.{chapter}" for chapter in PROOF_CHAPTERS]
     found = {name for name in modules() for chapter in wanted if name == chapter or name.startswith(f"{chapter}.")}
     found |= _of_papers(PROOFS_OF_PAPERS)
@@ -84,19 +84,19 @@ def proved() -> list[str]:
 
 
 def _beside() -> set[str]:
-    """The modules of proof terms on which no verdict rests."""
+    """Return the modules of proof terms on which no verdict depends."""
     used = reached("fedtheory.proofs.by_terms")
     return {name for name in modules() if name.startswith(TERMS) and (name not in used or name.startswith(TACTICS))}
 
 
 def _of_papers(parts: tuple[str, ...]) -> set[str]:
-    """The modules of some parts of all papers."""
+    """Return the modules of some parts of all papers."""
     places = {name: name.split(".") for name in modules() if name.startswith("fedtheory.sources.")}
     return {name for name, place in places.items() if len(place) > 3 and place[3] in parts}
 
 
 def refuted() -> dict[str, int]:
-    """Lines of what a check in rationals goes through, by chapter."""
+    """Return the lines of code behind a check in rationals, by chapter."""
     found = set().union(*map(reached, ("verify.check", *_of_papers(RUNS_OF_PAPERS))))
     counts = {f"{chapter}/": 0 for chapter in RUN_CHAPTERS} | {"verify/check/": 0}
     for name in found:
@@ -108,14 +108,14 @@ def refuted() -> dict[str, int]:
 
 
 def counted() -> dict[str, int]:
-    """Every row of the page, with its lines."""
+    """Return every row of the page, with its lines."""
     own, others = {_short(name): lines(name) for name in proved()}, refuted()
     sums = {"proved": sum(own.values()), "proved/code": sum(map(lines_of_code, proved()))}
     return own | others | sums | {"refuted": sum(others.values())}
 
 
 def unproved() -> str:
-    """Rows of the table of supported claims: the ids, and the reason why there is no certificate."""
+    """Return rows of the table of supported claims: ids, and the reason for the missing certificate."""
     rows = []
     for source in all_sources().values():
         for reason, names in source.unproved.items():
@@ -124,7 +124,7 @@ def unproved() -> str:
 
 
 def main() -> None:
-    """Write the counts into the rows of the page, and the reasons into its table of supported claims."""
+    """Write the counts and the reasons into the page."""
     text, counts = PAGE.read_text(encoding="utf-8"), counted()
     text = ROW.sub(lambda row: f"| `{row[1]}` | {counts[row[1]]} |", text)
     before, head, rest = text.partition("| claims | why there is none |\n| --- | --- |\n")

@@ -54,13 +54,13 @@ OPPOSITE = Setup(minimisers=(1, -1), start=0)
 ONE_OF_TWO = Setup(minimisers=(1, -1), start=0, local_steps=2, participation=Uniform(1))
 """Run of one of the two clients with two steps of 1/4: to 1/4 or -1/4, then to 7/16 or -7/16."""
 OVERSHOOT = Setup(local_steps=2, server_step=20)
-"""A client goes from 1 to 3/4, the virtual iterate to -4."""
+"""A run in which a client goes from 1 to 3/4, the virtual iterate to -4."""
 SLOW = Setup(weights=["1/2"], variance=1)
-"""q(n) = 1/2: noise 1 at the optimum, of which Sigma has half."""
+"""A run with q(n) = 1/2: noise 1 at the optimum, of which Sigma has half."""
 ALONE = Setup(weights=["2"], step_size="1/10000", policy=Asynchronous())
 HEAVY = Setup(weights=["4"])
 STALE = Setup(minimisers=(0, 0), weights=["1", "1/4"], step_size="1/1", rounds=2, policy=Asynchronous(), times=(2, 3))
-"""The first client takes the server to the optimum; the second one reports from the start."""
+"""A run in which the first client moves the server to the optimum, and the second reports from the start."""
 COUNTEREXAMPLES = {
     # -(1/4 + 1/4) for the pair, and the gradients cancel.
     "lemma-1.remark": (OPPOSITE, "-1/2", "0"),
@@ -97,7 +97,7 @@ COUNTEREXAMPLES = {
 
 @pytest.mark.parametrize("name", COUNTEREXAMPLES)
 def test_a_counterexample_by_hand(name: str) -> None:
-    """A run that a reader can follow refutes the print: the two sides, in rationals."""
+    """A run by hand refutes the published claim, with both sides in rationals."""
     setup, lhs, rhs = COUNTEREXAMPLES[name]
     found = check(CLAIMS[name], setup.run())
     assert found.holds is False
@@ -117,7 +117,7 @@ SELECTED = {
 
 @pytest.mark.parametrize("name", SELECTED)
 def test_a_selected_client_makes_all_its_steps_to_one_side(name: str) -> None:
-    """One of two clients, 64 steps of 1/4096 from the optimum 0: to +-64 (1 - (1 - 1/4096)^k) after k of them."""
+    """One of two clients makes 64 steps of 1/4096 from the optimum 0: to +-64 (1 - (1 - 1/4096)^k) after k of them."""
     count, step, server = 64, fmpq(1, 4096), 64
     found = check(CLAIMS[name], one_of_two(count, 1, step, server))
     assert found.holds is False
@@ -133,14 +133,14 @@ def test_a_selected_client_makes_all_its_steps_to_one_side(name: str) -> None:
 
 
 def test_all_refuted_prints_have_a_counterexample_here() -> None:
-    """None is forgotten; some have their own test."""
+    """Every refuted published claim has a counterexample here, or its own test."""
     elsewhere = {"lemma-3.S", "lemma-4", "eq-92", *SELECTED}
     assert {name for name, claim in CLAIMS.items() if claim.verdict == "refuted"} == set(COUNTEREXAMPLES) | elsewhere
 
 
 @pytest.mark.parametrize("setup", [COUNTEREXAMPLES[name][0] for name in ("lemma-2", "lemma-3.phi", "eq-105")])
 def test_the_repairs_hold_there(setup: Setup) -> None:
-    """No repair fails where the prints do."""
+    """The corrections hold on the counterexamples of the published claims."""
     repairs = [claim for claim in CLAIMS.values() if claim.corrects or claim.id.endswith(".server-step")]
     outcomes = [check(claim, setup.run()).holds for claim in repairs]
     assert True in outcomes
@@ -148,7 +148,7 @@ def test_the_repairs_hold_there(setup: Setup) -> None:
 
 
 def stale(weight: str) -> Run:
-    """STALE with another weight of the second client."""
+    """Return the run STALE with another weight of the second client."""
     return replace(STALE, weights=["1", weight]).run()
 
 
@@ -170,7 +170,7 @@ def test_the_factor_q_of_the_second_moments() -> None:
 
 
 def test_lemma_4_with_a_large_server_step() -> None:
-    """(72) fails where the virtual iterate overshoots: -2 D = 2 against -2 Xi + 4 D Z with Xi = Z = 17/4, D = 3/8."""
+    """(72) fails if the virtual iterate overshoots: -2 D = 2 against -2 Xi + 4 D Z with Xi = Z = 17/4, D = 3/8."""
     found = check(CLAIMS["lemma-4"], OVERSHOOT.run())
     assert found.holds is False
     assert found.worst is not None
@@ -178,7 +178,7 @@ def test_lemma_4_with_a_large_server_step() -> None:
 
 
 def test_the_virtual_iterate_is_a_sum_of_gradients() -> None:
-    """(63) as repaired, with the sums of all gradients of a sampled path, for stale models and eta_g = 20."""
+    """The corrected (63) holds with the sums of all gradients of a sampled path, for stale models and eta_g = 20."""
     stale_and_noisy = replace(STALE, minimisers=(1, -1), variance=1, local_steps=3, step_size="1/64", rounds=5)
     run = replace(stale_and_noisy, server_step=20).run()
     size, total = fmpq(1, 64), None
@@ -195,7 +195,7 @@ def test_the_virtual_iterate_is_a_sum_of_gradients() -> None:
 
 
 def test_values_at_steps_have_the_means_of_the_updates() -> None:
-    """f(n) is the mean of f(n, k)."""
+    """f(n) is the average of f(n, k) over k."""
     setup = Setup(minimisers=(1, -1, 0), variance=1, local_steps=3, rounds=4, policy=Asynchronous(), times=(1, 2, 3))
     run = setup.run()
     shares = run.surrogate.shares[:, None, :]

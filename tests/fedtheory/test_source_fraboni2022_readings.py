@@ -1,4 +1,4 @@
-"""Sentences of fraboni2022 that do not hold for every run: what their authors mean, and where they fail."""
+"""Sentences of fraboni2022 that do not hold for every run: intended readings, and counterexamples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TURNS = Asynchronous("one-by-one")
 
 
 def scheduled(policy: Policy, weights: list[str], optima: list[int], start: int = 0, rounds: int = 2) -> Run:
-    """Clients (x - b_i)^2 / 2 with equal update times, exact gradients and one local step of size 1/4."""
+    """Return clients (x - b_i)^2 / 2 with equal times, full gradients and one local step of size 1/4."""
     clients = len(optima)
     own = quadratics([[["1"]]] * clients, [[b] for b in optima], [start], eta="1/4").engine.problem
     clock = Clock(policy, (fmpq(1),) * clients)
@@ -39,7 +39,7 @@ def holds(name: str, run: Run) -> bool | None:
 
 
 def terms(run: Run) -> list[fmpq]:
-    """R, P and U without their hidden constants."""
+    """Return R, P and U without their hidden constants."""
     quantities = (q.residual, q.mean_misrepresentation, q.mean_unrepresented_gap)
     return [quantity.measure(run) for quantity in quantities]
 
@@ -80,7 +80,7 @@ def test_a_missing_type_at_its_minimum_costs_nothing() -> None:
 
 
 def pairs(own_optima: list[int]) -> Run:
-    """Four clients with weights 1/2, two of which report in every update: Example 1 with the given optima."""
+    """Return four clients with weights 1/2, two of which report in every update: Example 1 with the given optima."""
     own = quadratics([[["1"]]] * 4, [[b] for b in own_optima], [0], eta="1/4").engine.problem
     clock = Clock(FedBuff(2, "one-by-one"), (fmpq(1),) * 4)
     half = RATIONAL.array(["1/2"] * 4)
@@ -98,7 +98,7 @@ def test_weights_that_are_fair_for_one_assignment_of_types_are_not_for_another()
 
 
 def test_the_right_optimum_needs_no_fair_updates() -> None:
-    """Two clients that take turns: each has the share 1 in its updates and 1/2 over all of them."""
+    """Two clients in turn have the normalised weight 1 in their updates and 1/2 over all updates."""
     run = scheduled(TURNS, ["1", "1"], [0, 1])
     assert q.surrogate_optimum_distance.measure(run) == 0
     assert holds("cor-1.noniid.required.optimum", run) is False
@@ -106,7 +106,7 @@ def test_the_right_optimum_needs_no_fair_updates() -> None:
 
 
 def test_pairs_have_one_problem_in_every_update() -> None:
-    """Each type has the weight 1/2 in each update of Example 1, which no client has in all of them."""
+    """Each type has the weight 1/2 in each update of Example 1, but no client does."""
     run = pairs([0, 1, 0, 1])
     assert holds("thm-1.claim-R.same", run) is True
     assert q.window.measure(run) == 2

@@ -1,4 +1,4 @@
-"""Sentences of fraboni2022 between its statements: small runs by hand, and the numbers that the notes give."""
+"""Sentences of fraboni2022 between its statements: small runs by hand, and the numbers in the notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verify.check import check
 
 
 def scheduled(policy: Policy, times: tuple[int, ...], rounds: int, weights: list[str], **problem: object) -> Run:
-    """Clients (x - b_i)^2 / 2 with b = 0 unless given, from x = 1, exact gradients and steps of 1/4."""
+    """Return clients (x - b_i)^2 / 2 with b = 0 by default, from x = 1, full gradients and steps of 1/4."""
     clients = len(times)
     keys = {"hessians": [[["1"]]] * clients, "linear": [[0]] * clients} | problem
     own = quadratics(keys["hessians"], keys["linear"], [1], eta="1/4").engine.problem  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ def test_the_residual_is_no_multiple_of_sigma(h: fmpq) -> None:
 
 
 def test_one_participant_of_each_type_suffices() -> None:
-    """Clients 1 and 2 have the same objective, and client 2 never counts: types are fair, clients are not."""
+    """Clients 1 and 2 have the same objective, and client 2 has no weight: types are fair, clients are not."""
     run = scheduled(Synchronous(), (1, 1, 1), 2, ["2/3", "0", "1/3"], linear=[[0], [0], [1]])
     assert holds("cor-1.one-client", run) is True
     assert q.expected_weight.measure(run)[0, 0].tolist() == [fmpq(2, 3), 0, fmpq(1, 3)]
@@ -96,7 +96,7 @@ def test_a_tie_may_leave_a_contribution_waiting() -> None:
 
 
 def test_no_weights_make_a_round_without_a_client_unbiased() -> None:
-    """Whatever the weight of the one client in an update, the other client with p = 1/2 is missing."""
+    """A single client in an update gives a bias for every weight, since the other one is missing."""
     for weight in ("0", "1/2", "1"):
         run = scheduled(Asynchronous("one-by-one"), (1, 2), 3, [weight, weight])
         assert holds("sampling.deterministic", run) is True
@@ -115,7 +115,7 @@ def test_a_local_step_with_sampled_clients() -> None:
 
 
 def test_what_delays_add_to_the_bound() -> None:
-    """Two clients that take turns: twice the delay adds four times as much, not twice as much."""
+    """For two clients in turn twice the delay adds four times as much to the bound."""
     run = scheduled(Asynchronous("one-by-one"), (1, 1), 4, ["1", "1"], linear=[[1], [-1]])
     claim = find("fraboni2022:thm-1.claim-delay.quadratic")
     assert q.largest_staleness.measure(run) == 1

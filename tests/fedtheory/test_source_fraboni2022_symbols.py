@@ -31,7 +31,7 @@ CLAIMS = {claim.id.partition(":")[2]: claim for module in MODULES for claim in m
 
 
 def test_lemma_1_in_symbols() -> None:
-    """(52)-(54) for three vectors on a line: diagonal terms, and alpha times the rest."""
+    """(52)-(54) hold for three vectors in one dimension: diagonal terms, and alpha times the rest."""
     alpha = sp.Symbol("alpha")
     q, x, second = (sp.symbols(f"{name}1:4") for name in ("q", "x", "s"))
     gammas = [s - alpha * w**2 for s, w in zip(second, q, strict=True)]
@@ -44,7 +44,7 @@ def test_lemma_1_in_symbols() -> None:
 
 @pytest.mark.parametrize("steps", [1, 2, 4])
 def test_sums_over_earlier_steps(steps: int) -> None:
-    """The sums of (69) by plain loops over S(n, l), and their order, which S >= 0 gives."""
+    """The sums of (69) agree with plain loops over S(n, l), and are ordered for S >= 0."""
     run = Setup(minimisers=(1, 0, -1), local_steps=steps, rounds=2).run()
     spread = mean_square_gradient.measure(run)
     at_steps = q.past_mean_square_gradient.measure(run)
@@ -76,7 +76,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def mean_of(expression: Any) -> Any:
-    """The mean over the updates of an expression that is linear in what changes from update to update."""
+    """Return the average over updates of an expression that is linear in varying quantities."""
     pairs = [
         (symbols.Z, symbols.Z_bar),
         (symbols.Xi, symbols.Xi_bar),
@@ -88,7 +88,7 @@ def mean_of(expression: Any) -> Any:
 
 
 def test_lemma_6_follows_from_its_recursion() -> None:
-    """Twice the mean of B(n) is the bound (82), and its repaired form; tau A is the left side of the condition."""
+    """Twice the average of B(n) is the bound (82), and its corrected form; tau A is the left side of the condition."""
     assert same(2 * mean_of(gradient_lemmas.PRESENT), gradient_lemmas.mean_moves)
     assert same(2 * mean_of(gradient_lemmas.SERVER_STEP_PRESENT), gradient_lemmas.SERVER_STEP_MOVES)
     assert same(symbols.tau * gradient_lemmas.PAST_FACTOR, gradient_lemmas.SMALL_MOVES.lhs)
@@ -108,7 +108,7 @@ def test_lemma_6_follows_from_its_recursion() -> None:
     ids=["printed", "repaired"],
 )
 def test_the_end_of_the_proof_of_theorem_1(one: Any, mean: Any, inserted: Any, moves: Any) -> None:
-    """(89) is the mean of (87) with (88), and (90) is (89) with Lemma 6, term by term."""
+    """(89) is the average of (87) with (88), and (90) is (89) with Lemma 6, term by term."""
     assert same(mean_of(one) + 2 * symbols.Xi_bar + theorem_1_proof.start, mean)
     assert same(mean.subs(symbols.Q_bar, moves), inserted)
 
@@ -124,7 +124,7 @@ CORNERS = [dict(zip((a, b, c, weight_pairing), corner, strict=True)) for corner 
 
 
 def in_shares(expression: Any) -> Any:
-    """An expression with a, b and c for the three left sides of (97), and rho = 1 + r."""
+    """Return an expression with a, b and c for the three left sides of (97), and rho = 1 + r."""
     whole = sp.Symbol("rho", nonnegative=True)
     step = b / (144 * whole**2 * symbols.L)
     delay = c / (2304 * whole**3 * symbols.L**2)
@@ -156,7 +156,7 @@ def test_97_implies_the_conditions(largest: Any) -> None:
 
 
 def test_97_leaves_nothing_of_92() -> None:
-    """(92) is an equality where those of (97) are, for alpha = beta = rho = 1."""
+    """(92) is an equality if those of (97) are, for alpha = beta = rho = 1."""
     edge = in_shares(step_size_conditions.margin).subs({a: 1, b: 1, c: 1, weight_pairing: 1, weight_excess: 1, r: 0})
     assert edge == 1
 

@@ -1,4 +1,4 @@
-"""Landmarks: where algorithms settle, against long runs, and user-defined claims about such algorithms."""
+"""Landmarks: stationary points of algorithms, against long runs, and user-defined claims about such algorithms."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ AVERAGED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", AVERAGED)
 def test_with_single_steps_they_settle_where_averaging_does(name: str) -> None:
-    """Control variates have mean zero, and all clients report in every round."""
+    """With single steps the stationary errors are those of FedAvg, since control variates have mean zero."""
     keys = {"local_step_size": "1/8", "rounds": 1}
     runs = [
         parse_run({"problem": PROBLEM, "algorithm": keys | own}, RATIONAL)
@@ -129,7 +129,7 @@ def test_what_grows_does_not_settle() -> None:
 
 
 def test_mini_batches_may_keep_the_moments_of_a_graph_from_settling() -> None:
-    """One client, as below, which hears only itself: the mean settles at both step sizes, the square at one."""
+    """One client that receives only its own messages has a stationary mean at both step sizes, a moment at one."""
     rows = {"inputs": [[[1], [3]]], "outputs": [[1, 1]], "start": [1], "batch": 1}
     for size, settles in (("1/10", True), ("1/8", False)):
         keys = {"name": "dsgd", "mixing": [[1]], "local_step_size": size, "rounds": 1}
@@ -143,7 +143,9 @@ def test_mini_batches_may_keep_the_moments_of_a_graph_from_settling() -> None:
 
 
 def test_mini_batches_may_keep_second_moments_from_settling() -> None:
-    """One client, y = x on rows 1 and 3: the mean shrinks by 1 - 10 eta, the square by 1 - 20 eta + 164 eta^2."""
+    """For one client with y = x on rows 1 and 3 the mean contracts by 1 - 10 eta, the square by 1 - 20 eta + 164
+    eta^2.
+    """
     rows = {"inputs": [[[1], [3]]], "outputs": [[1, 1]], "start": [1], "batch": 1}
     for size, settles in (("1/10", True), ("1/8", False)):
         keys = {"name": "fedavgm", "momentum": 0, "local_step_size": size, "rounds": 1}
@@ -188,7 +190,7 @@ BOUNDS = [
 
 
 def _check(claim: Claim, every: int) -> Iterator[Check]:
-    """The claim on its own families, where it applies."""
+    """Yield checks of the claim on its own families, where it applies."""
     own = [name for name in families_for(claim) if FAMILIES[name].build.__module__ == "verify.instances.algorithms"]
     drawn = (instance.run() for name in own for instance in FAMILIES[name].instances[::every])
     return (one for one in (check(claim, run) for run in drawn) if one.applicable)
@@ -266,7 +268,7 @@ HALVED = Claim(
 
 @pytest.mark.long
 def test_claims_of_ones_own_are_checked_on_such_runs() -> None:
-    """Whether SCAFFOLD halves the error in every round depends on the run."""
+    """A user-defined claim is checked: whether SCAFFOLD halves the error in every round depends on the run."""
     family, calm = families_for(HALVED)
     assert (family, calm) == ("SCAFFOLD", "SCAFFOLD with full gradients")
     found = {check(HALVED, instance.run()).holds for instance in FAMILIES[family].instances}
@@ -284,7 +286,7 @@ def test_a_step_of_a_definition_in_symbols_of_ones_own() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_definitions_are_typeset(name: str) -> None:
-    """Every vector appears with what it starts as and becomes."""
+    """Every vector is typeset with its initial value and its update."""
     lines = typeset(definition(name))
     assert lines[0][0] == "Start:"
     vectors = [vector for vector, _ in definition(name).expressions() if str(vector) != "model"]
@@ -305,12 +307,12 @@ def test_a_page_shows_an_algorithm_beside_fedavg() -> None:
 
 
 def test_assumptions_about_algorithms_can_be_compared() -> None:
-    """They stand in sets, as all assumptions do, and what is said twice is one assumption."""
+    """Assumptions about algorithms are hashable, and equal ones count once."""
     assert {a.heavy_ball, a.server_momentum, a.of_algorithm("fedavgm")} == {a.heavy_ball, a.server_momentum}
 
 
 def test_a_curve_is_at_the_best_step_size() -> None:
-    """It is no largest one of those that were tried: larger ones are unstable, and smaller ones slower."""
+    """The best of the tried step sizes is not the largest: larger ones are unstable, smaller ones slower."""
     pytest.importorskip("sklearn")
     best = curve("fedavg")
     others = [errors_at("fedavg", share) for share in best.shown.shares]

@@ -1,4 +1,4 @@
-"""Lecture 27: the symbolic facts behind its claims, and small runs computed by hand."""
+"""Lecture 27: symbolic identities behind its claims, and small runs by hand."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ n = sp.Symbol("n", integer=True, nonnegative=True)
 
 
 def two_clients(step: str = "1/4", steps: int = 2, rounds: int = 1) -> Run:
-    """F_1 = x^2/2 - 2x and F_2 = 3x^2/2 + 2x with equal weights, so F = x^2, from x = 1."""
+    """Return F_1 = x^2/2 - 2x and F_2 = 3x^2/2 + 2x with equal weights, so F = x^2, from x = 1."""
     return quadratics([[["1"]], [["3"]]], [[2], [-2]], [1], eta=step, steps=steps, rounds=rounds).engine
 
 
 def sides(claim_id: str, run: Run, link: int = 0) -> tuple[object, object, bool | None]:
-    """Both sides of one link at its worst place, and whether it holds there."""
+    """Return both sides of one link at its worst place, and whether it holds there."""
     found: Check = check(find(f"lecture27:{claim_id}"), run)
     assert found.applicable, found.reason
     compared = found.comparisons[link]
@@ -81,7 +81,7 @@ def test_h_is_convex() -> None:
 
 
 def test_the_budgets_h_is_the_lectures() -> None:
-    """The sum that the controller uses against the closed form, in floats."""
+    """The sum in the controller agrees with the closed form, in floats."""
     values = {eta: 0.1, beta: 3.0}
     closed = [2.5 * float(per_divergence(sp.Integer(x)).subs(values)) for x in range(12)]
     assert drift_bounds(11, 0.1, 3.0, 2.5) == pytest.approx(closed, rel=1e-12, abs=1e-14)
@@ -107,7 +107,9 @@ def test_lemma_4_from_descent_and_convexity() -> None:
 
 
 def test_constants_by_hand() -> None:
-    """Ball of radius 2; |grad F_i - grad F| = |x + 2|, so delta = 4; |grad F_2| = |3x + 2|, so rho = 8."""
+    """On the ball of radius 2, |grad F_i - grad F| = |x + 2| gives delta = 4, and |grad F_2| = |3x + 2| gives rho =
+    8.
+    """
     run = two_clients()
     assert run.ball.radius == 2
     assert q.mean_divergence.measure(run) == 4
@@ -138,7 +140,7 @@ def test_an_aggregation_by_hand() -> None:
 
 
 def test_condition_2_fails_where_clients_differ_much() -> None:
-    """eta phi = 5/32 is less than rho h / (tau eps^2) = 768: Theorem 2 says nothing, and the answer says why."""
+    """eta phi = 5/32 is less than rho h / (tau eps^2) = 768, so Theorem 2 does not apply, with a reason."""
     found = check(find("lecture27:thm-2"), two_clients())
     assert not found.applicable
     assert [condition.slack for condition in found.conditions] == [fmpq(1, 12), fmpq(5, 32) - 768]
@@ -151,7 +153,7 @@ def test_theorem_2_with_one_local_step() -> None:
 
 
 def test_lemma_4_needs_positive_gaps() -> None:
-    """Step 1/beta on one client reaches the optimum at once: theta = 0, and 1/theta means nothing."""
+    """A step 1/beta of one client reaches the optimum, where 1/theta is undefined."""
     run = quadratics([[["2"]]], [[0]], [1], eta="1/2").engine
     for claim_id in ("lemma-4", "thm-2"):
         assert not check(find(f"lecture27:{claim_id}"), run).applicable
@@ -173,7 +175,7 @@ _ANY_POINT = find("lecture27:lemma-3.any-point")
     ids=["half as much again", "the gap before the step", "a wider condition", "no condition"],
 )
 def test_descent_towards_any_point_is_no_faster(change: dict[str, Any]) -> None:
-    """False variants are not proved by the certificate, and a short search refutes each."""
+    """The certificate does not prove false variants, and a short search refutes each."""
     false = replace(_ANY_POINT, **change)
     assert prove(_ANY_POINT).verdict == "proved"
     assert prove(false).verdict != "proved"
@@ -181,7 +183,7 @@ def test_descent_towards_any_point_is_no_faster(change: dict[str, Any]) -> None:
 
 
 def test_a_strict_decrease_needs_a_gap_to_start_from() -> None:
-    """A step from theta = 1 reaches zero; the next one, from zero, shows no strict decrease."""
+    """A step from theta = 1 reaches zero; from there the decrease is not strict."""
     once, twice = (quadratics([[["2"]]], [[0]], [1], eta="1/2", steps=steps).engine for steps in (1, 2))
     for claim_id in ("lemma-4.consequence", "lemma-3.proof"):
         assert check(find(f"lecture27:{claim_id}"), once).holds is True
@@ -224,14 +226,14 @@ def test_an_interval_does_not_end_where_the_next_starts(steps: int, distance_sq:
 
 @pytest.mark.parametrize("name", ["thm-2", "thm-2.explicit", "tau-choice"])
 def test_a_statement_that_the_notes_do_not_have_is_not_called_printed(name: str) -> None:
-    """The statements from Wang et al. have no published form in the notes, and their notes say where they are from."""
+    """Statements from Wang et al. have no published form in the notes, and name their origin."""
     claim = find(f"lecture27:{name}")
     assert claim.printed is None
     assert "paper that they follow" in claim.note or "Wang et al." in claim.note
 
 
 def test_noise_is_outside_the_lecture() -> None:
-    """Every claim that is evaluated asks for full gradients."""
+    """Every claim with a relation needs full gradients."""
     run = quadratics([[["1"]]], [[0]], [1], deviation=1, eta="1/8").engine
     for claim in claims_of("lecture27"):
         if claim.relations:
@@ -243,7 +245,7 @@ def test_noise_is_outside_the_lecture() -> None:
 
 @pytest.mark.parametrize("local_steps", [1, 2, 3])
 def test_a_run_costs_what_the_lecture_says(local_steps: int) -> None:
-    """T (c + b / tau), and never more than R."""
+    """The cost is T (c + b / tau), and at most R."""
     budget = Budget("1/3", "5/2", "17")
     run = descend_fixed(two_clients().problem, "1/4", budget, local_steps)
     whole = [steps for steps in run.local_steps if steps == local_steps]
@@ -253,7 +255,7 @@ def test_a_run_costs_what_the_lecture_says(local_steps: int) -> None:
 
 
 def test_distributed_gd_is_fedavg_with_full_gradients() -> None:
-    """Distributed gradient descent has the trajectory of FedAvg under its own name, which run files keep."""
+    """Distributed gradient descent has the trajectory of FedAvg, and keeps its name in run files."""
     problem = two_clients().problem
     keys = {"rounds": 2, "local_step_size": fmpq(1, 4), "local_steps": 3}
     run, same = Run(problem, distributed_gd(problem, **keys)), Run(problem, fedavg(problem, **keys))
@@ -262,7 +264,7 @@ def test_distributed_gd_is_fedavg_with_full_gradients() -> None:
 
 
 def test_distributed_gd_refuses_what_it_is_not() -> None:
-    """Noise and server step sizes belong to other algorithms."""
+    """Noise and server step sizes are rejected for distributed gradient descent."""
     noisy = quadratic(RATIONAL.array([[[1]]]), RATIONAL.array([[0]]), RATIONAL.array([1]), noise=RATIONAL.array([1]))
     with pytest.raises(InputError, match="full gradients"):
         distributed_gd(noisy, rounds=1, local_step_size=fmpq(1))

@@ -1,4 +1,4 @@
-"""Lecture Note 3-1: the printed loop against enumerated outcomes, Corollary 4 and remarks computed by hand."""
+"""Lecture Note 3-1: the published loop against enumerated outcomes, Corollary 4 and remarks by hand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def claim_of(name: str) -> Claim:
 
 
 def sides(name: str, run: Run, link: int = 0) -> tuple[object, object, bool | None]:
-    """Both sides of one link at its worst place, and whether it holds there."""
+    """Return both sides of one link at its worst place, and whether it holds there."""
     found: Check = check(claim_of(name), run)
     assert found.applicable, found.reason
     compared = found.comparisons[link]
@@ -51,7 +51,7 @@ def sides(name: str, run: Run, link: int = 0) -> tuple[object, object, bool | No
 
 
 def _enumerate(run: Run) -> Iterator[tuple[Any, list[Any], list[Any]]]:
-    """Each outcome of the printed loop: its probability, the iterates for t = 0 .. T, and the gradients."""
+    """Yield each outcome of the published loop: its probability, the iterates for t = 0 .. T, and the gradients."""
     problem, steps, sizes = run.problem.centred, run.algorithm.work.steps[0], run.algorithm.work.step_sizes
     laws = [problem.oracle.draws(client, problem.linear) for client in range(problem.clients)]
     noises = [*itertools.product(*(range(len(law.probabilities)) for law in laws))]
@@ -73,7 +73,7 @@ def _enumerate(run: Run) -> Iterator[tuple[Any, list[Any], list[Any]]]:
 
 
 def _expectations(run: Run) -> dict[str, Any]:
-    """The four expectations of `loop_moments`, summed over all outcomes."""
+    """Return the four expectations of `loop_moments`, summed over all outcomes."""
     problem = run.problem.centred
     total: dict[str, Any] = {"gradient": 0, "consensus": 0, "second": 0, "noise": 0}
     for probability, iterates, gradients in _enumerate(run):
@@ -111,7 +111,7 @@ ENUMERATED = {
 
 @pytest.mark.parametrize("name", ENUMERATED)
 def test_moments_of_the_loop_are_those_of_its_outcomes(name: str) -> None:
-    """All four expectations, for every iteration and client, as rationals."""
+    """All four expectations agree for every iteration and client, as rationals."""
     run = ENUMERATED[name]
     found, expected = loop_moments(run), _expectations(run)
     assert found.gradient_sq.tolist() == expected["gradient"].tolist()
@@ -121,7 +121,7 @@ def test_moments_of_the_loop_are_those_of_its_outcomes(name: str) -> None:
 
 
 def curved_and_flat(step: str = "1/2", rounds: int = 1) -> Run:
-    """F_1 = x^2/2 and F_2 = 0 from x = 1, with two local steps a round."""
+    """Return F_1 = x^2/2 and F_2 = 0 from x = 1, with two local steps per round."""
     return quadratics([[["1"]], [["0"]]], [[0], [0]], [1], eta=step, steps=2, rounds=rounds).engine
 
 
@@ -135,7 +135,7 @@ def test_the_loop_by_hand() -> None:
 
 
 def test_a_diverging_loop_raises() -> None:
-    """In double precision; rationals go on."""
+    """A diverging loop raises an error in double precision, but not in rationals."""
     run = curved_and_flat(step="40", rounds=400).as_floats()
     with pytest.raises(Diverging, match="the loop diverges at iteration"):
         loop_moments(run)
@@ -159,7 +159,7 @@ def test_the_loop_differs_from_fedavg_where_it_restarts() -> None:
 
 
 def tuned() -> Run:
-    """N = 4 clients x^2/8 -+ x/8 in pairs, T = 64, K = 1: s = 1/4, L = 1/4 and f = x^2/8 from 4."""
+    """Return N = 4 clients x^2/8 -+ x/8 in pairs, T = 64, K = 1: s = 1/4, L = 1/4 and f = x^2/8 from 4."""
     return quadratics([[["1/4"]]] * 4, [["1/8"], ["-1/8"]] * 2, [4], deviation=1, eta="1/4", rounds=64).engine
 
 
@@ -197,14 +197,14 @@ def test_largest_local_steps_are_the_largest() -> None:
 
 @pytest.mark.parametrize("most", [False, True])
 def test_the_measured_error_falls_like_one_over_the_root_of_clients(most: bool) -> None:
-    """Linear speed-up in N at the step size of Corollary 4, below the bound everywhere."""
+    """The error has linear speed-up in N at the step size of Corollary 4, and is below the bound."""
     found = measurements(most_local_steps=most)
     assert fit_slope(found) == pytest.approx(-0.5, abs=0.01)
     assert all(0 < one.error < one.bound for one in found)
 
 
 def test_generalised_fedavg_keeps_the_speed_up_up_to_its_limit() -> None:
-    """Within K <= R/N the error is a constant over sqrt(N K R), up to a factor; the constant depends on N K only."""
+    """For K <= R/N the error is, up to a factor, a constant over sqrt(N K R)."""
     for curve in curves():
         inside = curve.constants[: curve.inside]
         assert max(inside) < 1.7 * min(inside)
@@ -244,20 +244,20 @@ def test_the_second_moment_is_checked_and_not_only_the_variance() -> None:
 
 
 def test_the_aggregation_of_fedavg_is_checked() -> None:
-    """Two relations, the local step and the average of the participants' models."""
+    """The two relations are the local step and the average of the participants' models."""
     assert len(claim_of("fedavg").relations) == 2
     run = quadratics(**LINE, deviation=1, steps=2).engine
     assert [sides("fedavg", run, link) for link in (0, 1)] == [(0, 0, True)] * 2
 
 
 def test_nothing_that_is_not_printed_is_shown_as_printed() -> None:
-    """The figure of the ring has no formula, and Corollary 4 does not mention Theorem 3's condition."""
+    """The figure of the ring is not called published, since the slides have no formula for it."""
     for name in ("architecture.rar", "cor-4.K.implied", "noniid.GB.B1", "cor-4.explicit"):
         assert claim_of(name).printed is None
 
 
 def test_the_variance_is_what_a_mean_leaves_of_the_second_moment() -> None:
-    """Gradients of F_1 = x^2/2 and F_2 = x^2/2 at 1 with noise of variance 1 each: 3/2 = 1/2 + 1."""
+    """Gradients of F_1 = F_2 = x^2/2 at 1 with noise of variance 1 have the average's second moment 3/2 = 1/2 + 1."""
     run = quadratics([[["1"]]] * 2, [["0"]] * 2, [1], deviation=1).engine
     assert sides("eq-3.variance", run) == (fmpq(3, 2), fmpq(3, 2), True)
 
@@ -268,14 +268,14 @@ def test_sums_of_vectors_that_need_not_be_independent() -> None:
 
 
 def test_the_table_of_cross_device_federations_is_complete() -> None:
-    """All rows of Kairouz et al. that the slide has numbers for."""
+    """The table has all rows of Kairouz et al. for which the slide has numbers."""
     scale = cross_device()
     assert (scale.population, scale.devices_per_round) == ((10**6, 10**10), (50, 5000))
     assert (scale.participants, scale.rounds, scale.days) == ((10**5, 10**7), (500, 10000), (1, 10))
 
 
 def test_a_known_upper_bound_serves_as_a_condition_only_where_it_holds() -> None:
-    """The explicit Corollary 4 needs both of its conditions: without either, the premise 6 L s K <= 1 is refused."""
+    """The explicit Corollary 4 needs both of its conditions: without either the premise 6 L s K <= 1 fails."""
     claim = claim_of("cor-4.explicit.T")
     certificate = certificate_of(claim.id)
     assert isinstance(certificate, Combination)

@@ -1,4 +1,4 @@
-"""The sharpened bounds of Theorem 2.1 and its lemmas: smaller constants and wider conditions are not proved."""
+"""The tightened bounds of Theorem 2.1 and its lemmas: smaller constants and wider conditions are not proved."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CHANGES: dict[str, tuple[Claim, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("claim", "change"), CHANGES.values(), ids=CHANGES)
 def test_nothing_stronger_is_proved(claim: Claim, change: dict[str, Any]) -> None:
-    """The certificate on record proves the claim, and nothing that says more."""
+    """The recorded certificate proves the claim, and no stronger one."""
     certificate = certificate_of(claim.id)
     assert certificate is not None
     assert check_certificate(claim, certificate).verdict == "proved"
@@ -71,7 +71,7 @@ def test_nothing_stronger_is_proved(claim: Claim, change: dict[str, Any]) -> Non
 
 
 def test_one_client_and_one_local_step_have_no_drift() -> None:
-    """The bounds vanish where the drift does; the noise of one client is its own."""
+    """The bounds vanish without drift; the noise of one client is its own."""
     assert sharper.mean_drift_bound.subs(tau, 1) == 0
     assert sharper.mean_drift_bound.subs({M: 1, zeta: 0}) == 0
     assert (
@@ -81,7 +81,7 @@ def test_one_client_and_one_local_step_have_no_drift() -> None:
 
 @pytest.mark.parametrize("printed", ["lemma-2.3.sharp", "lemma-2.3.mean", "thm-2.1.sharp"])
 def test_they_are_smaller_than_the_ones_before(printed: str) -> None:
-    """For every number of steps and clients, where both are true."""
+    """The tightened bounds are smaller for every number of steps and clients for which both hold."""
     growing = {"lemma-2.3.sharp": DRIFT, "lemma-2.3.mean": MEAN, "thm-2.1.sharp": THEOREM}[printed]
     before = find(f"renard2022:{printed}").rhs
     for steps in (1, 2, 3, 10, 100):
@@ -92,7 +92,7 @@ def test_they_are_smaller_than_the_ones_before(printed: str) -> None:
 
 
 def test_longer_steps_are_no_matter_of_proof() -> None:
-    """At steps of 2/L a run violates what the theorem says up to 1/L."""
+    """At steps of 2/L a run violates the theorem, which holds up to 1/L."""
     problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
     run = parse_run(
         {"problem": problem, "algorithm": {"local_step_size": "2", "local_steps": 1, "rounds": 2}}, RATIONAL
@@ -104,7 +104,7 @@ def test_longer_steps_are_no_matter_of_proof() -> None:
 
 @pytest.mark.parametrize("start", ["0", "1", "100"])
 def test_no_point_is_worse_than_the_optimum(start: str) -> None:
-    """The best point makes the bound no larger than x* does; where the start is the optimum they are the same."""
+    """The best point gives a bound at most that of x*, with equality for a start at the optimum."""
     problem = {"kind": "quadratic", "hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "noise": "1"}
     algorithm = {"local_step_size": "1/4", "local_steps": 2, "rounds": 3}
     run = parse_run({"problem": {**problem, "start": [start]}, "algorithm": algorithm}, RATIONAL)

@@ -1,4 +1,4 @@
-"""Renard 2022, proof steps and misprints: small runs computed by hand, and what the certificates do not prove."""
+"""Renard 2022, proof steps and misprints: small runs by hand, and statements that certificates do not prove."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from verify.counterexamples import counterexample, refutes
 
 
 def half_square(deviation: int = 0, start: int = 1, rounds: int = 1) -> Run:
-    """One client with F = x^2/2 and gradient noise of this variance; steps of 1/4."""
+    """Return one client with F = x^2/2 and gradient noise of this variance; steps of 1/4."""
     return quadratics([[["1"]]], [[0]], [start], deviation=deviation, rounds=rounds).engine
 
 
 def sides(name: str | Claim, run: Run, link: int = 0) -> tuple[object, object]:
-    """Both sides of one link at its worst place."""
+    """Return both sides of one link at its worst place."""
     found = check(find(f"renard2022:{name}") if isinstance(name, str) else name, run)
     assert found.applicable, found.reason
     return found.comparisons[link].lhs, found.comparisons[link].rhs
@@ -77,7 +77,9 @@ def test_the_lost_nabla_by_hand() -> None:
 
 
 def test_the_deviation_has_expectation_zero_by_hand() -> None:
-    """Against every fixed point and the present iterate; against the next iterate it is eta = 1/4."""
+    """The deviation has expectation zero against fixed points and the present iterate; against the next one eta =
+    1/4.
+    """
     fixed, run = find("renard2022:eq-9.fixed"), half_square(1)
     assert [sides(fixed, run, link) for link in range(3)] == [(0, 0)] * 3
     later = Relation(Expectation(inner(deviation, xbar_next - x_star)), "==", 0)
@@ -117,7 +119,7 @@ def test_a_lost_factor_is_a_misprint(name: str, expected: Any) -> None:
 
 @pytest.mark.parametrize("name", ["triangle", "young", "regroup", "drop", "last", "noise-split", "squares"])
 def test_stored_runs_have_the_step_size_of_the_lemma(name: str) -> None:
-    """A step of its proof is refuted where the lemma applies: eta <= 1/(4L)."""
+    """The stored run refutes a proof step with eta <= 1/(4L), where the lemma applies."""
     printed = find(f"renard2022:lemma-2.2.proof.{name}")
     table = counterexample(printed)
     assert table is not None
@@ -132,7 +134,7 @@ def test_the_progress_term_by_hand() -> None:
 
 
 def test_the_error_of_a_round_is_not_of_order_one_over_tau() -> None:
-    """From the optimum, with noise, the error is positive and D = 0; only after noise is subtracted the rate holds."""
+    """From the optimum with noise the error is positive and D = 0; the rate holds only without the noise term."""
     goal, run = find("renard2022:lemma-2.2.goal"), half_square(1, start=0)
     assert check(goal, run).holds is True
     steps = Symbol("N", positive=True)
@@ -151,7 +153,7 @@ def test_a_round_of_algorithm_1() -> None:
 
 
 def test_the_converse_needs_no_convexity() -> None:
-    """It is an identity without assumptions, whose certificate uses no inequality."""
+    """The converse is an identity whose certificate uses no inequality."""
     converse = find("renard2022:property-2.2.converse")
     certificate = certificate_of(converse.id)
     assert converse.assumptions == ()
@@ -182,7 +184,7 @@ FALSE: dict[str, tuple[Claim, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("claim", "change"), FALSE.values(), ids=FALSE)
 def test_no_false_step_is_proved(claim: Claim, change: dict[str, Any]) -> None:
-    """The certificate on record proves the claim, and not what differs from it."""
+    """The recorded certificate proves the claim, and no changed one."""
     certificate = certificate_of(claim.id)
     assert certificate is not None
     assert check_certificate(claim, certificate).verdict == "proved"

@@ -1,4 +1,4 @@
-"""Federated averaging with sampled agents: facts that the claims rest on, and counterexamples by hand."""
+"""Federated averaging with sampled agents: facts behind the claims, and counterexamples by hand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ mu, nu, h, excess, beta = sp.symbols("mu nu h excess beta", positive=True)
 
 @dataclass(frozen=True)
 class Setup:
-    """Agents h_k/2 (w - m_k)^2 in one dimension without noise; L of them are sampled."""
+    """Agents h_k/2 (w - m_k)^2 in one dimension without noise, of which L are sampled."""
 
     curvatures: Sequence[int] = (1, 1)
     minimisers: Sequence[int] = (1, -1)
@@ -50,7 +50,7 @@ class Setup:
     start: int = 0
 
     def run(self) -> Run:
-        """One round in rationals."""
+        """Return one round in rationals."""
         array = RATIONAL.array
         problem = quadratic(
             array([[[c]] for c in self.curvatures]),
@@ -61,13 +61,13 @@ class Setup:
 
 
 def one_round(problem: Problem, steps: tuple[int, ...], sizes: Sequence[Any], selected: int) -> Run:
-    """One round of federated averaging with sampled agents."""
+    """Return one round of federated averaging with sampled agents."""
     law, local = Uniform(selected), RATIONAL.array(list(sizes))
     return Run(problem, fedavg(problem, rounds=1, local_step_size=local, local_steps=steps, participation=law))
 
 
 def first_round(expression: Expr, run: Run, where: Mapping[sp.Symbol, Quantity] = NOTATION) -> Any:
-    """The value of an expression in the notation of the chapter over a round from the run's start."""
+    """Return the value of an expression in the chapter's notation over a round from the run's start."""
     frame = next(round_frames(run))
     return compile_expression(expression, where)(Site(run, frame, frame.index, {}, {})).item()
 
@@ -110,7 +110,7 @@ COUNTEREXAMPLES = {
 
 @pytest.mark.parametrize("name", COUNTEREXAMPLES)
 def test_a_counterexample_by_hand(name: str) -> None:
-    """A run that a reader can follow refutes what is published: the two sides, in rationals."""
+    """A run by hand refutes the published claim, with both sides in rationals."""
     setup, lhs, rhs = COUNTEREXAMPLES[name]
     found = check(find(f"vlaski2023:{name}"), setup.run())
     assert found.holds is False
@@ -137,7 +137,7 @@ LITERALLY: dict[str, tuple[Setup, Expr]] = {
 
 @pytest.mark.parametrize("name", LITERALLY)
 def test_an_exception_to_a_literal_reading(name: str) -> None:
-    """On the run of the claim's note what the sentence says is never zero is zero."""
+    """On the run of the claim's note the value that is said to be non-zero is zero."""
     setup, difference = LITERALLY[name]
     where = {**NOTATION, small_step_bias.symbol: small_step_bias}
     place: Place = "run" if difference.is_Symbol else "round"
@@ -168,7 +168,7 @@ def test_the_recursion_with_one_index() -> None:
 
 
 def samples(batch: int | None = None) -> Problem:
-    """Two agents with two samples each, least squares in one dimension from 0."""
+    """Return two agents with two samples each, least squares in one dimension from 0."""
     inputs = (RATIONAL.array([[1], [2]]), RATIONAL.array([[1], [-1]]))
     outputs = (RATIONAL.array([1, 1]), RATIONAL.array([1, 0]))
     return least_squares(ClientData(inputs, outputs), RATIONAL.array([0]), batch=batch)
@@ -185,14 +185,14 @@ def test_the_lms_gradient_lacks_a_factor_two() -> None:
 
 
 def test_all_refuted_prints_have_a_counterexample_here() -> None:
-    """None is forgotten."""
+    """Every refuted published claim has a counterexample here."""
     elsewhere = {"thm-5.1.recursion", "eq-5.44-5.45"}
     refuted = {claim.id.partition(":")[2] for claim in claims_of("vlaski2023") if claim.verdict == "refuted"}
     assert refuted == elsewhere | set(COUNTEREXAMPLES)
 
 
 def test_problem_5_3_by_hand() -> None:
-    """mu/2 tr(H^-1 R) from data statistics, in one dimension, and the exact limit tends to it."""
+    """mu/2 tr(H^-1 R) from data statistics in one dimension is the limit of the exact error."""
     number = RATIONAL.number
     agents, selected, steps = 2, 1, (1, 2)
     pairs = [[(1, 1), (2, 1)], [(1, 1), (-1, 0)]]

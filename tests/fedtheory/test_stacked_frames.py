@@ -1,4 +1,4 @@
-"""Several local steps as one frame: what each of them says, in the same order."""
+"""Several local steps as one frame have the values of each, in the same order."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _objectives(frame: Frame) -> list[Objectives]:
 
 
 def _numbers(frame: Frame) -> np.ndarray:
-    """All inner products, and means of values, at a frame, (products, places, ...)."""
+    """Return all inner products, and averages of values, at a frame, (products, places, ...)."""
     vectors = _vectors(frame)
     products = [frame.expand_axes(frame.inner(left, right)) for left in vectors for right in vectors]
     products += [frame.expand_axes(each.value(frame, vector)) for vector in vectors for each in _objectives(frame)]
@@ -61,7 +61,7 @@ def test_a_stack_says_what_its_members_say(place: str, family: str, number: int)
 
 @pytest.mark.parametrize("place", ["step", "path"])
 def test_descents_of_a_stack_are_those_of_its_members(place: str) -> None:
-    """All local steps of a round share one descent, which single places do on their own."""
+    """All local steps of a round share one descent, with the values of single places."""
     run = Instance("small quadratics", 4).run()
     for centralised in (lambda frame: frame.centralised, lambda frame: frame.next_centralised):
         (stack,) = stacks_at(place, run)
@@ -81,7 +81,7 @@ def test_steps_of_a_path_are_one_stack_in_their_order() -> None:
 
 
 def test_outcomes_of_random_weights_have_an_axis_of_a_stack() -> None:
-    """Moments of what is selected differ between outcomes, and their average is that of single places."""
+    """Moments of selected clients differ between outcomes, and their average is that of single places."""
     run = Instance("sampled weights", 4).run()
     (stack,) = stacks_at("step", run)
     assert isinstance(stack, StackedFrame)
@@ -105,7 +105,7 @@ FAMILIES_OF_ONE_SHAPE = [
 
 @pytest.mark.parametrize(("family", "place"), FAMILIES_OF_ONE_SHAPE)
 def test_places_of_several_runs_say_what_each_says(family: str, place: str) -> None:
-    """Inner products, gradients with each run's own objectives, means with its own shares, the server's own step."""
+    """Inner products, gradients, averages and server steps are those of each run."""
     made = [instance.run() for instance in FAMILIES[family].instances[:24]]
     runs = [run for run in made if run.problem.hessians.shape == made[0].problem.hessians.shape]
     frames = [frame for run in runs for frame in frames_at(place, run) if frame.alike is not None]
@@ -139,7 +139,7 @@ def _full(run: Run) -> tuple[int, int, int]:
 
 
 def test_free_points_are_taken_together() -> None:
-    """One site has all choices of points; its members are the sites one by one, and so are the values there."""
+    """One site has all choices of points, with the values of single sites."""
     claim, run = find("renard2022:property-2.1"), Instance("small quadratics", 5).run()
     (together,) = stacked_sites(claim, run)
     single = list(sites(claim, run))
@@ -151,7 +151,7 @@ def test_free_points_are_taken_together() -> None:
 
 
 def test_numbers_of_a_round_are_read_at_single_places() -> None:
-    """A stack with an axis over outcomes refuses numbers per round, and quantities at each step take its members."""
+    """A stack with an axis over outcomes rejects numbers per round, and uses its members for step quantities."""
     run = Instance("sampled weights", 4).run()
     (stack,) = stacks_at("step", run)
     with pytest.raises(Misplaced, match="no axis over the outcomes"):

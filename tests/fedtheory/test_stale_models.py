@@ -32,7 +32,7 @@ POLICIES: dict[str, tuple[Policy, Server]] = {
 
 
 def _stale(pair: Pair, policy: str, times: list[Any], weights: list[Any] | None = None) -> tuple[Run, StaleRun]:
-    """A tiny run with a clock, for the engine and for the enumeration."""
+    """Return a tiny run with a clock, for the engine and for the enumeration."""
     chosen, server = POLICIES[policy]
     durations = tuple(RATIONAL.array(times))
     given = pair.tiny.importance if weights is None else tuple(RATIONAL.array(weights))
@@ -59,7 +59,7 @@ def _distance_sq(left: Point, right: Point) -> fmpq:
 
 
 def _assert_local_agrees(run: Run, tiny: StaleRun) -> None:
-    """Suboptimality, distance and gradient of the virtual iterate, and every client's distance from it."""
+    """Assert agreement in suboptimality, distance and gradient of the virtual iterate, and client drift."""
     exact, whole, best = run.trajectory, tiny.tiny, tiny.tiny.minimiser()
     gradient, lowest = whole.gradient, whole.value(best)
     for n, k, law in tiny.inside():
@@ -105,7 +105,7 @@ NAMES = [name for name in POLICIES if name != "sync"]
 @pytest.mark.parametrize("times", TWO_TIMES, ids=str)
 @pytest.mark.parametrize("policy", NAMES)
 def test_two_clients_with_noise(policy: str, times: list[Any], weights: Any) -> None:
-    """Noise of two points, of both clients or one: server and virtual iterate, as equal rationals."""
+    """Two-point noise of both clients or one agrees in server and virtual iterate, as equal rationals."""
     for deviation, steps, rounds in (([1, 2], 1, 4), ([1, 0], 2, 4), ([0, 2], 2, 4)):
         pair = quadratics(**LINE, deviation=deviation, steps=steps, rounds=rounds)
         run, tiny = _stale(pair, policy, times, weights)
@@ -116,7 +116,7 @@ def test_two_clients_with_noise(policy: str, times: list[Any], weights: Any) -> 
 @pytest.mark.parametrize("times", [[1, 2, 3], [3, "3/2", 1], [1, 1, "5/2"]], ids=str)
 @pytest.mark.parametrize("policy", NAMES)
 def test_three_clients(policy: str, times: list[Any]) -> None:
-    """Three clients of three speeds, so that up to four models are live."""
+    """Three clients of three speeds, with up to four live models, agree."""
     run, tiny = _stale(quadratics(**THREE, deviation=[1, 0, "1/2"], rounds=5), policy, times, ["3/2", 1, "2/5"])
     _assert_server_agrees(run, tiny)
     _assert_local_agrees(run, tiny)
@@ -125,7 +125,7 @@ def test_three_clients(policy: str, times: list[Any]) -> None:
 @pytest.mark.parametrize("times", [[1, 4, 7], [7, 2, 3], [5, 1, 6]], ids=str)
 @pytest.mark.parametrize("policy", NAMES)
 def test_long_runs_with_noise_of_one_client(policy: str, times: list[Any]) -> None:
-    """Ten updates: models are forgotten and their places given away several times."""
+    """In ten updates models are discarded and their memory reused several times."""
     noisy = times.index(max(times))
     deviation = [3 if client == noisy else 0 for client in range(3)]
     run, tiny = _stale(quadratics(**THREE, deviation=deviation, rounds=10), policy, times)
@@ -135,7 +135,7 @@ def test_long_runs_with_noise_of_one_client(policy: str, times: list[Any]) -> No
 
 @pytest.mark.parametrize("policy", NAMES)
 def test_blocks_of_rounds(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds are evaluated a few at a time where memory has room for no more."""
+    """Rounds are evaluated in blocks if memory is limited."""
     monkeypatch.setattr(stale, "_MOST", 20)
     run, tiny = _stale(quadratics(**THREE, deviation=[0, 3, 0], rounds=5), policy, [1, 4, 7])
     _assert_local_agrees(run, tiny)
@@ -143,7 +143,7 @@ def test_blocks_of_rounds(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("policy", NAMES)
 def test_in_a_plane(policy: str) -> None:
-    """Two dimensions, noise along a random axis, Hessians that do not commute."""
+    """Two dimensions with noise along a random axis and non-commuting Hessians agree."""
     for deviation in ([1, 0], [0, 2]):
         pair = quadratics(**PLANE, deviation=deviation, rounds=4)
         run, tiny = _stale(pair, policy, ["1", "3/2"], ["2/3", "4/3"])
@@ -154,7 +154,7 @@ def test_in_a_plane(policy: str) -> None:
 @pytest.mark.parametrize("steps", [(1, 2), (2, 1)], ids=str)
 @pytest.mark.parametrize("policy", NAMES)
 def test_unequal_local_steps(policy: str, steps: tuple[int, int]) -> None:
-    """Clients that take different numbers of steps: what the server sees."""
+    """Clients with different numbers of steps agree at the server."""
     for times in ([1, 2], [2, 1]):
         run, tiny = _stale(quadratics(**LINE, deviation=[1, 2], steps=steps, rounds=3), policy, times, ["1/2", 2])
         _assert_server_agrees(run, tiny)
@@ -163,7 +163,7 @@ def test_unequal_local_steps(policy: str, steps: tuple[int, int]) -> None:
 @pytest.mark.parametrize("case", BATCHES)
 @pytest.mark.parametrize("policy", NAMES)
 def test_mini_batches(policy: str, case: str) -> None:
-    """Noise that depends on the model that a client has received, on a line and in a plane."""
+    """Noise that depends on the received model agrees, in one dimension and in a plane."""
     rows, settings = BATCHES[case]
     for times in ([1, 2], ["3/2", 1]):
         pair = data(*rows, **settings, eta=["1/10", "1/7"], server="3/2", importance=["1/4", "3/4"])
@@ -174,7 +174,7 @@ def test_mini_batches(policy: str, case: str) -> None:
 
 @pytest.mark.parametrize("policy", ["async", "fedfix"])
 def test_mini_batches_with_unequal_local_steps(policy: str) -> None:
-    """Both at once: what the server sees."""
+    """Mini-batches with different numbers of steps agree at the server."""
     pair = data(*ROWS, batch=1, eta=["1/10", "1/7"], steps=(1, 2), rounds=3)
     _assert_server_agrees(*_stale(pair, policy, [1, 2]))
 
@@ -187,7 +187,7 @@ def test_synchronous_rounds_are_those_of_the_enumeration() -> None:
 
 
 def test_the_comparison_is_sharp() -> None:
-    """Another order of the reports of the two clients, and the numbers differ."""
+    """With another order of reports the numbers differ, so that the comparison is not vacuous."""
     run, tiny = _stale(quadratics(**LINE, deviation=1, rounds=4), "async", [1, 2])
     other = replace(tiny, reports=[tuple(1 - i for i in reports) for reports in tiny.reports])
     with pytest.raises(AssertionError):
@@ -198,7 +198,9 @@ def test_the_comparison_is_sharp() -> None:
 
 
 def _dense(run: Run, reports: list[tuple[int, ...]]) -> tuple[list[Array], list[Array]]:
-    """Means and covariances of theta^n by one big affine recursion of (theta, base of client 1, ..., of client M)."""
+    """Return means and covariances of theta^n by one affine recursion of (theta, base of client 1, ..., of client
+    M).
+    """
     problem, work = run.problem, run.algorithm.work
     numbers, size, clients = run.arithmetic, problem.dimension, problem.clients
     weights = run.algorithm.aggregation.server_step_size * run.algorithm.aggregation.weights(problem.weights)
@@ -229,7 +231,7 @@ def _dense(run: Run, reports: list[tuple[int, ...]]) -> tuple[list[Array], list[
 
 
 def _client_work(run: Run, client: int) -> tuple[Array, Array, Array]:
-    """Matrix, shift and covariance of a client's whole work, one step after the other."""
+    """Return matrix, shift and covariance of a client's whole work, step by step."""
     problem, eta = run.problem, run.algorithm.work.step_sizes[client]
     variance = problem.oracle.variances[client]  # type: ignore[attr-defined]
     identity = run.arithmetic.identity(problem.dimension)
@@ -261,7 +263,7 @@ FOUR: dict[str, Any] = {
 @pytest.mark.parametrize("exact", [True, False], ids=["rational", "float"])
 @pytest.mark.parametrize("policy", NAMES)
 def test_against_the_dense_joint_recursion(policy: str, exact: bool) -> None:
-    """d = 3, four clients, means and covariances of the server's model over many updates."""
+    """Means and covariances agree for d = 3 and four clients over many updates."""
     run, tiny = _stale(quadratics(**FOUR, rounds=30 if exact else 80), policy, ["2/3", 1, 3, "5/2"], [1, "1/2", 1, 2])
     run = run if exact else run.as_floats()
     means, covariances = _dense(run, tiny.reports)
@@ -284,7 +286,7 @@ def test_against_the_dense_joint_recursion(policy: str, exact: bool) -> None:
 @pytest.mark.parametrize("oracle", ["noise", "batches"])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_monte_carlo(policy: str, oracle: str) -> None:
-    """Sampled suboptimality, squared distance and coordinates within five standard errors of the exact numbers."""
+    """Suboptimality, squared distance and coordinates agree within five standard errors."""
     if oracle == "noise":
         pair = quadratics(**PLANE, deviation=[1, 2], steps=(2, 3), rounds=7)
     else:
@@ -313,7 +315,7 @@ def _vector(vector: Vector) -> list[list[fmpq]]:
 @pytest.mark.parametrize("kind", ["noise", "batches"])
 @pytest.mark.parametrize("policy", NAMES)
 def test_one_sampled_path(policy: str, kind: str) -> None:
-    """The virtual iterate of eq. (7), its steps by eq. (8), and theta^{n,K} = theta^{n+1}, exactly."""
+    """On a path, eq. (7), eq. (8) and theta^{n,K} = theta^{n+1} hold exactly."""
     if kind == "noise":
         pair = quadratics(**PLANE, deviation=[1, 2], steps=3, rounds=7)
     else:
@@ -340,7 +342,7 @@ def test_one_sampled_path(policy: str, kind: str) -> None:
             assert moved[i] == list(plus(tuple(local[i]), gradient, -sizes[i]))
             expected = plus(expected, minus(tuple(local[i]), tuple(bases[i])), server * law[i])
             stepped = plus(stepped, gradient, -server * sizes[i] * law[i])
-            # The noise was drawn once, when the work began, whatever the server has done since.
+            # Noise is sampled once, when the work begins, independent of later server updates.
             assert known.setdefault((i, received[i], k), (local[i], noise[i])) == (local[i], noise[i])
         assert virtual == list(expected)
         assert following == list(stepped)
@@ -353,7 +355,7 @@ def test_one_sampled_path(policy: str, kind: str) -> None:
 
 
 def _means(law: Law, best: Point, left: str, right: str) -> list[fmpq]:
-    """E<left_i, right_i> about the minimiser, for each client."""
+    """Return E<left_i, right_i> relative to the minimiser, for each client."""
 
     def of(at: Inside, name: str, client: int) -> Point:
         value = getattr(at, name)
@@ -365,7 +367,7 @@ def _means(law: Law, best: Point, left: str, right: str) -> list[fmpq]:
 @pytest.mark.parametrize("kind", ["noise of the fast", "noise of the slow", "batches"])
 @pytest.mark.parametrize("policy", NAMES)
 def test_frames_in_expectation(policy: str, kind: str) -> None:
-    """All inner products of server, received, local and virtual models are those of the enumeration."""
+    """All inner products of server, received, local and virtual models agree with the enumeration."""
     if kind == "batches":
         pair = data(*ROWS, batch=1, eta=["1/10", "1/7"], steps=2, rounds=2, server="3/2")
     else:

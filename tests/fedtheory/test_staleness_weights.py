@@ -1,4 +1,4 @@
-"""Buffered reports that are weighted by their staleness, against a plain loop that keeps every noise apart."""
+"""Buffered reports with staleness weights, against a plain loop with separate noise variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CURVATURES, LINEAR, WEIGHTS = ["1", "1/5", "2"], ["1", "-1/2", "3"], ["1/2", "1/
 SIZE, STEPS, SERVER, START, VARIANCE = fmpq(1, 10), (3, 3, 3), fmpq(3, 2), fmpq(3), fmpq(1, 4)
 TIMES, BUFFER, ROUNDS = [1, 2, 7], 2, 9
 Model = dict[int, Any]
-"""A model as a sum of independent noises; number 0 stands for the constant one."""
+"""A model as a combination of independent noise variables; index 0 is the constant one."""
 
 
 def _numbers(texts: list[str]) -> list[fmpq]:
@@ -49,7 +49,7 @@ def _table(staleness: str | None, **keys: Any) -> dict[str, dict[str, Any]]:
 
 
 def _loop(weight: Any) -> tuple[list[Any], list[Any]]:
-    """E x and E x^2 of the server's model, n = 0 .. T; `weight` is s."""
+    """Return E x and E x^2 of the server's model, n = 0 .. T; `weight` is s."""
     versions: list[Model] = [{0: START}]
     variances: Model = {0: fmpq(1)}
     received, finish = [0] * 3, [fmpq(time) for time in TIMES]
@@ -76,7 +76,7 @@ def _loop(weight: Any) -> tuple[list[Any], list[Any]]:
 
 @pytest.mark.parametrize("staleness", [None, "1/(1+s)", "(1+s)^(-2)"])
 def test_runs_agree_with_a_plain_loop(staleness: str | None) -> None:
-    """Means and errors of all updates as equal rationals."""
+    """Means and errors of all updates agree as equal rationals."""
     exponent = {None: 0, "1/(1+s)": 1, "(1+s)^(-2)": 2}[staleness]
     run = parse_run(_table(staleness), RATIONAL)
     assert run.algorithm.schedule.largest_staleness > 1
@@ -88,7 +88,7 @@ def test_runs_agree_with_a_plain_loop(staleness: str | None) -> None:
 
 
 def test_the_published_weights_in_floats() -> None:
-    """1/sqrt(1+s) is irrational in this schedule: floats agree with the loop, rationals are refused with the reason."""
+    """1/sqrt(1+s) is irrational here: floats agree with the loop, rationals are rejected with a reason."""
     run = parse_run(_table("1/sqrt(1+s)"), FLOAT)
     means, _ = _loop(lambda age: RATIONAL.number(1 / math.sqrt(1 + age), "s"))
     assert run.trajectory.server_mean[:, 0] == pytest.approx([float(mean) for mean in means], rel=1e-12)
@@ -113,7 +113,7 @@ def test_virtual_iterates_end_in_the_next_model() -> None:
 
 
 def test_definitions_weigh_their_reports() -> None:
-    """FedNova with equal local steps is FedAvg, under these weights as well."""
+    """FedNova with equal local steps is FedAvg, also with these weights."""
     plain = parse_run(_table("1/(1+s)"), RATIONAL)
     nova = parse_run(_table("1/(1+s)", name="fednova"), RATIONAL)
     assert nova.trajectory.server_mean.tolist() == plain.trajectory.server_mean.tolist()
@@ -132,7 +132,7 @@ def test_definitions_weigh_their_reports() -> None:
     ],
 )
 def test_formulas(formula: str, exponent: str) -> None:
-    """The forms in which weights are written, and written back."""
+    """Weights are parsed and written back in all supported forms."""
     found = read_staleness(formula)
     assert found.exponent == RATIONAL.number(exponent, "exponent")
     assert read_staleness(str(found)) == found
@@ -140,20 +140,20 @@ def test_formulas(formula: str, exponent: str) -> None:
 
 @pytest.mark.parametrize("formula", ["s", "exp(-s)", "(1+s)^2", "1/(2+s)", "(1+s)^(-1/0)", "1/(1+s)^1000"])
 def test_other_formulas_are_refused(formula: str) -> None:
-    """A weight that is no power of 1 + s."""
+    """A weight that is no power of 1 + s is rejected."""
     with pytest.raises(InputError, match="staleness: expected"):
         parse_run(_table(formula), FLOAT)
 
 
 def test_run_files_are_written_back() -> None:
-    """A run keeps its weights."""
+    """A run file keeps its weights."""
     run = parse_run(_table("1/sqrt(1+s)"), FLOAT)
     assert parse_run(run_table(run), FLOAT).algorithm.clock == run.algorithm.clock
 
 
 @pytest.mark.parametrize("identifier", ["fraboni2022:table-2.async.d"])
 def test_claims_about_weights_of_clients_say_why(identifier: str) -> None:
-    """A weight d_i of each client is no longer one number."""
+    """A weight d_i of each client is not a single number here, which is the reason of inapplicability."""
     result = check(find(identifier), parse_run(_table("1/sqrt(1+s)"), FLOAT))
     assert not result.applicable
     assert "weighted by their staleness" in str(result.reason)

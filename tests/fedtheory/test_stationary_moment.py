@@ -41,7 +41,7 @@ def _three_clients(law: Participation, steps: Any = STEPS, rounds: int = 1) -> R
 
 
 def _compute_closed_form(draws: brute.Law, steps: tuple[int, ...]) -> tuple[fmpq, fmpq]:
-    """Mean and second moment of x - x* in the limit.
+    """Return mean and second moment of x - x* in the limit.
 
     With u = x - x*, a client ends its round at ``r_i u + s_i + noise``, where
     ``r = (1 - eta h)^K``, ``s = eta (b - h x*) sum_{k<K} (1 - eta h)^k`` and the
@@ -80,7 +80,7 @@ LAWS = {
 @pytest.mark.parametrize("steps", [(1, 1, 1), STEPS], ids=str)
 @pytest.mark.parametrize("name", LAWS)
 def test_closed_form_on_a_line(name: str, steps: tuple[int, ...]) -> None:
-    """Several clients with additive noise: mean and second moment of the limit, as rationals."""
+    """Mean and second moment of the limit agree for several clients with additive noise, as rationals."""
     law, draws = LAWS[name]
     recursion = _recursion(_three_clients(law, steps))
     mean, second = _compute_closed_form(draws, steps)
@@ -90,7 +90,7 @@ def test_closed_form_on_a_line(name: str, steps: tuple[int, ...]) -> None:
 
 
 def test_the_simplest_closed_form() -> None:
-    """x' = x - eta (h x + noise): the limit has variance eta sigma^2 / (h (2 - eta h))."""
+    """For x' = x - eta (h x + noise) the limit has variance eta sigma^2 / (h (2 - eta h))."""
     run = quadratics([[["3"]]], [["0"]], ["1"], deviation=2, eta="1/5").engine
     moment = stationary_moment(_recursion(run))
     assert moment.tolist() == [[1, 0], [0, fmpq(1, 5) * 4 / (3 * (2 - fmpq(3, 5)))]]
@@ -125,7 +125,7 @@ def test_long_float_runs_approach_it_in_a_plane(batch: int | None) -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_long_float_runs_approach_it_on_a_line(name: str) -> None:
-    """Every participation law."""
+    """Long float runs approach the limit for every participation law."""
     law, draws = LAWS[name]
     last = _three_clients(law, rounds=200).as_floats().trajectory
     mean, second = (float(v.p) / float(v.q) for v in _compute_closed_form(draws, STEPS))
@@ -136,7 +136,7 @@ def test_long_float_runs_approach_it_on_a_line(name: str) -> None:
 @pytest.mark.parametrize("steps", [1, 3])
 @pytest.mark.parametrize("batch", [None, 1])
 def test_round_suboptimality_in_the_limit(batch: int | None, steps: int) -> None:
-    """The mean of E F(xbar^{n,k}) - F* over k = 1 .. K of a late round."""
+    """The average of E F(xbar^{n,k}) - F* over k = 1 .. K of a late round agrees."""
     exact = stationary_round_suboptimality(_recursion(_plane(batch, 1, steps)))
     late = _plane(batch, 250, steps).as_floats().trajectory.local_suboptimality[-1, 1:].mean()
     assert late == pytest.approx(FLOAT.number(exact, "limit"), rel=1e-9)
@@ -145,7 +145,7 @@ def test_round_suboptimality_in_the_limit(batch: int | None, steps: int) -> None
 @pytest.mark.parametrize("steps", [1, 3])
 @pytest.mark.parametrize("batch", [None, 1])
 def test_suboptimality_in_the_limit(batch: int | None, steps: int) -> None:
-    """E F(x^n) - F* of a late model; not that of the averages inside a round."""
+    """E F(x^n) - F* of a late model agrees, which differs from the averages inside a round."""
     recursion = _recursion(_plane(batch, 1, steps))
     exact = stationary_suboptimality(recursion)
     late = _plane(batch, 250, steps).as_floats().trajectory.server_suboptimality[-1]

@@ -1,4 +1,4 @@
-"""The fixed point of second moments at the edge of stability: flat directions, random runs, images, overflow."""
+"""Fixed points of second moments at the edge of stability: flat directions, random runs, images, overflow."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from fedtheory.federation.problem.split import iid_split
 
 
 def test_flat_directions_keep_the_start() -> None:
-    """Without curvature, gradient or noise nothing moves, and x* is the minimiser there; noise wanders off."""
+    """Without curvature, gradient or noise the start is the limit; with noise there is none."""
     for deviation in (0, 1):
         run = quadratics([[["1", "0"], ["0", "0"]]], [["1", "0"]], [1, 1], deviation=deviation).engine
         for one in (run, run.as_floats()):
@@ -54,7 +54,7 @@ def test_gradients_along_flat_directions_have_no_limit() -> None:
 
 
 def test_a_coordinate_without_data_changes_nothing() -> None:
-    """Mini-batches with an added column of zeros: the same limit, with zeros in the new row and column."""
+    """Mini-batches with an additional zero column have the same limit, with zeros in the new row and column."""
     for batch in (None, 2):
         exact = stationary_moment(_recursion(_plane(batch, 1)))
         rows = [[[*row, 0] for row in client] for client in PLANE_ROWS]
@@ -67,7 +67,7 @@ def test_a_coordinate_without_data_changes_nothing() -> None:
 
 
 def test_too_large_a_step_has_no_limit() -> None:
-    """eta h > 2, also where only the second moment diverges."""
+    """Step sizes with eta h > 2 have no limit, also if only the second moment diverges."""
     with pytest.raises(NotApplicable):
         stationary_moment(_recursion(quadratics([[["3"]]], [["1"]], [1], deviation=1, eta="1").engine))
     rows = [[["1"], ["3"]]]
@@ -88,7 +88,7 @@ def test_floats_agree_with_rationals_on_flat_directions(flat: str) -> None:
 
 
 def test_the_start_does_not_matter() -> None:
-    """Two starts, one limit (with respect to the same optimum)."""
+    """Two starts have one limit relative to the same optimum."""
     limits = []
     for start in (["5", "0"], ["-1", "1/2"]):
         problem = quadratic(
@@ -106,7 +106,7 @@ HESSIAN_PAIR = [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]]
 
 
 def _random_run(seed: int) -> Run:
-    """Three clients in up to three dimensions with different curvatures, steps, step sizes, and any law."""
+    """Return three clients in up to three dimensions with different curvatures, steps, step sizes, and any law."""
     generator = np.random.default_rng(seed)
     dimension, laws = 1 + seed % 3, (Full(), Uniform(1), Uniform(2), Multinomial(2))
     spectra = [[fmpq(int(generator.integers(1, 5)), 2) for _ in range(dimension)] for _ in range(3)]
@@ -126,7 +126,7 @@ def _random_run(seed: int) -> Run:
 @given(st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_floats_agree_with_rationals(seed: int) -> None:
-    """Lyapunov equations in floats against the exact operator: one limit, or no limit in both."""
+    """Floats and rationals agree on the limit, or on its absence."""
     run = _random_run(seed)
     try:
         exact = FLOAT.array(stationary_moment(_recursion(run)))
@@ -144,7 +144,7 @@ INPUTS = brute.point(1, -1, "1/2", 2)
 
 
 def _edge(factor: fmpq) -> Run:
-    """One row at a time, eta a multiple of the largest stable one: E (1 - 2 eta z^2)^2 = 1 at a factor of 1."""
+    """Return a run with eta a multiple of the largest stable one: E (1 - 2 eta z^2)^2 = 1 at factor 1."""
     square, fourth = (sum(z**power for z in INPUTS) for power in (2, 4))
     return data([[[z] for z in INPUTS]], [[1, 0, 2, -1]], [2], batch=1, eta=factor * square / fourth).engine
 
@@ -160,14 +160,14 @@ def test_the_edge_of_stability_is_decided_exactly_in_rationals() -> None:
 
 @pytest.mark.parametrize("distance", ["0", "1/100000000000000", "1/10000000000000", "-1/10000000000000", "-1/1000"])
 def test_floats_refuse_to_decide_at_the_edge(distance: str) -> None:
-    """This close to the edge neither limit nor divergence differs from rounding; beyond it there is no limit."""
+    """Close to the edge floats cannot distinguish limit and divergence; beyond it there is no limit."""
     with pytest.raises(NotApplicable):
         stationary_moment(_recursion(_edge(1 - brute.number(distance)).as_floats()))
 
 
 @pytest.mark.parametrize(("distance", "accuracy"), [("1/10", 1e-12), ("1/1000", 1e-11), ("1/1000000", 1e-8)])
 def test_floats_near_the_edge(distance: str, accuracy: float) -> None:
-    """Inside they are as accurate as the conditioning allows."""
+    """Inside the edge floats are as accurate as the conditioning allows."""
     run = _edge(1 - brute.number(distance))
     exact = FLOAT.number(stationary_distance_sq(_recursion(run)), "limit")
     assert stationary_distance_sq(_recursion(run.as_floats())) == pytest.approx(exact, rel=accuracy)
@@ -199,7 +199,7 @@ def test_an_unstable_direction_is_found_behind_a_slow_one() -> None:
 
 
 def test_curvatures_that_may_be_rounding_are_refused() -> None:
-    """Relative curvature 5 * 10^-12: rationals decide, floats do not."""
+    """For relative curvature 5 * 10^-12 rationals decide, floats do not."""
     nearly = quadratics([[["1", "0"], ["0", "1/200000000000"]]], [["1", "0"]], [1, 1]).engine
     assert stationary_distance_sq(_recursion(nearly)) == 0
     with pytest.raises(NotApplicable, match="smallest curvature"):
@@ -207,7 +207,7 @@ def test_curvatures_that_may_be_rounding_are_refused() -> None:
 
 
 def _digits(batch: int | None, law: Participation, eta: float) -> Recursion:
-    """Sixty-five dimensions, some of them pixels that are always empty."""
+    """Return a run in sixty-five dimensions, of which some pixels are always zero."""
     images = load("digits:3-8")
     parts = iid_split(len(images.outputs), 10, seed=0)
     tables = ClientData(tuple(images.inputs[part] for part in parts), tuple(images.outputs[part] for part in parts))
@@ -218,7 +218,7 @@ def _digits(batch: int | None, law: Participation, eta: float) -> Recursion:
 @pytest.mark.parametrize("batch", [None, 8])
 @pytest.mark.parametrize("law", [Full(), Uniform(4), Multinomial(4)], ids=repr)
 def test_real_images(batch: int | None, law: Participation) -> None:
-    """One round keeps the limit in d = 65, computed within two seconds; its mean is the mean map's fixed point."""
+    """One round keeps the limit in d = 65, computed within two seconds; its mean is a fixed point."""
     recursion = _digits(batch, law, 0.05)
     begun = process_time()
     moment = stationary_moment(recursion)
@@ -230,14 +230,14 @@ def test_real_images(batch: int | None, law: Participation) -> None:
 
 
 def test_real_images_with_too_large_a_step() -> None:
-    """Full gradients of one client at random settle where single images do not."""
+    """Full gradients of a random client have a limit where single images have none."""
     assert stationary_distance_sq(_digits(None, Uniform(1), 0.22)) > 0
     with pytest.raises(NotApplicable, match="do not contract"):
         stationary_moment(_digits(1, Uniform(1), 0.22))
 
 
 def test_overflowing_steps_have_no_limit() -> None:
-    """A round whose numbers leave double precision."""
+    """A round that leaves double precision has no limit."""
     run = quadratics([[["3"]]], [["1"]], [1], deviation=1, eta="1" + "0" * 50, steps=20).engine.as_floats()
     with np.errstate(over="ignore", invalid="ignore"):
         recursion = _recursion(run)
@@ -247,7 +247,7 @@ def test_overflowing_steps_have_no_limit() -> None:
 
 
 def test_large_rational_problems_are_refused() -> None:
-    """Exact limits are for small dimensions; the mean is a linear solve in any."""
+    """Exact second moments are for small dimensions; the mean is a linear solve in any dimension."""
     size = 40
     problem = quadratic(RATIONAL.identity(size)[None], RATIONAL.identity(size)[:1], RATIONAL.zeros(size))
     recursion = Recursion(problem, fedavg(problem, rounds=1, local_step_size="1/2"))
@@ -271,5 +271,5 @@ def test_large_rational_problems_are_refused() -> None:
     ],
 )
 def test_eigenvalues_inside_the_unit_circle(matrix: list[list[Any]], inside: bool) -> None:
-    """On the circle is not inside, and the smallest distance from it is seen."""
+    """Eigenvalues on the circle do not count as inside, and the smallest distance is detected."""
     assert powers_vanish(np.array([[fmpq(entry) for entry in row] for row in matrix])) is inside

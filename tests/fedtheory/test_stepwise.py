@@ -1,4 +1,4 @@
-"""Functions with jumps, choices by conditions and finite sums have the values that SymPy gives them."""
+"""Functions with jumps, piecewise choices and finite sums have the values of SymPy."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ CASES = [
 
 
 def run_of(rounds: int, step_size: str = "1/3", arithmetic=RATIONAL) -> Run:
-    """A run of one client with a number of rounds."""
+    """Return a run of one client with a number of rounds."""
     problem = {"kind": "quadratic", "hessians": [[["1/2"]]], "linear": [["1"]], "start": ["0"]}
     algorithm = {"name": "fedavg", "local_step_size": step_size, "local_steps": 1, "rounds": rounds}
     return parse_run({"problem": problem, "algorithm": algorithm}, arithmetic)
 
 
 def value_on(expression: sp.Expr, run: Run):
-    """The value of an expression on a run."""
+    """Return the value of an expression on a run."""
     return compile_expression(expression, WHERE)(whole_run(run)).item()
 
 
 @pytest.mark.parametrize("expression", CASES, ids=str)
 @pytest.mark.parametrize("rounds", [1, 4, 7])
 def test_values(expression: sp.Expr, rounds: int) -> None:
-    """Exactly in rationals, and near in floats."""
+    """Values are exact in rationals, and close in floats."""
     expected = sp.nsimplify(expression.subs({eta: sp.Rational(1, 3), T: rounds, M: 1}).doit())
     assert value_on(expression, run_of(rounds)) == fmpq(int(expected.p), int(expected.q))
     assert float(value_on(expression, run_of(rounds, arithmetic=FLOAT))) == pytest.approx(float(expected), rel=1e-12)
@@ -60,14 +60,14 @@ def test_values(expression: sp.Expr, rounds: int) -> None:
 
 @pytest.mark.parametrize("expression", [*CASES, EMPTY], ids=str)
 def test_runs_together_have_the_values_of_each(expression: sp.Expr) -> None:
-    """Sums of several lengths and conditions that hold on some runs only."""
+    """Joint values agree for sums of several lengths and conditions that hold on some runs only."""
     runs = [run_of(rounds) for rounds in (1, 4, 7)]
     together = compile_expression(expression, WHERE)(SiteOfRuns.of(runs, [(1, 1)] * 3))
     assert together.ravel().tolist() == [value_on(expression, run) for run in runs]
 
 
 def test_an_empty_sum_is_zero() -> None:
-    """Also where SymPy's convention would count backwards."""
+    """An empty sum is zero, unlike SymPy's convention for reversed bounds."""
     assert value_on(EMPTY, run_of(2)) == 1
     assert value_on(1 + sp.Sum(eta**t, (t, T + 5, T)), run_of(2)) == 1
 
@@ -82,13 +82,13 @@ def test_a_sum_has_whole_bounds_and_not_too_many_terms() -> None:
 
 
 def test_an_index_is_no_quantity() -> None:
-    """A symbol with both meanings is refused: the quantity's value would be summed in place of the index."""
+    """A symbol that is both index and quantity is rejected."""
     with pytest.raises(ValueError, match="index of a sum and a quantity"):
         value_on(sp.Sum(1 / T, (T, 1, 3)), run_of(2))
 
 
 def test_what_no_condition_chooses_has_no_value() -> None:
-    """And what is not chosen may divide by zero."""
+    """Without a satisfied condition there is no value, and unselected pieces may divide by zero."""
     some = sp.Piecewise((eta, T < 3))
     assert value_on(some, run_of(2)) == fmpq(1, 3)
     with pytest.raises(NotApplicable, match="no condition of"):

@@ -1,4 +1,4 @@
-"""Columns that may have another role than the one they are read in: a note names them, or an error asks for names."""
+"""Columns with a doubtful role are named in a note, or an error asks for column names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Premises in other symbols, quantities that a document names, and constants of F that are limits: nothing else."""
+"""Premises in other symbols, quantities named in a document, and constants of F that are limits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _document(*parts: Any, **more: Any) -> dict[str, Any]:
 
 
 def test_a_premise_in_other_symbols() -> None:
-    """The bound of a lemma is that of a claim whose symbols are others, also where one of them is a symbol of it."""
+    """A lemma's bound proves a claim in other symbols, even if one of them occurs in the lemma."""
     assert check_certificate(_drift(BOUND), _document()).verdict == "proved"
     swap = {s: beta, beta: s}
     where = {swap.get(symbol, symbol): quantity for symbol, quantity in WHERE.items()}
@@ -59,14 +59,14 @@ def test_a_premise_in_other_symbols() -> None:
 
 
 def test_the_same_symbols_for_other_quantities_prove_nothing() -> None:
-    """The quantities of symbols matter: exchanging two of them changes the bound."""
+    """An exchange of two quantities changes the bound, so that nothing is proved."""
     exchanged = {**WHERE, h: q.noise_deviation, v: q.gradient_dissimilarity}
     assert check_certificate(_drift(BOUND, exchanged), _document()).verdict == "broken"
     assert check_certificate(_drift(BOUND / 2), _document()).verdict == "broken"
 
 
 def test_renaming_is_one_to_one() -> None:
-    """A symbol that the claim has for something else makes way, and none becomes another."""
+    """Renaming is injective, and avoids symbols of the claim."""
     claim = use_plain_symbols(_drift(BOUND, {**WHERE, sp.Symbol("M", positive=True): q.rounds}))
     premise = use_plain_symbols(find("renard2022:lemma-2.3.sharp"))
     change = match_symbols(claim, premise)
@@ -85,21 +85,21 @@ def test_renaming_is_one_to_one() -> None:
     ids=["unknown", "text", "1", "51", "0"],
 )
 def test_wrong_lists_of_quantities(quantities: Any) -> None:
-    """A document names quantities of the vocabulary, few of them, in a list."""
+    """A document may name only quantities of the vocabulary, few of them, in a list."""
     proof = check_certificate(_drift(BOUND), _document(quantities=quantities))
     assert proof.verdict == "broken"
     assert "quantities" in proof.steps[0].text
 
 
 def test_a_quantity_that_is_named_does_not_make_a_claim_true() -> None:
-    """A number that the claim does not name has its own sign and bounds, and no others."""
+    """A named quantity has only its own sign and bounds."""
     more = {"kind": "part", "coefficient": "1 - clients", "premise": {"fact": "one"}}
     assert check_certificate(_drift(BOUND + 1 - M, {**WHERE, M: q.clients}), _document(more)).verdict == "broken"
     assert check_certificate(_drift(BOUND), _document(quantities=["clients"])).verdict == "proved"
 
 
 def test_the_constant_of_f_is_a_limit_where_nothing_forbids_it() -> None:
-    """F is flat where it is zero: a statement is the limit of those for small ones, unless a condition fails there."""
+    """A statement with a zero constant is the limit for small constants, unless a condition fails there."""
     x, L = sp.symbols("x L", positive=True)
     plain = {"id": "mine:flat", "place": "points", "lhs": 0, "assumptions": (a.convex_and_smooth,)}
     where = {x: q.point, L: q.objective_smoothness}

@@ -1,4 +1,4 @@
-"""Quantities that are made of other numbers of a run: values, places and signs follow from their terms."""
+"""Quantities composed of other numbers of a run: values, places and signs follow from their terms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _by_type(values: Any) -> Callable[[Run], Any]:
 
 
 def _pearson(run: Run, shares: Any) -> Any:
-    """The sum over types with a share of (r_j - s_j)^2 / s_j, of shares (..., M)."""
+    """Return the sum of (r_j - s_j)^2 / s_j over types with positive weight, of weights (..., M)."""
     importances = run.surrogate.sum_by_type(run.problem.weights)
     rows = np.reshape(shares, (-1, len(importances)))
     return [sum((r - s) ** 2 / s for r, s in zip(importances, row, strict=True) if s != 0) for row in rows]
@@ -127,11 +127,11 @@ BY_HAND: dict[RunQuantity, Callable[[Run], Any]] = {
     q.whole_time_suboptimality: _every_second,
     q.iterations: lambda run: run.algorithm.rounds * run.algorithm.work.steps[0],
 }
-"""Values that are computed another way."""
+"""Functions that compute values in another way."""
 
 
 def _repeat_rounds(run: Run, values: Any, count: int) -> Array:
-    """Return so many values, from these or from those that all rounds have in common."""
+    """Return the values repeated for all rounds if these are equal."""
     found = np.asarray(values)
     if found.size < count:
         assert len(found) == 1
@@ -141,7 +141,7 @@ def _repeat_rounds(run: Run, values: Any, count: int) -> Array:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_values_are_those_by_hand(family: str) -> None:
-    """Equal in rationals on each run on which there is a value."""
+    """Values are equal in rationals on each run where they exist."""
     compared = 0
     for number in range(3):
         run = Instance(family, number).run()
@@ -164,7 +164,7 @@ def test_each_such_quantity_is_computed_by_hand_too() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_signs_by_terms_hold_on_runs(family: str) -> None:
-    """No quantity has a value below what its term says."""
+    """No quantity has a value below the sign of its term."""
     found = signs_by_terms(numbers._TABLES)
     positive = {*found.positive, *found.positive_of_clients}
     every = positive | {*found.nonnegative, *found.of_an_update, *found.nonnegative_of_clients}
@@ -189,7 +189,7 @@ def _signs(monkeypatch: pytest.MonkeyPatch, *made: RunQuantity) -> set[str]:
 
 
 def test_only_terms_with_signs_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A difference, an unknown number, sums over no entry and square roots have none."""
+    """Differences, unknown numbers, empty sums and square roots have no sign by terms."""
     eta, beta, p, weight = (one.symbol for one in (q.local_step_size, q.momentum, q.importance, q.weight_sum))
     numbers_of = (q.local_step_size, q.momentum)
 
@@ -223,7 +223,7 @@ def test_only_terms_with_signs_have_one(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_sum_over_rounds_counts_what_they_have_in_common() -> None:
-    """One value for all rounds or steps counts once for each of them."""
+    """A value that is equal in all rounds or steps counts once for each of them."""
     run = Instance("full gradients", 1).run()
     rounds, steps = run.algorithm.rounds, run.algorithm.work.steps[0]
     for over, count in (("rounds", rounds), ("iterations", rounds * steps)):
@@ -234,7 +234,7 @@ def test_a_sum_over_rounds_counts_what_they_have_in_common() -> None:
 
 
 def test_a_quantity_without_a_value_is_named() -> None:
-    """The reason names the quantity that the claim is about."""
+    """The reason names the quantity of the claim."""
     run = Instance("unequal local work", 0).run()
     with pytest.raises(NotApplicable, match="local steps"):
         q.iterations.on(run)

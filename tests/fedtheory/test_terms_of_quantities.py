@@ -1,4 +1,4 @@
-"""User-defined quantities at local steps: equal in rationals to the routines that compute the same, or refused."""
+"""User-defined quantities at local steps equal built-in routines in rationals, or are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards of the engine at both sides of their thresholds: balls, growth, margins, sums of weights."""
+"""Guards of the engine on both sides of their thresholds: balls, growth, margins, sums of weights."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_ball_of_steps_between_the_two_thresholds_grows() -> None:
 
 
 class _Distances(ServerTrajectory):
-    """A trajectory of which the distances alone are known."""
+    """A trajectory with given distances."""
 
     def __init__(self, distances: list[float]) -> None:
         self.problem = quadratic(FLOAT.array([[[1.0]]]), FLOAT.array([[0.0]]), FLOAT.array([1.0]))
@@ -49,7 +49,7 @@ class _Distances(ServerTrajectory):
 
 @pytest.mark.parametrize(("factor", "is_told"), [(0.9, False), (1.9, False), (2.1, True), (5.0, True)])
 def test_growth_in_the_last_quarter_is_told(factor: float, is_told: bool) -> None:
-    """From twice the largest distance of the quarter before, and of the start, on."""
+    """Growth is reported from twice the largest distance of the previous quarter, and of the start."""
     found = _Distances([1.0] * 12 + [3.0] * 6 + [3.0 * factor] * 6).growing()
     assert (found is not None) is is_told
     if found is not None:
@@ -76,7 +76,7 @@ def test_a_multiple_found_in_floats_holds_in_rationals() -> None:
 
 @pytest.mark.parametrize("apart", [1e-6, -1e-6, 1e-8])
 def test_weights_that_do_not_sum_to_one(apart: float) -> None:
-    """Rounding of decimals is excused in floats, and nothing else."""
+    """Rounding of decimals is accepted in floats, and no other difference."""
     hessians, linear, start = FLOAT.array([[[1.0]]] * 3), FLOAT.array([[0.0]] * 3), FLOAT.array([1.0])
     shares = np.array([0.2, 0.3, 0.5])
     assert quadratic(hessians, linear, start, weights=shares + np.array([1e-11, 0, 0])).clients == 3
@@ -123,7 +123,7 @@ def test_the_curvatures_of_clients_by_hand() -> None:
 
 
 def test_runs_that_are_just_short_enough_for_rationals() -> None:
-    """The limit itself is allowed, in rounds times local steps."""
+    """A run at the limit of rounds times local steps is accepted."""
     problem = quadratics([[["1"]]], [[0]], [1]).engine.problem
     for rounds, steps, is_too_long in ((MOST_EXACT_STEPS, 1, False), (MOST_EXACT_STEPS // 2, 2, False)):
         algorithm = fedavg(problem, rounds=rounds, local_step_size=fmpq(1, 2), local_steps=steps)
@@ -133,7 +133,7 @@ def test_runs_that_are_just_short_enough_for_rationals() -> None:
 
 
 def test_weights_of_updates_in_which_nobody_reports() -> None:
-    """A client that takes ten units of time, and a server that updates after each of two: nothing can be normalised."""
+    """Updates without reports have no normalised weights."""
     run = quadratics([[["1"]]], [[0]], [1], rounds=2).engine
     clock = Clock(FedFix(fmpq(1)), (fmpq(10),))
     never = Run(run.problem, replace(run.algorithm, clock=clock))
@@ -143,7 +143,7 @@ def test_weights_of_updates_in_which_nobody_reports() -> None:
 
 
 def test_full_gradients_have_no_noise_in_either_direction() -> None:
-    """Neither does a moment gain a covariance, nor a form of a later model one of an earlier."""
+    """Full gradients add no covariance to a moment, and no form of an earlier model."""
     forms, gradients = RATIONAL.array([[[2]]]), RATIONAL.array([[[3, 1], [1, 5]]])
     oracle = quadratics([[["1"]]], [[0]], [1]).engine.problem.oracle
     assert not oracle.depends_on_model

@@ -1,4 +1,4 @@
-"""Names of symbols with a raised index, as typeset."""
+"""Names of symbols with a superscript, as typeset."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ from fedtheory.language.typesetting import latex
     ],
 )
 def test_bars_and_greek_letters_below_a_raised_index(name: str, typeset: str) -> None:
-    """A plain name is typeset as without the index; one that is LaTeX stays unchanged."""
+    """A plain name is typeset as without the superscript; LaTeX is kept."""
     assert latex(sp.Symbol(name)) == typeset

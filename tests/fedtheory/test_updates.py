@@ -90,7 +90,7 @@ DISTANCES = (SYMBOL(q.surrogate_initial_distance), SYMBOL(q.surrogate_comparator
 
 
 def _run(scheme: str, seed: int) -> Run:
-    """Three updates of two local steps with three clients, unequal weights, noise, and a server step."""
+    """Return three updates of two local steps with three clients, unequal weights, noise, and a server step."""
     generator = np.random.default_rng(seed)
 
     def fractions(*shape: int) -> Array:
@@ -117,7 +117,7 @@ SCHEMES = ("uniform", "multinomial", "everybody", "asynchronous", "fedfix", "fed
 
 
 def _is_known(run: Run, needs: Sequence[Assumption] = ()) -> bool:
-    """Return whether each update has a report, and a run satisfies assumptions."""
+    """Return whether each update has a report, and a run satisfies the assumptions."""
     try:
         for needed in (*needs, a.somebody_reports):
             needed.require(run)
@@ -127,7 +127,7 @@ def _is_known(run: Run, needs: Sequence[Assumption] = ()) -> bool:
 
 
 def _place(symbols: Any, run: Run, symbol: Any) -> dict[sp.Symbol, Any]:
-    """Values of symbols in a run, on axes (rounds, steps, clients)."""
+    """Return values of symbols in a run, on axes (rounds, steps, clients)."""
     known = {}
     for each in symbols:
         quantity = symbol.quantity(each)
@@ -144,14 +144,14 @@ OF_UPDATES = [fact for fact in FACTS.values() if fact in vars(update_facts).valu
 @pytest.mark.parametrize("fact", OF_UPDATES, ids=lambda fact: fact.name)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_facts_hold_of_exact_runs(scheme: str, fact: Fact) -> None:
-    """A fact is zero or not negative in runs of every scheme."""
+    """A fact is zero or non-negative in runs of every scheme."""
     runs = [run for seed in range(3) if _is_known(run := _run(scheme, seed), fact.needs)]
     if not runs:
         pytest.skip("no run satisfies what the fact needs")
     for run in runs:
         symbol = symbols_of(CLAIM)
         slack = sp.expand(fact.slack(symbol))
-        # The square of a distance is what is measured.
+        # The measured quantity is the square of a distance.
         slack = slack.subs({distance**2: distance for distance in DISTANCES})
         symbols = sorted(slack.free_symbols, key=str)
         values = _place(symbols, run, symbol)
@@ -176,7 +176,7 @@ VECTORS: dict[Any, Quantity] = {
 
 
 def _evaluable(meaning: Expr, share: Expr) -> Expr:
-    """A meaning in the language of claims at local steps: what the weights add is what the server applies."""
+    """Return a meaning in the language of claims at local steps, with the server's weights."""
     total, gradient = SYMBOL(q.weight_sum), sp.Symbol("chosen")
     applied = Selected(gradient) - total * ClientSum(share * gradient)
     found = meaning.xreplace({Average(v.deviation): applied})
@@ -200,7 +200,7 @@ STEP_MEANINGS = {
 @pytest.mark.parametrize("name", STEP_MEANINGS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_quantities_mean_what_the_table_says(scheme: str, name: str) -> None:
-    """At every local step of every update, or in the average over the steps, for every client."""
+    """Meanings agree at every local step, or averaged over steps, for every client."""
     quantity, meaning, share = STEP_MEANINGS[name]
     run = _run(scheme, 1)
     if not _is_known(run):
@@ -217,7 +217,7 @@ def test_quantities_mean_what_the_table_says(scheme: str, name: str) -> None:
     assert (np.broadcast_to(measured, np.broadcast_shapes(measured.shape, values.shape)) == values).all()
 
 
-# What is not proved.
+# Statements that are not proved.
 
 
 def failing(why: Any, left: Any, operator: Any, right: Any, **stated: Any) -> str:
@@ -233,7 +233,7 @@ JENSEN = [Term(ONE, square(v.at_local - Average(v.at_local)), averaged=True)]
 
 
 def test_jensen_with_the_shares() -> None:
-    """The mean over clients is that with the shares of the update, and with no other weights."""
+    """The average over clients has their normalised weights in the update, and no others."""
     assert failing(JENSEN, R_nk, "<=", S_nk) == ""
     assert "left over" in failing(JENSEN, R_nk, "<=", ClientSum(q_in * gradient_sq))
     assert "do not count" in failing(JENSEN, R_nk, "<=", ClientSum(gradient_sq))
@@ -241,7 +241,7 @@ def test_jensen_with_the_shares() -> None:
 
 
 def test_noise_of_clients_counts_with_the_squares_of_their_shares() -> None:
-    """Only where gradients are unbiased."""
+    """The squares of normalised weights multiply the noise only if gradients are unbiased."""
     noise = q.mixed_noise_at_virtual
     mixed = next(each for each, quantity in where.items() if quantity is noise)
     own = next(each for each, quantity in where.items() if quantity is q.virtual_second_moment)
@@ -257,7 +257,7 @@ def test_samples_and_weights_are_not_known_together() -> None:
 
 
 def test_weights_need_their_covariance() -> None:
-    """Without Assumption 5 nothing is known of the random weights, and they are not their means."""
+    """Without Assumption 5 nothing is known about the random weights."""
     weights = [Term(ONE, assumption(v.WEIGHTS_AT_MOST)), Term(2 * q_n, assumption(v.APART_AT_LEAST), averaged=True)]
     assert "does not assume" in failing(weights, selected_sq, "<=", q_n**2 * R_nk, assumptions=SCHEME)
     assert "left over" in failing(weights, selected_sq, "<=", q_n**2 * R_nk)
@@ -270,7 +270,7 @@ def test_weights_need_their_covariance() -> None:
 
 
 def test_an_equation_is_shown_from_both_sides() -> None:
-    """One direction is not enough."""
+    """An equation needs both directions."""
     assert "at least: the sum" in failing(BothWays(JENSEN, []), R_nk, "==", S_nk)
     assert failing(BothWays([], []), R_nk, "==", R_nk) == ""
 
@@ -281,7 +281,7 @@ def _miss(most: Expr) -> list[Term]:
 
 
 def test_a_client_is_not_older_than_the_oldest() -> None:
-    """Its model missed at most tau moves, and not one less."""
+    """A client's model missed at most tau moves, and not fewer."""
     why = [
         Term(ONE, steps(v.move)),
         Term(tau - v.age, square(v.move), summed=True),
@@ -293,13 +293,13 @@ def test_a_client_is_not_older_than_the_oldest() -> None:
 
 
 def test_sums_over_earlier_steps_need_the_step() -> None:
-    """The number of items that a symbol counts."""
+    """A sum over earlier steps needs the symbol that counts them."""
     claim = {each: quantity for each, quantity in where.items() if quantity is not q.local_step_index}
     assert "symbol of the local step" in failing([], spread_ik, "<=", past_S, where=claim)
 
 
 def test_reasons_need_what_they_count() -> None:
-    """Sums over steps need their number, comparisons of shares the number of clients."""
+    """Sums over steps need their number, comparisons of weights the number of clients."""
     context = replace(v.build_steps_context(CLAIM), local_steps=None, clients=None)
     for reason in (steps(v.at_local), unweighted(v.at_local)):
         with pytest.raises(Rejected, match=r"number of (clients|local steps)"):
@@ -323,13 +323,13 @@ def test_reasons_need_what_they_count() -> None:
     ],
 )
 def test_means_are_taken_of_what_is_linear_and_else_the_same(derived: Any, slack: Expr) -> None:
-    """A product of two things that vary has no known mean, nor has what the table does not list."""
+    """A product of two varying quantities has no known average, nor has a quantity outside of the table."""
     with pytest.raises(Rejected, match=r"differs among|is not linear"):
         derived("t:claim").slack(SYMBOL, slack)
 
 
 def test_means_that_are_known() -> None:
-    """Multiples by numbers, and what is the same everywhere."""
+    """Multiples by numbers, and constants, have known averages."""
     assert OverUpdates("t:claim").slack(SYMBOL, rho * Q - Z + 1) == rho * Q_bar - Z_bar + 1
     assert sp.expand(OverUpdates("t:claim").slack(SYMBOL, Q_past) - tau * Q_bar) == 0
     assert sp.expand(OverSteps("t:claim").slack(SYMBOL, q_n * S_nk + sigma_1) - q_n * S - sigma_1) == 0
@@ -337,7 +337,7 @@ def test_means_that_are_known() -> None:
 
 
 def test_gaps_above_least_values_need_convexity() -> None:
-    """A stationary point of L^n is its minimum only then."""
+    """Only for convex objectives is a stationary point of L^n its minimum."""
     claim = replace(find("fraboni2022:eq-91"), lhs=0, relation="<=", rhs=SYMBOL(q.residual), also=())
     certificate = Combination(claim=claim.id, links=[[Part(ONE, RESIDUAL)]])
     assert all(step.holds for step in check_certificate(claim, certificate).steps)
@@ -358,7 +358,7 @@ def test_a_margin_is_a_factor() -> None:
 
 
 def test_one_needs_no_vectors() -> None:
-    """A number that is not negative by what weights are: the excess over the pairing, and no more."""
+    """The excess over the pairing is non-negative by the definition of weights, and no more is known."""
     left = qt_in * q_n * (v.square_of_weight - alpha * q_n * qt_in)
     second = next(each for each, quantity in where.items() if quantity.name == "expected_square_weight")
     assert failing([Term(left, one())], 0, "<=", second - alpha * q_in**2) == ""
@@ -371,7 +371,7 @@ DEVIATION = next(each for each, quantity in TYPES.items() if quantity is q.gradi
 
 
 def test_cauchy_schwarz_has_weights_that_are_not_negative() -> None:
-    """The squares over the types that have a weight, and over the others, are both needed."""
+    """Cauchy-Schwarz needs the squares over types with a weight, and over the others."""
     chosen = find("fraboni2022:lemma-7.steps").relations[0]
     terms = next(c for c in CERTIFICATES if c.claim == "fraboni2022:lemma-7.steps").links[0]
     stated = {"where": TYPES, "assumptions": SCHEME}
@@ -382,7 +382,7 @@ def test_cauchy_schwarz_has_weights_that_are_not_negative() -> None:
 
 
 def test_even_powers_have_a_sign_and_odd_ones_none() -> None:
-    """A symbol may have either sign."""
+    """Even powers are non-negative; odd powers have the sign of the symbol, which may be either."""
     numbers = replace(numbers_of(CLAIM), of_clients=frozenset({v.pull}))
     assert is_nonnegative(v.pull**2 + v.pull**4, numbers)
     assert is_nonnegative(Average(v.pull**2), numbers)
@@ -391,7 +391,7 @@ def test_even_powers_have_a_sign_and_odd_ones_none() -> None:
 
 
 def test_a_smallest_number_is_one_of_its_members() -> None:
-    """From x <= c min(u, v) follow x <= c u and x <= c v where c is not negative, and nothing where it may be."""
+    """x <= c min(u, v) implies x <= c u and x <= c v for c >= 0, and nothing otherwise."""
     numbers, (x, u, v_) = numbers_of(CLAIM), (K, rho, tau)
     made = list(without_minima([sp.Le(x, 2 * sp.Min(u, v_), evaluate=False)], numbers))
     assert set(made[1:]) == {sp.Le(x, 2 * u, evaluate=False), sp.Le(x, 2 * v_, evaluate=False)}

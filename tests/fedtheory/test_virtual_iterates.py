@@ -1,4 +1,4 @@
-"""Values at the virtual iterates: sums at once and moments forward in time are what each form is by itself."""
+"""Values at the virtual iterates: joint sums and forward moments equal single forms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OUTPUTS = [[1, 2], [0, 1], [3, -1], [1, 1]]
 
 
 def run_of(law: Any, *, arithmetic: Any = FLOAT, clock: Any = None, rows: Any = ROWS, outputs: Any = OUTPUTS) -> Run:
-    """Clients with their own rows, mini-batches of one row."""
+    """Return clients with different rows, and mini-batches of one row."""
     algorithm: dict[str, Any] = {"local_step_size": "1/20", "local_steps": 3, "rounds": 3}
     algorithm |= {} if law is None else {"participation": law}
     algorithm |= {} if clock is None else {"clock": clock}
@@ -34,13 +34,13 @@ def run_of(law: Any, *, arithmetic: Any = FLOAT, clock: Any = None, rows: Any = 
 
 
 def each_by_itself(run: Run, forms: Array) -> Array:
-    """Expectations of forms at the virtual iterates, each form asked alone."""
+    """Return expectations of forms at the virtual iterates, each computed alone."""
     return np.concatenate([run.trajectory.evaluate_at_virtual_iterates(form[None]) for form in forms], axis=2)
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_moments_forward_are_forms_backward(law: Any) -> None:
-    """More forms than rounds are asked of moments, few are pulled back."""
+    """Many forms are evaluated by moments, few by the backward recursion, with equal values."""
     run = run_of(law)
     forms = run.gradient_forms.lengths
     assert len(forms) > run.algorithm.rounds
@@ -49,7 +49,7 @@ def test_moments_forward_are_forms_backward(law: Any) -> None:
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_moments_of_clients_with_few_rows(law: Any) -> None:
-    """Noise is found in the dimensions that a client's rows span."""
+    """Noise is computed in the dimensions that a client's rows span."""
     draw = np.random.default_rng(1).normal
     rows, outputs = draw(size=(5, 3, 20)).tolist(), draw(size=(5, 3)).tolist()
     run = run_of(law, rows=rows, outputs=outputs)
@@ -60,7 +60,7 @@ def test_moments_of_clients_with_few_rows(law: Any) -> None:
 
 @pytest.mark.parametrize("clock", [None, {"policy": "async", "times": [1, 2, 1, 3]}], ids=["together", "stale"])
 def test_a_weighted_sum_is_the_sum_of_the_clients(clock: Any) -> None:
-    """In rationals both ways are equal."""
+    """Both ways are equal in rationals."""
     run = run_of(None, arithmetic=RATIONAL, clock=clock)
     weights = run.arithmetic.array([["1/2", "1/3", "0", "1/6"], ["1", "-1", "2", "0"]])
     each = run.virtual_values(run.arithmetic.identity(run.problem.clients))
@@ -69,7 +69,7 @@ def test_a_weighted_sum_is_the_sum_of_the_clients(clock: Any) -> None:
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_many_forms_in_rationals_are_exactly_what_each_is(law: Any) -> None:
-    """More forms than entries of a moment are evaluated through these entries, each of which is one form."""
+    """Many forms are evaluated through the entries of a moment, exactly."""
     run = run_of(law, arithmetic=RATIONAL)
     numbers = np.random.default_rng(2).integers(-9, 9, size=(7, 3, 3))
     forms = RATIONAL.array((numbers + numbers.swapaxes(1, 2)).tolist())

@@ -1,4 +1,4 @@
-"""Weighted averages and sums user-defined, against sums by hand."""
+"""User-defined weighted averages and sums, against sums by hand."""
 
 from __future__ import annotations
 

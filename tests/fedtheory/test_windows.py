@@ -40,7 +40,7 @@ CLOCKS = {
 
 
 def _run(clock: str, types: int = 3) -> Run:
-    """A few windows of updates with two local steps; clients of the same type have the same objective."""
+    """Return a few windows of updates with two local steps; clients of one type have equal objectives."""
     hessians = np.stack([RATIONAL.array(np.diag([1 + i % types, 3])) for i in range(3)])
     centres = np.stack([RATIONAL.array([i % types, -(i % types)]) for i in range(3)])
     problem = quadratic(
@@ -64,7 +64,7 @@ def _number(run: Run, quantity: q.Quantity) -> Any:
 
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_losses_over_a_window_are_apart_by_at_most_what_its_steps_change(clock: str) -> None:
-    """With the largest change of the run for the bound."""
+    """Losses over a window differ by at most the changes of its steps, bounded by the largest change."""
     run = _run(clock)
     bound = sp.Symbol("B_g", nonnegative=True)
     relations = [Relation(change, "<=", bound), Relation(-change, "<=", bound)]
@@ -85,7 +85,7 @@ def test_losses_over_a_window_are_apart_by_at_most_what_its_steps_change(clock: 
 
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_windows_add_up_to_the_run(clock: str) -> None:
-    """Exactly: the losses above the surrogate's least value, and the weights."""
+    """The losses above the surrogate's least value, and the weights, add up exactly over windows."""
     run = _run(clock)
     number = run.algorithm.rounds * 2
     summed = (q.window_loss, q.window_round_loss, q.window_weight)
@@ -100,7 +100,7 @@ def test_windows_add_up_to_the_run(clock: str) -> None:
 
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_steps_add_up_to_the_run(clock: str) -> None:
-    """The mean over all local steps of all updates."""
+    """The average over all local steps of all updates agrees."""
     run = _run(clock)
     for at_a_step, of_an_update, mean in (
         (q.objective_gradient_sq, q.virtual_gradient_sq, q.mean_virtual_gradient_sq),
@@ -147,7 +147,7 @@ def test_gradients_and_chi_are_means_with_the_shares_of_the_surrogate(types: int
     ],
 )
 def test_only_what_is_known_of_windows_and_runs_is_derived(derived: Any, relations: list[Relation]) -> None:
-    """Bounds in both directions, linear in what has a known sum, with factors that are the same everywhere."""
+    """Relations need bounds in both directions, linear in known sums, with constant factors."""
     with pytest.raises(Rejected):
         derived("t:claim").of(SYMBOL, relations)
 
@@ -158,7 +158,7 @@ def _is_proved(claim_id: str, **stated: Any) -> bool:
 
 
 def test_changes_are_bounded_for_given_weights_and_convex_losses() -> None:
-    """And the gradient where no type is missing."""
+    """For given weights and convex losses changes are bounded, and the gradient if no type is missing."""
     for claim_id, needed in (
         (STEP.id, a.given_weights),
         (STEP.id, a.convex_and_smooth),
@@ -171,7 +171,7 @@ def test_changes_are_bounded_for_given_weights_and_convex_losses() -> None:
 
 
 def test_the_gradient_at_optima_is_that_of_the_surrogate() -> None:
-    """Sums over clients count with the shares over all updates, not with those of one."""
+    """Sums over clients have the weights over all updates, not those of one."""
     claim = find("fraboni2022:thm-3.gradient.step")
     gap = next(s for s, quantity in claim.where.items() if quantity is client_gap_at_surrogate_optimum)
     own = next(s for s, quantity in claim.where.items() if quantity is q.mean_weight_share)

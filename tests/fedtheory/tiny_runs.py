@@ -1,4 +1,4 @@
-"""Tiny runs in two forms: for the engine, and for the enumeration of outcomes."""
+"""Tiny runs in two forms, for the engine and for the enumeration of outcomes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Numbers = Sequence[Any]
 
 @dataclass(frozen=True)
 class Pair:
-    """One run for both."""
+    """One run in both forms."""
 
     engine: Run
     tiny: brute.TinyRun
@@ -80,7 +80,7 @@ def quadratics(
     importance: Numbers | None = None,
     **algorithm: Any,
 ) -> Pair:
-    """Quadratics with two-point noise: +-deviation along a random axis, one deviation or one for each client."""
+    """Return quadratics with two-point noise: +-deviation along a random axis, common or per client."""
     clients = len(hessians)
     deviations = brute.point(*_per_client(deviation, clients))
     offsets = brute.point(*(constants or (0,) * clients))
@@ -111,7 +111,7 @@ def data(
     importance: Numbers | None = None,
     **algorithm: Any,
 ) -> Pair:
-    """Least squares on a few rows for each client, with mini-batches."""
+    """Return least squares on a few rows for each client, with mini-batches."""
     shares = _importance(importance, len(inputs))
     tables = ClientData(
         tuple(RATIONAL.array([list(row) for row in rows]) for rows in inputs),
@@ -135,12 +135,12 @@ def data(
 
 
 def plain(values: Array) -> Any:
-    """Nested lists of an engine's array."""
+    """Return an engine's array as nested lists."""
     return values.tolist()
 
 
 def assert_server_agrees(pair: Pair) -> None:
-    """All expectations of the server's model, engine against enumeration, as equal rationals."""
+    """Assert that all expectations of the server's model agree, as equal rationals."""
     exact, truth = pair.engine.trajectory, brute.server_truth(pair.tiny)
     assert plain(exact.server_mean) == [list(mean) for mean in truth.mean]
     assert plain(exact.server_suboptimality) == truth.suboptimality
@@ -149,7 +149,7 @@ def assert_server_agrees(pair: Pair) -> None:
 
 
 def assert_local_agrees(pair: Pair) -> None:
-    """All expectations inside rounds, engine against enumeration, as equal rationals."""
+    """Assert that all expectations inside rounds agree, as equal rationals."""
     exact, truth = pair.engine.trajectory, brute.local_truth(pair.tiny)
     assert plain(exact.local_suboptimality) == truth.suboptimality
     assert plain(exact.local_distance_sq) == truth.distance_sq

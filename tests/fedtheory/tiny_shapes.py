@@ -21,4 +21,4 @@ PLANE: dict[str, Any] = {
 ROWS: tuple[Any, Any] = ([[["1/2"], [1], [-1]], [[1], ["1/3"], [2]]], [[1, 0, 2], [0, 1, -2]])
 """Inputs and outputs of two clients with three rows each."""
 WIDE: tuple[Any, Any] = ([[["1/2", 1], [1, 0], [-1, 2]], [[1, 1], ["1/3", 0], [0, 2]]], [[1, 0, 2], [0, 1, 1]])
-"""The tiny shape with two inputs."""
+"""The same with two inputs."""

@@ -1,4 +1,4 @@
-"""Browsers: Chromium without a window, at a desk and on a phone, and pages of claims for them."""
+"""Headless Chromium browsers of desktop and phone size, and pages of claims for them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DESK, PHONE = (1280, 1000), (390, 844)
 
 @contextmanager
 def chromium(profile: Path, size: tuple[int, int]) -> Iterator[Chrome]:
-    """A headless browser with a window of some size, or a phone's screen below 600 pixels; closed in the end."""
+    """Yield a headless browser with a window of some size, or a phone's screen below 600 pixels."""
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if binary is None or driver is None:
         pytest.skip("Chromium and its driver (commands chromium and chromedriver) are not installed")
@@ -58,21 +58,21 @@ def chromium(profile: Path, size: tuple[int, int]) -> Iterator[Chrome]:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """A browser on a desk."""
+    """Yield a browser of desktop size."""
     with chromium(tmp_path_factory.mktemp("desk"), DESK) as browser:
         yield browser
 
 
 @pytest.fixture(scope="module")
 def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """A browser on a phone held upright."""
+    """Yield a browser of the size of an upright phone."""
     with chromium(tmp_path_factory.mktemp("phone"), PHONE) as browser:
         yield browser
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """The address of the page of a claim, without figures and worst cases, next to the script; it knows some runs."""
+    """Return the address of the page of a claim, without figures and worst cases, with an explorer for some runs."""
     folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for(())
 
     def write(claim_id: str, *runs: OwnRun) -> str:

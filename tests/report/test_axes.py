@@ -1,4 +1,4 @@
-"""Numbers under axes: none touches another, whatever an axis spans."""
+"""Numbers under axes do not overlap, for every range."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def boxes(canvas: Any, axis: Any) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("high", [1.05, 1.7, 3, 5, 9, 20, 31, 40, 1e3, 1e6])
 @pytest.mark.parametrize("low", [1, 0.15, 0.0013])
 def test_logarithmic_axes_are_legible(low: float, high: float) -> None:
-    """Two numbers at least, with room between them."""
+    """A logarithmic axis has at least two numbers, with room between them."""
     with drawing() as (canvas, axes):
         axes.loglog(np.geomspace(low, high * low, 5), np.arange(1, 6))
         finish(canvas, "axis", "")
@@ -36,7 +36,7 @@ def test_logarithmic_axes_are_legible(low: float, high: float) -> None:
 
 @pytest.mark.parametrize(("value", "text"), [(1e-12, "10⁻¹²"), (1.0, "10⁰"), (1e3, "10³"), (9.999999999e4, "10⁵")])
 def test_powers_of_ten(value: float, text: str) -> None:
-    """Exponents as superscripts, also of values that are powers up to rounding."""
+    """Exponents are superscripts, also for values that are powers up to rounding."""
     assert power_of_ten(value) == text
 
 
@@ -61,7 +61,7 @@ def test_a_curve_that_nearly_vanishes_is_drawn(low: float, high: float) -> None:
 
 @pytest.mark.parametrize("planned", [1.0, 5.0, 24.0])
 def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The planned value has its number; of values that are close one has."""
+    """The planned value has a number; of close values only one has."""
     drawn: list[Any] = []
     monkeypatch.setattr("report.figures.ratios.finish", lambda canvas, *_: drawn.append(canvas))
     draw_ratio("name", dict.fromkeys((1.0, 2.0, 4.0, 5.0, 8.0, 10.0, 24.0), 0.5), planned, "steps", "")
@@ -71,7 +71,7 @@ def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPat
 
 
 def test_counts_have_whole_numbers() -> None:
-    """Below local steps there is no 2.5."""
+    """Axes of local steps have integer numbers."""
     points = [SweptRun(float(steps), 0.5, "holds") for steps in (1, 2, 3, 4)]
     with drawing() as (canvas, axes):
         set_scales(axes, points, points, [])
@@ -81,7 +81,7 @@ def test_counts_have_whole_numbers() -> None:
 
 
 def test_a_diverging_curve_is_drawn_without_warnings() -> None:
-    """Ticks beyond double precision, about a curve that leaves it, overflow in silence."""
+    """Ticks beyond double precision cause no warnings."""
     with drawing() as (canvas, axes):
         axes.semilogy([0, 1, 2], [1.0, 1e150, 1e300])
         assert "<svg" in finish(canvas, "overflowing", "").svg

@@ -1,4 +1,4 @@
-"""Declarations of a paper besides its claims can be drawn."""
+"""Additional pages of papers can be drawn."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("key", sorted(all_sources()))
 def test_pages_of_a_paper_are_drawn(key: str) -> None:
-    """Each page with its figures, which Matplotlib can typeset and scale."""
+    """Each page is drawn with figures that Matplotlib can typeset and scale."""
     drawn = PaperTask(key).draw(environment_for(()))
     assert all("<h1" in text for name, text in drawn.files.items() if name.endswith(".html"))

@@ -1,4 +1,4 @@
-"""The errata page: every entry, links that lead somewhere, and run files that can be taken from it."""
+"""The errata page: entries, links, and run files."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ SLIP = "lecture27:lemma-3.proof.factor"
 
 
 def write_small_site(folder: Path, ids: tuple[str, ...]) -> None:
-    """A site of a few claims."""
+    """Write a site of a few claims."""
     write_site(folder, ids)
 
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    """The page of three sources."""
+    """Return the page of three sources."""
     ids = [claim.id for source in SOURCES for claim in claims_of(source)]
     return ErrataTask(ids).draw(environment_for(())).files[ERRATA_PAGE]
 
 
 def test_every_refuted_claim_is_on_the_page(text: str) -> None:
-    """With its anchor, its repairs, and its fault."""
+    """Every refuted claim has an anchor, its corrections, and its kind of error."""
     page = Page(text)
     refuted = [claim for source in SOURCES for claim in claims_of(source) if claim.verdict == "refuted"]
     assert {claim.slug for claim in refuted} | set(SOURCES) == set(page.ids)
@@ -44,7 +44,7 @@ def test_every_refuted_claim_is_on_the_page(text: str) -> None:
 
 
 def test_the_page_is_well_formed_and_links_to_claims_and_sources(text: str) -> None:
-    """Tags close, anchors exist, and nothing comes from the network."""
+    """Tags are closed, anchors exist, and no resource is remote."""
     page = Page(text)
     assert not page.open
     assert len(page.ids) == len(set(page.ids))
@@ -57,14 +57,14 @@ def test_the_page_is_well_formed_and_links_to_claims_and_sources(text: str) -> N
 
 
 def test_formulas_are_typeset(text: str) -> None:
-    """No LaTeX is left over in what a reader sees."""
+    """The visible text contains no LaTeX."""
     shown = re.sub(r"<math.*?</math>|<style.*?</style>|<pre>.*?</pre>|<[^>]+>", " ", text, flags=re.DOTALL)
     assert not re.search(r"[\\$]", shown)
     assert not re.search(r"\b(nan|inf|None)\b", shown)
 
 
 def test_run_files_can_be_taken_from_the_page(text: str) -> None:
-    """Each is the stored counterexample, next to the command that checks it."""
+    """Each run file is the stored counterexample, next to the command that checks it."""
     blocks = [html.unescape(block) for block in re.findall(r"<pre>(.*?)</pre>", text, flags=re.DOTALL)]
     runs, commands = blocks[0::2], blocks[1::2]
     assert len(runs) == len(commands) > 10
@@ -88,7 +88,7 @@ def test_the_index_links_to_the_errata(tmp_path: Path) -> None:
 
 
 def test_a_site_without_refuted_claims_has_no_errata(tmp_path: Path) -> None:
-    """Neither the page nor a link to it."""
+    """Without refuted claims there is neither an errata page nor a link to it."""
     write_small_site(tmp_path, (f"{SLIP}.fixed",))
     assert not (tmp_path / ERRATA_PAGE).exists()
     assert ERRATA_PAGE not in Page((tmp_path / "index.html").read_text(encoding="utf-8")).links

@@ -1,4 +1,4 @@
-"""The instance on the page of a claim: where a claim leaves points free, the points."""
+"""The instance on the page of a claim with free points has rows for the points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WHERE = {x: q.point, y: q.second_point, F: q.client_objective}
     ],
 )
 def test_points_of_a_counterexample(left: sp.Expr, right: sp.Expr, remark: str, name: str) -> None:
-    """Small integers as rows of the table; vectors alone need no run, points of objectives have an origin."""
+    """Points are small integers in the table; vectors need no run, points of objectives have an origin."""
     (verdict,) = verify(Claim(id="t:points", place="points", lhs=left, rhs=right, where=WHERE))
     shown = evidence(verdict, "mine.py:points")
     assert shown is not None

@@ -67,7 +67,7 @@ PAGES = [page, missing]
 
 
 def drawn(*parts: ex.Part, **more: object) -> str:
-    """The picture of a chart with these parts."""
+    """Return the picture of a chart with these parts."""
     axes = {"x": ex.Axis("across"), "y": ex.Axis("up")}
     keys = axes | {"caption": "A caption."} | more
     return figure_of(ex.Chart("name", parts=parts, **keys), "name").svg
@@ -89,7 +89,7 @@ GROUND = ex.Line((0, 1, 2), (1, 2, 4))
     ids=lambda part: type(part).__name__,
 )
 def test_each_part_is_drawn(part: ex.Part) -> None:
-    """In its colour, with its label in the legend; nothing of it is there without it."""
+    """Each part is drawn in its colour, with its label in the legend."""
     picture, without = drawn(GROUND, part), drawn(GROUND)
     assert CYCLE[ex.ORANGE].lower() in picture
     assert "<!-- said -->" in picture
@@ -99,7 +99,7 @@ def test_each_part_is_drawn(part: ex.Part) -> None:
 
 
 def test_a_span_is_thick_and_lets_others_show_through() -> None:
-    """It has no label."""
+    """A span is drawn thick and transparent, without a label."""
     picture = drawn(GROUND, ex.Span(0, 1, 2, ex.RED))
     (style,) = [found for found in re.findall(r'style="([^"]*)"', picture) if CYCLE[ex.RED].lower() in found]
     assert "stroke-width: 4" in style
@@ -107,7 +107,7 @@ def test_a_span_is_thick_and_lets_others_show_through() -> None:
 
 
 def test_black_is_for_what_others_are_compared_with() -> None:
-    """It is no colour of the palette."""
+    """Black is used for references, and is not in the palette."""
     assert INK not in CYCLE
     (style,) = re.findall(r'style="([^"]*stroke-dasharray[^"]*)"', drawn(GROUND, ex.Level(2)))
     assert f"stroke: {INK}" in style
@@ -133,14 +133,14 @@ def test_axes_legend_and_units_are_followed() -> None:
 
 
 def test_what_is_no_part_is_refused() -> None:
-    """With its type."""
+    """An object that is no part is rejected with its type."""
     with pytest.raises(TypeError, match="expected a part of a chart, got str"):
         drawn("line")
 
 
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a made-up paper."""
+    """Return the folder of a made-up paper."""
     monkeypatch.setattr(registry, "_OPENED", {})
     for kept in (registry.all_claims, open_paper):
         kept.cache_clear()
@@ -152,7 +152,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def site_of(paper: Path) -> dict[str, str]:
-    """The site of the made-up paper."""
+    """Return the site of the made-up paper."""
     target = paper.parent / "site"
     write_site(target, expand([str(paper)]))
     return {path.name: path.read_text(encoding="utf-8") for path in target.glob("*.html")}
@@ -185,7 +185,7 @@ def test_a_made_up_paper_shows_its_exhibits_and_its_page(paper: Path) -> None:
 
 
 def test_a_promise_is_not_quoted_where_a_claim_does_not_apply(paper: Path) -> None:
-    """The reason is given instead."""
+    """For a claim that does not apply the reason is shown instead of its bound."""
     answers = re.search(r"<li>both: (.*?)</li>", site_of(paper)["powers.html"], re.DOTALL)
     assert answers
     assert answers[1].startswith("As it is it does not apply, because of ")
@@ -200,7 +200,7 @@ def test_a_promise_is_not_quoted_where_a_claim_does_not_apply(paper: Path) -> No
     ],
 )
 def test_mistakes_are_told_in_a_sentence(paper: Path, declared: str, said: str) -> None:
-    """A declaration of the wrong kind, and a page under the name of another one."""
+    """A declaration of the wrong kind, and two pages with one name, are errors with a sentence."""
     with (paper / "exhibits.py").open("a", encoding="utf-8") as file:
         file.write(declared + "\n")
     with pytest.raises(InputError, match=said):

@@ -27,24 +27,24 @@ from report.explorer.subject import ExploredLink, subject_of
 
 @cache
 def explored() -> dict[str, ExploredLink]:
-    """The subject of each claim that has an explorer."""
+    """Return the subject of each claim that has an explorer."""
     found = {claim_id: subject_of(claim) for claim_id, claim in all_claims().items()}
     return {claim_id: subject for claim_id, subject in found.items() if subject is not None}
 
 
 def expressions(subject: ExploredLink) -> list[Any]:
-    """Everything of a subject that a page computes."""
+    """Return all expressions of a subject that a page computes."""
     sides = [side for condition in subject.conditions for side in condition.args]
     return [subject.link.right, *subject.terms, *sides, *([subject.link.left] if subject.has_left else [])]
 
 
 def precise(expression: Any, symbols: Sequence[sp.Symbol], point: Sequence[float]) -> Any:
-    """An expression at a point, in sixty digits."""
+    """Return an expression at a point, in sixty digits."""
     return expression.xreplace({s: sp.Float(value, 60) for s, value in zip(symbols, point, strict=True)}).evalf(60)
 
 
 def magnitude(expression: Any) -> Any:
-    """An expression with plus in place of minus outside denominators: what rounding errors are relative to."""
+    """Return an expression with all signs positive outside of denominators, as the scale of rounding errors."""
     if isinstance(expression, sp.Pow) and expression.exp.is_negative:
         return expression
     if isinstance(expression, sp.Number):
@@ -53,12 +53,12 @@ def magnitude(expression: Any) -> Any:
 
 
 def random_point(subject: ExploredLink, random: Random) -> list[float]:
-    """A number of each slider, within a decade of its start."""
+    """Return a value for each slider, within a decade of its start."""
     return [random.choice(r.values[max(r.place - 20, 0) : r.place + 21]) for r in subject.ranges]
 
 
 def javascript_values(functions: Sequence[str], points: Sequence[Sequence[Sequence[float]]]) -> list[list[Any]]:
-    """The values of each function at its points, by Node.js; None for what is no finite number."""
+    """Return the values of each function at its points, by Node.js; None for non-finite values."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node.js is not installed")
@@ -70,7 +70,7 @@ def javascript_values(functions: Sequence[str], points: Sequence[Sequence[Sequen
 
 
 def compare_with_sympy(points: int) -> None:
-    """Each formula of each explorer has the same value in JavaScript as in SymPy, at some random points."""
+    """Assert that each formula of each explorer agrees between JavaScript and SymPy at random points."""
     cases = [(subject, e) for subject in explored().values() for e in dict.fromkeys(expressions(subject))]
     at = [[random_point(subject, Random(n)) for n in range(points)] for subject, _ in cases]
     functions = [javascript(expression, argument_names(subject.symbols)) for subject, expression in cases]
@@ -98,7 +98,7 @@ def test_compiled_formulas_agree_with_sympy_at_many_points() -> None:
 
 
 def test_terms_add_up_to_the_right_side() -> None:
-    """To forty digits: no term is lost or counted twice."""
+    """Terms add up to the right side, to forty digits."""
     for claim_id, subject in explored().items():
         point = random_point(subject, Random(1))
         if subject.terms:
@@ -124,7 +124,7 @@ def test_sliders_start_where_all_conditions_hold() -> None:
 
 
 def test_numbers_of_sliders_increase() -> None:
-    """Counts are whole and start at one; zero is there exactly where the symbol may be zero."""
+    """Counts are integers from one on; zero is a value exactly if the symbol may be zero."""
     for claim_id, subject in explored().items():
         for symbol, r in zip(subject.symbols, subject.ranges, strict=True):
             assert list(r.values) == sorted(set(r.values)), claim_id
@@ -135,21 +135,21 @@ def test_numbers_of_sliders_increase() -> None:
 
 
 def test_numbers_are_what_is_shown() -> None:
-    """Three digits of powers of ten, or whole numbers without repetition."""
+    """Values have three digits, or are integers, without repetition."""
     assert Range(-20, -18, -20, whole=False, zero=False).values == (0.1, 0.112, 0.126)
     assert Range(0, 20, 14, whole=True, zero=True).values == (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
     assert Range(0, 20, 14, whole=True, zero=True).place == 5
 
 
 def inequalities(claim: Claim) -> list[Any]:
-    """The right sides of inequalities in two symbols or more, and the order of a rate."""
+    """Return the right sides of inequalities in two symbols or more, and the order of a rate."""
     rights = [r.right for r in claim.relations if r.operator != "==" and not r.right.is_Symbol]
     rates = [] if claim.rate is None else [claim.rate.order * (claim.rate.constant or 1)]
     return [right for right in (*rights, *rates) if len(right.free_symbols) >= 2]
 
 
 def test_every_bound_on_numbers_has_an_explorer_and_every_other_says_why() -> None:
-    """A claim has one exactly where one of its inequalities has a right side without sums, means and vectors."""
+    """A claim has an explorer exactly if a right side has no sums, averages and vectors."""
     claims = [c for c in all_claims().values() if c.kind not in ("assumption", "definition") and inequalities(c)]
     reasons = set()
     for claim in claims:
@@ -171,14 +171,14 @@ def test_every_bound_on_numbers_has_an_explorer_and_every_other_says_why() -> No
 
 
 def test_other_claims_have_neither_explorer_nor_reason() -> None:
-    """Algorithms, identities and assumptions are no bounds."""
+    """Algorithms, identities and assumptions have neither explorer nor reason."""
     for claim_id in ("renard2022:algorithm-1", "renard2022:assumption-1", "liu2022:noniid.bgd"):
         assert explorer_section(find(claim_id)) is None
         assert no_explorer(find(claim_id)) == ""
 
 
 def test_a_claim_of_a_user_gets_one() -> None:
-    """With its four symbols, its step size below its limit, and a side that stands on the left moved to the right."""
+    """A user-defined claim has four sliders, a step size below its limit, and its formula on the right."""
     eta, zeta, L, sigma = sp.symbols("eta zeta L sigma", positive=True)
     where = {eta: q.local_step_size, zeta: q.gradient_dissimilarity, L: q.smoothness, sigma: q.noise_deviation}
     claim = Claim(
@@ -198,7 +198,7 @@ def test_a_claim_of_a_user_gets_one() -> None:
 
 
 def test_a_rate_with_a_step_size_of_its_own_is_asked_for_its_conditions_there() -> None:
-    """The condition is then one on the horizon, and there is no slider for the step size."""
+    """The conditions of a rate with its own step size concern the horizon, and there is no slider for the step."""
     eta, L, T, D = sp.symbols("eta L T D", positive=True)
     claim = Claim(
         id="mine:rate",
@@ -216,7 +216,7 @@ def test_a_rate_with_a_step_size_of_its_own_is_asked_for_its_conditions_there() 
 
 
 def test_conditions_on_clients_stay_undecided() -> None:
-    """A mean over clients in a condition leaves the explorer unchanged, and the page says what is not decided."""
+    """A condition with an average over clients is left undecided, and the page says so."""
     eta, L = sp.symbols("eta L", positive=True)
     where = {eta: q.local_step_size, L: q.smoothness}
     conditions = [Average(q.importance.symbol) <= 1, eta <= 1 / L]

@@ -1,4 +1,4 @@
-"""The best point in the explorer of a bound for any point, as a reader meets it in Chromium."""
+"""The best comparator in the explorer of a bound, tested in Chromium."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ UNEQUAL = {
     "start": "[3, -2]",
 }
 AGREEING = {"hessians": "[[[1]], [[2]]]", "linear": '[[1], ["3/2"]]', "start": "[0]"}
-"""On the way to the optimum there is a point where the two gradients are the same: no dissimilarity there."""
+"""Clients whose gradients agree at a point on the way to the optimum, where dissimilarity is zero."""
 BOUND = "comparator:average-error"
 CURVED = (log(10) / 20) ** 2 / 8
-"""Loss between notches on a curve of second derivative one, in logarithms: a part of 1/600."""
+"""Relative interpolation error between notches for second derivative one in logarithms: 1/600."""
 ROUNDING = 1e-4
-"""Five digits at both ends."""
+"""Relative rounding error of five digits at both ends."""
 
 
 def written_run(folder: Path, name: str, content: Mapping[str, str]) -> OwnRun:
-    """A user-defined run."""
+    """Return a user-defined run."""
     (folder / name).write_text(RUN.format(**content), encoding="utf-8")
     return OwnRun(str(folder / name))
 
 
 @pytest.fixture
 def unequal(tmp_path: Path) -> OwnRun:
-    """Clients of unequal Hessians."""
+    """Return clients of unequal Hessians."""
     return written_run(tmp_path, "unequal.toml", UNEQUAL)
 
 
 @pytest.fixture
 def agreeing(tmp_path: Path) -> OwnRun:
-    """Clients that agree at one point."""
+    """Return clients whose gradients agree at one point."""
     return written_run(tmp_path, "agreeing.toml", AGREEING)
 
 
@@ -78,13 +78,13 @@ def names() -> list[str]:
 
 
 def at_sliders(browser: Chrome) -> dict[str, float]:
-    """The number next to each slider."""
+    """Return the number next to each slider."""
     script = "return [...document.querySelectorAll('.explorer .slider data')].map((element) => Number(element.value))"
     return dict(zip(names(), browser.execute_script(script), strict=True))
 
 
 def bound_shown(browser: Chrome) -> float:
-    """The value of the right side."""
+    """Return the value of the right side."""
     return float(browser.execute_script("return Number(document.getElementById('bound').value)"))
 
 
@@ -95,14 +95,14 @@ def is_free(browser: Chrome) -> dict[str, bool]:
 
 
 def press(browser: Chrome, name: str, *keys: str) -> None:
-    """Keys pressed on the slider of a quantity."""
+    """Press keys on the slider of a quantity."""
     element = browser.find_element("id", f"slider-{names().index(name)}")
     browser.execute_script("arguments[0].focus()", element)
     element.send_keys(*keys)
 
 
 def choose(browser: Chrome, point: str) -> None:
-    """A choice of the menu, by what it begins with."""
+    """Select a menu entry by its prefix."""
     from selenium.webdriver.support.ui import Select
 
     menu = Select(browser.find_element("id", "point"))
@@ -111,23 +111,23 @@ def choose(browser: Chrome, point: str) -> None:
 
 
 def followed(browser: Chrome, steps: list[float]) -> list[dict[str, float]]:
-    """The numbers that the page has for some step sizes, all else as its sliders are."""
+    """Return the numbers of the page for some step sizes, with the other sliders fixed."""
     script = "return arguments[0].map((step) => withNumber(present(), 0, step))"
     return [dict(zip(names(), found, strict=True)) for found in browser.execute_script(script, steps)]
 
 
 def between_notches() -> list[float]:
-    """Step sizes a third and two thirds of the way from notch to notch, over six decades."""
+    """Return step sizes a third and two thirds of the way between notches, over six decades."""
     return [0.02 * 10 ** ((n + share) / 20) for n in range(-59, 59) for share in (1 / 3, 2 / 3)]
 
 
 def planned(own: OwnRun) -> NumericBound:
-    """The bound with the numbers of a run, as plans have it."""
+    """Return the bound with the numbers of a run, as in plans."""
     return bound_of_run(find(BOUND), own.run)
 
 
 def test_the_page_starts_at_the_run_with_its_best_point(desk: Chrome, written: Any, unequal: OwnRun) -> None:
-    """The bound is what `check` and `plan` say; the numbers of the point are shown, and no slider sets them."""
+    """The bound agrees with `check` and `plan`; numbers of the point are shown without sliders."""
     desk.get(written(BOUND, unequal))
     assert bound_shown(desk) == pytest.approx(planned(unequal).value(), rel=ROUNDING)
     assert {name for name, free in is_free(desk).items() if not free} == comparators.NAMES & {*names()}
@@ -138,7 +138,7 @@ def test_the_page_starts_at_the_run_with_its_best_point(desk: Chrome, written: A
 
 
 def test_the_point_follows_step_size_local_steps_and_rounds(desk: Chrome, written: Any, unequal: OwnRun) -> None:
-    """Whatever slider of the three moves, by keyboard: the numbers are those of the point for that length."""
+    """When one of the three sliders moves, the numbers are those of the point for that length."""
     from selenium.webdriver.common.keys import Keys
 
     desk.get(written(BOUND, unequal))
@@ -169,7 +169,7 @@ def test_interpolation_loses_a_sixth_of_a_percent_at_most(desk: Chrome, written:
 def test_a_number_that_vanishes_at_a_point_stays_between_its_neighbours(
     desk: Chrome, written: Any, agreeing: OwnRun
 ) -> None:
-    """Near its zero the logarithm is of no use: what is shown is between the two known numbers, as the number is."""
+    """Near a zero of a number its value is between the two neighbouring ones."""
     desk.get(written(BOUND, agreeing))
     points = Comparators.of(agreeing.run)
     numbers = [points.numbers(0.6 * 10 ** (n / 20))[comparators.DISSIMILARITY] for n in range(-59, 60)]
@@ -186,7 +186,7 @@ def test_a_number_that_vanishes_at_a_point_stays_between_its_neighbours(
 def test_the_curve_over_the_step_size_is_the_bound_with_its_best_points(
     desk: Chrome, written: Any, unequal: OwnRun
 ) -> None:
-    """It is drawn from these values; over the step size it is flat at first, where sliders would have it fall."""
+    """The curve over the step size uses the best points, and is flat for small steps."""
     desk.get(written(BOUND, unequal))
     steps = [0.02 * 10 ** (n / 7) for n in range(-20, 10)]
     script = "return arguments[0].map((step) => compiled.bound(...withNumber(present(), 0, step)))"
@@ -198,7 +198,7 @@ def test_the_curve_over_the_step_size_is_the_bound_with_its_best_points(
 
 
 def test_any_point_takes_over_the_numbers_and_frees_the_sliders(desk: Chrome, written: Any, unequal: OwnRun) -> None:
-    """Then lengths change nothing at the point; a reset goes back to the run and its best point."""
+    """With an arbitrary point lengths change nothing at the point; a reset restores the run."""
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import Select, WebDriverWait
 
@@ -233,7 +233,7 @@ def test_each_of_several_runs_has_its_own_numbers(
 
 
 def test_on_a_phone_the_choice_fits(phone: Chrome, written: Callable[..., str], unequal: OwnRun) -> None:
-    """The menu is as high as a finger, and nothing scrolls sideways."""
+    """On a phone the menu is large enough for a finger, and the page does not scroll sideways."""
     phone.get(written("comparator:curvatures.rounds", unequal))
     width, inner = phone.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert width <= inner

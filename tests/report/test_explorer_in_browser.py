@@ -1,4 +1,4 @@
-"""Explorers as a reader meets them: pages opened from a file in Chromium, at a desk and on a phone, by keyboard."""
+"""Explorers in Chromium: pages opened from a file, on desktop and phone, by keyboard."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ THEOREM = "renard2022:thm-2.1"
 
 @cache
 def explored() -> tuple[str, ...]:
-    """The ids of all claims that have an explorer."""
+    """Return the ids of all claims that have an explorer."""
     return tuple(claim_id for claim_id, claim in all_claims().items() if subject_of(claim) is not None)
 
 
 def numbers(browser: Chrome) -> dict[str, float]:
-    """The numbers behind what is shown, by id, as the machine-readable values of the page have them."""
+    """Return the machine-readable numbers of the page, by id."""
     script = "return [...document.querySelectorAll('.explorer data')].map((element) => [element.id, element.value])"
     return {name: float(value) for name, value in browser.execute_script(script)}
 
 
 def press(browser: Chrome, name: str, *keys: str) -> None:
-    """Keys pressed on an element that has the focus."""
+    """Press keys on an element that has the focus."""
     element = browser.find_element("id", name)
     browser.execute_script("arguments[0].focus()", element)
     element.send_keys(*keys)
 
 
 def agrees(browser: Chrome, claim_id: str) -> float:
-    """The right side on a page, after a comparison of all its numbers with SymPy's at the sliders' numbers."""
+    """Return the right side on a page, after comparing all its numbers with SymPy."""
     subject = subject_of(find(claim_id))
     assert subject is not None
     shown, said = numbers(browser), browser.execute_script(SAID)
@@ -61,7 +61,7 @@ def agrees(browser: Chrome, claim_id: str) -> float:
 
 
 def test_sliders_move_by_keyboard_and_the_numbers_are_those_of_sympy(desk: Chrome, written: Any) -> None:
-    """Arrows, a page, and the ends: bound, terms and slack follow, and the term that dominates is named."""
+    """Keys move sliders; bound, terms and slack follow, and the dominating term is named."""
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import WebDriverWait
 
@@ -79,7 +79,7 @@ def test_sliders_move_by_keyboard_and_the_numbers_are_those_of_sympy(desk: Chrom
     assert len(dominating) == 1
     assert "dominates" in dominating[0]
     desk.find_element("css selector", "button[type=reset]").click()
-    # The page takes the sliders' first values once the form has gone back to them.
+    # The page reads the sliders after the form was reset.
     WebDriverWait(desk, 10).until(lambda page: numbers(page)["value-6"] != 0.001)
     assert agrees(desk, THEOREM) == start
     assert desk.get_log("browser") == []
@@ -100,7 +100,7 @@ def test_outside_the_conditions_nothing_is_promised(desk: Chrome, written: Any) 
 
 
 def test_the_drawing_marks_where_the_conditions_hold(desk: Chrome, written: Any) -> None:
-    """Over the step size up to 1/(4L), and so it is told to those who do not see it; over the rounds everywhere."""
+    """The valid range is drawn and described: step sizes up to 1/(4L), and all rounds."""
     from selenium.webdriver.support.ui import Select
 
     desk.get(written(THEOREM))
@@ -130,7 +130,7 @@ def test_a_refuted_inequality_of_formulas_fails_before_the_reader(desk: Chrome, 
 def test_on_a_phone_nothing_scrolls_sideways_and_fingers_find_their_targets(
     phone: Chrome, written: Any, claim_id: str
 ) -> None:
-    """The page is as wide as the screen; sliders take its width; sliders, menu and button are 40 pixels high."""
+    """The page and its sliders are as wide as the screen; controls are 40 pixels high."""
     phone.get(written(claim_id))
     width, inner = phone.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert inner == phone.execute_script("return screen.width") < 500
@@ -156,7 +156,7 @@ def test_a_slider_with_the_focus_is_not_hidden_on_a_phone(phone: Chrome, written
 
 
 def without_errors(browser: Chrome, address: Callable[[str], str], claim_ids: tuple[str, ...]) -> None:
-    """Each page opens without a complaint of the browser, shows numbers of SymPy, and starts inside the conditions."""
+    """Assert that each page opens without errors, agrees with SymPy, and starts inside the conditions."""
     for claim_id in claim_ids:
         browser.get(address(claim_id))
         assert browser.get_log("browser") == [], claim_id
@@ -166,19 +166,19 @@ def without_errors(browser: Chrome, address: Callable[[str], str], claim_ids: tu
 
 
 def test_pages_of_a_sample_open_without_errors(desk: Chrome, written: Any) -> None:
-    """Every eighth claim that has an explorer."""
+    """Every eighth page with an explorer opens without errors."""
     without_errors(desk, written, explored()[::8])
 
 
 @pytest.mark.slow
 def test_all_pages_open_without_errors(desk: Chrome, phone: Chrome, written: Any) -> None:
-    """Every claim that has an explorer, on both screens."""
+    """Every page with an explorer opens without errors on both screens."""
     without_errors(desk, written, explored())
     without_errors(phone, written, explored())
 
 
 def test_without_scripts_the_page_says_so(written: Any) -> None:
-    """The explorer is hidden until its script runs, and a line tells why."""
+    """Without scripts the explorer is hidden, and a line explains why."""
     address = written(THEOREM)
     text = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
     assert "<noscript>" in text

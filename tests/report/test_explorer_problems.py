@@ -1,4 +1,4 @@
-"""Problems of runs in explorers: the best points of runs of any length, and means over clients as numbers."""
+"""Problems of runs in explorers: best points for all run lengths, and averages over clients as numbers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OWN_CURVATURES = "comparator:curvatures.rounds"
 
 @pytest.fixture
 def own(tmp_path: Path) -> OwnRun:
-    """A run of clients with unequal Hessians."""
+    """Return a run of clients with unequal Hessians."""
     (tmp_path / "mine.toml").write_text(RUN, encoding="utf-8")
     return OwnRun(str(tmp_path / "mine.toml"))
 
@@ -53,13 +53,13 @@ def explored(claim_id: str) -> ExploredLink:
 
 
 def problem(claim_id: str, *runs: OwnRun) -> ExploredProblem:
-    """The only problem that the explorer of a claim knows."""
+    """Return the only problem that the explorer of a claim uses."""
     (found,) = problems_of(find(claim_id), explored(claim_id), runs)
     return found
 
 
 def squares_at_y(run: Run) -> dict[str, Any]:
-    """The numbers of the comparator of a run, squared where they are roots, in its arithmetic."""
+    """Return the numbers of the comparator of a run, squared for roots, in its arithmetic."""
     y, factors = run.comparator, run.client_smoothness
     return {
         q.comparator_suboptimality.name: y.suboptimality,
@@ -73,7 +73,7 @@ def squares_at_y(run: Run) -> dict[str, Any]:
 
 @pytest.mark.parametrize("claim_id", [OWN_CURVATURES, "comparator:shares.average-error"])
 def test_tables_are_those_of_the_exact_comparator(own: OwnRun, claim_id: str) -> None:
-    """Twenty notches are ten times as many rounds, in rationals; all digits that a table has are right."""
+    """Table entries agree with rationals in all digits; twenty notches are ten times as many rounds."""
     found, subject, exact = problem(claim_id, own), explored(claim_id), own.exactly()
     quantities = {place: subject.notation[subject.symbols[place]] for place in found.tables}
     assert found.length == pytest.approx(0.6)
@@ -87,7 +87,7 @@ def test_tables_are_those_of_the_exact_comparator(own: OwnRun, claim_id: str) ->
 
 
 def test_sliders_start_at_the_numbers_of_the_run_and_tables_reach_as_far_as_they_do(own: OwnRun) -> None:
-    """From the shortest run with one step of one round to the longest one."""
+    """Tables reach from one step of one round to the longest run."""
     found, subject = problem(OWN_CURVATURES, own), explored(OWN_CURVATURES)
     numbers = dict(zip(map(str, subject.symbols), (span.first for span in found.ranges), strict=True))
     assert [numbers[symbol] for symbol in ("eta", "tau", "T", "L")] == [0.02, 3, 10, 2]
@@ -103,7 +103,7 @@ def test_sliders_start_at_the_numbers_of_the_run_and_tables_reach_as_far_as_they
 
 
 def test_a_number_that_a_symbol_cannot_have_leaves_its_slider_where_it_was() -> None:
-    """Zero where it may be, every number above it, whole ones for counts."""
+    """A slider accepts zero if the symbol may be zero, positive numbers, and integers for counts."""
     usual, count = Range(-60, 60, 0, whole=False, zero=True), Range(0, 74, 14, whole=True, zero=False)
     assert (range_around(0.0, usual).first, range_around(0.0, count).first) == (0, 5)
     assert [range_around(float(number), usual).first for number in ("-2", "nan", "inf")] == [1, 1, 1]
@@ -139,7 +139,7 @@ def test_every_bound_for_any_point_has_a_problem_and_all_other_explorers_are_as_
 
 
 def test_a_run_that_a_claim_is_not_about_is_left_out(own: OwnRun) -> None:
-    """Noisy clients are none of the lecture's, which has full gradients."""
+    """Runs to which a claim does not apply, such as noisy ones for lecture27, are skipped."""
     for claim_id, name in {OWN_CURVATURES: own.name, "lecture27:thm-2.any-point": "four clients without noise"}.items():
         section = explorer_section(find(claim_id), [own])
         assert section is not None
@@ -163,7 +163,7 @@ rounds = 3
 
 
 def test_means_of_a_constant_of_the_clients_have_a_slider() -> None:
-    """The page shows the mean as the claim has it; formulas are compiled with a symbol in its place."""
+    """The page shows the average as in the claim; formulas use a symbol for it."""
     subject, section = explored(OWN_CURVATURES), explorer_section(find(OWN_CURVATURES))
     (mean,) = subject.means
     assert section is not None

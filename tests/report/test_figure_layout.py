@@ -1,4 +1,4 @@
-"""Layout of axes: all their parts are on the canvas, and no two overlap."""
+"""Layout of axes: all parts are on the canvas, without overlap."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from report.figures.style import add_legend_below, drawing, finish
 
 
 def plain(axes: Any) -> None:
-    """Short numbers."""
+    """Draw short numbers."""
     axes.plot([0, 1], [0, 1], label="line")
 
 
 def powers(axes: Any) -> None:
-    """Powers of ten on both axes."""
+    """Draw powers of ten on both axes."""
     axes.loglog([1, 1e3], [1e-7, 1e9], label=r"$\dfrac{a}{b}$")
 
 
 def factors(axes: Any) -> None:
-    """Numbers with a common factor, which stands at the end of each axis."""
+    """Draw numbers with a common factor, which is at the end of each axis."""
     axes.plot([0, 1e-9], [0, 3e-8], label="line")
     axes.ticklabel_format(scilimits=(0, 0))
 
 
 def equal(axes: Any) -> None:
-    """Units of the same length: the limits change with the shape of the axes."""
+    """Draw equal units, where limits change with the shape of the axes."""
     axes.plot([0, 1], [0, 1000], label="line")
     axes.set_aspect("equal", adjustable="datalim")
 
 
 def bare(axes: Any) -> None:
-    """No axes at all, and a text beyond where they would be."""
+    """Draw a text outside of the area, without axes."""
     axes.set_axis_off()
     axes.text(1.02, 0.5, "text", transform=axes.transAxes)
 
@@ -59,7 +59,7 @@ def test_nothing_is_cut_off(draw: Callable[[Any], None], below: bool) -> None:
 
 
 def numbers(axis: Any) -> list[Any]:
-    """The boxes of the numbers that are shown."""
+    """Return the boxes of the visible numbers."""
     low, high = sorted(axis.get_view_interval())
     shown = [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
     return [label.get_window_extent() for label in shown]
@@ -67,7 +67,7 @@ def numbers(axis: Any) -> list[Any]:
 
 @pytest.mark.parametrize("draw", DRAWN[:-1])
 def test_names_stand_beside_the_numbers(draw: Callable[[Any], None]) -> None:
-    """Below those across, left of those up, whatever their width."""
+    """Names are below horizontal and left of vertical numbers, for every width."""
     with drawing() as (canvas, axes):
         draw(axes)
         axes.set(xlabel="across", ylabel="up")
@@ -79,7 +79,7 @@ def test_names_stand_beside_the_numbers(draw: Callable[[Any], None]) -> None:
 
 
 def test_drawing_again_changes_nothing() -> None:
-    """The layout is where it would come to lie."""
+    """A second drawing has the same layout."""
 
     with drawing() as (canvas, axes):
         powers(axes)

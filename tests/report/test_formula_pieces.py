@@ -1,4 +1,4 @@
-"""Line breaks of formulas, and brackets that grow."""
+"""Line breaks of formulas, and brackets that grow with their content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONG = r"\mathbb E\left[F(x)-F^*\right]\le\frac{a-b}{c+d}+12[2\alpha+\beta]\rho+
 
 
 def test_a_statement_breaks_before_relations_and_terms() -> None:
-    """Not inside brackets, fractions, exponents or norms; wide spaces end a line."""
+    """Lines break at wide spaces, relations and terms, but not inside brackets, fractions, exponents or norms."""
     first, second = broken(LONG)
     assert first == [
         [r"\mathbb E\left[F(x)-F^*\right]"],
@@ -39,7 +39,7 @@ def test_a_factor_in_brackets_may_stand_alone() -> None:
 
 
 def test_short_statements_stay_whole() -> None:
-    """There is nothing to gain."""
+    """Short statements are not broken."""
     assert broken("a=b+c") == [[["a=b+c"]]]
 
 
@@ -50,13 +50,13 @@ def test_nothing_gets_lost(claim) -> None:  # type: ignore[no-untyped-def]
 
 
 def inked(latex: str) -> Counter[str]:
-    """The signs of a formula but brackets, spaces, and what makes a fraction of them."""
+    """Count the signs of a formula, except brackets, spaces, and notation of fractions."""
     return Counter(re.findall(r"\\[A-Za-z]+|[^\s\\(){}1,]", re.sub(r"\\(left|right|Big|frac)\b", "", latex)))
 
 
 @pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)
 def test_long_pieces_are_opened(claim) -> None:  # type: ignore[no-untyped-def]
-    """No sign gets lost; short pieces stay; every part is a formula by itself."""
+    """Long pieces are split without loss of signs; short pieces are kept; every part is a formula."""
     for piece in (piece for line in broken(claim.statement) for side in line for piece in side):
         parts = split_piece(piece)
         assert inked("".join(parts)) == inked(piece)
@@ -78,21 +78,21 @@ def test_a_long_numerator_is_broken() -> None:
 
 
 def groups(latex: str) -> list[str]:
-    """The texts of the groups of a formula that a pair of growing brackets encloses."""
+    """Return the texts of the groups of a formula that a pair of growing brackets encloses."""
     root = ElementTree.fromstring(str(formula(latex)))
     rows = [element for element in root.iter() if element.tag.endswith("mrow") and len(element)]
     return ["".join(row.itertext()) for row in rows if row[0].get("stretchy") == row[-1].get("stretchy") == "true"]
 
 
 def test_brackets_grow_in_pairs() -> None:
-    """Each pair is a group, so that an inner one does not grow with what stands outside of it."""
+    """Each pair of brackets is a group, so that its size depends only on its content."""
     assert groups(r"a(1-\frac{b}{2})+f(x)") == ["(1−b2)", "(x)"]
     assert groups(r"\left(\frac12\right)") == ["(12)"]
     assert groups(r"((x))") == ["((x))", "(x)"]
 
 
 def test_indices_of_a_closing_bracket_are_those_of_the_group() -> None:
-    """A power stands at the height of the whole group."""
+    """A power of a bracket belongs to the whole group."""
     root = ElementTree.fromstring(str(formula(r"(\frac ab)^2")))
     power = next(element for element in root.iter() if element.tag.endswith("msup"))
     assert "".join(power[0].itertext()) == "(ab)"
@@ -105,6 +105,6 @@ def test_norms_pair_up_and_intervals_mix() -> None:
 
 
 def test_a_bracket_alone_stays() -> None:
-    """Nothing is moved where nothing closes."""
+    """An unmatched bracket is not moved."""
     assert groups("a)(b") == []
     assert "".join(ElementTree.fromstring(with_growing_brackets(str(formula("a)(b")))).itertext()) == "a)(b"

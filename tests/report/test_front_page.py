@@ -1,4 +1,4 @@
-"""The front page and the pages of sources: reading order, main theorems, graphs, and all that a search needs."""
+"""The front page and the pages of sources: reading order, main theorems, graphs, and search data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verify.verdict import ClaimVerdict
 
 
 def recorded(ids: list[str]) -> list[ClaimRow]:
-    """Rows with the verdicts that the claims carry."""
+    """Return rows with the recorded verdicts of the claims."""
     found = []
     for claim in map(find, ids):
         assert claim.verdict is not None
@@ -27,12 +27,12 @@ def recorded(ids: list[str]) -> list[ClaimRow]:
 
 @pytest.fixture(scope="module")
 def groups() -> list[SourceGroup]:
-    """All claims."""
+    """Return the groups of all claims."""
     return groups_of(recorded(list(all_claims())))
 
 
 def test_sources_stand_in_reading_order(groups: list[SourceGroup]) -> None:
-    """Each names its own place, no two the same, and its main theorem, which is one of its claims."""
+    """Sources have unique positions, and a main theorem that is one of their claims."""
     places = [group.source.reading for group in groups if group.source is not None]
     assert len(places) == len(all_sources())
     assert all(first < second for first, second in pairwise(places))
@@ -42,7 +42,7 @@ def test_sources_stand_in_reading_order(groups: list[SourceGroup]) -> None:
 
 
 def test_a_main_theorem_says_what_became_of_it(groups: list[SourceGroup]) -> None:
-    """A refuted one has repairs next to it; a proved one its sharper forms."""
+    """A refuted main theorem is shown with corrections, a proved one with tightened forms."""
     main = {group.key: group.main for group in groups}
     printed = main["vlaski2023"]
     assert printed is not None
@@ -54,13 +54,13 @@ def test_a_main_theorem_says_what_became_of_it(groups: list[SourceGroup]) -> Non
 
 
 def test_three_numbers() -> None:
-    """Statements, proved ones, refuted ones and how many of these have a repair."""
+    """The numbers are those of statements, proofs, refutations, and corrected refutations."""
     ids = ["renard2022:thm-2.1", "renard2022:lemma-2.2", "renard2022:lemma-2.2.fixed", "renard2022:assumption-1"]
     assert Findings.of(recorded(ids)) == Findings(4, 2, 1, 1)
 
 
 def test_premises_are_those_of_certificates_and_printed_proofs() -> None:
-    """The repaired theorem's certificate uses its lemmas; the printed proof names its steps."""
+    """Premises come from the certificate of the corrected theorem, and from the published proof."""
     assert certificate_of("renard2022:thm-2.1") is not None
     premises = premises_of(find("renard2022:thm-2.1"))
     assert {"renard2022:lemma-2.2", "renard2022:lemma-2.3", "renard2022:thm-2.1.proof.assemble"} <= set(premises)
@@ -71,7 +71,7 @@ def test_premises_are_those_of_certificates_and_printed_proofs() -> None:
 
 @pytest.mark.parametrize("key", sorted(all_sources()))
 def test_a_graph_shows_every_dependency_once(groups: list[SourceGroup], key: str) -> None:
-    """Boxes are those that an arrow touches, none on another; the picture holds them; words say the same."""
+    """The graph has the boxes of all arrows without overlap, and equals the text."""
     group = next(group for group in groups if group.key == key)
     graph, arrows = group.graph(), dependencies([row.claim for row in group.rows])
     assert (graph is None) == (not arrows)
@@ -92,7 +92,7 @@ def _overlap(graph: DependencyGraph, a: tuple[float, float], b: tuple[float, flo
 
 
 def test_arrows_lead_from_left_to_right() -> None:
-    """A premise stands left of what rests on it, also where a path is longer than another; parts do not mix."""
+    """A premise is left of every claim that rests on it, and components do not mix."""
     nodes = [Node(name, name, "proved", f"{name}.html") for name in "abcdxy"]
     graph = dependency_graph(nodes, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)])
     across = {node.name: place[0] for node, place in graph.boxes}
@@ -102,7 +102,7 @@ def test_arrows_lead_from_left_to_right() -> None:
 
 
 def test_what_a_search_needs_is_on_the_page(groups: list[SourceGroup]) -> None:
-    """Each statement has a row with its verdict, kind, formula and the names of its symbols, in the file itself."""
+    """Each statement has a row with its verdict, kind, formula and symbol names in the file itself."""
     environment = environment_for(tuple((row.claim.id, row.file) for group in groups for row in group.rows))
     rows = [row for group in groups for row in group.rows]
     values = {"groups": groups, "found": Findings.of(rows), "runs": [], "plan": None, "others": []}

@@ -1,4 +1,4 @@
-"""Which figures claims get, and the experiments behind them."""
+"""Selection of figures for claims, and the experiments behind them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ FIGURES = {
     "fraboni2022:example-1": ["distances"],
     "fraboni2022:example-2": ["cycles"],
 }
-"""Endings of the names of a claim's figures, ladders aside."""
+"""Suffixes of the names of a claim's figures, without ladders."""
 
 
 def drawn(claim: Claim) -> list[str]:
-    """Endings of the names of the figures that a claim gets from its paper, and by what it states."""
+    """Return suffixes of the names of the figures of a claim, from its paper and by its statement."""
     figures = [figure for shown in collect_exhibits(claim) for figure in shown.figures]
     figures += [figure for suits, draw in gallery._FIGURES if suits(claim) for figure in draw(claim)]
     for figure in figures:
@@ -48,7 +48,7 @@ def drawn(claim: Claim) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize("claim_id", FIGURES)
 def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
-    """No more and no fewer."""
+    """Claims have exactly the expected figures."""
     assert drawn(find(claim_id)) == FIGURES[claim_id]
 
 
@@ -62,7 +62,7 @@ def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
     ],
 )
 def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, ...], said: str) -> None:
-    """Rungs on which the quantity is exactly zero are reported in words, and drawn where all are."""
+    """Rungs on which the quantity is zero are described, and drawn if all are."""
     claim = find("vlaski2023:claim.effective-step")
     rungs = tuple(Rung(fmpq(1, 2**n), fmpq(value), fmpq(1, 4**n)) for n, value in enumerate(measured))
     figure = draw_rate(claim, RateCheck(True, rungs, 0.0, None))
@@ -71,7 +71,7 @@ def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, 
 
 
 def test_other_figures_name_what_is_zero() -> None:
-    """Without local steps there is no drift; types that are always represented alike add nothing to a bound."""
+    """Figures name zero curves, such as drift with one local step."""
     drift, *_ = gallery._draw_tightened(find("liu2022:thm-3.drift"))
     assert drift.caption.endswith(
         "Zero, below these axes: the exact value (local steps: 1); sharpened (thm-3.drift.sharp) (local steps: 1)."
@@ -83,7 +83,7 @@ def test_other_figures_name_what_is_zero() -> None:
 
 
 def test_the_map_ends_at_the_limit_of_the_claim() -> None:
-    """1/(4L) for one theorem, 1/L for the other."""
+    """The map ends at 1/(4L) for one theorem, and at 1/L for the other."""
     assert gallery._step_limit(find("renard2022:thm-2.1")) == 0.25
     assert gallery._step_limit(find("liu2022:thm-1")) == 1
 
@@ -104,14 +104,14 @@ def test_speed_up_is_linear_within_the_limit_and_ends_beyond_it() -> None:
 
 
 def test_speed_ups_cover_the_range() -> None:
-    """One to 256 clients; of two kinds from two on."""
+    """Speed-up is measured for one to 256 clients; for two kinds from two on."""
     assert (CLIENTS[0], CLIENTS[-1]) == (1, 256)
     assert speed_ups(alike=True)[0].clients == CLIENTS
     assert speed_ups(alike=False)[0].clients == CLIENTS[1:]
 
 
 def test_no_budget_is_exceeded_and_the_controller_stays_near_the_best() -> None:
-    """On every data set and split; no fixed number of local steps is as safe."""
+    """The controller respects all budgets, and is close to the best on every data set and split."""
     cases = budget_cases()
     worst = dict.fromkeys(cases[0].comparison.fixed, 1.0)
     for case in cases:
@@ -125,14 +125,14 @@ def test_no_budget_is_exceeded_and_the_controller_stays_near_the_best() -> None:
 
 
 def test_every_quantity_of_a_figure_is_measured_somewhere() -> None:
-    """No figure waits for a quantity that no claim uses."""
+    """Every quantity of a figure is used by some claim."""
     used = {quantity for claim in all_claims().values() for quantity in claim.notation.values()}
     shown = (q.max_drift, q.average_suboptimality, q.average_local_gradient_sq, q.limiting_distance_sq)
     assert set(shown) <= used
 
 
 def test_a_rate_that_an_explicit_bound_tightens_has_no_figure_beside_it() -> None:
-    """(5.57) is an O(.) statement, and its explicit form a bound: there are no two curves to draw."""
+    """(5.57) is an O(.) statement and its explicit form a bound, so there is no figure with both."""
     rate = find("vlaski2023:thm-5.1.limit")
     assert rate.rate is not None
     assert [claim.id for claim in sharper_claims(rate)] == ["vlaski2023:thm-5.1.limit.explicit"]
@@ -140,7 +140,7 @@ def test_a_rate_that_an_explicit_bound_tightens_has_no_figure_beside_it() -> Non
 
 
 def test_a_rate_in_the_number_of_clients_begins_with_the_error_over_it() -> None:
-    """A rate in rounds alone has no such figure."""
+    """A rate in the number of clients has a figure of the error over it; a rate in rounds has none."""
     claim = find("liu2022:cor-2.speedup.slope")
     rounds, clients = claim.rate.variables if claim.rate is not None else ()
     rungs = tuple(Rung(fmpq(1), fmpq(1, n), fmpq(1, n), (fmpq(n),)) for n in (1, 2, 4, 8))

@@ -1,4 +1,4 @@
-"""Pages are drawn once: the second report draws none, and an edited claim costs its own page alone."""
+"""Pages are cached: a second report draws none, and an edited claim only its own page."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ site.write_site(Path(sys.argv[2]), expand([sys.argv[1]]), jobs=1)
 
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small paper."""
+    """Return the folder of a small paper."""
     folder = Path(tmp_path_factory.mktemp("papers")) / "paper"
     folder.mkdir()
     (folder / "__init__.py").write_text(SOURCE)
@@ -61,7 +61,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _draw(paper: Path, *, stop: bool = False) -> list[str]:
-    """Write the report in its own process; the pages that were drawn."""
+    """Write the report in a new process; return the drawn pages."""
     command = [sys.executable, "-c", REPORT, str(paper), str(paper.parent / "site"), *(["--stop"] if stop else [])]
     kept = {**os.environ, VARIABLE: str(paper.parent / "kept")}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=kept)
@@ -70,7 +70,7 @@ def _draw(paper: Path, *, stop: bool = False) -> list[str]:
 
 @pytest.mark.slow
 def test_every_page_once(paper: Path) -> None:
-    """Stopped at its first page, then whole, again, after an edit, and after one that another page names."""
+    """Each page is drawn once, after an interruption, a repetition, and edits of claims."""
     statements = paper / "statements.py"
     assert len(_draw(paper, stop=True)) == 1
     assert sorted(_draw(paper)) == ["one", "three", "two"]

@@ -23,7 +23,7 @@ def test_every_statement_becomes_well_formed_mathml(claim) -> None:  # type: ign
 
 
 def test_letters_that_browsers_cannot_style_are_characters() -> None:
-    """Expectation, reals and sigma-algebra are Unicode letters."""
+    """Expectation, reals and sigma-algebras become Unicode letters."""
     text = "".join(ElementTree.fromstring(str(formula(r"\mathbb E\,\mathbb R\,\mathcal F"))).itertext())
     assert "𝔼" in text
     assert "ℝ" in text
@@ -32,14 +32,14 @@ def test_letters_that_browsers_cannot_style_are_characters() -> None:
 
 @pytest.mark.parametrize("style", ["mathbb", "mathcal"])
 def test_every_styled_letter_exists(style: str) -> None:
-    """Unicode has gaps in its styled alphabets: each letter is an assigned character."""
+    """Each styled letter is an assigned Unicode character."""
     for letter in ascii_uppercase:
         text = "".join(ElementTree.fromstring(str(formula(rf"\{style} {letter}"))).itertext()).strip()
         assert unicodedata.name(text).endswith(f"CAPITAL {letter}")
 
 
 def test_a_statement_in_words_is_a_sentence() -> None:
-    """Words between formulas break into lines like any sentence."""
+    """A statement in words is typeset as a sentence with line breaks."""
     words = r"\text{the clients report in turn, one after the other, for as long as }n\text{ is smaller than }N"
     shown = str(displayed(words))
     assert shown.startswith("<p>the clients")
@@ -57,14 +57,14 @@ def test_long_statements_break_in_front_of_relations_only_outside_brackets() -> 
 
 
 def test_prose_escapes_words_and_sets_formulas() -> None:
-    """HTML in words is escaped; formulas between dollar signs are set."""
+    """HTML in words is escaped; formulas between dollar signs are typeset."""
     shown = str(prose("a < b, $x^2$"))
     assert "a &lt; b" in shown
     assert "<msup>" in shown
 
 
 def test_numbers_are_exact_where_short() -> None:
-    """Short fractions stay whole; of long ones the length is given."""
+    """Short fractions are exact; long ones are given by their length."""
     assert exact(fmpq(77, 8)) == "77/8"
     assert exact(fmpq(10**30 + 1, 3**60)) == "a fraction of 60 digits"
     assert decimal(fmpq(1, 3)) == "0.3333"

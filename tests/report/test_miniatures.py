@@ -10,7 +10,7 @@ from verify.verdict import verify
 
 
 def test_the_main_theorem_and_its_repairs_are_main() -> None:
-    """And no other claim of the source."""
+    """The main theorem and its corrections are main, and no other claim of the source."""
     names = {"thm-1", "thm-1.fixed"}
     source = all_sources()["fraboni2022"]
     assert {claim.id for claim in source.claims if is_main(claim)} == {f"fraboni2022:{name}" for name in names}
@@ -26,7 +26,7 @@ def test_the_main_theorem_and_its_repairs_are_main() -> None:
     ],
 )
 def test_a_main_theorem_is_drawn_where_it_applies(target: str, words: str) -> None:
-    """A refuted one on its counterexample, others on the example of the pages or on their tightest run."""
+    """A refuted main theorem is drawn on its counterexample, others on an example or their tightest run."""
     (verdict,) = verify([target], search=0)
     figure = miniature(verdict)
     assert figure is not None
@@ -37,5 +37,5 @@ def test_a_main_theorem_is_drawn_where_it_applies(target: str, words: str) -> No
 @pytest.mark.long
 @pytest.mark.parametrize("target", ["renard2022:lemma-2.2", "vlaski2023:thm-5.1.recursion"])
 def test_lemmas_and_rates_have_no_small_figure(target: str) -> None:
-    """A rate has no bound to draw."""
+    """Lemmas and rates have no small figure."""
     assert miniature(verify([target], search=0)[0]) is None

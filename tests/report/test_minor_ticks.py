@@ -1,4 +1,4 @@
-"""Small ticks of logarithmic axes: those of Matplotlib, at the same places, as the markers of one line."""
+"""Minor ticks of logarithmic axes are those of Matplotlib, drawn as the markers of one line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_ticks_are_those_of_matplotlib() -> None:
 
 
 def test_ticks_are_drawn_once() -> None:
-    """Also where a figure is finished while it is drawn."""
+    """Ticks are drawn once, also if a figure is finished during drawing."""
     with drawing() as (canvas, axes):
         axes.loglog([1.0, 10.0, 1000.0], [1.0, 10.0, 1000.0])
         finish(canvas, "once", "")
@@ -43,7 +43,7 @@ def test_other_axes_have_none() -> None:
 
 
 def test_small_numbers_stay_where_they_are() -> None:
-    """Ticks with numbers are left to Matplotlib."""
+    """Minor ticks with numbers are left to Matplotlib."""
     with drawing() as (canvas, axes):
         axes.semilogx([1.0, 1000.0], [1.0, 2.0])
         axes.xaxis.set_minor_formatter(lambda value, _place: f"{value:g}")

@@ -1,4 +1,4 @@
-"""The page of a plan keeps the order of the terminal: the answer, the table, then what is there on request."""
+"""The page of a plan has the order of the terminal: the answer, the table, then details on request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLAIMS = ("--claim", "renard2022:thm-2.1", "--claim", "liu2022:thm-1.sharp", "--
 
 
 def page_of(folder: Path, *arguments: str) -> str:
-    """The text of a page, without the tags."""
+    """Return the text of a page without tags."""
     (folder / "mine.toml").write_text(RUN)
     assert fedtheory(["plan", *arguments, *CLAIMS, "-o", str(folder / "plan.html")]) == 0
     return (folder / "plan.html").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def words_of(page: str) -> str:
 
 
 def test_the_order_of_a_page(tmp_path: Path) -> None:
-    """Answer, curves and map, one table, reasons and details behind a click, the command."""
+    """The page has answer, curves and map, one table, hidden reasons and details, and the command."""
     page = page_of(tmp_path, str(tmp_path / "mine.toml"), "--target", "1/10", "--map", "local_step_size,local_steps")
     words = words_of(page)
     order = (
@@ -55,7 +55,7 @@ def test_the_order_of_a_page(tmp_path: Path) -> None:
 
 
 def test_constants_alone_have_a_page(tmp_path: Path) -> None:
-    """Without a run there are no curves."""
+    """A plan of constants has a page without curves."""
     page = page_of(tmp_path, "L=1", "M=10", "tau=5", "T=100", "D=2", "sigma=1", "zeta=0.5")
     assert "use step size" in words_of(page)
     assert "<svg" not in page

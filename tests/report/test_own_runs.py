@@ -1,4 +1,4 @@
-"""A user-defined claim and a user-defined run have pages like all others."""
+"""User-defined claims and runs have pages like others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ rounds = 20
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages of two user-defined claims on three runs: as planned, with too large steps, and one that diverges."""
+    """Return the pages of two user-defined claims on three runs: planned, with too large steps, and diverging."""
     folder = Path(tmp_path_factory.mktemp("own"))
     (folder / "mine.py").write_text(MINE)
     (folder / "planned.toml").write_text(RUN.format(step='"1/8"'))
@@ -59,7 +59,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "wild.toml").write_text(RUN.format(step='"100000"'))
     targets = [f"{folder / 'mine.py'}:loose", f"{folder / 'mine.py'}:small"]
     with pytest.MonkeyPatch.context() as patch:
-        # Worst cases over more local steps look alike, and take most of the time.
+        # Worst cases over more local steps are similar, and take most of the time.
         patch.setattr(worst_case, "LOCAL_STEPS", (1, 2))
         runs = [str(folder / f"{name}.toml") for name in ("planned", "bold", "wild")]
         write_site(folder / "pages", targets, runs=runs)
@@ -67,12 +67,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def page(site: Path, name: str) -> str:
-    """The text of a page."""
+    """Return the text of a page."""
     return (site / "pages" / f"{name}.html").read_text()
 
 
 def test_the_files(site: Path) -> None:
-    """A page for each claim and each run, the index, the verdicts and the script; every link leads to one of them."""
+    """There is a page for each claim and run, the index, the verdicts and the script, with working links."""
     files = {file.name for file in (site / "pages").iterdir()}
     pages = {
         "index.html",
@@ -90,7 +90,7 @@ def test_the_files(site: Path) -> None:
 
 
 def test_a_run_travels(site: Path) -> None:
-    """Pages of several claims are drawn by other processes, to which a user-defined run goes as data."""
+    """Pages of several claims are drawn by other processes, which receive the run as data."""
     (own,) = read_runs([str(site / "planned.toml")])
     there = pickle.loads(pickle.dumps(own))
     assert (there.name, there.page) == (own.name, own.page)
@@ -98,7 +98,7 @@ def test_a_run_travels(site: Path) -> None:
 
 
 def test_a_claim_of_ones_own(site: Path) -> None:
-    """The page has the verdict, the statement, the explorer, the instance, and says where the claim is from."""
+    """The page has the verdict, the statement, the explorer, the instance, and the origin of the claim."""
     text = page(site, "mine-loose")
     assert "A loose bound" in text
     assert "from <code>" in text
@@ -111,7 +111,7 @@ def test_a_claim_of_ones_own(site: Path) -> None:
 
 
 def test_the_numbers_are_those_of_the_check(site: Path) -> None:
-    """Both sides on the run, its condition with the margin, and curves over rounds, step size and local steps."""
+    """Both sides, the condition with its slack, and curves over rounds, step size and local steps are correct."""
     file = str(site / "planned.toml")
     worst = check(resolve(f"{site / 'mine.py'}:loose"), read_run(file, FLOAT)).worst
     assert worst is not None
@@ -127,7 +127,7 @@ def test_the_numbers_are_those_of_the_check(site: Path) -> None:
 
 
 def test_a_run_outside_the_assumptions(site: Path) -> None:
-    """Nothing is drawn where a condition fails: the page says which one, and by how much."""
+    """If a condition fails, the page names it with its slack, and has no figures."""
     section = page(site, "mine-loose").split('<h2>On <a href="run-bold.html">')[1].split("<h2>")[0]
     assert "not applicable" in section
     assert "<td>no</td>" in section
@@ -135,7 +135,7 @@ def test_a_run_outside_the_assumptions(site: Path) -> None:
 
 
 def test_the_page_of_a_run(site: Path) -> None:
-    """All claims on the run in one table, with the reason where one does not apply, and the bounds in one figure."""
+    """The page has all claims on the run in one table, reasons for others, and the bounds in one figure."""
     text = page(site, "run-planned")
     assert text.split("<h2>")[0].count("<tr><td><a") == 2
     assert "holds" in text
@@ -147,7 +147,7 @@ def test_the_page_of_a_run(site: Path) -> None:
 
 
 def test_the_page_of_a_diverging_run(site: Path) -> None:
-    """Why it diverges, and up to which step size it does not; other pages have no such sentence."""
+    """The page gives the cause of divergence and the largest stable step size; other pages do not."""
     text = page(site, "run-wild")
     assert "2 clients in 1 dimension, 20 rounds;" in text
     assert "<strong>Diverges</strong>: each round multiplies distances by up to" in text
@@ -169,7 +169,7 @@ def test_the_page_of_a_diverging_run(site: Path) -> None:
 def test_pictures_of_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], figures: list[str]
 ) -> None:
-    """The error over what the server counts, and the drift where the clients take equally many steps."""
+    """The figures are the error over updates, and the drift if all clients take equally many steps."""
     document = tomllib.loads(RUN.format(step='"1/8"'))
     run = parse_run({**document, "algorithm": {**document["algorithm"], **changes}}, FLOAT)
     labels: list[str] = []
@@ -183,7 +183,7 @@ def test_pictures_of_a_run(
 
 
 def test_runs_of_one_name(tmp_path: Path) -> None:
-    """Pages are named after run files, so two of one name are refused."""
+    """Two run files with one name are rejected, because pages are named after them."""
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "run.toml").write_text(RUN.format(step="0.1"))

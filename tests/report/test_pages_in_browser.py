@@ -1,4 +1,4 @@
-"""Every kind of page in Chromium, at a desk and on a phone: nothing too wide, no script errors, links and texts."""
+"""Every kind of page in Chromium, on desktop and phone: widths, scripts, links and texts."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ LINKS = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages of all claims, of a run, of plans, of algorithms and of a sweep; front page and errata."""
+    """Return pages of all claims, of a run, of plans, of algorithms and of a sweep; front page and errata."""
     folder = Path(tmp_path_factory.mktemp("site"))
     (folder / "mine.toml").write_text(RUN)
     write_site(folder, TARGETS, runs=[str(folder / "mine.toml")], jobs=2)
@@ -87,7 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _statements(folder: Path) -> None:
-    """Pages of all other claims, without runs and worst cases."""
+    """Write pages of all other claims, without runs and worst cases."""
     environment = environment_for(())
     for claim in (claim for claim in all_claims().values() if claim.id not in TARGETS):
         verdict = ClaimVerdict(claim.id, claim.verdict or "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
@@ -101,7 +101,7 @@ def _statements(folder: Path) -> None:
 
 
 def _lists(folder: Path) -> None:
-    """The front page and those of the sources, with the verdicts that the claims carry."""
+    """Write the front page and those of the sources, with recorded verdicts."""
     found = [
         ClaimVerdict(claim.id, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0)
         for claim in all_claims().values()
@@ -121,13 +121,13 @@ def _sweep(folder: Path) -> None:
 
 @pytest.fixture(params=["desk", "phone"])
 def browser(request: pytest.FixtureRequest) -> Iterator[Chrome]:
-    """Both of them."""
+    """Yield both browsers."""
     return request.getfixturevalue(request.param)
 
 
 @pytest.mark.slow
 def test_every_page(browser: Chrome, folder: Path) -> None:
-    """Nothing is wider than the page but in boxes that scroll; scripts run; links are alive; pictures have words."""
+    """Only scrolling boxes exceed the page width; scripts run; links work; pictures have texts."""
     files = sorted(folder.glob("*.html"))
     assert {"index.html", "errata.html", "run-mine.html", "table.html", "fraboni2022.html"} <= {f.name for f in files}
     for file in files:
@@ -142,7 +142,7 @@ def test_every_page(browser: Chrome, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_search(browser: Chrome, folder: Path) -> None:
-    """Words, Greek letters, formulas with other spaces, and filters narrow the statements, without a network."""
+    """Words, Greek letters, formulas and filters select statements, without a network."""
     browser.get((folder / "index.html").as_uri())
     shown = "return [...document.querySelectorAll('tr[data-text]:not([hidden]) .id')].map((id) => id.textContent)"
     words, verdict, _ = browser.find_elements("css selector", "form.search input, form.search select")
@@ -165,7 +165,7 @@ def test_the_search(browser: Chrome, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_click_in_the_graph_opens_the_page(desk: Chrome, folder: Path) -> None:
-    """Boxes are links, reached by keyboard as well."""
+    """Boxes of the graph are links, also by keyboard."""
     desk.get((folder / "renard2022.html").as_uri())
     box = desk.find_element("css selector", ".graph a[href='renard2022-thm-2-1.html']")
     assert "proved" in box.get_attribute("aria-label")

@@ -1,4 +1,4 @@
-"""Pictures for papers: what their lines show is what check and the engine say, and a file is written as asked."""
+"""Pictures for papers: lines agree with checks and the engine, and files have the requested format."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from report.showcases import showcase
 from verify.check import check
 
 COLUMN = 3.5
-"""Inches."""
+"""Width of a column in inches."""
 
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    """A synchronous run of ten rounds."""
+    """Return a synchronous run of ten rounds."""
     return showcase(local_steps=5)
 
 
 def test_the_exact_error_over_rounds(run: Run) -> None:
-    """The line is the engine's E F(theta^n) - F*, one point for each n = 0 .. T, on a canvas as wide as a column."""
+    """The line is the engine's E F(theta^n) - F* for n = 0 .. T, on a canvas as wide as a column."""
     figure = error_figure(run)
     (line,) = figure.axes[0].lines
     assert np.array_equal(np.asarray(line.get_ydata()), run.trajectory.server_suboptimality)
@@ -41,7 +41,7 @@ def test_the_exact_error_over_rounds(run: Run) -> None:
 
 
 def test_an_asynchronous_run_is_drawn_over_clock_time(run: Run) -> None:
-    """The places are the exact times of the server's updates."""
+    """The positions are the exact times of the server's updates."""
     times = tuple(fmpq(n, 3) for n in range(1, 11))
     stale = replace(run, algorithm=replace(run.algorithm, clock=Clock(Asynchronous(), times)))
     (line,) = error_figure(stale).axes[0].lines
@@ -68,7 +68,7 @@ def test_a_bound_with_its_terms(run: Run) -> None:
 
 
 def test_notebooks_have_the_same_figures(run: Run) -> None:
-    """The public functions take what the other commands take."""
+    """The public functions accept the same arguments as the other commands."""
     import fedtheory as ft
 
     (line,) = ft.error_figure(run).axes[0].lines
@@ -78,33 +78,33 @@ def test_notebooks_have_the_same_figures(run: Run) -> None:
 
 
 def test_a_rate_has_its_ladder(run: Run) -> None:
-    """The measured values stand next to the claimed order."""
+    """The measured values are drawn with the claimed order."""
     labels = [line.get_label() for line in bound_figure(find("renard2022:goal-rate"), run).axes[0].lines]
     assert "exact" in labels
 
 
 def test_a_claim_that_does_not_apply_has_no_picture(run: Run) -> None:
-    """The reason is said instead."""
+    """For a claim that does not apply the reason is given instead."""
     with pytest.raises(NotApplicable, match="does not apply"):
         bound_figure(find("renard2022:thm-2.1"), run.with_step_factor(FLOAT.number(100, "factor")))
 
 
 def test_a_definition_has_no_picture(run: Run) -> None:
-    """There is nothing to compare."""
+    """A definition has no sides to draw."""
     with pytest.raises(NotApplicable, match="no two sides"):
         bound_figure(find("renard2022:toy-problem"), run)
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_formats(run: Run, tmp_path: Path, ending: str) -> None:
-    """Each format is what its name says, and the same run gives the same bytes."""
+    """Each file has the format of its suffix, and equal runs give equal bytes."""
     first, second = (save_figure(error_figure(run), str(tmp_path / f"a.{ending}")).read_bytes() for _ in range(2))
     assert {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[ending] in first[:2000]
     assert first == second
 
 
 def test_files_that_cannot_be(run: Run, tmp_path: Path) -> None:
-    """An unknown format and a folder that is not there get a sentence."""
+    """An unknown format, and a missing folder, give a sentence."""
     with pytest.raises(InputError, match=r"ends in \.svg, \.png or \.pdf"):
         save_figure(error_figure(run), "picture.gif")
     with pytest.raises(InputError, match="cannot be written"):
@@ -121,7 +121,7 @@ LONG = (
 
 @pytest.mark.parametrize("name", LONG)
 def test_legends_show_formulas(name: str) -> None:
-    """The terms of a bound have labels that differ, with dots where a formula is too wide for a legend."""
+    """Terms of a bound have different labels, with dots for wide formulas."""
     terms = [latex(term) for term in find(name).relations[0].right.as_ordered_terms()]
     labels = [shorten_for_legend(term) for term in terms]
     assert len(set(labels)) == len(terms)
@@ -147,5 +147,5 @@ def test_legends_show_formulas(name: str) -> None:
     ],
 )
 def test_formulas_are_no_narrower_than_estimated(formula: str) -> None:
-    """Formulas that are estimated as too wide, without being typeset, are too wide."""
+    """Formulas that are estimated as too wide are too wide when typeset."""
     assert 0 < least_width(formula) <= width(formula)

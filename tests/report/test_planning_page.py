@@ -1,4 +1,4 @@
-"""The page of plans: its numbers are those of the planner, its figures and links are complete."""
+"""The page of plans agrees with the planner, with complete figures and links."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLAIMS = (
 
 @pytest.fixture(scope="module")
 def page() -> planning.PlanPage:
-    """The page with one small data set and a few members of one family."""
+    """Return the page with one small data set and a few members of one family."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planning, "_DATA", (("diabetes", None),))
         patch.setattr(planning, "_FAMILY_MEMBERS", {"small quadratics": 4})
@@ -44,7 +44,7 @@ def page() -> planning.PlanPage:
 
 
 def test_rows(page: planning.PlanPage) -> None:
-    """Every claim has a row for each split; ratios are those of the numbers next to them, of errors at least one."""
+    """Every claim has a row for each split, with ratios of the numbers next to them."""
     assert [(name, claim) for name, claim, _ in page.rows] == [
         (f"diabetes, {split}", claim) for split in ("iid", "dirichlet") for claim in CLAIMS
     ]
@@ -82,7 +82,7 @@ def test_rendered(page: planning.PlanPage, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_what_belongs_to_the_whole() -> None:
-    """The page of plans compares claims of several papers, a paper's own pages belong to all of its claims."""
+    """The page of plans belongs to several papers, a paper's own pages to all of its claims."""
     everything = [_untried(claim.id) for claim in all_claims().values()]
     kinds = Counter(
         type(task) for task in site._tasks(everything, site.groups_of([site.ClaimRow.of(v) for v in everything]), ())
@@ -108,12 +108,12 @@ def test_map_names_the_terms_it_shows() -> None:
 
 
 def test_the_middle_of_a_spread_is_the_median() -> None:
-    """One large ratio does not move it, as it would move a mean."""
+    """The middle of a spread is the median, which one large ratio does not change."""
     assert planning._spread([9.0, 1.0, 2.0]) == (1.0, 2.0, 9.0)
     assert planning._spread([1.0, 2.0, 4.0, 100.0]) == (1.0, 3.0, 100.0)
 
 
 def test_cases_are_named_by_data_split_and_batches() -> None:
-    """Full gradients have no size of batches."""
+    """The name of a case with full gradients has no batch size."""
     assert planning._case_name("breast_cancer", "iid", None) == "breast cancer, iid"
     assert planning._case_name("breast_cancer", "dirichlet", 8) == "breast cancer, dirichlet, batches of 8"

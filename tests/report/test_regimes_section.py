@@ -23,13 +23,13 @@ SEARCHED = replace(
 
 
 def rendered(verdict: ClaimVerdict) -> str:
-    """The words of a page, each after one space."""
+    """Return the words of a page, separated by single spaces."""
     page = claim_page(verdict, [])
     return " ".join(environment_for(()).get_template("claim.html").render(page=page, before=None, after=None).split())
 
 
 def test_levels_stand_below_what_is_varied() -> None:
-    """In their order, with runs and ratios; a claim that was not searched has no section."""
+    """Levels are listed below their factor with runs and ratios; without a search there is no section."""
     assert search_section(PLAIN) is None
     section = search_section(SEARCHED)
     assert section is not None
@@ -41,7 +41,7 @@ def test_levels_stand_below_what_is_varied() -> None:
 
 @pytest.mark.parametrize("left_open", [0, 3])
 def test_a_page_shows_the_search(left_open: int) -> None:
-    """Regimes, pairs, and what was left open: nothing is searched again for a page."""
+    """The page has regimes, pairs and open runs of the cached search."""
     verdict: Verdict = "undecided" if left_open else "supported"
     text = rendered(replace(SEARCHED, verdict=verdict, left_open=left_open))
     assert "Regimes of the search" not in rendered(PLAIN)

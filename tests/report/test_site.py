@@ -1,4 +1,4 @@
-"""The pages: complete, self-contained, reproducible, and true to the verdicts."""
+"""The site is complete, self-contained, reproducible, and agrees with the verdicts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ CLAIMS = (
     "renard2022:lemma-2.3",
 )
 ALL_PAGES = {page_name(claim) for claim in all_claims().values()}
-"""Pages of a whole site; the one of these tests has only some of them."""
+"""Names of pages of a complete site, of which these tests write only some."""
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
 class Page(HTMLParser):
-    """Collects what a page links to and checks that its tags close in order."""
+    """Parser that collects links of a page and checks that its tags are nested."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Remember links, ids and open tags."""
+        """Record links, ids and open tags."""
         values = dict(attrs)
         if tag not in VOID:
             self.open.append(tag)
@@ -57,13 +57,13 @@ class Page(HTMLParser):
             self.sources.append(str(values["src"]))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Self-closing tags of SVG."""
+        """Handle self-closing tags of SVG."""
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Tags close in the order in which they opened."""
+        """Assert that tags close in order."""
         assert self.open
         assert self.open[-1] == tag
         self.open.pop()
@@ -71,7 +71,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of a few claims of every kind, with the toy problem."""
+    """Return a site of a few claims of every kind, with the toy problem."""
     target = Path(tmp_path_factory.mktemp("site"))
     write_site(target, CLAIMS, jobs=2)
     for name, text in PaperTask("renard2022").draw(environment_for(())).files.items():
@@ -80,12 +80,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """All pages of a site."""
+    """Return all pages of a site."""
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.html"))}
 
 
 def test_there_is_a_page_for_each_claim_the_source_the_errata_and_the_toy_problem(folder: Path) -> None:
-    """Nothing is missing."""
+    """There is a page for each claim, the source, the errata and the toy problem."""
     names = set(pages(folder))
     own = {"index.html", "errata.html", "slack.html", "renard2022.html", "toy-problem.html"}
     assert own | {"renard2022-thm-2-1.html"} <= names
@@ -93,7 +93,7 @@ def test_there_is_a_page_for_each_claim_the_source_the_errata_and_the_toy_proble
 
 
 def test_pages_are_well_formed_and_link_to_each_other_only(folder: Path) -> None:
-    """Tags close, ids are unique, links lead to pages and headings of the site, nothing comes from the network."""
+    """Tags are nested, ids are unique, and links lead to existing pages and headings of the site."""
     for name, text in pages(folder).items():
         page = Page(text)
         assert not page.open, name
@@ -109,7 +109,7 @@ def test_pages_are_well_formed_and_link_to_each_other_only(folder: Path) -> None
 
 
 def test_every_page_of_a_claim_links_to_the_front_page_its_source_and_the_errata(folder: Path) -> None:
-    """The errata of a refuted claim open at its entry."""
+    """Every page links to the front page and its source, and that of a refuted claim to its erratum."""
     for name, text in pages(folder).items():
         if name.startswith("renard2022-"):
             links = Page(text).links
@@ -119,14 +119,14 @@ def test_every_page_of_a_claim_links_to_the_front_page_its_source_and_the_errata
 
 
 def test_no_page_shows_a_number_that_is_none(folder: Path) -> None:
-    """No nan, inf or None reaches a reader."""
+    """No page contains nan, inf or None."""
     for name, text in pages(folder).items():
         shown = re.sub(r"<svg.*?</svg>|<[^>]+>", " ", text, flags=re.DOTALL)
         assert not re.search(r"\b(nan|inf|None)\b", shown), name
 
 
 def test_figures_are_there(folder: Path) -> None:
-    """Four for the theorem, two for the drift lemma (sharper bounds on both), one for the rate, three for the toy."""
+    """The theorem has four figures, the drift lemma two, the rate one, the toy problem three."""
     counts = {name: text.count("<figure") for name, text in pages(folder).items()}
     assert counts["renard2022-thm-2-1.html"] == 4
     assert counts["renard2022-lemma-2-3.html"] == 2
@@ -135,7 +135,7 @@ def test_figures_are_there(folder: Path) -> None:
 
 
 def test_a_counterexample_can_be_run_from_its_page(folder: Path) -> None:
-    """The run file of a refuted claim refutes it again, exactly."""
+    """The run file of a refuted claim refutes it exactly."""
     entries = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))["claims"]
     refuted = [entry for entry in entries if entry["verdict"] == "refuted"]
     assert {entry["id"] for entry in refuted} == {"renard2022:goal-rate", "renard2022:lemma-2.2"}
@@ -150,7 +150,7 @@ def test_a_counterexample_can_be_run_from_its_page(folder: Path) -> None:
 
 
 def test_the_sampled_band_covers_the_exact_loss(folder: Path) -> None:
-    """At nearly all rounds the exact loss lies in the Monte-Carlo interval of 99 %."""
+    """The 99 % Monte-Carlo interval contains the exact loss at nearly all rounds."""
     text = (folder / "toy-problem.html").read_text(encoding="utf-8")
     covered = [(int(a), int(b)) for a, b in re.findall(r">(\d+) of (\d+)<", text)]
     assert len(covered) == 2

@@ -1,4 +1,4 @@
-"""The table of all bounds: what is printed, what is proved, and what a run refutes."""
+"""The table of all bounds: published, proved, and refuted constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def of(name: str) -> Overview:
 
 
 def test_a_sharper_bound_stands_beside_the_printed_one() -> None:
-    """Term by term, by the symbols that both have: 18 and 5/6, 4 and 5/6, the start and the noise unchanged."""
+    """Terms are matched by symbols: 18 and 5/6, 4 and 5/6, equal terms of start and noise."""
     found = of("renard2022:thm-2.1.sharp")
     assert found.printed is find("renard2022:thm-2.1")
     printed = {"18" in line.printed: line for line in found.lines}
@@ -30,7 +30,7 @@ def test_a_sharper_bound_stands_beside_the_printed_one() -> None:
 
 
 def test_the_number_below_which_a_run_refutes_it() -> None:
-    """The stored share of a term times the number in front of it."""
+    """The number is the attained ratio of a term times its constant."""
     found = of("renard2022:lemma-2.3")
     shared = {
         share.part.expression.as_coeff_Mul()[0]: share.constant
@@ -41,7 +41,7 @@ def test_the_number_below_which_a_run_refutes_it() -> None:
 
 
 def test_a_bound_of_one_term_and_one_that_is_attained() -> None:
-    """The share of the whole, or the word."""
+    """The cell has the attained ratio of the whole bound, or the word "attained"."""
     (line,) = of("renard2022:lemma-2.3.quiet").lines
     assert line.lowest == "attained"
     (line,) = of("liu2022:lemma-1.sharp").lines
@@ -49,7 +49,7 @@ def test_a_bound_of_one_term_and_one_that_is_attained() -> None:
 
 
 def test_where_a_bound_comes_from() -> None:
-    """A repair corrects what is printed; a result of our own has no printed form."""
+    """A correction refers to the published claim; a result of this project has no published form."""
     assert find_published_form(find("fraboni2022:eq-94.random-weights")) is find("fraboni2022:eq-94")
     assert find_published_form(find("liu2022:thm-3")) is find("liu2022:thm-3")
     assert find_published_form(find("comparator:average-error")) is None
@@ -57,7 +57,7 @@ def test_where_a_bound_comes_from() -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    """With the verdict of what is printed, and terms of which no run is known to need any."""
+    """The page has the verdict of the published claim, and terms without a known run."""
     text = SlackTask(("fraboni2022:eq-94.random-weights",)).draw(environment_for(())).files[SLACK_PAGE]
     table = text[text.index('<table class="theorems">') : text.index("</table>")]
     assert "fraboni2022:eq-94" in table

@@ -18,12 +18,12 @@ ATTAINED, LEMMA, PRINTED = "renard2022:lemma-2.3.mean.quiet", "renard2022:lemma-
 
 
 def page(*targets: str) -> str:
-    """The page of these claims."""
+    """Return the page of these claims."""
     return SlackTask(targets).draw(environment_for(())).files.get(SLACK_PAGE, "")
 
 
 def test_a_row_for_each_part() -> None:
-    """The constant as stated, and what it could at most be lowered to."""
+    """Each row has the stated constant and its lower bound."""
     section = slack_section(find(PRINTED))
     assert section is not None
     assert len(section.rows) == len(parts_of(find(PRINTED))) == 3
@@ -33,7 +33,7 @@ def test_a_row_for_each_part() -> None:
 
 
 def test_what_is_attained_says_so() -> None:
-    """In the table and in words; what is not attained has its largest ratio."""
+    """An attained term is marked in the table and in words; others have their largest ratio."""
     found = slack_section(find(ATTAINED))
     assert found is not None
     assert found.whole.is_attained
@@ -43,7 +43,7 @@ def test_what_is_attained_says_so() -> None:
 
 
 def test_runs_can_be_taken_from_the_page(tmp_path) -> None:
-    """A run file of the page has the ratio that the page shows next to it."""
+    """A run file of the page has the displayed ratio."""
     rows = slack_section(find(LEMMA)).rows
     text = page(LEMMA)
     assert rows[0].run_file in text.replace("&#34;", '"')
@@ -54,13 +54,13 @@ def test_runs_can_be_taken_from_the_page(tmp_path) -> None:
 
 
 def test_other_claims_have_no_section() -> None:
-    """Neither refuted ones nor definitions; a site of these alone has no such page."""
+    """Refuted claims and definitions have no section, and a site of these has no such page."""
     assert slack_section(find("renard2022:lemma-2.2")) is None
     assert page("renard2022:lemma-2.2") == ""
 
 
 def test_nearly_all_is_not_all() -> None:
-    """A share that only rounds to 1 does not look as if the bound were attained."""
+    """A ratio that only rounds to 1 is not displayed as 1."""
     first = slack_section(find("comparator:average-error")).whole
     assert not first.is_attained
     assert first.share == "> 0.999"

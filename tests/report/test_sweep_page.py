@@ -1,4 +1,4 @@
-"""The page of a sweep: self-contained, true to the table, and its worst run can be run again."""
+"""The page of a sweep is self-contained, agrees with the table, and reproduces its worst run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ count = 2
 
 
 def test_errors_come_first(tmp_path: Path) -> None:
-    """The error over each key, step sizes first; the caption and the table name the best step size."""
+    """The error is drawn over each key, step sizes first; caption and table name the best step size."""
     text = SWEEP.partition("[problem]")[2].partition("[grid]")[0]
     grid = "[grid]\nalgorithm.local_steps = [1, 2]\nalgorithm.local_step_size = [0.01, 0.1, 0.4]\n"
     (tmp_path / "steps.toml").write_text(f'errors = ["final_suboptimality"]\n[problem]{text}{grid}')
@@ -68,7 +68,7 @@ def test_errors_come_first(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table of a sweep."""
+    """Return the table of a sweep."""
     folder = Path(tmp_path_factory.mktemp("sweep"))
     (folder / "steps.toml").write_text(SWEEP)
     conduct(read_spec(folder / "steps.toml"), folder / "steps.parquet")
@@ -77,12 +77,12 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(table: Path) -> str:
-    """The text of its page."""
+    """Return the text of its page."""
     return write_sweep(table.parent, table).read_text(encoding="utf-8")
 
 
 def test_the_page_stands_alone(page: str) -> None:
-    """Tags close, ids are unique, links lead to headings of the page, nothing comes from elsewhere."""
+    """Tags are nested, ids are unique, links lead to headings, and no resource is remote."""
     parsed = Page(page)
     assert not parsed.open
     assert not parsed.sources
@@ -107,7 +107,7 @@ def test_counts_and_ratios_are_those_of_the_table(page: str, table: Path) -> Non
 
 
 def test_figures_are_over_the_keys_that_vary(table: Path) -> None:
-    """One for each of the four keys and for each pair of the grid; none for a claim without ratios."""
+    """There is one figure for each of the four keys and each pair of the grid; none without ratios."""
     figures = {claim.name: [figure.name for figure in claim.figures] for claim in sweep_page(table).claims}
     assert len(figures[THEOREM]) == len(figures[STEP]) == 4 + 3
     assert len(set(figures[THEOREM] + figures[STEP])) == 14
@@ -128,18 +128,18 @@ def test_the_worst_run_can_be_run_from_the_page(page: str, table: Path) -> None:
 
 
 def test_reasons_are_told(page: str) -> None:
-    """Why a claim says nothing of some runs is on the page, with their number."""
+    """The page gives the reasons for undecided runs, with their numbers."""
     printed = re.findall(r"<li>(\d+) not applicable: (.*?)</li>", html.unescape(page))
     assert any("the condition eta <= 1/(4*L) does not hold" in reason for _, reason in printed)
 
 
 def test_the_same_table_gives_the_same_bytes(page: str, table: Path) -> None:
-    """Nothing on the page depends on when it was written."""
+    """Equal tables give equal bytes."""
     assert write_sweep(table.parent, table).read_text(encoding="utf-8") == page
 
 
 def test_the_command(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`fedtheory report --sweep` writes that one page and says where."""
+    """`fedtheory report --sweep` writes the page and prints its path."""
     assert run(["report", "--sweep", str(table), "-o", str(tmp_path / "site"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"files": [str(tmp_path / "site" / "steps.html")]}
     assert [path.name for path in (tmp_path / "site").iterdir()] == ["steps.html"]
@@ -148,12 +148,12 @@ def test_the_command(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_other_files_are_refused(table: Path) -> None:
-    """A file that is not a table of a sweep is named."""
+    """A file that is not a table of a sweep is named in the error."""
     with pytest.raises(InputError, match="is not a table of a sweep"):
         sweep_page(table.with_name("steps.toml"))
 
 
 def test_the_heading_says_how_many_runs(page: str) -> None:
-    """And names the table once: a table called sweep is no Sweep sweep."""
+    """The heading has the number of runs, and the name of the table once."""
     assert "<h1>A sweep of 36 runs</h1>" in page
     assert "Sweep " not in page

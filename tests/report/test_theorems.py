@@ -14,7 +14,7 @@ STEP = "renard2022:lemma-2.2.proof.last.fixed"
 
 
 def test_the_page_offers_the_theorem_with_its_proof() -> None:
-    """The conclusion stands on the page; the file next to it has the theorem of the list, and its proof."""
+    """The page shows the conclusion and links to a file with the listed theorem and its proof."""
     accepted = checked()[STEP]
     verdict = ClaimVerdict(STEP, "proved", 1, 1, 0, 0, 0.25, None, None, 0.0)
     drawn = ClaimTask(verdict, None, None, ()).draw(environment_for(()))
@@ -27,6 +27,6 @@ def test_the_page_offers_the_theorem_with_its_proof() -> None:
 
 
 def test_other_claims_have_none() -> None:
-    """A claim that is not on the list, and one that is not a paper's although it has the name of one."""
+    """A claim that is not listed has no theorem, even with the name of a listed one."""
     assert theorem_section(find("fraboni2022:thm-1")) is None
     assert theorem_section(replace(find(STEP), id="mine:of-a-file")) is None

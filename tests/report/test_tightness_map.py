@@ -1,4 +1,4 @@
-"""The map of how tight a bound is: of each cell the largest ratio that is one."""
+"""Cells of the tightness map show the largest ratio of their runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from report.figures import bounds
 
 
 def test_cells_show_the_largest_ratio_of_their_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs without a ratio leave it to the others; a cell of such runs alone has none."""
+    """Runs without a ratio are ignored; a cell with only such runs is empty."""
     cells = len(bounds.LOCAL_STEPS) * len(bounds.FRACTIONS)
     given: list[Any] = [None, 0.25, 0.5, None] * (cells - 1) + [None] * 4
     drawn: list[Any] = []

@@ -37,7 +37,7 @@ def test_it_is_written_every_few_seconds(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_it_goes_on_where_a_command_was_stopped(tmp_path: Path) -> None:
-    """The page that the stopped one left tells nothing that was found."""
+    """A page of an interrupted command contains no results, and is replaced."""
     index = tmp_path / "index.html"
     for done in (10, 50):
         Waiting(index, TARGETS, lambda _done, _whole: None)(done, 100)
@@ -45,14 +45,14 @@ def test_it_goes_on_where_a_command_was_stopped(tmp_path: Path) -> None:
 
 
 def test_one_statement_is_one(tmp_path: Path) -> None:
-    """And not several."""
+    """One statement is counted in the singular."""
     index = tmp_path / "index.html"
     Waiting(index, TARGETS[:1], lambda _done, _whole: None)(1, 2)
     assert "1 statement is tried" in index.read_text()
 
 
 def test_a_front_page_that_is_there_stays(tmp_path: Path) -> None:
-    """Earlier results can be read until new ones replace them."""
+    """A front page with earlier results is kept until new ones replace it."""
     index = tmp_path / "index.html"
     index.write_text("found before")
     Waiting(index, TARGETS, lambda _done, _whole: None)(1, 2)

@@ -15,12 +15,12 @@ from verify.worst_case import Case
 
 @pytest.fixture(autouse=True)
 def few_local_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two numbers of local steps are enough."""
+    """Use two numbers of local steps only."""
     monkeypatch.setattr(worst_case, "LOCAL_STEPS", (1, 2))
 
 
 def section(claim_id: str, jobs: int = 1) -> WorstCaseSection | None:
-    """The section of a claim, with an invented largest ratio of 0.25."""
+    """Return the section of a claim, with an invented largest ratio of 0.25."""
     verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
     return worst_case_section(verdict, compute_over_local_steps(claim_id, jobs))
 
@@ -40,7 +40,7 @@ def test_bound_and_worst_case_stand_side_by_side() -> None:
 
 
 def test_noise_of_the_solver_is_shown_as_zero() -> None:
-    """From the optimum, one local step leads nowhere on the average."""
+    """From the optimum, one local step has average zero, so that solver noise is shown as zero."""
     pytest.importorskip("PEPit")
     shown = section("renard2022:thm-2.1")
     assert shown is not None
@@ -63,18 +63,18 @@ def test_noise_beside_a_bound_of_zero_is_zero() -> None:
 
 @pytest.mark.long
 def test_other_processes_find_the_same() -> None:
-    """The order of the local steps is kept."""
+    """Several processes give the same rows in the order of local steps."""
     pytest.importorskip("PEPit")
     assert section("renard2022:lemma-2.3", jobs=2) == section("renard2022:lemma-2.3")
 
 
 @pytest.mark.parametrize("claim_id", ["renard2022:lemma-2.2", "renard2022:thm-2.1.proof.split", "fraboni2022:thm-1"])
 def test_other_claims_have_no_section(claim_id: str) -> None:
-    """Neither those whose bound has no constants, nor steps of proofs, nor what is outside."""
+    """Bounds without constants, steps of proofs, and claims outside of the model have no section."""
     assert section(claim_id) is None
 
 
 def test_without_a_solver_there_is_no_section(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page has no section on worst cases."""
+    """Without a solver the page has no section on worst cases."""
     monkeypatch.setitem(sys.modules, "PEPit", None)
     assert section("renard2022:lemma-2.3") is None

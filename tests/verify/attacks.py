@@ -1,6 +1,6 @@
-"""Code that a hostile submission might be: each attack puts what it has achieved into the list `done`.
+"""Hostile submissions: each attack appends its success to the list `done`.
 
-The names in capitals are given by the test: a file of the grader's with a secret, its processes, its sockets.
+The test defines the names in capitals: a secret file of the grader, its processes, its sockets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ while frame is not None:
             except TypeError: pass
     frame = frame.f_back
 """
-"""Replaces whatever watches in the same process; the attacks behind it go on without."""
+"""Replace monitoring functions in the same process; further attacks continue from there."""
 
 ATTACKS: dict[str, str] = {
     "reads a file": "done.append(open(FILE).read())",

@@ -1,4 +1,4 @@
-"""The symbols in which tests write claims, and what they stand for."""
+"""Symbols for claims in tests, with their meanings."""
 
 from __future__ import annotations
 

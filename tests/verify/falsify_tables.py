@@ -1,4 +1,4 @@
-"""Run tables of the search for violations, and a claim, for tests by hand."""
+"""Run tables and a claim for tests of the search for violations."""
 
 from __future__ import annotations
 

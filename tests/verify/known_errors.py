@@ -27,12 +27,12 @@ from fedtheory.language.registry import find
 
 FILE = Path(__file__).with_name("planted_errors.json")
 TIMES = "times"
-"""The key of how often a value is repeated in a list."""
+"""The key that counts repetitions of a value in a list."""
 
 
 @dataclass(frozen=True)
 class KnownError:
-    """A planted error with what is known of it."""
+    """A planted error with its known truth and evidence."""
 
     id: str
     origin: str
@@ -41,16 +41,16 @@ class KnownError:
     is_quick: bool
     """Whether it belongs to the sample of `make test-long`."""
     why: str | None = None
-    """The argument that it is true, where no proof is checked."""
+    """The argument for its truth, if no proof is checked."""
 
     @property
     def truth(self) -> Literal["true", "false", "unknown"]:
-        """Whether the claim with the error is true."""
+        """Return whether the claim with the error is true."""
         return "false" if self.how == "run" else "unknown" if self.how == "unknown" else "true"
 
     @property
     def error(self) -> PlantedError:
-        """The claim itself, planted again."""
+        """Plant the error again and return it."""
         return next(error for error in _errors_in(self.origin) if error.claim.id == self.id)
 
 
@@ -61,13 +61,13 @@ def _errors_in(origin: str) -> tuple[PlantedError, ...]:
 
 @cache
 def known_errors() -> tuple[KnownError, ...]:
-    """All of them, in the order of the file."""
+    """Return all known errors in the order of the file."""
     entries = json.loads(FILE.read_text())
     return tuple(KnownError(**{**entry, "run": unfold(entry["run"])}) for entry in entries)
 
 
 def write(known: Iterable[KnownError]) -> None:
-    """The file again, with an entry in each line."""
+    """Write the file, with one entry per line."""
     entries = [json.dumps(_entry(each)) for each in known]
     FILE.write_text("[\n" + ",\n".join(entries) + "\n]\n")
 
@@ -78,7 +78,7 @@ def _entry(known: KnownError) -> dict[str, Any]:
 
 
 def fold(value: Any) -> Any:
-    """A table with equal neighbours of a list written once."""
+    """Return a table in which equal neighbours of a list are written once."""
     if isinstance(value, Mapping):
         return {key: fold(each) for key, each in value.items()}
     if not isinstance(value, list):
@@ -93,7 +93,7 @@ def fold(value: Any) -> Any:
 
 
 def unfold(value: Any) -> Any:
-    """The table that was folded."""
+    """Return the table before `fold`."""
     if isinstance(value, Mapping):
         return {key: unfold(each) for key, each in value.items()}
     if not isinstance(value, list):

@@ -1,6 +1,6 @@
-"""Writes `planted_errors.json` again: keeps what can still be planted, fills up, and labels by proofs and searches.
+"""Update `planted_errors.json`: keep errors that can still be planted, add new ones, and label all.
 
-With the argument `sample` it keeps all labels, and chooses which errors `make test-long` asks for.
+With the argument `sample` all labels are kept, and the sample of `make test-long` is chosen.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.confirmation import decided
 
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
-"""Evaluations of the search of a default verdict."""
+"""Number of evaluations of a search in a default verdict."""
 
 SAMPLE, OF_THESE_TRUE, SECONDS = 40, 4, {"false": 2.0, "true": 12.0}
-"""Errors in the sample, how many of them are true, and how long one of them takes at most."""
+"""Number of errors in the sample, number of true ones among them, and largest seconds for one."""
 
 
 def label(error: PlantedError, known: KnownError | None) -> KnownError:
@@ -46,7 +46,7 @@ def label(error: PlantedError, known: KnownError | None) -> KnownError:
 
 
 def labelled() -> Iterator[KnownError]:
-    """All errors with what is known of them, one by one."""
+    """Yield all errors with their labels."""
     before = {known.id: known for known in known_errors()}
     for error in _plant(before.values()):
         known = label(error, before.get(error.claim.id))
@@ -55,7 +55,7 @@ def labelled() -> Iterator[KnownError]:
 
 
 def _plant(known: Iterable[KnownError]) -> list[PlantedError]:
-    """The errors that are known and can still be planted, then those that would be chosen today."""
+    """Return known errors that can still be planted, then newly chosen ones."""
     kept = [error for each in known for error in _keep(each)]
     ids = {error.claim.id for error in kept}
     fresh = (error for error in planted_errors() if error.claim.id not in ids)

@@ -1,7 +1,7 @@
-"""Which planted errors are known to be true, and which to be false, without a search.
+"""Label planted errors as true or false without a search.
 
-A weakened claim is true where it follows from proved claims: its slack is theirs and something that is not negative.
-It is false where it fails on one of the runs that are stored for the parts of the bound that it was planted in.
+A changed claim is true if it follows from proved claims: its slack is theirs plus a non-negative expression. It is
+false if it fails on a run that is stored for a part of the original bound.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ ORDERS = (
     ("dissimilarity_at_optimum", "gradient_dissimilarity"),
     ("mean_dissimilarity", "gradient_dissimilarity"),
 )
-"""Quantities of which the first is at most the second by their definitions."""
+"""Pairs of quantities of which the first is at most the second by definition."""
 SHARES = (sp.S.One, sp.S.Half, sp.Rational(1, 4))
-"""Parts of a condition of which another one may consist."""
+"""Fractions of a condition that may imply another one."""
 
 
 def follows(mutant: Mutant, origin: Claim) -> bool:
-    """Return whether a mutant is true by the proof of the claim in which it was planted, or by those of others."""
+    """Return whether a mutant follows from the proved original claim, or from other proved claims."""
     if origin.verdict == "proved" and mutant.kind in ("a wider condition", "a missing condition"):
         return _are_implied(origin, mutant.claim) or is_proved(mutant)
     if mutant.kind in OF_THE_PREMISES:
@@ -52,7 +52,7 @@ def follows(mutant: Mutant, origin: Claim) -> bool:
 
 
 def _is_weaker(claim: Claim, origin: Claim) -> bool:
-    """Whether the slack of a claim is that of a relation of a proved one, and what is not negative by its signs."""
+    """Return whether the slack of a claim is that of a proved relation plus a non-negative expression."""
     if origin.verdict != "proved" or len(claim.relations) != 1:
         return False
     own = claim.relations[0].slack
@@ -61,7 +61,7 @@ def _is_weaker(claim: Claim, origin: Claim) -> bool:
 
 
 def _needs_no_proof(claim: Claim) -> bool:
-    """Return whether the slack of the only relation is not negative by the signs and orders of its symbols."""
+    """Return whether the slack of the only relation is non-negative by signs and orders of its symbols."""
     return (
         len(claim.relations) == 1
         and claim.relation in ("<=", ">=")
@@ -78,7 +78,7 @@ def _is_nonnegative(claim: Claim, rest: sp.Expr) -> bool:
 
 
 def _by_gaps(rest: sp.Expr, orders: list[sp.Expr]) -> list[sp.Expr]:
-    """The coefficients of an expression in the gaps between quantities of which one is at most the other."""
+    """Return the coefficients of an expression in the gaps between ordered quantities."""
     gaps = sp.symbols(f"gap:{len(orders)}", nonnegative=True)
     for gap, order in zip(gaps, orders, strict=True):
         rest = rest.subs(order.lhs, order.rhs + gap)
@@ -115,13 +115,13 @@ def _of_whole_numbers(claim: Claim, condition: sp.Expr) -> sp.Expr:
 
 
 def is_proved(mutant: Mutant) -> bool:
-    """Return whether a certificate shows that a mutant is true."""
+    """Return whether a certificate proves a mutant."""
     if len(mutant.claim.relations) != 1 or mutant.kind in OF_THE_PREMISES:
         certificate = certificate_of(mutant.claim.id)
         return certificate is not None and check_certificate(mutant.claim, certificate).verdict == "proved"
     if mutant.claim.relation not in ("<=", ">="):
         return False
-    # With its own symbols only: a planted one may stand for what the claim has another one for.
+    # The mutant's own symbols are used, since a planted symbol may have another meaning.
     claim = replace(mutant.claim, id="t:mutant", where=_use(mutant.claim))
     return any(_follows(claim, premise, number) for premise, number in _near(mutant.claim))
 
