@@ -20,7 +20,7 @@ from fedtheory import RATIONAL, parse_run
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import Expectation, Inner, Value
+from fedtheory.kernel.expressions import Expectation, Expr, Inner, Value
 from fedtheory.kernel.work import Exhausted, limited
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
@@ -114,9 +114,21 @@ def conclusions(claim: Claim, document: dict[str, Any]) -> Iterator[Proved]:
         try:
             proof = decode(claim, document)
             for relation, term in zip(claim.relations, proof.relations, strict=False):
-                yield term.check(context_of(claim, relation, prove_by_terms, []))
+                context = context_of(claim, relation, prove_by_terms, [])
+                proved = term.check(context)
+                is_expected = claim.place in ("step", "round") and context.reading == "expectation"
+                yield replace(proved, expression=in_expectation(proved.expression)) if is_expected else proved
         except REFUSALS:
             return
+
+
+def in_expectation(expression: Expr) -> Expr:
+    """Return an expression whose inner products and values outside of expectations stand in expectations."""
+    if isinstance(expression, Inner | Value):
+        return Expectation(expression)
+    if isinstance(expression, Expectation) or not expression.args:
+        return expression
+    return expression.func(*map(in_expectation, expression.args))
 
 
 def refuted(claim: Claim, proved: Proved) -> bool:
@@ -124,8 +136,6 @@ def refuted(claim: Claim, proved: Proved) -> bool:
     expression = sp.sympify(proved.expression)
     if not expression.free_symbols <= {*claim.where, *claim.for_all} or expression.atoms(RangeSum):
         return False
-    if claim.place == "step":
-        expression = expression.replace(lambda part: isinstance(part, Inner | Value), Expectation)
     relation = Relation(expression, proved.comparison, sp.S.Zero)
     changed = replace(claim, also=(relation,), lhs=None, rhs=None, chain=())
     try:
