@@ -74,7 +74,7 @@ def test_a_stated_constant_on_the_step_size_ladder(constant: Any, holds: bool) -
 
 
 def test_an_effective_step_size_shrinks_as_well() -> None:
-    """mu_k E_k of clients with different steps, all divided together."""
+    """The effective step size mu_k E_k of clients with different steps shrinks if all steps are divided together."""
     run = _run(2)
     work = LocalWork((1, 2), RATIONAL.array([fmpq(1, 2), fmpq(1, 4)]))
     run = Run(run.problem, type(run.algorithm)("fedavg", work, *_rest(run)))
@@ -105,7 +105,7 @@ def test_more_clients() -> None:
 
 
 def test_more_rounds_and_iterations() -> None:
-    """Rungs are rounds; iterations are rounds times local steps."""
+    """The rungs of the number of rounds are rounds, and iterations are rounds times local steps."""
     run = _run(steps=2)
     rounds = _rate(1 / T, 1 / T, T, run).rate
     assert rounds is not None
@@ -117,7 +117,7 @@ def test_more_rounds_and_iterations() -> None:
 
 
 def test_more_local_steps() -> None:
-    """Rungs are multiples of the local steps, at the same number of rounds, or of iterations where a rate has them."""
+    """Rungs of local steps are multiples of them, at a fixed number of rounds, or of iterations if a rate has them."""
     run = _run(rounds=2, steps=3)
     local = _rate(1 / tau, 1 / tau, tau, run).rate
     assert local is not None
@@ -153,14 +153,16 @@ def test_what_a_rate_sets_is_no_variable_of_its_own() -> None:
 
 
 def test_variables_vary_independently() -> None:
-    """Two names of the number of rounds have one ladder."""
+    """Two names of the number of rounds share one ladder."""
     where = {T: q.rounds, N: q.iterations}
     with pytest.raises(InputError, match="vary independently"):
         check(Claim(id="t:rate", rate=Rate(1 / T, 1 / (N * T), (N, T)), where=where), ONE)
 
 
 def test_conditions_on_the_variable_drop_rungs() -> None:
-    """A condition on the step size is asked on each rung, its edge included; the run itself may violate it."""
+    """A condition on the step size is checked on each rung, edges included; the run itself may violate the
+    condition.
+    """
     eighth = _rate(error, mu**2, mu, conditions=[mu <= sp.Rational(1, 8)])
     assert eighth.holds is True
     assert eighth.rate is not None
@@ -177,7 +179,9 @@ def test_conditions_on_the_variable_drop_rungs() -> None:
 
 
 def test_conditions_on_something_else_are_asked_of_the_run() -> None:
-    """They do not drop rungs; they make the claim not applicable."""
+    """Conditions that do not mention the variable drop no rungs; if the run violates them, the claim is not
+    applicable.
+    """
     found = _rate(error, mu**2, mu, conditions=[2 * L <= 1])
     assert found.applicable is False
     assert "condition" in str(found.reason)
@@ -242,7 +246,7 @@ def test_irrational_identities_are_decided(left: Any, relation: Any, right: Any)
     ids=str,
 )
 def test_false_equations_are_never_decided_as_true(left: Any, relation: Any, right: Any) -> None:
-    """Nor are strict inequalities between equal sides."""
+    """Strict inequalities between equal sides are never decided as true either."""
     for run in (IRRATIONAL, IRRATIONAL.as_floats()):
         assert check(_claim(left, relation, right), run).holds is not True
 

@@ -1,4 +1,4 @@
-"""Points of the search by regimes against tables by hand: what they normally are, their algorithms and problems."""
+"""Points of the search by regimes are compared with tables by hand: their levels, algorithms and problems."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _at(**levels: Any) -> Point:
 
 
 def test_levels_are_bounded() -> None:
-    """Each once, and numbers by both bounds."""
+    """Each level is bounded on its own, and numbers are limited from both sides."""
     one = Factor("one", (0, 3, 5, 9), low=-1, high=9)
     assert (one.up_to(4).levels, one.up_to(4).high) == ((0, 3, 4), 4)
     assert one.without(3).levels == (0, 5, 9)
@@ -152,7 +152,7 @@ def test_numbers_of_parameters() -> None:
 
 
 def test_work_of_unlike_clients() -> None:
-    """The first one takes one step; at least two the others, perhaps as much shorter ones."""
+    """The first client takes one step; the others take at least two, possibly shorter ones."""
     algorithm = {"local_steps": 4, "local_step_size": HALF}
     unequal = _local_work(algorithm, _at(clients=1.585, local_work="unequal"))
     assert unequal == {"local_steps": [1, 4, 4]}
@@ -255,7 +255,7 @@ def test_quadratics_of_points() -> None:
     ids=str,
 )
 def test_gradients_of_points(levels: dict[str, Any], linear: Any) -> None:
-    """Their weighted mean is zero, and the largest one is given."""
+    """The weighted mean of the gradients is zero, and the largest gradient is the given one."""
     assert problem(_at(**levels), 1)["linear"] == linear
 
 
@@ -381,7 +381,7 @@ def test_rounds_of_points(levels: dict[str, Any], rounds: int) -> None:
 
 
 def test_rounds_where_every_step_is_looked_at() -> None:
-    """The more clients the fewer, or the more sets of them."""
+    """The more clients or sets of clients there are, the fewer rounds a run has."""
     subject = ClaimedAlgorithm("fedavg")
     for levels, rounds in (({}, 512), ({"clients": 3}, 128), ({"clients": 2.585, "participation": "half"}, 51)):
         assert rounds_at(_at(horizon=("T", 20), **levels), fmpq(1, 4), subject, looked_at=2048) == rounds

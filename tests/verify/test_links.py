@@ -1,4 +1,4 @@
-"""Which relations are identities: SymPy is asked only where numbers do not answer already."""
+"""Relations that are identities are found, and SymPy is called only if numbers do not decide already."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _is_identity(left: Expr, right: Expr) -> bool:
     ],
 )
 def test_sides_that_are_the_same_number(left: Expr, right: Expr) -> None:
-    """Polynomials, roots, and sums over clients."""
+    """Equal polynomials, roots and sums over clients are recognised."""
     assert _is_identity(left, right)
 
 

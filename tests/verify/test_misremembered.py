@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 
 
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
-"""Evaluations of the search of a default verdict."""
+"""Number of evaluations in the search of a default verdict."""
 
 
 @pytest.mark.parametrize("claim", FALSE[::6], ids=lambda claim: claim.id.partition(":")[2])
@@ -28,7 +28,7 @@ def test_a_misremembered_bound_is_refuted(claim: Claim) -> None:
     "claim", [claim for claim in FALSE if claim.rate is None], ids=lambda c: c.id.partition(":")[2]
 )
 def test_the_search_alone_refutes_it(claim: Claim) -> None:
-    """Whatever instances say, the regimes have a run that violates it rigorously."""
+    """Without the instances, the search finds a run that violates the bound rigorously."""
     found = search_regimes(resolve(claim), EVALUATIONS).counterexample
     assert found is not None
     assert found[1].applicable
@@ -38,5 +38,5 @@ def test_the_search_alone_refutes_it(claim: Claim) -> None:
 
 @pytest.mark.parametrize("claim", TRUE, ids=lambda claim: claim.id.partition(":")[2])
 def test_a_true_bound_stands(claim: Claim) -> None:
-    """It is supported on enough runs, or proved; never undecided."""
+    """A true bound is supported on enough runs, or proved; its verdict is never "undecided"."""
     assert verdict_by_default(claim).verdict in ("supported", "proved")

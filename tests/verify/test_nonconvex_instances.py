@@ -36,7 +36,7 @@ COCOERCIVE = Claim(
     rhs=L * inner(Gradient(F, x) - Gradient(F, y), x - y),
     **OF_POINTS,
 )
-"""True where F is convex."""
+"""A bound that holds if F is convex."""
 LIPSCHITZ = Claim(
     id="mine:lipschitz", lhs=norm_sq(Gradient(F, x) - Gradient(F, y)), rhs=L**2 * norm_sq(x - y), **OF_POINTS
 )
@@ -61,11 +61,11 @@ RATE = Claim(
         a.full_gradients,
     ),
 )
-"""True of gradient descent where F is convex."""
+"""A rate of gradient descent that holds if F is convex."""
 
 
 def test_there_are_enough_instances() -> None:
-    """Two hundred of bounded losses, which all have a minimiser, and as many quadratics; none is convex."""
+    """There are 200 instances of bounded losses, which all have a minimiser, and as many quadratics; none is convex."""
     members = {name: [member.run() for member in FAMILIES[name].instances] for name in NONCONVEX}
     assert not any(run.problem.has_convex_clients for runs in members.values() for run in runs)
     quadratics = members["quadratics that are not convex"]
@@ -77,7 +77,7 @@ def test_there_are_enough_instances() -> None:
 
 
 def test_the_families_serve_claims_without_convexity() -> None:
-    """They keep their other instances; claims that assume convexity, or no smoothness, are left unchanged."""
+    """The families keep their other instances, and claims that assume convexity, or no smoothness, get no new ones."""
     assert set(NONCONVEX) < set(families_for(RATE))
     assert set(NONCONVEX) < set(families_for(find("liu2022:thm-1")))
     for claim in all_claims().values():
@@ -91,7 +91,7 @@ def test_the_families_serve_claims_without_convexity() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("claim", [COCOERCIVE, RATE], ids=["cocoercive", "rate"])
 def test_claims_that_need_convexity_are_refuted(claim: Claim) -> None:
-    """By an exact run on an objective that is not convex."""
+    """An exact run on an objective that is not convex refutes the claim."""
     (found,) = verify(claim)
     assert found.verdict == "refuted"
     assert found.witness is not None
@@ -103,7 +103,7 @@ def test_claims_that_need_convexity_are_refuted(claim: Claim) -> None:
 
 @pytest.mark.parametrize("claim", [LIPSCHITZ, DESCENT], ids=["lipschitz", "descent"])
 def test_claims_that_need_none_hold(claim: Claim) -> None:
-    """On members of each family."""
+    """The claims hold on members of each family."""
     for name in NONCONVEX:
         checks = [check(claim, member.run()) for member in FAMILIES[name].instances[:12]]
         assert all(found.applicable and found.holds is not False for found in checks), name

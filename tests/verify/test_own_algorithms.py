@@ -75,7 +75,7 @@ def test_claims_are_tried_on_it() -> None:
 
 
 def test_its_runs_can_be_written_and_read() -> None:
-    """As searches do that change them."""
+    """Runs of a user-defined algorithm can be written to a file and read again, as searches that change runs do."""
     run = FAMILIES["own.py:algorithm"].instances[3].run()
     table = run_table(run)
     assert table["algorithm"]["name"] == "own.py:algorithm"

@@ -1,4 +1,4 @@
-"""Parts of checks, of verdicts, of shrinking and of grades, each with stand-ins for the rest."""
+"""Parts of checks, verdicts, shrinking and grades are tested with stand-ins for the other parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
 
 @pytest.mark.parametrize("arithmetic", [ENCLOSED, RATIONAL])
 def test_only_floats_are_decided_by_others(arithmetic: Any) -> None:
-    """A check in rationals or enclosures that is left open stays so; the run is not read again."""
+    """A check in rationals or enclosures that is undecided stays so, and the run is not read again."""
     left_open = Check(CLAIM, arithmetic, True, None, is_steady=False)
     assert not left_open.is_decided
     assert escalate(left_open, lambda: pytest.fail("read again")) is left_open
@@ -41,7 +41,7 @@ def _outcome(holds: bool | None, ratio: float, *, exact: bool = True, applicable
 
 @pytest.mark.parametrize(("refuted", "ratio"), [(True, 1.5), (False, 0.5)])
 def test_numbers_of_a_verdict(*, refuted: bool, ratio: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ratio of the counterexample counts for refuted claims; others have the largest of their instances."""
+    """A refuted claim has the ratio of its counterexample; other claims have the largest ratio of their instances."""
     witness: Any = SimpleNamespace(ratio=1.5, table={"a": 1}, sides=None, reason="why")
     monkeypatch.setattr(verdict, "_counterexample", lambda *_: witness if refuted else None)
     monkeypatch.setattr(verdict, "_tightest", lambda *_: witness)
@@ -112,6 +112,6 @@ def test_other_units_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_answers_of_the_length_of_a_cell() -> None:
-    """Up to 32000 characters are kept."""
+    """Answers of up to 32000 characters are kept."""
     assert _shorten_answer("a" * 32_000) == "a" * 32_000
     assert _shorten_answer("a" * 32_001) == "a" * 32_000 + " [...]"

@@ -14,29 +14,29 @@ from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.confirmation import decided
 
 SHARE = 0.97
-"""Least share of false errors that are refuted."""
+"""Least share of the false errors that must be refuted."""
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
-"""Evaluations of the search of a default verdict."""
+"""Number of evaluations in the search of a default verdict."""
 MISSED = ("planted:vlaski2023:eq-5.62.explicit:a-lost-number-of-clients-generous:2",)
-"""Those of the false ones that it does not refute."""
+"""False errors that the default search does not refute."""
 LONGER = 10
-"""Searches so much longer than the default one refute no true claim."""
+"""Factor of the longer searches, which refute no true claim either."""
 
 
 def test_folded_runs_are_the_same() -> None:
-    """Also where lists are in lists, and where all is equal."""
+    """Folding a run keeps its values, for nested lists and for lists of equal entries as well."""
     table = {"a": [["1", "1"], ["1", "1"], ["2", "1"]], "b": {"c": [], "d": ["0", "0", "0"]}, "e": "x"}
     assert unfold(fold(table)) == table
     assert fold(table)["b"]["d"] == [{"value": "0", "times": 3}]
 
 
 def of_truth(truth: str, *, quick: bool = False) -> list[KnownError]:
-    """The errors of this truth; perhaps those of the sample alone."""
+    """Return the errors that are labelled with `truth`, only those of the sample if `quick`."""
     return [known for known in known_errors() if known.truth == truth and known.is_quick >= quick]
 
 
 def test_few_of_the_false_ones_are_missed() -> None:
-    """Those that are listed are false, and at most 3 % of all that are."""
+    """The errors that are listed as missed are false, and at most 3 % of all false ones."""
     false = {known.id for known in of_truth("false")}
     assert set(MISSED) <= false
     assert len(MISSED) <= (1 - SHARE) * len(false)
@@ -44,7 +44,9 @@ def test_few_of_the_false_ones_are_missed() -> None:
 
 @pytest.mark.slow
 def test_these_errors_are_planted() -> None:
-    """Each of them can be planted, none twice, and they have all kinds and sources that are chosen today."""
+    """Each error can be planted, none occurs twice, and together they have all kinds and sources of today's
+    selection.
+    """
     known = known_errors()
     assert [each.error.claim.id for each in known] == [each.id for each in known]
     assert len({each.id for each in known}) == COUNT
@@ -56,7 +58,7 @@ def test_these_errors_are_planted() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("source", sorted({known.origin.partition(":")[0] for known in of_truth("false")}))
 def test_false_ones_are_violated(source: str) -> None:
-    """By their runs, in rationals, or in enclosures where equal rounds are too many for these."""
+    """The run of each false error violates it, in rationals, or in enclosures if there are too many equal rounds."""
     false = [known for known in of_truth("false") if known.origin.partition(":")[0] == source]
     for known in false:
         assert known.run is not None
@@ -69,7 +71,7 @@ def test_false_ones_are_violated(source: str) -> None:
 
 @pytest.mark.long
 def test_true_ones_follow() -> None:
-    """From what is proved, or by an argument that is written down."""
+    """Each true claim follows from proved ones, or by an argument that is written down."""
     proved = [known for known in of_truth("true") if known.how == "proved"]
     assert [known.id for known in proved if not follows(known.error.mutant, known.error.origin)] == []
     assert all(known.why for known in of_truth("true") if known.how == "argument")
@@ -78,7 +80,7 @@ def test_true_ones_follow() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("known", of_truth("false", quick=True), ids=lambda known: known.id)
 def test_a_false_one_is_refuted(known: KnownError) -> None:
-    """A sample of all kinds, by regimes alone; the whole verdict on it is slower."""
+    """The search by regimes alone refutes a sample of all kinds; the whole verdict would take longer."""
     found = search_regimes(resolve(known.error.claim), EVALUATIONS).counterexample
     assert found is not None
     assert found[1].applicable
@@ -88,14 +90,14 @@ def test_a_false_one_is_refuted(known: KnownError) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("known", of_truth("true", quick=True), ids=lambda known: known.id)
 def test_a_true_one_is_not_refuted(known: KnownError) -> None:
-    """A sample of all kinds."""
+    """No true claim in a sample of all kinds is refuted."""
     assert search_regimes(resolve(known.error.claim), EVALUATIONS).counterexample is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("known", of_truth("false"), ids=lambda known: known.id)
 def test_a_false_one_is_refuted_by_default(known: KnownError) -> None:
-    """The verdict on it says so, and one that is known to be missed is listed."""
+    """The default verdict refutes a false error, unless the error is listed as missed."""
     assert is_refuted(known.error.claim) is (known.id not in MISSED)
 
 
@@ -103,5 +105,5 @@ def test_a_false_one_is_refuted_by_default(known: KnownError) -> None:
 @pytest.mark.timeout(30000)
 @pytest.mark.parametrize("known", of_truth("true"), ids=lambda known: known.id)
 def test_no_true_one_is_refuted(known: KnownError) -> None:
-    """However long the search."""
+    """No true claim is refuted by a longer search."""
     assert not is_refuted(known.error.claim, longer=LONGER)

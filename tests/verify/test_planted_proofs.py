@@ -1,4 +1,4 @@
-"""Planted errors that a run violates have no proof, whatever a search tries."""
+"""Planted errors that a run violates have no proof, in any search for one."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def _prove(every: int) -> list[str]:
 
 @pytest.mark.long
 def test_no_planted_error_of_a_sample_is_proved() -> None:
-    """One of twelve."""
+    """No search proves an error of a sample, which has every twelfth error."""
     assert not _prove(12)
 
 
 @pytest.mark.slow
 def test_no_planted_error_is_proved() -> None:
-    """All of them."""
+    """No search proves any of the planted errors."""
     assert not _prove(1)

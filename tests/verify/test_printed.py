@@ -1,4 +1,4 @@
-"""Printed proofs: their steps exist, each is examined, and the first one that fails is named."""
+"""Printed proofs: their steps exist, each step is examined, and the first one that fails is named."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def test_steps_are_claims_of_the_source_as_printed(claim_id: str) -> None:
 
 
 def test_a_claim_without_a_printed_proof_has_no_steps() -> None:
-    """Definitions and remarks have none."""
+    """Definitions and remarks have no steps."""
     assert check_published_proof(find("renard2022:assumption-1")) == []
 
 
 def test_the_first_failing_step_is_named_with_its_reason() -> None:
-    """Lemma 2.2 breaks where a sign is turned round; the steps before it are proved."""
+    """The proof of Lemma 2.2 fails at a reversed sign, and the steps before that are proved."""
     steps = check_published_proof(find("renard2022:lemma-2.2"))
     failing = first_failure(steps)
     assert failing is not None

@@ -1,4 +1,4 @@
-"""Tasks in several processes: order, failures, lost workers, interruption."""
+"""Tasks in several processes: order of results, failures, lost workers, interruption."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.long
 
 
 def worked_in(seconds: float) -> int:
-    """The process in which a task of so many seconds is done."""
+    """Return the id of the process that does a task of so many seconds."""
     time.sleep(seconds)
     return os.getpid()
 
@@ -33,32 +33,32 @@ class Travelling:
 
 
 def seen_after(travelling: Travelling | bool, seconds: float) -> Travelling | bool:
-    """Return the objects that arrived."""
+    """Wait, and return the object as it arrived in the process."""
     time.sleep(seconds)
     return travelling
 
 
 def note(path: str, seconds: float) -> None:
-    """Leave a trace of a task: a line with the process that does it."""
+    """Append a line with the id of this process to a file."""
     with open(path, "a") as file:
         file.write(f"{os.getpid()}\n")
     time.sleep(seconds)
 
 
 def fail_with(message: str) -> None:
-    """A task that fails."""
+    """Fail with a message."""
     raise ValueError(message)
 
 
 def end_a_worker(parent: int) -> None:
-    """Take the process away that does this, unless it is the one that waits."""
+    """End this process, unless it is the process that waits."""
     if os.getpid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.2)
 
 
 def interrupt(parent: int) -> int:
-    """Ctrl-C, for the process that waits."""
+    """Send Ctrl-C to the process that waits."""
     if os.getpid() == parent:
         raise KeyboardInterrupt
     time.sleep(60)
@@ -66,14 +66,14 @@ def interrupt(parent: int) -> int:
 
 
 def test_results_come_in_the_order_of_the_tasks() -> None:
-    """In this process and in others."""
+    """Results come in the order of the tasks, in this process and in others."""
     for jobs in (1, 2):
         assert list(in_order(divmod, [(7, 2), (9, 4)], jobs)) == [(3, 1), (2, 1)]
         assert sorted(run_unordered(divmod, [(7, 2), (9, 4)], jobs)) == [(2, 1), (3, 1)]
 
 
 def test_this_process_works_as_well() -> None:
-    """With two processes there is one worker besides it; short tasks go to both."""
+    """With two processes there is one worker besides the calling process, and short tasks go to both."""
     where = list(in_order(worked_in, [(0.02,)] * 100, 2))
     assert len(set(where)) == 2
     assert os.getpid() in where
@@ -81,7 +81,7 @@ def test_this_process_works_as_well() -> None:
 
 
 def test_arguments_are_packed_before_work_begins() -> None:
-    """By the thread that asks: another one would read what work that is done here may be changing."""
+    """The calling thread packs the arguments: another thread could read data that the calling process is changing."""
     found = list(in_order(seen_after, [(Travelling(), 0.02)] * 40, 2))
     arrived = [each for each in found if isinstance(each, bool)]
     assert 0 < len(arrived) < len(found)
@@ -89,7 +89,7 @@ def test_arguments_are_packed_before_work_begins() -> None:
 
 
 def test_results_go_to_those_who_asked_for_them() -> None:
-    """Other tasks are asked for while a worker is busy with the first ones."""
+    """Results reach their callers if further tasks are submitted while a worker is busy."""
     begun = in_order(worked_in, [(0.5,)] * 2, 2)
     assert list(in_order(divmod, [(number, 5) for number in range(9)], 2)) == [divmod(n, 5) for n in range(9)]
     assert all(isinstance(process, int) for process in begun)

@@ -1,4 +1,4 @@
-"""Kinds of runs of the search: rare rows, units at the edge of conditions, algorithms that are defined."""
+"""Kinds of runs in the search: rare rows, units at the edge of conditions, user-defined algorithms."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SEARCH_BY_DEFAULT = SEARCH * EVALUATIONS
 
 
 def search_for(claim: Claim, evaluations: int) -> Search:
-    """The search for a violation of a claim."""
+    """Return the search for a violation of a claim."""
     return search_regimes(resolve(claim), evaluations)
 
 
@@ -159,7 +159,7 @@ def test_what_may_be_rounding_is_decided_and_has_no_ratio() -> None:
 
 
 def test_what_may_be_rounding_and_is_none_is_a_violation() -> None:
-    """Rationals have the last word."""
+    """A violation that could be rounding in floats is confirmed in rationals."""
     claim = resolve(Claim(id="mine:half", lhs=q.local_step_size, rhs=eta / 2, where=WHERE))
     met = Violations(claim, 1.0, Evaluation(claim).at)
     met.meet_unclear(seen(Evaluation(claim).table(normal(BASE)), (2.0, 1.0), 0.7))
@@ -184,7 +184,7 @@ The last two ask for more than forty clients with a clock, and of a run that is 
 @pytest.mark.long
 @pytest.mark.parametrize("id_", NEEDS_OWN_KIND)
 def test_errors_that_need_a_kind_of_their_own_are_refuted(id_: str) -> None:
-    """By the search of a verdict, in exact arithmetic."""
+    """The search of a verdict refutes these errors in exact arithmetic."""
     (known,) = [known for known in known_errors() if known.id == id_]
     found = search_for(known.error.claim, SEARCH_BY_DEFAULT).counterexample
     assert found is not None
@@ -192,7 +192,7 @@ def test_errors_that_need_a_kind_of_their_own_are_refuted(id_: str) -> None:
 
 
 def test_the_rungs_of_a_ladder_count_as_work() -> None:
-    """A search for a violation of a rate ends in time, however long the runs on its ladders are."""
+    """A search for a violation of a rate ends in time, for ladders of long runs as well."""
     T = sp.Symbol("T", positive=True)
     rate = Rate(q.average_suboptimality, 1 / sp.sqrt(N * T), T, step_size=sp.sqrt(N / T) / 4)
     where = {T: q.iterations, N: q.clients}

@@ -40,7 +40,7 @@ from verify.rocq.run import NEEDED
 
 STEP = "renard2022:lemma-2.2.proof.last.fixed"
 ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks:fedprox.local-step")
-"""Another point, constants of the clients' own, another algorithm."""
+"""A theorem at another point, with constants of each client, or of another algorithm."""
 ROOTED = "fraboni2022:claim.literature.delay.fixed"
 COUNTED = ("fedfix.schedule.reports", "fedfix.schedule.fixed", "fedfix.schedule.window")
 CYCLES, BOUNDS = "fraboni2022:eq-35", "fraboni2022:eq-35.bounds"
@@ -49,7 +49,7 @@ AGES, PERIODLESS = "fraboni2022:dl-case.bounds", "fraboni2022:table-2.async.W"
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the compiled library."""
+    """Return a folder with the compiled library."""
     return compiled_library(tmp_path_factory)
 
 
@@ -109,7 +109,7 @@ def test_windows_of_asynchronous_servers(library: Path) -> None:
 
 @pytest.mark.rocq
 def test_ages_of_models_of_asynchronous_servers(library: Path) -> None:
-    """Staleness of models and lengths of windows are exact, and not claimed if clients report together."""
+    """Staleness of models and lengths of windows are exact; they are not proved if clients report together."""
     claim, certificate = find(AGES), certificate_of(AGES)
     assert isinstance(certificate, Combination)
     assert judged(library, claim, certificate)
@@ -159,7 +159,7 @@ def test_what_deceived_a_prover(library: Path) -> None:
 
 
 def false_proofs() -> list[tuple[Claim, Certificate]]:
-    """False claims, and proved ones, with certificates that do not show them."""
+    """Return false claims, and proved ones, with certificates that do not prove them."""
     printed, repaired = find("vlaski2023:eq-5.49"), certificate_of("vlaski2023:eq-5.49.fixed")
     assert isinstance(repaired, Certificate)
     found = [(printed, replace(repaired, claim=printed.id))]
@@ -202,7 +202,7 @@ def test_other_runs_are_refused(claim_id: str, dropped: Assumption) -> None:
 
 
 def false_functions() -> list[tuple[Claim, Lyapunov]]:
-    """V with the noise of its own round in it; and a mean of what clients do of whom some are missing."""
+    """Return false claims: V with the noise of its own round in it, and a mean over participants that misses some."""
     claim, certificate = find("landmarks:fedavgm.contraction"), certificate_of("landmarks:fedavgm.contraction")
     assert isinstance(certificate, Lyapunov)
     drawn = [one for one in claim.assumptions if one.name != "full participation"]
@@ -214,7 +214,7 @@ def false_functions() -> list[tuple[Claim, Lyapunov]]:
 
 @pytest.mark.parametrize("place", range(2))
 def test_no_theorem_is_written_of_what_changes_with_a_round(place: int) -> None:
-    """The first deceived the kernel once: no file is written for Rocq."""
+    """No file is written for a function that changes with the round; the first one deceived the kernel once."""
     with pytest.raises(NotExported):
         exported(*false_functions()[place])
 

@@ -1,4 +1,4 @@
-"""Algorithms that are definitions, as theorems: what is false of another definition is not accepted."""
+"""Theorems about user-defined algorithms: what is false of another definition is not accepted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAST_ROUNDS = ["landmarks:fedavgm.contraction", "landmarks:dsgd.consensus"]
 
 
 def moved(known: FederatedAlgorithm, step: sp.Expr) -> FederatedAlgorithm:
-    """A definition with another local step."""
+    """Return a definition with another local step."""
     (local,) = known.steps
     return replace(known, local=Local(local.vector, local.start, step))
 
@@ -35,7 +35,7 @@ def moved(known: FederatedAlgorithm, step: sp.Expr) -> FederatedAlgorithm:
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", AT_REST)
 def test_algorithms_rest_at_the_optimum(library: Path, claim_id: str) -> None:
-    """The claim is accepted; that something else than nothing is moved is not."""
+    """Rocq accepts the claim that the algorithm rests at the optimum, and not that it rests elsewhere."""
     claim, certificate = find(claim_id), recorded(claim_id)
     (relation,) = claim.relations
     assert judged(library, claim, certificate)
@@ -57,7 +57,7 @@ def test_algorithms_rest_at_the_optimum(library: Path, claim_id: str) -> None:
 def test_other_definitions_do_not(
     library: Path, monkeypatch: pytest.MonkeyPatch, claim_id: str, other: FederatedAlgorithm
 ) -> None:
-    """Twice the iterate, corrections of the wrong sign, and another place to rest."""
+    """Twice the iterate, corrections of the wrong sign, and another resting point are not accepted."""
     monkeypatch.setattr(algorithms, "definition_of", lambda _claim: other)
     assert not judged(library, find(claim_id), recorded(claim_id))
 
@@ -65,7 +65,7 @@ def test_other_definitions_do_not(
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", LAST_ROUNDS)
 def test_last_rounds(library: Path, claim_id: str) -> None:
-    """The claim is accepted; half of the bound is not, nor a function that half as much is added to."""
+    """Rocq accepts the bound of the last round, but not half of it, nor another function."""
     claim, certificate = find(claim_id), recorded(claim_id)
     assert isinstance(certificate, Lyapunov)
     (relation,) = claim.relations
@@ -87,7 +87,7 @@ def test_last_rounds(library: Path, claim_id: str) -> None:
 def test_other_definitions_have_other_bounds(
     library: Path, monkeypatch: pytest.MonkeyPatch, claim_id: str, other: FederatedAlgorithm
 ) -> None:
-    """Twice the step, and clients that do not hear of each other."""
+    """Bounds are not accepted for twice the step, or for clients that do not receive the others' models."""
     monkeypatch.setattr(algorithms, "definition_of", lambda _claim: other)
     assert not judged(library, find(claim_id), recorded(claim_id))
 
@@ -106,7 +106,7 @@ def test_what_is_assumed_of_noise_can_be(library: Path, claim_id: str) -> None:
 
 @pytest.mark.rocq
 def test_more_local_steps_move_a_model(library: Path) -> None:
-    """Federated averaging stays where it is with one local step, and else not."""
+    """Federated averaging with one local step stays at the optimum; with more steps it does not."""
     claim = replace(find(AT_REST[0]), conditions=())
     assert not judged(library, claim, recorded(AT_REST[0]))
 
@@ -121,7 +121,7 @@ def test_definitions_are_those_that_run() -> None:
 
 
 def test_compression_is_refused() -> None:
-    """Compression errors are in no theory of the library."""
+    """Compressed algorithms are refused, since no theory of the library has compression errors."""
     compressed = replace(find(AT_REST[1]), assumptions=[*find("landmarks:compressed.price").assumptions])
     with pytest.raises(NotExported, match="without compression"):
         algorithms.Algorithm(compressed)

@@ -30,7 +30,7 @@ NAMES = {x: "x", y: "y S", tau: "tau A", M: "M_of A"}
 
 
 def test_every_file_of_a_theorem_is_the_same_and_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that differs, is missing, or has not been compiled is enough for a theorem not to be accepted."""
+    """A theorem is not accepted if one of its files differs, is missing, or has not been compiled."""
     monkeypatch.setattr(accepted, "library_files", lambda: {"a.v": "A", "b.v": "B"})
     monkeypatch.setattr(accepted, "with_uses", lambda _: {"one": "c"})
     monkeypatch.setattr(accepted, "file_of", lambda one: f"{one}.v")
@@ -70,7 +70,7 @@ def test_comments_may_be_nested() -> None:
 
 @pytest.mark.parametrize("missing", [a.unit_server_step, a.uniform_shares, None])
 def test_rounds_of_the_library_need_equal_shares_and_a_server_step_of_one(missing: Any) -> None:
-    """Each of the two, and one of two laws of participation."""
+    """The library needs equal shares, a server step of one, and one of two laws of participation."""
     laws: Any = (a.uniform_sampling, a.full_participation)
     known = {a.unit_server_step, a.uniform_shares, *laws} - {missing}
     given = SimpleNamespace(claim=SimpleNamespace(assumptions=known if missing else known - set(laws)))
@@ -79,7 +79,7 @@ def test_rounds_of_the_library_need_equal_shares_and_a_server_step_of_one(missin
 
 
 def test_terms_as_people_read_them() -> None:
-    """Brackets behind a minus and around sums; a square of one vector, and an inner product of two."""
+    """There are brackets after a minus and around sums; a square has one vector, an inner product has two."""
     v, w, value = Atom("v"), Atom("w"), Atom("f x", kind="S")
     for term, written in (
         (Sum(v, w), "v + w"),
@@ -105,7 +105,7 @@ def test_terms_as_people_read_them() -> None:
 
 
 def test_numbers_as_rocq_reads_them() -> None:
-    """Products with one stroke, signs in front, roots and powers of counts."""
+    """Numbers are written with products, signs in front, and roots and powers of counts."""
     for expression, written in (
         (x * y, "x * y S"),
         (-x, "- (x)"),
@@ -153,7 +153,7 @@ def test_names_that_are_words_of_the_library() -> None:
 
 
 def test_what_is_said_of_an_outcome() -> None:
-    """Outside of expectations: means over participants, who takes part, and the next model of the server."""
+    """Outside of expectations there are means over participants, the participants, and the server's next model."""
     takes_part, model, other = sp.symbols("a_i x_next y")
     known = {q.participates: takes_part, q.next_server_model: model}
     given: Any = SimpleNamespace(symbols=lambda quantity: known[quantity])
@@ -170,7 +170,7 @@ def test_what_is_said_of_an_outcome() -> None:
 
 
 def test_denominators_with_averages_are_positive() -> None:
-    """Sums below a stroke that have a mean in them, each once; others are known to be."""
+    """Each denominator with a mean in it is listed once; the others are known to be positive."""
     mean, eta_ = sp.symbols("m eta", positive=True)
     parts = [
         SimpleNamespace(coefficient=one) for one in (1 / (1 + mean), 2 / (1 + mean), 1 / (1 + eta_), 1 / mean, 1 + mean)
@@ -216,10 +216,10 @@ def test_sums_over_rounds_telescope() -> None:
 
 
 def test_lemmas_about_a_step_stand_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the first step on, and not gathered, unless more is asked for."""
+    """Lemmas about a step begin with the first step, and are not collected unless this is requested."""
 
     class Asked(Exception):
-        """The vocabulary is known."""
+        """Stand-in for a request, with the vocabulary filled in."""
 
     def vocabulary(_claim: Any, **given: Any) -> Any:
         raise Asked(given)

@@ -42,7 +42,7 @@ HALF, MOST = sp.Rational(1, 2), sp.Rational(9, 10)
     ],
 )
 def test_bounds_on_rounds(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
-    """They hold; not with a smaller constant."""
+    """The bounds hold, and do not hold with a smaller constant."""
     claim = find(claim_id)
     with_lemmas(library, claim_id)
     assert judged(library, claim)
@@ -50,7 +50,7 @@ def test_bounds_on_rounds(library: Path, claim_id: str, place: int, factor: sp.R
 
 
 def test_conditions_of_lemmas_are_needed() -> None:
-    """Conditions of a lemma have to be among the conditions of the theorem."""
+    """The conditions of a lemma must be among the conditions of the theorem."""
     claim = find(ENERGY)
     certificate = recorded(ENERGY)
     assert "condition1" in exported(claim, certificate).theorem.proof

@@ -66,7 +66,7 @@ def test_linear_combinations_of_vectors(parts: dict[Atom, int], written: Any) ->
 
 @pytest.mark.parametrize("is_full", [True, False])
 def test_weighted_sums_are_averages_where_every_client_participates(is_full: bool) -> None:
-    """Averages always are; mixtures of neighbours never."""
+    """Averages are weighted sums over all clients; mixtures of neighbours are not."""
     algorithm: Any = SimpleNamespace(is_full=is_full, term=lambda *_: V)
     place: Any = SimpleNamespace(at_step=False)
 
@@ -171,7 +171,9 @@ def test_the_section_of_the_others_is_replaced(tmp_path: Path, monkeypatch: pyte
 
 
 def test_theorems_at_a_step_use_no_other_claim() -> None:
-    """Nor is a certificate written that has not one link for each relation."""
+    """A theorem about a step uses no other claim, and a certificate without one link for each relation is not
+    written.
+    """
     claim: Any = SimpleNamespace(place="step", relations=["one"])
     for links, lemmas, refusal in ((["a"], ("other",), "uses other claims"), (["a", "b"], (), "not one link for each")):
         certificate: Any = SimpleNamespace(links=links, lemmas=lemmas)

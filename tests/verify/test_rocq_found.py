@@ -66,7 +66,7 @@ CLASSICS = {
 
 @pytest.mark.rocq
 def test_found_certificates_are_accepted(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A classic of points, one of gradient descent and one of a local step, each from its statement."""
+    """Rocq accepts a certificate about points, one of gradient descent and one of a local step."""
     folder = compiled_library(tmp_path_factory)
     for name, classic in CLASSICS.items():
         text = text_of(_export(classic))
@@ -82,7 +82,7 @@ def _export(classic: Claim) -> Exported:
 
 @pytest.mark.long
 def test_lemmas_of_documents_are_refused() -> None:
-    """A document with lemmas is not written as a theorem yet: nothing is left out in silence."""
+    """A document with lemmas is refused with a message, as the export does not support lemmas yet."""
     bound = Claim(
         id="mine:bound",
         lhs=q.average_suboptimality,

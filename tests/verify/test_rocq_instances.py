@@ -1,4 +1,4 @@
-"""Main theorems on runs of two clients: their hypotheses can be met together."""
+"""Main theorems are applied to runs of two clients, so that their hypotheses can hold together."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_instances_are_of_accepted_theorems() -> None:
 
 
 def test_a_project_has_the_instances_of_its_theorems(tmp_path: Path) -> None:
-    """They are compiled with the rest."""
+    """A project contains the instances of its theorems, which are compiled with the other files."""
     write_project(tmp_path, ["renard2022:thm-2.1.sharp"])
     listed = (tmp_path / "_CoqProject").read_text(encoding="utf-8").split("\n")
     assert [line for line in listed if line.startswith("instances/")] == ["instances/renard2022_instance.v"]
@@ -54,7 +54,7 @@ def test_a_project_has_the_instances_of_its_theorems(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", INSTANCES)
 def test_rocq_accepts_the_instances(path: str, tmp_path: Path) -> None:
-    """With the theorem and all that it needs."""
+    """Rocq accepts the instances, with their theorem and all that it needs."""
     write_project(tmp_path, [INSTANCES[path]])
     listed = (tmp_path / "_CoqProject").read_text(encoding="utf-8").split("\n")[1:-2]
     needed = [name for name in listed if name in library_files() or name.startswith("claims/")]

@@ -1,4 +1,4 @@
-"""The library of Rocq theories: one file of each name, each after those that it needs."""
+"""The library of Rocq theories has one file of each name, each after the files that it needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_no_file_hides_another() -> None:
 
 
 def test_papers_with_one_name_for_two_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where two papers have it."""
+    """Papers whose files have equal names, of one paper or of two, are refused."""
     for paper in ("one", "other"):
         (tmp_path / paper / "rocq" / "library").mkdir(parents=True)
         (tmp_path / paper / "rocq" / "library" / "Clocks.v").write_text(paper)

@@ -33,7 +33,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import TABLE
 
 STEP_SIZES = {q.local_step_size, q.effective_step_size}
-"""Step sizes of which a round names only one."""
+"""Step sizes of which a round has only one."""
 TABLES: Mapping[str, Mapping[Quantity, str]] = {
     "steps": {**vocabulary.NUMBERS, **vocabulary.VECTORS},
     "runs": {**TABLE, **OF_INTERVALS, q.lipschitz: "rho", q.mixing_contraction: CALLED[q.mixing_contraction]},
@@ -46,14 +46,14 @@ TABLES: Mapping[str, Mapping[Quantity, str]] = {
 
 @pytest.mark.parametrize("words", TABLES)
 def test_no_two_quantities_have_one_name(words: str) -> None:
-    """All pairs of quantities that can stand in one theorem have different names."""
+    """Any two quantities of one theorem have different names."""
     for first, second in combinations(TABLES[words], 2):
         names = TABLES[words][first], TABLES[words][second]
         assert names[0] != names[1] or {first, second} == STEP_SIZES, (first.name, second.name)
 
 
 def test_a_round_has_one_step_size() -> None:
-    """The size that all clients share, or the one that is divided by their numbers of steps."""
+    """A round has either the step size that all clients share or the one that is divided by their numbers of steps."""
     for claim_id, unknown in (
         ("liu2022:eq-5", q.effective_step_size),
         ("vlaski2023:thm-5.1.recursion.explicit", q.local_step_size),
@@ -91,7 +91,7 @@ def false_claim(name: str) -> Claim:
 
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_claim_about_two_quantities_stays_false(name: str) -> None:
-    """It is refused, or its theorem has two names."""
+    """The claim is refused, or its theorem has two names."""
     claim = false_claim(name)
     try:
         statement = exported(claim, Combination(claim=claim.id, links=[[]])).theorem.statement
@@ -111,14 +111,14 @@ def test_what_shares_a_name_is_refused() -> None:
 
 
 def test_published_claims_keep_their_file_names() -> None:
-    """Symbols, digits and underscores for punctuation, each name once."""
+    """File names keep symbols and digits, have underscores for punctuation, and occur once."""
     names = [name_of(claim_id) for claim_id in all_claims()]
     assert names == ["".join(c if c.isalnum() else "_" for c in claim_id) for claim_id in all_claims()]
     assert len({name.lower() for name in names}) == len(names)
 
 
 def variants(claim_id: str) -> Iterator[str]:
-    """Ids that differ in punctuation alone."""
+    """Yield ids that differ in punctuation only."""
     for place, character in enumerate(claim_id):
         if not character.isalnum():
             yield from (claim_id[:place] + other + claim_id[place + 1 :] for other in "-._:'" if other != character)
@@ -165,7 +165,7 @@ CERTIFICATES = [
 
 @pytest.fixture
 def paper(tmp_path: Path) -> Iterator[Path]:
-    """A folder with two claims whose ids differ in punctuation, and a false one."""
+    """Yield a folder with two claims whose ids differ in punctuation, and a false one."""
     folder = tmp_path / "twins"
     folder.mkdir()
     (folder / "__init__.py").write_text(PAPER, encoding="utf-8")
@@ -177,7 +177,7 @@ def paper(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_what_the_kernel_refuses_is_not_written(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The exit code is 1, the reason names the step, and of the others each has its file."""
+    """The exit code is 1, the reason names the step, and each of the other claims has its file."""
     output = paper.parent / "rocq"
     assert run(["rocq", str(paper), "-o", str(output), "--json"]) == 1
     first, second, false = json.loads(capsys.readouterr().out)
@@ -201,7 +201,7 @@ def test_a_certificate_without_its_terms_is_refused() -> None:
 
 
 def test_comments_are_not_what_rocq_reads() -> None:
-    """A digest is the same for other comments, and another for other words."""
+    """A digest does not depend on comments, and depends on every other word."""
     text = text_of(export_id("liu2022:thm-1"))
     changed = text.replace("(* assumption: smooth *)", "(* of an (* inner *) comment *)")
     assert changed != text

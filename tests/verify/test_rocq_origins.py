@@ -1,4 +1,4 @@
-"""Each hypothesis of a theorem encodes something of its claim, and says what."""
+"""Each hypothesis of a theorem encodes a part of its claim, and its comment names that part."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_each_hypothesis_has_an_origin(part: int) -> None:
 
 
 def test_the_file_says_what_each_encodes() -> None:
-    """Beside each hypothesis of the theorem stands what it is, as a comment."""
+    """A comment beside each hypothesis of the theorem says what it encodes."""
     theorem = text_of(export_id(THEOREM)).rpartition("\nTheorem ")[2]
     for line in (
         "(past : nat -> nat -> space_of A -> Prop)",
@@ -73,7 +73,7 @@ STRANGE = {
 
 @pytest.mark.parametrize("name", STRANGE)
 def test_a_hypothesis_without_an_origin_is_refused(name: str) -> None:
-    """The export fails with whatever a writer adds."""
+    """The export fails if a writer adds a hypothesis without an origin."""
     with pytest.raises(NotExported, match=f"the hypothesis {STRANGE[name].name} encodes no"):
         with_origins(with_hypothesis(export_id(THEOREM), STRANGE[name]))
 
