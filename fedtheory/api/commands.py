@@ -47,8 +47,8 @@ def simulate(run: RunLike, *, arithmetic: str | None = None, schedules: int = 10
 def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> Check:
     """Check a claim on a run: its conditions with their slack, both sides, each term, and whether it holds.
 
-    `claim` is a `Claim`, an id, or ``"file.py:NAME"``; `run` as for `simulate`.  Checks that floats cannot decide are
-    repeated in rationals if the run is short enough.
+    `claim` is a `Claim`, an id, or ``"file.py:NAME"``; `run` is as for `simulate`.  Checks that floats cannot decide
+    are repeated in rationals if the run is short enough.
 
     >>> import fedtheory as ft
     >>> problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
@@ -127,7 +127,7 @@ def plan(
 ) -> Plan:
     """Recommend step sizes and rounds that reach a target, for a run or for constants alone, with the dominating terms.
 
-    `run` as for `simulate`, or numbers by the symbols of the bounds, such as ``{"L": 1, "M": 10, "tau": 5, "T": 100}``.
+    `run` is as for `simulate`, or a table of numbers by symbols, such as ``{"L": 1, "M": 10, "tau": 5, "T": 100}``.
     `target` is the accuracy that is reached and kept; `claims` are the bounds to use, by default all true ones; `error`
     selects the exact error, that of the last iterate ("final"), or the average over the path ("average").
     `margin` is the relative distance of the step sizes from the edge of divergence.

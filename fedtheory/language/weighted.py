@@ -54,7 +54,7 @@ def weighted_mean(
 def weighted_sum(
     name: str, of: RunQuantity, weights: Expr, index: sp.Symbol, where: Mapping[sp.Symbol, RunQuantity] | None = None
 ) -> RunQuantity:
-    """Return the sum of a quantity over its rounds or local steps, times weights; arguments as for `weighted_mean`."""
+    """Return the weighted sum of a quantity over its rounds or local steps, with the arguments of `weighted_mean`."""
     found = require_weights(name, weights, index, where or {})
     formula = rf"\sum_{{{latex(index)}}}\left({latex(found.expression)}\right)\,{_entries(name, of).latex}"
     meaning = f"sum of {of.name} times {found.expression}, {index} = 0, 1, ..."

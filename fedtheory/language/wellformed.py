@@ -116,7 +116,7 @@ def _require_meanings(claim: Claim) -> None:
         _require_new_assumption(assumption)
     _require_distinct_symbols(claim)
     for condition in claim.conditions:
-        expected = "relations such as eta <= 1/(4*L), with symbols that leave them open"
+        expected = "relations such as eta <= 1/(4*L), with symbols for which they may be true or false"
         _expect("conditions", isinstance(condition, sp.core.relational.Relational), expected, condition)
 
 

@@ -9,7 +9,7 @@ from fedtheory.planner.optimum import StepSizes
 from fedtheory.planner.target import largest_count
 
 HALF_OF_LINEAR = 2.0**-0.25
-"""Linear speed-up divides the error by sqrt(2) for twice the clients: this is half of that, in logarithms."""
+"""The square root of 1/sqrt(2), by which linear speed-up multiplies the error if the clients are doubled."""
 MOST_CLIENTS = 10**9
 MOST_LOCAL_STEPS = 1024
 NEAR = 1.1

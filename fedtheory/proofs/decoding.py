@@ -180,7 +180,7 @@ def _alternatives(of: Any) -> Sequence[Any]:
 
 
 def _is_one(kind: Any, value: Any) -> bool:
-    """Return whether a value has exactly a type, and is no instance of a subclass."""
+    """Return whether the type of a value is the given one; instances of subclasses are refused."""
     if kind in (Fact, Measure):
         return any(value is one for one in (*FACTS.values(), *MEASURES.values()) if type(one) is kind)
     if kind is int:

@@ -160,7 +160,7 @@ def _products(why: Products) -> Iterator[Entry]:
 def _introduce_links(claim: Claim, certificate: Certificate) -> str:
     """Introduce the table of a certificate whose terms show the slack of each link."""
     return (
-        "The slack of each link, right side minus left side, is the sum of these coefficients times what stands beside "
+        "The slack of each link, right side minus left side, is the sum of these coefficients times the terms beside "
         "them; all expectations are over fresh, unbiased noise.  No coefficient is negative under the conditions, and "
         "neither is what it multiplies, for the reason given: so no link can fail, for any number of clients, "
         "dimensions and steps, and for any objectives that satisfy the assumptions, not only quadratics."
@@ -218,7 +218,7 @@ def _describe_part(claim: Claim, part: Part) -> Entry:
 def _introduce_sums(_claim: Claim, _certificate: Combination) -> str:
     """Introduce the table of a sum of proved claims and facts."""
     return (
-        "The slack of each link, right side minus left side, is the sum of these coefficients times what stands beside "
+        "The slack of each link, right side minus left side, is the sum of these coefficients times the terms beside "
         "them: slacks of claims that are proved, and facts that hold of the quantities of every run."
     )
 
@@ -257,7 +257,7 @@ def _introduce_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
     return (
         f"From the definition of {definition_of(claim).name}: a prime stands for what its local step and the end of "
         "the round make of the vectors, in the mean over coins and noise.  The slack of each inequality below is the "
-        "sum of the coefficients times what stands beside them, with "
+        "sum of the coefficients times the terms beside them, with "
         f"$V={latex(certificate.function)}$; over all rounds this is a geometric series."
     )
 

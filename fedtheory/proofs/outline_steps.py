@@ -133,7 +133,7 @@ def introduce_recursion(claim: Claim, certificate: Recursion) -> str:
     whose = "the drift of a client" if is_largest else "the mean drift"
     return (
         f"{_WHERE_TOGETHER[measure.observes_together]}  One local step takes $x_i$ to $x_i'$, and the inequality "
-        "below holds, as its slack is the sum of the coefficients times what stands beside them.  So after $k$ local "
+        "below holds, as its slack is the sum of the coefficients times the terms beside them.  So after $k$ local "
         f"steps {rule_labels.describe_measure(measure)} is in expectation at most ${latex(certificate.bound)}$, which "
         f"satisfies the recursion; and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
     )
@@ -160,6 +160,6 @@ def introduce_loop_mean(_claim: Claim, _certificate: LoopMean) -> str:
     return (
         "A restart does not move the average of the clients, so that an iteration of the loop takes the average by one "
         "step of the mean of the gradients that the clients observe.  The inequality below holds in each iteration, as "
-        "its slack is the sum of the coefficients times what stands beside them.  The claim is its mean over all "
+        "its slack is the sum of the coefficients times the terms beside them.  The claim is its mean over all "
         "iterations: the decrease of $f$ telescopes, and is at most the initial gap."
     )

@@ -35,7 +35,7 @@ REGRESSIONS = tuple(name for name, kind in KINDS.items() if kind.is_convex)
 
 
 def read_any_problem(table: TomlTable, folder: Path) -> ProblemInTypes:
-    """Return the problem of a `[problem]` table of any kind; a linear model on data has every client."""
+    """Return the problem of a `[problem]` table of any kind; clients of a linear model are not grouped by type."""
     if not is_linear_model(table):
         return read_types(table, folder)
     problem = _linear_model(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)

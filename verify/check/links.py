@@ -74,7 +74,7 @@ _LINKS: dict[tuple[Expr, frozenset[tuple[sp.Symbol, Quantity]]], CompiledRelatio
 
 def _as_relation(claim: Claim, condition: Expr) -> Relation:
     if not isinstance(condition, sp.core.relational.Relational) or condition.rel_op == "!=":
-        expected = "expected conditions such as eta <= 1/(4*L), with symbols that leave them open"
+        expected = "expected conditions such as eta <= 1/(4*L), with symbols for which they may be true or false"
         raise InputError(claim.id, f"{expected}, got {condition}")
     return Relation(condition.lhs, condition.rel_op, condition.rhs)
 

@@ -75,7 +75,7 @@ class _Round:
 
     @classmethod
     def of(cls, recursion: Recursion, number: int, update: Update, live: LiveModels) -> _Round:
-        """Return the round of an update."""
+        """Return the weights, models and moments of the round that ends with an update."""
         versions = [live.newest - age for age in update.staleness]
         made_of = [*dict.fromkeys((live.newest, *(versions[client] for client in update.reports)))]
         base_places, sources = (tuple(map(live.place, some)) for some in (versions, made_of))

@@ -81,7 +81,7 @@ class Delimited:
         return Chunk(lines, [columns[place] for place in places])
 
     def _require_names(self, names: tuple[str, ...]) -> None:
-        """Raise `InputError` if most names are numbers, unless they count up."""
+        """Raise `InputError` if most names are numbers, unless these are consecutive, as pandas writes them."""
         numbers = [name for name in names if number_of(name) is not None]
         filled = [name for name in names if not is_missing(name)]
         if not numbers or 2 * len(numbers) <= len(filled) or (len(numbers) < len(filled) and _count_up(numbers)):
