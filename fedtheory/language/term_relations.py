@@ -73,7 +73,7 @@ def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> Ru
 
 @lru_cache(maxsize=2**10)
 def _plain(expression: Expr) -> Expr:
-    """Return an expression of expectations without them: they are linear."""
+    """Return an expression without `Expectation`, which is linear; unchanged if a vector contains one."""
     if not has_plain_vectors(expression):
         return expression
     return sp.expand(expression.replace(Expectation, lambda inside: inside))

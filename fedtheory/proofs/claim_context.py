@@ -67,7 +67,7 @@ def build_context(claim: Claim) -> Context:
 
 
 def build_step_context(claim: Claim) -> Context:
-    """Return the context of a local step or a path of FedAvg; it uses that all clients agree, if they do.
+    """Return the context of a local step or a path of FedAvg; clients' models that must be equal are one symbol.
 
     A single client is its own average, and before the only local step of a round every client has the server's
     model.  The loop with restarts evaluates gradients at other points.

@@ -61,7 +61,7 @@ def introduce_contraction(claim: Claim, certificate: Contraction) -> str:
     return (
         f"By a proved claim about each local step, ${latex(certificate.weight)}$ times the squared distance of the "
         f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
-        f"${latex(certificate.offset)}$.  Over all steps these losses are a geometric series."
+        f"${latex(certificate.offset)}$.  Over all steps these terms form a geometric series."
         + _describe_potential(claim, certificate.potential)
     )
 

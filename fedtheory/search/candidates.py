@@ -94,7 +94,8 @@ def squares_as_written(
 ) -> Iterator[CandidateInequality]:
     """Yield squares of vectors with norms in a statement, minus their time averages, and times slacks of numbers.
 
-    Gram matrices separate the symbols of a vector, and lack products of clients' numbers with sums over steps.
+    They are needed because Gram matrices have the symbols of a vector as separate rows, and have no products of
+    clients' numbers and sums over steps.
     """
     own = context.numbers.of_clients
     slacks = [slack(one) for one in conditions if is_ordering(one)]

@@ -188,7 +188,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"local_step_size": "1/(1+n)**(1/2)"},
         "irrational values: expected rational ones with exact arithmetic",
     ),
-    "a formula elsewhere": ({"name": "sgd", "local_step_size": "1/(1+n)"}, "formulas go with fedavg"),
+    "a formula elsewhere": ({"name": "sgd", "local_step_size": "1/(1+n)"}, "formulas are for fedavg"),
 }
 
 
