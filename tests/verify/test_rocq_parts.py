@@ -13,6 +13,7 @@ from claim_symbols import WHERE, L, eta
 
 from fedtheory.kernel import InequalityRef
 from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Inner, LocalSum, Selected
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.derived_relation import Derived
@@ -42,6 +43,7 @@ from verify.rocq.rounds import _proof
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.terms import Atom
+from verify.rocq.updates import UpdateVocabulary
 
 x, y, z = sp.symbols("x y z", positive=True)
 CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
@@ -334,3 +336,32 @@ def test_theorems_that_a_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         accepted.Checked("a", "a_name", "a_goal", "eman_a"),
         accepted.Checked("b", "b_name", "b_goal", "eman_b"),
     ]
+
+
+def test_arguments_for_claims_about_each_client_or_step() -> None:
+    """A claim about draws alone uses others at the first client and step; weights and reports are those it assumes."""
+
+    def arguments(
+        *assumptions: Any, draws: bool = True, clients: bool = False, steps: bool = False, smoothness: str = "L"
+    ) -> dict[str, str]:
+        vocabulary: Any = object.__new__(UpdateVocabulary)
+        vocabulary.claim = SimpleNamespace(assumptions=assumptions)
+        vocabulary.of_draws, vocabulary.of_clients, vocabulary.of_steps = draws, clients, steps
+        vocabulary.symbols = Symbols()
+        vocabulary.names = {Symbols()(q.smoothness): smoothness}
+        return {**vocabulary.instead(CLAIM)}
+
+    client, step = {"i": "O", "Hi": "(several (clients_of A))"}, {"k": "O", "Hk": "(some_steps A)"}
+    assert arguments() == client | step
+    assert arguments(clients=True) == step
+    assert arguments(steps=True) == client
+    assert arguments(draws=False) == client
+    assert arguments(draws=False, clients=True) == {}
+    reports = arguments(a.somebody_reports, draws=False, clients=True)
+    assert reports == {"weight_sum_positive": "(somebody_reports n Hn)"}
+    for alone in (a.given_weights, a.weight_covariance):
+        assert arguments(alone, draws=False, clients=True) == {}
+    assert set(arguments(a.given_weights, a.weight_covariance, draws=False, clients=True)) == {"given_A"}
+    of_samples = arguments(draws=False, clients=True, smoothness="L_xi")
+    assert of_samples["L"] == "L_xi"
+    assert set(of_samples) == {"L", "L_positive", "convex_A", "smooth_A"}

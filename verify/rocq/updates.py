@@ -152,8 +152,6 @@ class UpdateVocabulary(ScheduleVocabulary):
     def instead(self, other: Claim) -> dict[str, str]:
         """Return arguments for the hypotheses of another claim that this claim does not have."""
         found = super().instead(other)
-        if self.of_draws and not self.of_clients:
-            found |= {"i": "O", "Hi": "(several (clients_of A))"}
         if self.of_draws and not self.of_steps:
             found |= {"k": "O", "Hk": "(some_steps A)"}
         if a.somebody_reports in self.claim.assumptions:
