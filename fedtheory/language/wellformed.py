@@ -98,6 +98,8 @@ def _require_meanings(claim: Claim) -> None:
         _expect(name, isinstance(getattr(claim, name), Mapping), "a dictionary", getattr(claim, name))
     for symbol, quantity in claim.where.items():
         _expect("where", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
+        known = isinstance(quantity, str) and any(entry.quantity.name == quantity for entry in vocabulary())
+        _expect("where", not known, f"quantities.{quantity} for {symbol}, without quotes", quantity)
         _expect("where", isinstance(quantity, Quantity), f"a quantity of the vocabulary for {symbol}", quantity)
     for symbol, values in claim.for_all.items():
         _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
@@ -160,6 +162,8 @@ def _sides(claim: Claim) -> Iterator[tuple[str, object]]:
     for condition in claim.conditions:
         yield from (("conditions", condition.lhs), ("conditions", condition.rhs))
     if claim.rate is not None:
+        has_more = claim.lhs is not None or claim.rhs is not None or bool(claim.chain) or bool(claim.also)
+        _expect("rate", not has_more, "a rate alone, and its relations in another claim", claim.rate)
         yield from _sides_of(claim.rate)
 
 

@@ -159,7 +159,29 @@ def _message(error: BaseException) -> str:
         return f"{error}{_arguments(error, unexpected[1])}"
     if isinstance(error, TypeError) and "truth value of Relational" in str(error):
         return f"{error}; write a chain such as 0 < eta <= 1/L as two conditions: [0 < eta, eta <= 1/L]"
-    return error.msg if isinstance(error, SyntaxError) else str(error)
+    hint = next((hint for pattern, hint in _HINTS if pattern.search(str(error))), "")
+    return error.msg if isinstance(error, SyntaxError) else f"{error}{hint}"
+
+
+_HINTS = (
+    (
+        re.compile(r"not supported between instances of .*'RunQuantity'"),
+        "; write lhs=..., relation='<=' and rhs=..., or quantities.NAME.symbol in a condition",
+    ),
+    (
+        re.compile(r"unsupported operand type.*'RunQuantity'"),
+        "; in an expression write its symbol, such as quantities.max_drift.symbol, or a symbol of `where`",
+    ),
+    (
+        re.compile(r"^Claim\.__init__\(\) takes 1 positional"),
+        "; write Claim(id='mine:bound', lhs=..., rhs=..., where=...)",
+    ),
+    (
+        re.compile(r"^(?:No module named 'fedtheory\.|cannot import name '\w+' from 'fedtheory')"),
+        "; public names are imported as in `from fedtheory import Claim, assumptions, quantities`",
+    ),
+)
+"""Hints for frequent errors in claim files, by their text."""
 
 
 def _arguments(error: BaseException, name: str) -> str:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 from fedtheory.runfile.loading import load_file
+from verify.check import check
 
 RUN = """
 [problem]
@@ -131,3 +139,40 @@ def test_a_mistake_in_an_algorithm_is_no_further_one_of_the_run_file(command, tm
     complaint = command("simulate", str(run)).err
     assert "undeclared symbol decay" in complaint
     assert "also" not in complaint
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("from fedtheory.claims import Claim", "from fedtheory import Claim"),
+        ("from fedtheory import claim", "from fedtheory import Claim"),
+        ("from fedtheory import quantities as q\nhalf = q.max_drift / 2", "quantities.max_drift.symbol"),
+        ("from fedtheory import quantities as q\nsmall = q.max_drift <= 2", "relation='<='"),
+        ("from fedtheory import Claim\nmine = Claim('mine:bound', 1, 2)", "Claim(id='mine:bound', lhs=..."),
+        (
+            "import sympy as sp\nfrom fedtheory import Claim\neta = sp.Symbol('eta')\n"
+            "mine = Claim(id='mine:bound', lhs=eta, rhs=1, where={eta: 'local_step_size'})",
+            "where: expected quantities.local_step_size for eta, without quotes",
+        ),
+        (
+            "from fedtheory import Claim, Rate, quantities as q\nT = q.rounds.symbol\n"
+            "mine = Claim(id='mine:both', lhs=T, rhs=1, where={T: q.rounds}, rate=Rate(q.max_drift, 1 / T, T))",
+            "rate: expected a rate alone",
+        ),
+    ],
+)
+def test_frequent_mistakes_have_a_hint(command, tmp_path: Path, written: str, hint: str) -> None:
+    """The one line of an error says what to write instead."""
+    path = tmp_path / "mine.py"
+    path.write_text(written)
+    assert hint in command("verify", f"{path}:mine").complaint()
+
+
+def test_exponents_may_be_floats() -> None:
+    """A power of 2.0 is a square, also in rationals; 0.5 is a root."""
+    x = sp.Symbol("x", positive=True)
+    run = parse_run(tomllib.loads(RUN), RATIONAL)
+    for power in (sp.Float(2.0), sp.Float(0.5)):
+        exact = sp.Rational(str(power))
+        claim = Claim(id="t:power", lhs=x**power, relation="==", rhs=x**exact, where={x: q.local_step_size})
+        assert check(claim, run).holds is True

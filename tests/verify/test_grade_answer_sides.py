@@ -56,6 +56,8 @@ def test_the_side_that_counts(text: str) -> None:
         "eta <= 1/(4L), eta = D",
         "for eta <= 1/(4L): D",
         "D*M <= 2*D",
+        ">= D",
+        "D <=",
         "eta >= D",
         "2*eta = D",
         "D => M",

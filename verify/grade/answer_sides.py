@@ -64,6 +64,8 @@ def split_sides(text: str) -> list[str]:
     ends = [*(sign.start() for sign in cuts), len(text)]
     begins = [0, *(sign.end() for sign in cuts)]
     sides = [text[begin:end].strip(" ") for begin, end in zip(begins, ends, strict=True)]
+    if (not sides[0] and "down" in kinds) or (not sides[-1] and "up" in kinds):
+        raise Ambiguous("the sign makes it a lower bound: write the formula that answers the question alone")
     sides = [side for side in sides if side.strip("$&\n ")] or [text]
     if any(_FOR.match(side) for side in sides[:-1]):
         raise Ambiguous("a condition stands before the formula: write the formula that answers the question alone")

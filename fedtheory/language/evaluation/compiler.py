@@ -117,6 +117,8 @@ class Compiler:
     def _power(self, node: Expr) -> Scalar:
         """Compile a power."""
         base, exponent = node.as_base_exp()
+        if exponent.is_Float:
+            exponent = sp.Rational(str(exponent))
         if exponent.is_Integer and base.is_Symbol:
             return self._symbol(base, int(exponent))
         inside = self.scalar(base)
