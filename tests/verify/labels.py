@@ -134,7 +134,7 @@ def _use(claim: Claim) -> dict[sp.Symbol, q.Quantity]:
 
 
 def _near(claim: Claim) -> Iterator[tuple[Claim, int]]:
-    """Relations of proved claims of the same source and place with a quantity in common on the smaller side."""
+    """Yield relations of proved claims of the same source and place, with a common quantity on the smaller side."""
     measured = claim.relations[0].ordered[0].free_symbols
     for premise, number, relation in _prove(claim.source):
         if premise.place == claim.place and relation.free_symbols & measured:
@@ -153,7 +153,7 @@ def _prove(source: str) -> tuple[tuple[Claim, int, sp.Expr], ...]:
 
 
 def _follows(claim: Claim, premise: Claim, number: int) -> bool:
-    """Whether what a claim's slack has beyond a share of another's is not negative by the signs of its symbols."""
+    """Return whether a claim's slack exceeds a share of the premise's slack, by the signs of its symbols."""
     written = _in_rounds(claim)
     steps = [each for each, quantity in written.where.items() if quantity is q.local_steps]
     return any(_is_sum(written, premise, number, share) for share in (sp.S.One, *(1 / each for each in steps)))
@@ -170,7 +170,7 @@ def _is_sum(claim: Claim, premise: Claim, number: int, share: sp.Expr) -> bool:
 
 
 def _in_rounds(claim: Claim) -> Claim:
-    """A claim with the iterations as local steps of all rounds, where these are the same."""
+    """Return the claim with iterations written as local steps times rounds, if the two are equal."""
     symbol = {quantity: each for each, quantity in claim.where.items()}
     if a.same_local_work not in claim.assumptions or not {q.iterations, q.rounds, q.local_steps} <= symbol.keys():
         return claim

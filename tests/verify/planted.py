@@ -87,13 +87,13 @@ class Mutant:
 
 
 def sound_inequalities() -> list[Claim]:
-    """Claims that stand and are inequalities, not rates."""
+    """Return the inequalities that are not refuted, without the rates."""
     claims = [claim for claim in claims_of() if claim.verdict in ("supported", "proved") and claim.rate is None]
     return [claim for claim in claims if any(relation.operator != "==" for relation in claim.relations)]
 
 
 def mutants(claim: Claim) -> Iterator[Mutant]:
-    """All ways to weaken a claim, one relation at a time; not all of them are false."""
+    """Yield all ways to weaken a claim, one relation at a time; not all of them are false."""
     for relation in claim.relations:
         if relation.operator != "==":
             for kind, larger in (
@@ -140,7 +140,7 @@ def _other_exponents(claim: Claim, relation: Relation) -> Iterator[tuple[str, Ex
 
 
 def _multiply(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
-    """The number of clients as a factor where it divides: there is at least one, so that the claim stays true."""
+    """Multiply by the number of clients if a term is divided by it; there is at least one, so the claim stays true."""
     larger = _larger(relation)
     for term in sp.Add.make_args(larger):
         for symbol, name in _name_it(claim, term):
@@ -149,7 +149,7 @@ def _multiply(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
 
 
 def _fresh(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
-    """As if no model were stale."""
+    """Replace stale models by the current model."""
     larger = _larger(relation)
     for symbol, name in _name_it(claim, larger):
         if name == "largest_staleness":
@@ -159,13 +159,13 @@ def _fresh(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
 
 
 def _name_it(claim: Claim, side: Expr) -> list[tuple[sp.Symbol, str]]:
-    """The symbols of a side that stand for quantities, with the names of these."""
+    """Return the symbols of a side that stand for quantities, with the names of the quantities."""
     found = [(symbol, claim.notation.get(symbol)) for symbol in sorted(side.free_symbols, key=str)]
     return [(symbol, quantity.name) for symbol, quantity in found if isinstance(quantity, RunQuantity)]
 
 
 def _gaps(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
-    """The initial gap, by smoothness at most L/2 times the squared distance, in place of the latter."""
+    """Replace the squared distance by the initial gap, which smoothness bounds by L/2 times the distance squared."""
     for symbol, name in _name_it(claim, _larger(relation)):
         if name == "initial_distance":
             gap = sp.sqrt(2 * _dummy_of(claim, "initial_gap") / _dummy_of(claim, "smoothness"))
@@ -173,7 +173,7 @@ def _gaps(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
 
 
 def _dummy_of(claim: Claim, name: str) -> sp.Symbol:
-    """The symbol of a claim for a quantity, or a new one."""
+    """Return the symbol of a claim for a quantity, or a new symbol."""
     return next(
         (symbol for symbol, quantity in claim.where.items() if quantity is _NAMED[name]), sp.Symbol(name, **_SIGN)
     )
@@ -196,7 +196,7 @@ def _swap(claim: Claim, side: Expr) -> Iterator[tuple[str, Expr]]:
 
 
 def _wider(claim: Claim) -> Iterator[Mutant]:
-    """Each condition wider by a tenth."""
+    """Yield the claim with each condition widened by a tenth."""
     for place, condition in enumerate(claim.conditions):
         if condition.rel_op in ("<=", "<", ">=", ">"):
             wider = condition.func(
@@ -208,14 +208,14 @@ def _wider(claim: Claim) -> Iterator[Mutant]:
 
 
 def _unconditional(claim: Claim) -> Iterator[Mutant]:
-    """Each condition left out."""
+    """Yield the claim without each of its conditions."""
     for place, condition in enumerate(claim.conditions):
         conditions = [other for n, other in enumerate(claim.conditions) if n != place]
         yield Mutant(replace(claim, conditions=conditions, verdict=None), "a missing condition", str(condition))
 
 
 def _forgetful(claim: Claim) -> Iterator[Mutant]:
-    """Each assumption about the setting left out, and smooth losses that are not said to be convex."""
+    """Yield the claim without each assumption about the setting, or without convexity."""
     for assumption in claim.assumptions:
         if assumption in SETTINGS:
             yield _assuming(claim, assumption, ())
@@ -230,13 +230,15 @@ def _assuming(claim: Claim, forgotten: Assumption, instead: tuple[Assumption, ..
 
 
 def replace_smaller(relation: Relation, smaller: Expr) -> Relation:
-    """The relation with another smaller side."""
+    """Return the relation with another smaller side."""
     left, right = relation.in_order(smaller, relation.ordered[1])
     return replace(relation, left=left, right=right)
 
 
 def smaller_constants(claim: Claim) -> Iterator[Mutant]:
-    """The larger side times nine tenths and one half of the largest ratio in the families of the claim: false."""
+    """Yield false claims: the larger side times nine tenths, or one half, of the largest ratio in the claim's
+    families.
+    """
     for relation in claim.relations:
         if relation.operator != "==":
             largest = _largest_ratio(_with(claim, relation, _larger(relation)))
@@ -246,7 +248,9 @@ def smaller_constants(claim: Claim) -> Iterator[Mutant]:
 
 
 def _largest_ratio(claim: Claim) -> sp.Rational | None:
-    """The largest ratio of a claim with one relation on its families; None where there is none, or not positive."""
+    """Return the largest ratio of a claim with one relation on its families, or None if it is not positive or
+    missing.
+    """
     ratios = [0.0]
     for name in families_for(claim):
         for number in range(FAMILIES[name].size):
@@ -267,7 +271,7 @@ def _mutant(claim: Claim, relation: Relation, larger: Expr, kind: str) -> Mutant
 
 
 def _with(claim: Claim, relation: Relation, larger: Expr) -> Claim:
-    """The claim with this relation only, and another larger side."""
+    """Return the claim with this relation only, and another larger side."""
     smaller, _ = relation.ordered
     operator: Operator = "<" if relation.operator in ("<", ">") else "<="
     symbols = {symbol: quantity for symbol, quantity in _NEW.items() if (smaller - larger).has(symbol)}

@@ -24,7 +24,7 @@ class PlantedError:
 
 
 def planted_errors() -> list[PlantedError]:
-    """All that are tried: kinds take turns, and each takes an error of a claim that has been taken least."""
+    """Return all errors that are tried: the kinds take turns, each with an error of the claim used least so far."""
     waiting = _by_kind(sound_inequalities(), random.Random(SEED))
     taken: Counter[str] = Counter()
     chosen: list[PlantedError] = []
@@ -48,7 +48,7 @@ def _by_kind(claims: Sequence[Claim], generator: random.Random) -> dict[str, lis
 
 
 def errors_in(claim: Claim) -> Iterator[PlantedError]:
-    """The errors of a claim, numbered within their kinds; none keeps the proof of the claim."""
+    """Yield the errors of a claim, numbered within their kinds; none has the claim's proof."""
     counted: Counter[str] = Counter()
     for mutant in mutants(claim):
         counted[mutant.kind] += 1

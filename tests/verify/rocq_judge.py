@@ -21,7 +21,7 @@ def accepts(folder: Path, *names: str) -> bool:
 
 
 def compiled_library(factory: pytest.TempPathFactory) -> Path:
-    """A new folder with the compiled library, but for the files that say that its structures exist."""
+    """Return a new folder with the compiled library, without the files that prove that its structures exist."""
     base = factory.getbasetemp()
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "rocq-library"
     with FileLock(shared.with_suffix(".lock")):

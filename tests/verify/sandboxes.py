@@ -18,7 +18,7 @@ PLAIN = ("--unshare-user", "--unshare-all", "--ro-bind", "/", "/", "true")
 
 @cache
 def missing_part() -> str | None:
-    """The part of a sandbox that this machine does not have; None where it has all."""
+    """Return the part of a sandbox that this machine lacks, or None."""
     for program in ("bwrap", "prlimit"):
         if which(program) is None:
             return f"the program {program} is not installed"
@@ -31,7 +31,7 @@ def missing_part() -> str | None:
 
 
 def require_sandbox() -> Launch:
-    """The sandbox; skips a test where the machine lacks a part, fails it where the sandbox alone does not start."""
+    """Return the sandbox; skip the test if the machine lacks a part, and fail it if only the sandbox does not start."""
     if missing_part() is not None:
         pytest.skip(f"there is no sandbox: {missing_part()}")
     found = find_launch()

@@ -56,7 +56,7 @@ COMMAND = [sys.executable, "-m", "fedtheory", "sweep"]
 
 
 def write_sweep(folder: Path, text: str, name: str = "sweep.toml") -> Path:
-    """A sweep's file in a folder, next to the slow claim."""
+    """Write the file of a sweep to a folder, next to the slow claim, and return its path."""
     (folder / "slow.py").write_text(SLOW)
     path = folder / name
     path.write_text(text)
@@ -64,24 +64,24 @@ def write_sweep(folder: Path, text: str, name: str = "sweep.toml") -> Path:
 
 
 def rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of a table, without their timings."""
+    """Return the rows of a table, without their timings."""
     return [{key: value for key, value in row.items() if key != "seconds"} for row in read_results(file).rows]
 
 
 def swept(folder: Path, text: str, **options: Any) -> list[dict[str, Any]]:
-    """The rows of a sweep that is run in one go."""
+    """Return the rows of a sweep that is run without interruption."""
     output = folder / "sweep.parquet"
     conduct(read_spec(write_sweep(folder, text)), output, **options)
     return rows(output)
 
 
 def parts(output: Path) -> set[str]:
-    """Names of the parts that are in place."""
+    """Return the names of the parts that are complete."""
     return {path.name for path in output.with_name(f"{output.name}.parts").glob("*.parquet")}
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for something, a minute at most."""
+    """Wait until a condition holds, for one minute at most."""
     end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end, f"waited in vain for {what}"
@@ -89,5 +89,5 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Variables of a process that imports the toolkit from here."""
+    """Return the environment of a process that imports the package from this folder."""
     return os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2]), "OMP_NUM_THREADS": "1"}

@@ -68,7 +68,7 @@ SOURCE = Source(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty cache of the test's own."""
+    """Use an empty cache of the test's own."""
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "kept"))
     yield tmp_path / "kept"
     cache._store.cache_clear()
@@ -86,7 +86,7 @@ def test_kept_and_forgotten(home: Path) -> None:
 
 
 def test_an_empty_variable_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the option of the commands has it."""
+    """An empty variable switches the cache off, like the option of the commands."""
     monkeypatch.setenv(cache.VARIABLE, "somewhere")
     cache.ignore()
     cache.keep(1, "one")
@@ -96,7 +96,7 @@ def test_an_empty_variable_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file lies where the folder should be: nothing is kept, and nothing fails."""
+    """If a file has the path of the cache folder, nothing is cached and nothing fails."""
     (tmp_path / "file").write_text("here")
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file"))
     cache.keep(1, "one")

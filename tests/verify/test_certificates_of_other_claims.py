@@ -23,7 +23,7 @@ _QUANTITIES = [quantity for quantity in vars(q).values() if isinstance(quantity,
 
 
 def with_fewer_assumptions(claim: Claim, chance: random.Random) -> Claim:
-    """Without one or two of them."""
+    """Return the claim without one or two of its assumptions."""
     kept = list(claim.assumptions)
     for _ in range(min(len(kept), chance.choice([1, 1, 2]))):
         kept.pop(chance.randrange(len(kept)))
@@ -31,7 +31,7 @@ def with_fewer_assumptions(claim: Claim, chance: random.Random) -> Claim:
 
 
 def with_wider_conditions(claim: Claim, chance: random.Random) -> Claim:
-    """One of them dropped, or three times as wide."""
+    """Return the claim with one condition dropped, or made three times as wide."""
     conditions = list(claim.conditions)
     if conditions:
         one = conditions.pop(chance.randrange(len(conditions)))
@@ -40,7 +40,7 @@ def with_wider_conditions(claim: Claim, chance: random.Random) -> Claim:
 
 
 def of_other_quantities(claim: Claim, chance: random.Random) -> Claim:
-    """One or two of its symbols stand for something else."""
+    """Return the claim with one or two symbols that stand for other quantities."""
     symbols = [symbol for symbol, quantity in claim.where.items() if isinstance(quantity, q.RunQuantity)]
     chosen = chance.sample(symbols, min(len(symbols), chance.choice([1, 1, 2])))
     return replace(claim, where={**claim.where, **{symbol: chance.choice(_QUANTITIES) for symbol in chosen}})
@@ -50,7 +50,7 @@ WAYS = (with_fewer_assumptions, with_wider_conditions, of_other_quantities)
 
 
 def accepted(chance: random.Random, tries: int) -> Iterator[Claim]:
-    """Claims for which the certificate of another one is accepted."""
+    """Yield claims for which the certificate of another claim is accepted."""
     known = sorted(certificates())
     for _ in range(tries):
         name = chance.choice(known)
@@ -76,7 +76,7 @@ def _run(instance: Any) -> Run:
 
 
 def fails_on(claim: Claim, chance: random.Random, runs: int) -> Instance | None:
-    """An instance of any family on which a claim applies and fails."""
+    """Return an instance of any family on which a claim applies and fails."""
     for instance in chance.sample(_instances(), runs):
         try:
             found = check(claim, _run(instance))
@@ -97,12 +97,12 @@ def _all_hold(seed: int, tries: int, runs: int) -> None:
 
 @pytest.mark.long
 def test_what_is_accepted_holds() -> None:
-    """In a few tries."""
+    """Accepted claims hold on all instances, in a few tries."""
     _all_hold(seed=1, tries=40, runs=40)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 10))
 def test_what_is_accepted_holds_in_many_tries(seed: int) -> None:
-    """In hundreds."""
+    """Accepted claims hold on all instances, in hundreds of tries."""
     _all_hold(seed, tries=600, runs=200)

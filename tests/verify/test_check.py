@@ -25,7 +25,7 @@ x, y, v = sp.symbols("x y v", real=True)
 
 
 def tiny_run(step: str = "1/4", noise: int = 1, hessians: tuple[int, int] = (1, 1)) -> Run:
-    """Two clients in one dimension, pulled to 1 and -1, started at 3."""
+    """Return a run of two clients in one dimension with optima near 1 and -1, started at 3."""
     array = RATIONAL.array
     problem = quadratic(array([[[h]] for h in hessians]), array([[1], [-1]]), array([3]), noise=array([noise, noise]))
     return Run(problem, fedavg(problem, rounds=2, local_step_size=RATIONAL.number(step, "step"), local_steps=2))
@@ -49,7 +49,7 @@ def test_the_theorem_by_hand() -> None:
 
 
 def test_a_run_that_was_checked_travels() -> None:
-    """To another process: what the check has found stays here."""
+    """A run that was checked can be sent to another process; what the check computed is not sent."""
     run = tiny_run()
     claims = [find(name) for name in ("renard2022:thm-2.1", "comparator:drift.one-step")]
     before = [check(claim, run).ratio for claim in claims]
@@ -59,7 +59,7 @@ def test_a_run_that_was_checked_travels() -> None:
 
 
 def test_a_failed_condition_is_not_applicable() -> None:
-    """Above eta = 1/(4L) the theorem says nothing, and the answer names the condition."""
+    """If eta exceeds 1/(4L) the theorem is not applicable, and the answer names the condition."""
     found = check(find("renard2022:thm-2.1"), tiny_run(step="1/3"))
     assert not found.applicable
     assert found.holds is None

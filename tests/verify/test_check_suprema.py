@@ -32,7 +32,9 @@ RUN = {
     ],
 )
 def test_the_gap_has_to_exceed_what_a_supremum_may_be_too_large(sides: dict[str, Any], holds: bool | None) -> None:
-    """On the smaller side alone: on the larger one such a constant favours the claim."""
+    """A violation must exceed the error of a supremum on the smaller side; on the larger side the error favours the
+    claim.
+    """
     found = check(Claim(id="mine:supremum", **sides), parse_run(RUN, RATIONAL))
     assert found.applicable
     assert found.holds is holds

@@ -23,7 +23,7 @@ from verify.falsify.score import NOTHING
 from verify.falsify.search_state import FAR, NEAR, SearchPoint, SearchState
 
 shrink: Any = import_module("verify.falsify.shrink")
-"""The module: the package has a function of its name."""
+"""The module `shrink`, whose name the package gives to a function."""
 
 
 def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: Any) -> tuple[list[str], list[str], Any]:
@@ -31,7 +31,7 @@ def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: An
     hunt: Any = SimpleNamespace(claim=None, seconds=0.0, reach="before", keep=kept.append)
 
     class Ray:
-        """A ray that takes a while."""
+        """A ray whose steps take time."""
 
         def __init__(self, name: str, lead: float) -> None:
             self.name, self.lead, self.proportions = name, lead, given.get("proportions", {}).get(name, name)
@@ -56,7 +56,7 @@ def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: An
 
 
 def test_rays_are_followed_in_turn_and_the_leading_ones_refined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All in the first half of the time; then the largest lead first, one of each proportions, and close ones only."""
+    """All rays are followed in the first half of the time; then those that lead most are refined, one of each kind."""
     near = -rays._CLOSE / 2
     leads = {"a": near, "b": 1.0, "c": 3.0, "d": -2 * rays._CLOSE, "e": 2.0}
     followed, felt, kept = _along(monkeypatch, leads)
@@ -89,7 +89,7 @@ def test_residuals_are_those_at_the_optimal_model(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_card_of_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both sides and the place, where one is shown."""
+    """The card has both sides, and the place if there is one."""
     monkeypatch.setattr(finding, "describe_points", lambda claim, shown: f"{claim.id} at {shown.lhs}")
     monkeypatch.setattr(finding, "choose_place", lambda found: found.place)
     given: Any = SimpleNamespace(

@@ -36,7 +36,7 @@ WORDS = Factor("b", ("x", "y", "z"))
 
 
 def _climb(value: Any, **levels: Any) -> tuple[LevelClimb, list[Any]]:
-    """An ascent of a function of points, and the points that it looks at."""
+    """Return an ascent of a function of points, and the points that it evaluates."""
     looked: list[Any] = []
     evaluation: Any = SimpleNamespace(factors={"a": NUMBER, "b": WORDS, "horizon": STANDARD["horizon"]}, count=0)
 
@@ -51,7 +51,7 @@ def _climb(value: Any, **levels: Any) -> tuple[LevelClimb, list[Any]]:
 
 
 def test_steps_along_numbers() -> None:
-    """Up, then down, within the bounds; words and flags have none, and small scales repeat the last length."""
+    """Steps go up, then down, within the bounds; words and flags have none, and small scales repeat the last length."""
     assert list(_steps(NUMBER, 4, 0)) == [7, 1]
     assert [list(_steps(NUMBER, 4, scale)) for scale in (1, 2)] == [[5, 3]] * 2
     assert (list(_steps(NUMBER, 8, 0)), list(_steps(NUMBER, 0, 1)), list(_steps(NUMBER, 7, 0))) == ([5], [1], [8, 4])
@@ -66,7 +66,7 @@ def test_levels_that_no_step_reaches() -> None:
 
 
 def test_a_move_is_repeated_while_it_helps() -> None:
-    """Six times at most, up to the bound, while the rise is worth it."""
+    """A move is repeated while it increases the value enough, at most six times and up to the bound."""
     climb, looked = _climb(lambda point: -abs(point["a"] - 6))
     start = Seen({"a": 0, "b": "x", "horizon": ("T", 0)}, -6.0)
     assert climb._along(start, "a", 1, 99).point["a"] == 6
@@ -294,7 +294,9 @@ def test_tame_points_come_by_their_distance() -> None:
 
 
 def test_bases_around_a_point() -> None:
-    """Itself, without noise, one client, alike ones, four with one step; two where there is one."""
+    """The bases are the point itself, and the point without noise, with one client, with equal clients, and with one
+    step.
+    """
     base = {"sources": "snp", "clients": 1, "curvatures": "alternate", "local steps": 1}
     quiet = {"curvatures": "alike", "sources": "sn"}
     assert list(_bases_around(base)) == [
@@ -334,7 +336,7 @@ def test_levels_of_several_clients_are_tried_with_several() -> None:
 
 
 def test_a_search_is_over_when_its_evaluations_are() -> None:
-    """Or its work, but for what decides a violation; points are counted, and violations met as floats see them."""
+    """A search ends after its evaluations or its work, except for the decision of a violation."""
     search = import_module("verify.falsify.regimes.search")
     met: list[str] = []
     reported: list[tuple[int, int]] = []

@@ -29,7 +29,7 @@ WHERE = {
 
 
 def bound(rhs: sp.Expr, *conditions: sp.Basic) -> Claim:
-    """A bound on the last distance for plain FedAvg."""
+    """Return a bound on the last distance for plain FedAvg."""
     used = rhs.free_symbols.union(*(condition.free_symbols for condition in conditions))
     where = {symbol: quantity for symbol, quantity in WHERE.items() if symbol in used}
     return resolve(Claim(id="t:counts", lhs=q.final_distance_sq, rhs=rhs, where=where, conditions=conditions))
@@ -40,12 +40,12 @@ ONE_SHOT = (1 - eta * mu) ** tau * D**2 + eta * sigma**2 / (mu * M) + eta**2 * z
 
 
 def levels(name: str, *conditions: sp.Basic) -> tuple[object, ...]:
-    """Levels of a factor under conditions."""
+    """Return the levels of a factor under conditions."""
     return factors_for(bound(NEVER_FARTHER, *conditions))[name].levels
 
 
 def test_levels_satisfy_the_conditions() -> None:
-    """Those of any claim that are allowed; where these are fewer than two, the least counts that are."""
+    """Levels are those that the conditions allow, or the least allowed counts if these are fewer than two."""
     assert levels("horizon", sp.Eq(T, 1)) == (("T", 0),)
     assert levels("horizon", T >= 2) == (("T", 1), ("T", 2), ("L", 0), ("L", 5), ("mu", 5))
     assert levels("local steps", sp.Eq(tau, 3)) == (math.log2(3),)
@@ -61,7 +61,7 @@ def test_levels_satisfy_the_conditions() -> None:
     ids=["one round", "three clients, three steps", "many clients", "many rounds"],
 )
 def test_regimes_have_such_runs(conditions: tuple[sp.Basic, ...]) -> None:
-    """The search covers them."""
+    """The search covers runs with such counts."""
     found = search_regimes(bound(D**2 + sigma**2 + zeta**2, eta <= 1 / (4 * L), *conditions), 60)
     assert found.applicable >= 20
 

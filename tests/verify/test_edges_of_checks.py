@@ -42,7 +42,7 @@ def test_how_clear_violations_are() -> None:
 
 
 def test_ratios_of_sides() -> None:
-    """The side that is claimed to be smaller over the other; none of equations, and above zero only."""
+    """A ratio is the side that is claimed to be smaller over the other; equations and negative sides have none."""
     one, two, none = fmpq(1), fmpq(2), fmpq(0)
     assert [ratio_of(_link(op), one, two) for op in ("<=", "<", ">=", ">", "==")] == [
         fmpq(1, 2),
@@ -81,7 +81,7 @@ def test_decisions_of_floats(operator: str, decided: list[int]) -> None:
 
 
 def test_the_tightest_place() -> None:
-    """A violation, then what is undecided, then the smallest relative gap; nothing is tight where all is zero."""
+    """The tightest place is a violation, then an undecided place, then the place of the smallest relative gap."""
     zero, one, two, ten = fmpq(0), fmpq(1), fmpq(2), fmpq(10)
 
     def tightest(lhs: list[Any], rhs: list[Any], operator: str = "<=") -> int:
@@ -97,7 +97,7 @@ def test_the_tightest_place() -> None:
 
 
 def test_several_relations_and_runs() -> None:
-    """The worst one decides: violations first, then the larger ratio; one that is open leaves a run to itself."""
+    """The worst relation decides: violations first, then the larger ratio."""
     worst = [(1, 0.5), (-1, 2.0), (-1, None), (-1, 3.0), (1, 0.9), (1, None)]
     assert sorted(worst, key=_least_first) == [(-1, 3.0), (-1, 2.0), (-1, None), (1, 0.9), (1, 0.5), (1, None)]
     claim: Any = Claim(id="t:one", lhs=eta, rhs=1, where=WHERE)
@@ -224,7 +224,7 @@ def _outcome(holds: bool | None, applicable: bool = True) -> Any:
 
 
 def test_when_no_more_instances_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After one of a sample; else after enough, of which none is an exception."""
+    """A sample needs one instance; otherwise enough instances are needed, none of which is an exception."""
     monkeypatch.setattr(verdict, "are_enough", lambda _, applicable: len(applicable) >= 2)
     for outcomes, sampled, enough in (
         ([], True, False),

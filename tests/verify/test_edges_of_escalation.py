@@ -91,7 +91,7 @@ def _check(arithmetic: Any = FLOAT, **given: Any) -> Check:
 
 
 def test_nearby_runs_have_to_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them, where a run has no value; without them it is excluded, and one that diverges is never steady."""
+    """All nearby runs must have a value and agree; a run that diverges is never steady."""
     applies = {"a": NotApplicable("x"), "b": NotApplicable("x"), "c": None, "d": Diverging("far")}
 
     def check(_claim: Claim, run: Any, nearby: Any) -> Check:
@@ -128,7 +128,7 @@ def test_rates_that_nearby_runs_disagree_about(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_conditions_that_are_left_open_in_enclosures() -> None:
-    """Say nothing of the claim, which does not apply anyway or whose conditions are known."""
+    """Undecided conditions have no effect on a claim that is not applicable or whose conditions are known."""
     condition: Any = SimpleNamespace(expression=eta <= L, holds=None)
     known: Any = SimpleNamespace(expression=eta <= L, holds=True)
     for found, steady in (
@@ -158,7 +158,7 @@ def test_exact_answers_in_the_place_of_floats(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_runs_of_enclosures_are_checked_alone() -> None:
-    """So is a single run."""
+    """Runs of enclosures are checked one by one, and so is a single run."""
     exact, float_, enclosed = (SimpleNamespace(arithmetic=one) for one in (RATIONAL, FLOAT, ENCLOSED))
     for runs, together in (
         ((exact, float_), True),
@@ -171,7 +171,7 @@ def test_runs_of_enclosures_are_checked_alone() -> None:
 
 
 def test_runs_with_fewer_entries_are_filled_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By their last one, which decides nothing there: no decision is better."""
+    """Runs with fewer entries are extended by their last entry, which does not change the decision."""
     by_run = import_module("verify.check.by_run")
     owners, left = np.array([1, 0, 1, 1]), np.array([5.0, 9.0, 1.0, 7.0])
     monkeypatch.setattr(by_run, "_entries", lambda *_: (owners, left, np.full(4, 6.0), np.ones(4)))
@@ -214,7 +214,7 @@ def test_the_simplest_violation_that_is_confirmed(otherwise: bool | None, monkey
 
 
 def test_claims_that_are_searched_anyway(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Testable ones of no paper, and no rates."""
+    """Claims are searched if they are testable, of no paper, and no rates."""
     for testable, rate, paper, searched in (
         (True, None, None, True),
         (False, None, None, False),

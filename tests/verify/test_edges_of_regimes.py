@@ -34,7 +34,7 @@ def _table(linear: tuple[int, ...], curvatures: tuple[int, ...] = (1, 1), **prob
 
 
 def test_steps_are_repeated_while_one_of_them_helps() -> None:
-    """Whichever it is; the tables are rebuilt from the smaller run."""
+    """Steps are repeated while any of them helps, and the tables are built again from the smaller run."""
 
     class Shrinking:
         def __init__(self, number: int) -> None:
@@ -110,7 +110,7 @@ def test_all_conditions_are_needed_for_a_step() -> None:
 
 
 def test_the_best_run_has_the_largest_score() -> None:
-    """Among those on which the claim applies and holds."""
+    """The best run has the largest score among those on which the claim applies and holds."""
     near, far, nothing, wrong = (_table((number,)) for number in range(4))
     seen = [
         Seen(dict(BASE), -2.0, near, True),

@@ -71,13 +71,13 @@ def _table(rounds: int, **algorithm: Any) -> Table:
 
 
 def _rounds(claim: Claim, table: Table, size: int) -> set[int]:
-    """The rounds that fifty draws give."""
+    """Return the numbers of rounds in fifty draws."""
     generator = np.random.default_rng(0)
     return {get(_with_rounds_of(claim, table, size, generator), "algorithm.rounds") for _ in range(50)}
 
 
 def test_rounds_of_small_and_of_large_runs() -> None:
-    """Small ones keep theirs, larger ones get one to three sizes; with a clock they stay, and conditions decide."""
+    """Small runs keep their rounds, larger ones get one to three sizes; with a clock the rounds stay."""
     claim = Claim(id="t:rounds", lhs=0, rhs=T, where={T: q.rounds})
     bounded = Claim(id="t:rounds", lhs=0, rhs=T, where={T: q.rounds}, conditions=[T >= 15])
     clock = {"times": [fmpq(1)], "policy": "sync"}

@@ -56,7 +56,7 @@ def test_smaller_counts(count: int, expected: list[int]) -> None:
 @pytest.mark.parametrize("least", [257, 460, 511])
 @pytest.mark.parametrize("key", ["rounds", "local_steps"])
 def test_large_counts_are_bisected(least: int, key: str) -> None:
-    """To the smallest one, by tries whose number is a logarithm."""
+    """Large counts are bisected to the smallest possible one, in logarithmically many tries."""
     counts = {"rounds": 1, "local_steps": 1} | {key: 512}
     one: Any = _Shrinking(None, _table(1, counts["local_steps"], counts["rounds"]), None, None, lambda: None)  # type: ignore[arg-type]
     tried: list[int] = []
@@ -239,7 +239,7 @@ def test_a_start_at_the_optimum_is_moved_off_it() -> None:
 
 
 def test_plain_factors() -> None:
-    """The inverses of the rarest numbers, these, and small ones."""
+    """Factors are the inverses of the rarest numbers, these numbers, and small numbers."""
     small = [fmpq(1, 2), fmpq(1, 3), fmpq(1, 4), fmpq(1, 5), fmpq(2), fmpq(4)]
     assert _plain_factors(_table(1)) == [8, fmpq(1, 3), 1, fmpq(1, 8), 3, *(one for one in small if one != fmpq(1, 3))]
     table = _table(1)
@@ -251,12 +251,12 @@ def test_plain_factors() -> None:
 
 
 def test_points_that_could_be_zero() -> None:
-    """The start, the optimum, and the minimisers of clients that have one."""
+    """The start, the optimum, and the minimisers of clients that have one are candidates for zero."""
     assert [list(point) for point in _origins(_table(2))] == [[3], [fmpq(1, 2)], [0], [1]]
 
 
 def test_the_steps_towards_a_clear_margin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six of them at most, each to the best run nearby, and none once it is clear or nothing gets better."""
+    """At most six steps are made, each to the best run nearby; they end at a clear margin or without progress."""
 
     shrink = import_module("verify.falsify.shrink")
 

@@ -1,4 +1,4 @@
-"""The clock of work."""
+"""The work of checks is counted, independently of the time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _table(rounds: int, clients: int = 2) -> dict[str, dict[str, object]]:
 
 
 def test_a_check_counts_the_same_each_time() -> None:
-    """Work goes by what is evaluated, whether or not something of it is known already."""
+    """A check counts the same work each time, whether or not a value is cached."""
     claim, run = all_claims()["renard2022:thm-2.1"], parse_run(_table(8), RATIONAL)
     spent = []
     for _ in range(2):

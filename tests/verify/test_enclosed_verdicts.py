@@ -32,12 +32,12 @@ WHERE = {
     L: q.smoothness,
     D: q.initial_distance,
 }
-"""After one local step in one round the average is the last one: a tie that no algebra sees."""
+"""A claim with a tie that algebra does not find: after one local step in one round the average is the last iterate."""
 SMOOTH = [name for name in FAMILIES if name.startswith("smooth")]
 
 
 def run(**changes: Any) -> Run:
-    """One round of one step on two log-cosh losses whose minimiser is irrational."""
+    """Return one round of one step on two log-cosh losses whose minimiser is irrational."""
     problem = {
         "kind": "log-cosh",
         "terms": [[{"centre": 2, "width": "1/2"}], [{"centre": -1, "width": 1, "weight": 4}]],
@@ -48,7 +48,7 @@ def run(**changes: Any) -> Run:
 
 
 def claim(relation: str, margin: sp.Expr, **keys: Any) -> Claim:
-    """The last gap against the average one and a margin."""
+    """Return the claim that compares the last gap with the average gap and a margin."""
     return Claim(id="t:tie", lhs=last, relation=relation, rhs=first + margin, where=WHERE, **keys)
 
 

@@ -40,7 +40,7 @@ LEVEL = sp.sqrt(sigma**2 + zeta**2)
 
 
 def claim(lhs: sp.Expr, relation: str, rhs: sp.Expr) -> Claim:
-    """A claim about these constants."""
+    """Return a claim about these constants."""
     return Claim(id="t:roots", lhs=lhs, relation=relation, rhs=rhs, where=WHERE, assumptions=BOUNDED)
 
 

@@ -1,4 +1,4 @@
-"""The ledger of errata: complete, exact, and honest about what is wrong."""
+"""The list of errata is complete and exact, and says what is wrong in each claim."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ BEYOND_PENCIL: dict[str, list[str]] = {}
 
 @pytest.fixture(scope="module")
 def ledger() -> dict[str, Erratum]:
-    """The whole ledger, by the ids of the printed claims."""
+    """Return the whole list, by the ids of the printed claims."""
     return {entry.claim.id: entry for entry in errata(all_claims().values())}
 
 
 def refuted() -> set[str]:
-    """Ids of the claims that are recorded as refuted."""
+    """Return the ids of the claims that are recorded as refuted."""
     return {claim.id for claim in all_claims().values() if claim.verdict == "refuted"}
 
 
 def test_exactly_the_refuted_claims_have_a_counterexample(ledger: dict[str, Erratum]) -> None:
-    """One file and one entry for each, and no file for anything else."""
+    """Each refuted claim has one file and one entry, and no other claim has any."""
     assert ledger.keys() == refuted()
     assert stored_files() == {counterexample_file(find(claim_id)) for claim_id in refuted()}
     assert counterexample(find("renard2022:lemma-2.2.fixed")) is None
 
 
 def test_every_counterexample_fails_exactly(ledger: dict[str, Erratum]) -> None:
-    """On an exact run, with all assumptions and conditions satisfied, and with two sides to show.
+    """Each counterexample is an exact run that satisfies all assumptions and conditions and has two sides.
 
-    Sides are rationals; for one long run they are enclosures, which do not overlap.
+    Sides are rationals; for one long run they are enclosures.
     """
     for entry in ledger.values():
         exactly = ENCLOSED if entry.claim.id in LONG else RATIONAL
@@ -72,7 +72,7 @@ def test_counterexamples_can_be_checked_by_hand(ledger: dict[str, Erratum]) -> N
 
 
 def test_what_is_too_large_for_pencil_and_paper_is_named(ledger: dict[str, Erratum]) -> None:
-    """Clients, dimensions, digits and sides, each by its number."""
+    """The numbers of clients, dimensions, digits and sides that are too large are named."""
     run = dict(ledger["renard2022:lemma-2.2"].run)
     assert explain_size(run, PrintedSides("1/2", "[0.5 +/- 1e-9]", None)) == []
     assert explain_size(run, PrintedSides("1" * 25, "0", None)) == ["25 characters in a side"]
@@ -97,7 +97,7 @@ def test_the_sides_are_on_the_wrong_sides_of_each_other(ledger: dict[str, Erratu
 
 
 def test_every_entry_says_why_and_what_is_true_instead(ledger: dict[str, Erratum]) -> None:
-    """A sentence at least, and a repair that is not refuted."""
+    """Each entry has a sentence at least, and a correction that is not refuted."""
     for entry in ledger.values():
         assert len(entry.reason.split()) >= 5, entry.claim.id
         assert entry.repairs, entry.claim.id
@@ -120,7 +120,7 @@ def test_faults_follow_from_the_kind_unless_the_print_slipped(ledger: dict[str, 
 
 
 def test_claims_that_stand_have_no_entry() -> None:
-    """The repairs themselves are no errata."""
+    """The corrections themselves are no errata."""
     assert errata([find(f"{LEMMA}.fixed"), find("renard2022:thm-2.1")]) == []
 
 
@@ -133,7 +133,7 @@ def test_a_run_that_violates_nothing_is_no_counterexample(monkeypatch: pytest.Mo
 
 
 def test_a_refuted_claim_without_a_run_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every refutation is shown with its run."""
+    """Each refuted claim needs its run."""
     monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: None)
     monkeypatch.setattr(ledger_module, "verify", lambda _targets: [SimpleNamespace(run=None)])
     with pytest.raises(InputError, match=f"{LEMMA}: recorded as refuted, but no counterexample is stored"):
@@ -141,7 +141,7 @@ def test_a_refuted_claim_without_a_run_is_an_error(monkeypatch: pytest.MonkeyPat
 
 
 def _keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counterexamples are looked for, and written, in another folder than the papers'."""
+    """Let counterexamples be read and written in another folder."""
     moved = {key: replace(paper, folder=folder) for key, paper in papers().items()}
     monkeypatch.setattr(counterexamples, "papers", lambda: moved)
     monkeypatch.setattr(counterexamples, "published_by", lambda claim: moved.get(claim.source))
@@ -149,7 +149,7 @@ def _keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 def test_counterexamples_can_be_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """From nothing a violation is found, and a second search, which starts from it, finds none that is larger."""
+    """A search without a start finds a violation, and a second search from this one finds none that is larger."""
     _keep_in(tmp_path, monkeypatch)
     claim = find(SLIP)
     assert counterexample(claim) is None
@@ -165,7 +165,7 @@ def test_counterexamples_can_be_found_again(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_a_claim_that_stands_has_no_counterexample_to_find(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing is written, and its id is returned; files of claims that are not refuted are removed."""
+    """Nothing is written for a claim that is not refuted, and its id is returned; its old files are removed."""
     _keep_in(tmp_path, monkeypatch)
     repair = find(f"{SLIP}.fixed")
     assert regenerate([repair.id], seconds=0.2, jobs=1) == [repair.id]

@@ -1,4 +1,4 @@
-"""Errors of submitted code in words, each kind by hand."""
+"""Each kind of error in submitted code is described in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floats do not condemn: their near ties and violations are decided in rationals."""
+"""Near ties and violations in floats are decided in rationals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DRIFT = Claim(
 
 
 def run_file(folder: Path, instance: Instance) -> str:
-    """An instance, written to a run file."""
+    """Write an instance to a run file, and return its path."""
     path = folder / "run.toml"
     path.write_text(run_toml(run_table(instance.run())))
     return str(path)
@@ -62,7 +62,7 @@ def test_a_true_violation_is_confirmed(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a second opinion a violation of floats is no violation."""
+    """A violation in floats that rationals and enclosures do not confirm is undecided."""
     monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     path = run_file(tmp_path, Instance("wide quadratics", 68))
     settled = escalate(check(DRIFT, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
@@ -146,7 +146,7 @@ def test_a_proof_settles_nothing_where_an_assumption_fails(apart: fmpq) -> None:
 
 @pytest.mark.parametrize(("bound", "verdict"), [(1, True), (sp.Rational(1, 2), False)])
 def test_long_runs_are_decided_in_rationals_where_enclosures_answer_nothing(bound: sp.Expr, verdict: bool) -> None:
-    """Vectors of single local steps are not enclosed."""
+    """Rationals decide vectors of single local steps, which are not enclosed."""
     model = sp.Symbol("x")
     claim = Claim(
         id="t:distance", lhs=Expectation(norm_sq(model)), rhs=bound, where={model: q.average_iterate}, place="step"

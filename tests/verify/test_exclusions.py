@@ -20,7 +20,9 @@ WHERE = {eta: q.local_step_size, steps: q.local_steps}
 
 @pytest.mark.long
 def test_an_instance_counts_for_the_first_that_excludes_it() -> None:
-    """Assumptions first, then conditions, then quantities without a value."""
+    """An instance is counted for the first reason that excludes it: assumptions, then conditions, then missing
+    quantities.
+    """
     where = WHERE | {q.mixing_contraction.symbol: q.mixing_contraction}
     several = Claim(
         id="mine:several",
@@ -40,7 +42,7 @@ def test_an_instance_counts_for_the_first_that_excludes_it() -> None:
 
 
 def test_the_reason_says_what_each_is() -> None:
-    """A quantity, an assumption, a condition."""
+    """The reason says whether it is a quantity, an assumption or a condition."""
     claim = Claim(id="mine:one", lhs=0, rhs=eta, where=WHERE, conditions=[steps >= 2], assumptions=[a.full_gradients])
     printed = describe_exclusions(claim, {"full gradients": 3, "tau >= 2": 2, "local_step_size": 1})
     assert printed == (
@@ -51,7 +53,7 @@ def test_the_reason_says_what_each_is() -> None:
 
 
 def test_exclusions_are_found_without_outcomes() -> None:
-    """On a part of the instances, for who has none at hand."""
+    """Exclusions are found on a part of the instances if no outcomes are given."""
     never = Claim(id="mine:never", lhs=0, rhs=eta, where=WHERE, conditions=[eta >= 10**6], assumptions=[a.update_rule])
     printed = explain_no_instance(never)
     assert printed is not None

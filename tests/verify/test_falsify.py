@@ -1,4 +1,4 @@
-"""The search for violations: false claims fall, true ones stand, and rationals have the last word."""
+"""The search for violations refutes false claims in rationals, and does not refute true ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DRIFT = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
 
 
 def drift(rhs: Any, **keys: Any) -> Claim:
-    """A bound on the drift of the clients."""
+    """Return a bound on the drift of the clients."""
     return Claim(id="t:drift", lhs=q.max_drift, rhs=rhs, where=WHERE, conditions=SMALL_STEPS, **keys)
 
 
@@ -161,7 +161,7 @@ def test_claims_that_never_apply() -> None:
 
 
 def test_progress_is_told() -> None:
-    """Seconds done, of all seconds."""
+    """Progress has the seconds done, of all seconds."""
     told: list[tuple[int, int]] = []
     falsify(drift(DRIFT), 1, on_progress=lambda done, whole: told.append((done, whole)))
     assert told[0] == (0, 1)

@@ -113,7 +113,7 @@ def test_what_numbers_ask_of_a_reader() -> None:
 
 
 def test_counts_that_conditions_allow() -> None:
-    """The smallest four up to sixteen; none without a condition on that count alone."""
+    """Counts are the smallest four, up to sixteen; there are none without a condition on that count alone."""
 
     def allowed(*conditions: Any) -> list[int]:
         where = {T: q.rounds, eta: q.local_step_size}
@@ -130,7 +130,7 @@ def test_counts_that_conditions_allow() -> None:
 
 
 def test_zeros_of_powers() -> None:
-    """a f^p + b through its values at one and two, for p of one and two with either sign."""
+    """Zeros of a f^p + b are found from the values at one and two, for p of one and two with either sign."""
     for power, zero in ((1, 3), (-1, 5), (2, 7), (-2, fmpq(1, 3))):
         root = fmpq(zero)
         assert root in list(_solutions(lambda f, p=power, z=root: f**p - z**p))

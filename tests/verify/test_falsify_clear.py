@@ -26,7 +26,7 @@ CONTRACTS = Claim(
     where={**WHERE, mu: q.strong_convexity},
     conditions=[eta <= 1 / (4 * L), mu > 0],
 )
-"""False where clients have different curvatures and make several steps."""
+"""A claim that is false if clients have different curvatures and make several steps."""
 HARDLY = {
     "problem": {
         "kind": "quadratic",
@@ -36,7 +36,7 @@ HARDLY = {
     },
     "algorithm": {"name": "fedavg", "local_step_size": "1/64", "local_steps": 2, "rounds": 1},
 }
-"""A start at the optimum: a tiny left side against zero."""
+"""A claim that is violated at the optimum, with a tiny left side against zero."""
 
 
 def test_a_side_that_vanishes_becomes_a_clear_margin() -> None:

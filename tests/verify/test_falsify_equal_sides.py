@@ -20,7 +20,7 @@ RUN = Instance("small quadratics", 4).run()
 
 
 def claim(*conditions: sp.Basic) -> Claim:
-    """A claim with these conditions."""
+    """Return a claim with these conditions."""
     return Claim(id="t:conditions", lhs=q.final_distance_sq, rhs=D**2, where=CURVED, conditions=list(conditions))
 
 
@@ -55,7 +55,7 @@ def test_no_rational_step_size(equation: sp.Basic) -> None:
 
 
 def test_the_largest_step_size_is_exact() -> None:
-    """The edge of the tightest condition, not that of another or one nearby."""
+    """The largest step size is exactly at the edge of the tightest condition."""
     claimed = claim(eta <= 2 / (mu + L), 7 * eta * L <= 3)
     factor = factor_of_largest_steps(claimed, RUN)
     assert factor is not None

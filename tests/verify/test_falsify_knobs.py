@@ -40,17 +40,17 @@ SAMPLES = [Instance("small quadratics", 13), Instance("small quadratics", 43), I
 
 
 def base(instance: Instance) -> Table:
-    """The working table of an instance."""
+    """Return the table of an instance that moves work on."""
     return working_table(instance.run())
 
 
 def as_run(table: Table) -> Run:
-    """The exact run of a table."""
+    """Return the exact run of a table."""
     return parse_run(table, RATIONAL)
 
 
 def knob(table: Table, name: str) -> Knob:
-    """The knob of that name."""
+    """Return the knob of that name."""
     return next(knob for knob in list_knobs(table) if knob.name == name)
 
 

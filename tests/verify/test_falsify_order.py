@@ -53,7 +53,7 @@ def test_kinds_of_clients() -> None:
 
 
 def test_clients_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of them, copies of one, or all in turn."""
+    """Clients of a kind are one client, copies of one, or all in turn."""
     generator: Any = SimpleNamespace(integers=lambda count: count - 1)
     monkeypatch.setattr(generation, "with_clients", lambda _, kept: kept)
     for clients, expected in (
@@ -89,7 +89,7 @@ def test_runs_in_which_everything_plays_a_part() -> None:
 
 
 def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless another one is asked for."""
+    """Searches begin with seed zero unless another seed is given."""
     regimes = import_module("verify.falsify.regimes.search")
     seeds: list[int] = []
     monkeypatch.setattr(
@@ -102,7 +102,7 @@ def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     search.short_search(CLAIM, 1.0, 3)
 
     class Over(Exception):
-        """The seed is known."""
+        """The seed of a search that is over is recorded."""
 
     def easily(_claim: Claim, _until: float, _end: float, seed: int, _on_tick: Any) -> Any:
         seeds.append(seed)
@@ -116,7 +116,7 @@ def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part of the rest, or eight seconds at most; progress never passes its end."""
+    """A search gets a part of the remaining time, or eight seconds at most; progress never exceeds its end."""
     monkeypatch.setattr(finding, "measure_work", lambda: 10.0)
     assert [finding._deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
     assert [finding._end_of_part(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
@@ -158,7 +158,7 @@ def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By regimes, and along rays where none applies; beyond a proof what applies counts alone."""
+    """Short searches go by regimes, and along rays if no regime applies; beyond a proof only runs that apply count."""
     monkeypatch.setattr(finding, "resolve", lambda claim: claim)
     monkeypatch.setattr(
         finding, "_refutation", lambda _, violation, *__: None if violation is None else ({"n": 1}, None)
@@ -203,7 +203,7 @@ def test_findings_that_contradict_what_is_recorded() -> None:
 
 
 def test_programs_with_full_participation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Are added where none of a claim's families has it."""
+    """Instances with full participation are added if none of a claim's families has it."""
     drawn, full = _table(2, participation={"kind": "uniform", "clients": 1}), _table(2)
     for known, count in (([drawn], 2), ([drawn, full], 2), ([full], 1), ([full, drawn], 2), ([drawn, drawn], 4)):
         monkeypatch.setattr(mixed, "algorithms", lambda _, known=known: known)
@@ -228,7 +228,7 @@ def test_families_of_other_claims_start_a_search(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After all instances and local searches; a place that is reached is polished, from far as well."""
+    """A search ends after all instances and local searches; a run that was reached is improved, from far as well."""
     seen: list[str] = []
     places = iter([None, "place", None, None])
     more = iter([True, True, True, False])

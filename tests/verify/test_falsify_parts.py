@@ -31,7 +31,9 @@ def _counts(tables: Any) -> list[Any]:
 
 
 def test_other_counts() -> None:
-    """One round, one more or fewer, twice or four times as many; other steps, of the same size or product."""
+    """Changed counts are one round, one more or fewer, twice or four times as many; steps of the same size or
+    product.
+    """
     found = _counts(_change_counts(_table()))
     assert {rounds for rounds, _, _ in found[:4]} == {1, 2, 4, 6}
     assert found[4] == (12, 2, HALF / 8)
@@ -52,7 +54,7 @@ def test_other_counts() -> None:
 
 
 def test_other_clients() -> None:
-    """Without one, twice, with one of them again, and with equal weights."""
+    """Changed clients are one fewer, twice as many, one of them again, and equal weights."""
 
     def linear(count: int) -> list[list[int]]:
         return [[int(linear[0]) for linear in table["problem"]["linear"]] for table in _change_clients(_table(count))]
@@ -130,7 +132,7 @@ def test_features_beyond_plain_averaging() -> None:
 
 
 def test_some_of_the_clients() -> None:
-    """Weights sum to one again; participants are those that are left, and a buffer waits for no more."""
+    """Weights of a selection sum to one again; participants and the buffer are limited to the selected clients."""
     table = _table(3, participation={"kind": "fixed", "clients": [0, 2]})
     table["problem"]["weights"] = [fmpq(1, 2), fmpq(1, 4), fmpq(1, 4)]
     found = with_clients(table, [2, 1])
@@ -142,7 +144,7 @@ def test_some_of_the_clients() -> None:
 
 
 def test_runs_that_move() -> None:
-    """Step size times curvature over all steps: at least a sixteenth."""
+    """A run moves if step size times curvature over all steps is at least a sixteenth."""
     assert movement(_table()) == 6 / 8
     assert movement({"problem": {}, "algorithm": {"local_step_size": HALF}}) == math.inf
     for rounds, lively in ((1, False), (2, True), (3, True)):

@@ -1,4 +1,4 @@
-"""Planted errors are found, and what they were planted in stands."""
+"""The search finds planted errors, and does not refute the claims in which they were planted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_errors_by_construction_are_found() -> None:
 
 
 def planted_in(claim_id: str, kind: str) -> list[Mutant]:
-    """The mutants of a claim of one kind."""
+    """Return the mutants of a claim of one kind."""
     return [mutant for mutant in mutants(find(claim_id)) if mutant.kind == kind]
 
 
@@ -46,7 +46,9 @@ def planted_in(claim_id: str, kind: str) -> list[Mutant]:
     [("renard2022:thm-2.1.proof.telescope", "rounds for iterations"), ("lecture27:lemma-3", "a wider condition")],
 )
 def test_what_follows_from_proved_claims_is_not_refuted(claim_id: str, kind: str) -> None:
-    """It is labelled by a proof: a smaller side that became smaller still, a condition that is not needed."""
+    """A mutant that follows from proved claims is not refuted, such as one with a smaller left side or fewer
+    conditions.
+    """
     true = [mutant for mutant in planted_in(claim_id, kind) if is_proved(mutant)]
     assert true
     assert not any(is_refuted_by_a_stored_run(mutant) or is_refuted(mutant, 2, seed=0) for mutant in true)

@@ -93,7 +93,7 @@ def test_conditions_of_readings() -> None:
 
 
 def test_burdens_of_rays() -> None:
-    """None, and one on all terms but one, where there are several."""
+    """There is no burden, or one on all terms but one if there are several."""
     found = [list(one) for one in _burdens(np.array([1.0, NOTHING_THERE, 2.0]))]
     assert found == [[0, 0, 0], [0, 3, 3], [3, 3, 0]]
     assert [list(one) for one in _burdens(np.array([1.0, NOTHING_THERE]))] == [[0, 0]]
@@ -103,7 +103,7 @@ def test_burdens_of_rays() -> None:
 
 
 def test_the_best_point_of_a_ray() -> None:
-    """The one that leads most, by more than a hundredth; a ray goes on with counts, or without them."""
+    """The best point leads by more than a hundredth; a ray continues with counts, or without them."""
 
     def reading(lead: float) -> Any:
         return SimpleNamespace(lead=lambda _: lead)

@@ -32,7 +32,7 @@ REST = D**2 / (2 * eta * tau * T) + 4 * (tau - 1) * eta**2 * L * sigma**2
 
 
 def bound(noise: Any, drift: Any = 18 * tau**2 * eta**2 * L * zeta**2) -> Claim:
-    """Convergence on convex functions with other terms for the noise and for what differs between clients."""
+    """Return a rate of convergence for convex functions with other terms for noise and dissimilarity."""
     return Claim(
         id="t:bound",
         lhs=q.average_suboptimality,

@@ -1,4 +1,4 @@
-"""Bounds that are remembered from well-known papers: the wrong ones are refuted, the right ones stand."""
+"""Bounds quoted from memory of well-known papers: false ones are refuted, and true ones are not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verify.falsify.starts import setting
 pytestmark = pytest.mark.long
 
 LONG = {"remembered:largest-drift-as-the-mean", "remembered:drift-of-bounded-gradients-with-one-power"}
-"""Found among the last rays, or by exact runs of thousands of steps."""
+"""Claims that are refuted along the last rays only, or by exact runs of thousands of steps."""
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ LONG = {"remembered:largest-drift-as-the-mean", "remembered:drift-of-bounded-gra
     [pytest.param(claim, marks=[pytest.mark.slow] * (claim.id in LONG), id=claim.id) for claim in FALSE],
 )
 def test_what_is_remembered_wrongly_is_refuted(claim: Claim) -> None:
-    """By a run that violates it exactly; the search ends with it, whatever the machine is doing."""
+    """A run violates a false bound exactly, and the search ends with this run on every machine."""
     violation = search(claim, 120, seed=0).violation
     assert violation is not None
     exact = check(claim, parse_run(violation.table, RATIONAL))
@@ -34,6 +34,6 @@ def test_what_is_remembered_wrongly_is_refuted(claim: Claim) -> None:
 
 @pytest.mark.parametrize("claim", TRUE, ids=lambda claim: claim.id)
 def test_what_is_remembered_rightly_stands(claim: Claim) -> None:
-    """And there are runs of which it speaks, with all that plays a part."""
+    """A true bound is not refuted, and there are runs to which it applies."""
     assert mixed(claim, setting(claim))
     assert search(claim, 2, seed=0).violation is None

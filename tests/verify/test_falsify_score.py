@@ -48,7 +48,7 @@ def test_the_score_is_the_logarithm_of_the_ratio() -> None:
 
 
 def test_a_run_outside_the_claim_has_no_score() -> None:
-    """Less than every other score."""
+    """A run to which the claim does not apply scores less than every other run."""
     nowhere = Claim(id="t:nowhere", lhs=eta, rhs=1, where=WHERE, conditions=[T >= 100])
     assert score(check(nowhere, Instance("by hand", 0).run())) == NOTHING
 

@@ -1,4 +1,4 @@
-"""A run that leaves the range of floats says nothing of a claim."""
+"""A run beyond the range of floats decides nothing about a claim."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUN = {
 
 @pytest.mark.parametrize("sides", [(math.inf, math.inf), (math.inf, -1.0), (math.inf, 0.0), (1.0, math.nan)])
 def test_an_infinite_side_is_no_violation(sides: tuple[float, float]) -> None:
-    """Neither alone nor against another one."""
+    """An infinite side is no violation, alone or against another infinite side."""
     found = check(find("renard2022:lemma-2.3"), parse_run(RUN, FLOAT))
     lhs, rhs = sides
     far = replace(found, comparisons=tuple(replace(c, lhs=lhs, rhs=rhs) for c in found.comparisons))

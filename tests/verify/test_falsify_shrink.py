@@ -21,7 +21,7 @@ from verify.instances import FAMILIES, Instance, families_for
 pytestmark = pytest.mark.long
 
 LONG = 60.0
-"""Seconds, more than any of these needs."""
+"""Seconds that exceed the time of every shrinking here."""
 
 KINDS = [
     "renard2022:lemma-2.2",
@@ -39,7 +39,7 @@ KINDS = [
 
 
 def violation(claim: Claim) -> Instance:
-    """The first instance of the claim's families that violates it."""
+    """Return the first instance of the claim's families that violates the claim."""
     for name in families_for(claim):
         for number in range(FAMILIES[name].size):
             if check(claim, Instance(name, number).run()).holds is False:
@@ -63,7 +63,7 @@ def test_what_is_left_is_a_smaller_violation(claim_id: str) -> None:
 
 
 def test_a_claim_that_is_never_true_shrinks_to_nothing_but_zeros() -> None:
-    """One client, one dimension, one step of size one, and all else zero."""
+    """The claim shrinks to one client, one dimension, one step of size one, and zeros."""
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     for instance in (Instance("wide quadratics", 3), Instance("small data", 7), Instance("small schedules", 12)):
         after = shrink(huge, run_table(instance.run()), measure_work() + LONG)
@@ -88,14 +88,14 @@ def test_what_the_claim_needs_stays() -> None:
 
 
 def test_a_run_that_is_no_violation_is_given_back() -> None:
-    """Nothing shrinks where there is nothing to keep."""
+    """A run that is no violation is returned as it is."""
     true = Claim(id="t:true", lhs=0, relation="<", rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
     assert shrink(true, table, measure_work() + LONG) is table
 
 
 def test_the_deadline_is_kept() -> None:
-    """After the deadline nothing changes."""
+    """Nothing changes after the deadline."""
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
     assert shrink(huge, table, measure_work() - 1) == table

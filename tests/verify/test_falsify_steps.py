@@ -63,7 +63,7 @@ def test_halves_of_a_run() -> None:
     [(2, [1, 3, 1, 4]), (1, [2, 4]), (4, [3, 5, 1]), (None, [("uniform", 1), ("multinomial", 1)])],
 )
 def test_other_participants(selected: int | None, counts: list[Any]) -> None:
-    """One fewer, one more, a single one, all; then full participation."""
+    """Participants become one fewer, one more, a single one, and all, or participation becomes full."""
     law = {} if selected is None else {"participation": {"kind": "uniform", "clients": selected}}
     found = [get(table, "algorithm.participation") for table in _change_participants(_table(4, **law))]
     if selected is None:
@@ -73,7 +73,7 @@ def test_other_participants(selected: int | None, counts: list[Any]) -> None:
 
 
 def test_counts_times_powers_of_two() -> None:
-    """At least one, and only of counts that all clients share."""
+    """Counts that all clients share are multiplied by powers of two, and stay at least one."""
     key = "algorithm.local_steps"
     for power, expected in ((0, 4), (1, 8), (-1, 2), (-2, 1), (-9, 1)):
         table = _scale_rounded(_table(), key, power)
@@ -115,7 +115,7 @@ def test_the_worth_of_a_point(holds: bool | None, score: float, expected: float)
 
 
 def test_the_best_run_is_an_exact_one() -> None:
-    """Found in floats, and recorded in rationals where these can be afforded."""
+    """The best run was found in floats, and is recorded in rationals if these are affordable."""
     claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=D**2, where=WHERE)
     state = SearchState(claim, 1e9, lambda *_: None)
     found = evaluate_run(claim, _table(), FLOAT)

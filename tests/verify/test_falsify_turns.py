@@ -45,7 +45,7 @@ def test_a_few_knobs_are_turned_at_once(count: int, drawn: int, turned: int, mon
 
 
 def test_all_equal_numbers_are_made_simpler_at_once() -> None:
-    """Until one simpler number is accepted; then one by one, where there are not too many."""
+    """All equal numbers are replaced together until one replacement is accepted; then one by one, if these are few."""
     problem = {"kind": "quadratic", "hessians": [[[fmpq(7, 9)]]] * 2, "linear": [[fmpq(0)]] * 2, "start": [fmpq(0)]}
     table: Table = {"problem": problem, "algorithm": {"local_step_size": fmpq(0), "rounds": 1}}
     tried: list[Any] = []
@@ -110,12 +110,12 @@ def test_terms_that_are_moved_to_the_other_side() -> None:
 
 
 def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Among fifteen at most, at least 160 for each, and none is begun where none are left."""
+    """At most fifteen ascents share the evaluations, with at least 160 each, and none begins without evaluations."""
     given: list[int] = []
     state = SimpleNamespace(count=0)
 
     class Climb:
-        """An ascent that uses up all that it is given."""
+        """An ascent that uses all its evaluations."""
 
         def __init__(self, *_: Any, **__: Any) -> None:
             pass

@@ -17,7 +17,7 @@ from verify.falsify.tables import Table, clients, count_steps
 pytestmark = pytest.mark.long
 
 BUDGET = 60.0
-"""Seconds in which each error is found."""
+"""Seconds in which the search must find each error."""
 
 
 @pytest.mark.parametrize("claim_id", ["renard2022:property-2.5", "vlaski2023:eq-5.51.fixed"])

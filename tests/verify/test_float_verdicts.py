@@ -39,7 +39,7 @@ wide = partial(
 
 
 def in_floats(claim: Claim, run: Run) -> Check:
-    """The check as the command line makes it, before rationals settle what is left open."""
+    """Return the check of the command line, before rationals decide what is undecided."""
     floats = run.as_floats()
     return check(claim, floats, perturbed_runs(floats))
 
@@ -57,7 +57,7 @@ def assert_no_contradiction(claim: Claim, run: Run) -> None:
 
 
 def assert_none_contradicts(run: Run, ids: list[str]) -> None:
-    """Check a number of claims in the same way."""
+    """Check several claims for contradictions."""
     try:
         run.as_floats().problem.optimum  # noqa: B018
     except InputError:
@@ -74,7 +74,7 @@ some_claims = st.lists(st.sampled_from(CLAIMS), min_size=8, max_size=8, unique=T
 @wide(max_examples=150)
 @given(wide_runs(), some_claims)
 def test_floats_never_contradict_rationals(run: Run, ids: list[str]) -> None:
-    """A few claims on each of many runs."""
+    """A few claims on each of many runs have no contradiction between floats and rationals."""
     assert_none_contradicts(run, ids)
 
 
@@ -113,12 +113,12 @@ def test_certified_floats_never_contradict_rationals(run: Run, ids: list[str]) -
 @wide(max_examples=1500)
 @given(wide_runs(), some_claims)
 def test_floats_never_contradict_rationals_in_depth(run: Run, ids: list[str]) -> None:
-    """Many more runs."""
+    """Many more runs have no contradiction between floats and rationals."""
     assert_none_contradicts(run, ids)
 
 
 def step_of_two_over_smoothness(nudge: fmpq) -> Run:
-    """Gradient descent on x^2/6 with steps at 2/L, times 1 + nudge."""
+    """Return gradient descent on x^2/6 with steps of 2/L, times 1 + nudge."""
     problem = quadratic(RATIONAL.array([[["1/3"]]]), RATIONAL.array([["1"]]), RATIONAL.array(["1/7"]))
     return Run(problem, fedavg(problem, rounds=2, local_step_size=6 * (1 + nudge)))
 

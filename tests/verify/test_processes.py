@@ -105,7 +105,7 @@ def test_workers_that_are_busy_stay_as_many_as_they_are() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failure_is_raised_where_the_result_is_asked_for(jobs: int) -> None:
-    """Not where others wait, and not in place of the results before it."""
+    """A failure is raised at the result of its task, after the results before it."""
     begun = in_order(fail_with, [("one",), ("two",)], jobs)
     assert list(in_order(divmod, [(7, 2)], jobs)) == [(3, 1)]
     with pytest.raises(ValueError, match=r"one|two"):
@@ -114,7 +114,7 @@ def test_a_failure_is_raised_where_the_result_is_asked_for(jobs: int) -> None:
 
 
 def test_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
-    """Neither by a worker nor by this process, beyond what had been begun."""
+    """Tasks whose results are not awaited are not done, except for those that had begun."""
     trace = tmp_path / "trace"
     trace.touch()
     dropped = in_order(note, [(str(trace), 0.1)] * 50, 2)
@@ -126,7 +126,7 @@ def test_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
 
 
 def test_the_loss_of_a_worker_is_told_and_others_come() -> None:
-    """Its result is not waited for."""
+    """The loss of a worker is reported at once, and other workers replace it."""
     with pytest.raises(BrokenProcessPool):
         list(run_unordered(end_a_worker, [(os.getpid(),)] * 100, 2))
     assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
@@ -144,7 +144,7 @@ def test_a_lost_pool_is_replaced_while_its_workers_seem_alive(monkeypatch: pytes
 
 
 def test_a_worker_that_is_lost_between_tasks_is_replaced() -> None:
-    """The system may take an idle one for want of memory."""
+    """A worker that the system ends between tasks, for lack of memory, is replaced."""
     others = set(in_order(worked_in, [(0.2,)] * 20, 2)) - {os.getpid()}
     for process in others:
         os.kill(process, signal.SIGKILL)
@@ -154,7 +154,7 @@ def test_a_worker_that_is_lost_between_tasks_is_replaced() -> None:
 
 @pytest.mark.timeout(30)
 def test_an_interruption_ends_the_workers() -> None:
-    """However long their tasks would take."""
+    """An interruption ends the workers, however long their tasks would take."""
     with pytest.raises(KeyboardInterrupt):
         list(in_order(interrupt, [(os.getpid(),)] * 4, 2))
     assert list(in_order(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]

@@ -33,7 +33,7 @@ def _drift(assumptions: tuple[a.Assumption, ...]) -> Claim:
 
 
 def _run(curvature: int) -> Run:
-    """A run of two clients, of whom the second has the given curvature."""
+    """Return a run of two clients, of whom the second has the given curvature."""
     problem = {"kind": "quadratic", "hessians": [[[1]], [[curvature]]], "linear": [[1], [2]], "start": [0]}
     return parse_run({"problem": problem, "algorithm": {"local_step_size": "1/8", "rounds": 2}}, RATIONAL)
 
@@ -63,7 +63,7 @@ def test_the_verdict_is_proved() -> None:
 
 @pytest.mark.long
 def test_the_verdict_names_what_a_proof_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without convexity the claim is supported, and with the assumption that would prove it."""
+    """Without convexity the claim is supported, and its verdict names the assumption that would prove it."""
     (verdict,) = verify([_drift(SETTING)], jobs=1, search=1)
     assert (verdict.verdict, verdict.searched) == ("supported", 0)
     assert document(verdict)["found_proof"]["supposed"] == ["convex and smooth"]

@@ -41,7 +41,7 @@ def test_a_plan_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work is shared among as many processes as are asked for, one by default."""
 
     class Asked(Exception):
-        """The number of processes is known."""
+        """The number of processes is recorded."""
 
     def ahead(_errors: Any, jobs: int) -> Any:
         raise Asked(jobs)

@@ -1,4 +1,4 @@
-"""User-defined rates: at least a hundred ladders, or no positive verdict."""
+"""User-defined rates are checked on at least one hundred ladders, or get no positive verdict."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FLOOR = Claim(
 
 
 def test_ladders_that_are_made() -> None:
-    """Each is its own instance, of the claim, and not along zeros."""
+    """Each ladder is an instance of the claim of its own, and is not zero throughout."""
     found = make_ladders(RIGHT, 12)
     assert len(found) == 12
     assert all(outcome.holds for outcome in found)

@@ -74,7 +74,7 @@ APART: dict[str, Any] = {
 
 
 def test_constants_are_those_of_the_ladder() -> None:
-    """Not of the run from which it starts, whose ball another step size or horizon may have made smaller."""
+    """Constants are those of the whole ladder, not of its first run, whose ball may be smaller."""
     claim, run = find("renard2022:thm-2.1.rate.tuned"), parse_run(APART, RATIONAL)
     found = check(claim, run)
     assert found.holds is True
@@ -173,7 +173,7 @@ SPEEDUP = [run for run in GENTLE if run.noise_variance.value > 0 and run.initial
 
 
 def _with_order(claim_id: str, order: Any) -> Claim:
-    """A claim of liu2022 with another order in its own symbols N and T."""
+    """Return a claim of liu2022 with another order in its own symbols N and T."""
     claim = find(claim_id)
     assert claim.rate is not None
     time, clients = claim.rate.variables

@@ -43,7 +43,7 @@ ALONE = (a.one_client, a.full_gradients, a.strongly_convex_clients, a.same_local
 
 
 def contraction(rate: sp.Expr, *conditions: sp.Expr) -> Claim:
-    """A bound on the distance of gradient descent."""
+    """Return a bound on the distance of gradient descent."""
     return resolve(
         Claim(
             id="mine:contraction",
@@ -182,7 +182,7 @@ def test_decreasing_steps_are_those_of_the_assumption() -> None:
 
 
 def test_no_run_is_long_where_each_step_is_looked_at() -> None:
-    """The step size is found for every participation law, and for all lengths of other clients' rounds."""
+    """Runs whose claim is about each step are short, for every participation law and for all numbers of local steps."""
     asked = resolve(Claim(id="mine:drift", lhs=q.max_drift, rhs=zeta, where=WHERE, assumptions=[a.same_local_work]))
     free = resolve(Claim(id="mine:end", lhs=q.final_distance_sq, rhs=D, where=WHERE, assumptions=[a.same_local_work]))
     levels = {"participation": "one", "clients": 3.32, "local steps": 9, "horizon": ("L", 5), "step size": -10}
@@ -195,12 +195,12 @@ def test_no_run_is_long_where_each_step_is_looked_at() -> None:
 
 
 def test_half_of_the_clients_are_few() -> None:
-    """A claim may ask for an enumeration of all sets of participants."""
+    """With half of the clients there are few clients, since a claim may enumerate all sets of participants."""
     assert count(normal({**BASE, "clients": 9.97, "participation": "half"})["clients"]) == 6
 
 
 def test_ties_lead_nowhere() -> None:
-    """An ascent prefers any gap between the sides to two that floats cannot distinguish."""
+    """An ascent prefers any gap between the sides to two sides that floats cannot distinguish."""
     claim = resolve(Claim(id="mine:tie", lhs=q.final_distance_sq, rhs=D**2, where=WHERE, assumptions=ALONE))
     evaluation = Evaluation(claim)
     still = evaluation.at({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -60})
@@ -315,7 +315,7 @@ def test_parameters_of_an_algorithm_are_factors(name: str) -> None:
 
 
 def test_nobody_is_searched_whose_claim_never_applies() -> None:
-    """Conditions that exclude everything leave nothing to try, and nothing is said."""
+    """If the conditions exclude all runs, nothing is tried and nothing is printed."""
     claim = resolve(
         Claim(id="mine:never", lhs=q.max_drift, rhs=1, where=WHERE, conditions=[eta * L >= 2, eta * L <= 1])
     )

@@ -28,14 +28,14 @@ EACH, GAPS = "lecture27:thm-2.each-interval", "lecture27:thm-2.gaps"
 
 
 def recorded(claim_id: str) -> AnyCertificate:
-    """A claim's certificate."""
+    """Return a claim's certificate."""
     found = certificate_of(claim_id)
     assert found is not None
     return found
 
 
 def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
-    """A claim with the right side of one relation multiplied by a number."""
+    """Return a claim with the right side of one relation multiplied by a number."""
     relations = [*claim.relations]
     relations[place] = replace(relations[place], right=factor * sp.sympify(relations[place].right))
     return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations))

@@ -1,4 +1,4 @@
-"""Rounds in which clients are drawn, for Rocq."""
+"""Rounds in which clients are drawn are exported to Rocq."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ IN_THE_MEAN, OF_OUTCOMES = "vlaski2023:eq-5.29", "vlaski2023:eq-5.17"
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the compiled library."""
+    """Return a folder with the compiled library."""
     return compiled_library(tmp_path_factory)
 
 
 def judged(folder: Path, claim: Claim) -> bool:
-    """Return whether Rocq accepts a claim with the certificate of the one that it was made from."""
+    """Return whether Rocq accepts a claim with the certificate of the claim it was made from."""
     (folder / "Judged.v").write_text(text_of(exported(claim, certificate_of(claim.id))), encoding="utf-8")
     return accepts(folder, "Judged.v")
 
 
 def with_lemmas(folder: Path, claim_id: str) -> None:
-    """Check the claims that the proof of one uses, each once."""
+    """Check the claims that a proof uses, each once."""
     for used in [*with_uses(export_id(claim_id)).values()][:-1]:
         file = folder / file_of(used)
         if not file.is_file():
@@ -49,7 +49,7 @@ def with_lemmas(folder: Path, claim_id: str) -> None:
 
 
 def twice(claim: Claim, last: int) -> Claim:
-    """A claim in which one member of the vector that vanishes counts twice."""
+    """Return a claim in which one member of the vector that vanishes counts twice."""
     (relation,) = claim.relations
     vector = relation.left.args[0]
     larger = vector + vector.args[last]
@@ -59,7 +59,7 @@ def twice(claim: Claim, last: int) -> Claim:
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [IN_THE_MEAN, OF_OUTCOMES])
 def test_equations_between_vectors(library: Path, claim_id: str) -> None:
-    """Two that hold, in expectation and of every outcome; not with a member twice."""
+    """Two equations hold, in expectation and for every outcome, but not with a member counted twice."""
     claim = find(claim_id)
     assert judged(library, claim)
     assert not judged(library, twice(claim, 0))
@@ -67,7 +67,7 @@ def test_equations_between_vectors(library: Path, claim_id: str) -> None:
 
 @pytest.mark.rocq
 def test_steps_have_to_be_normalised(library: Path) -> None:
-    """With step sizes that are any, the mean over the participants is not the gradient."""
+    """With arbitrary step sizes the mean over the participants is not the gradient."""
     claim = find(IN_THE_MEAN)
     needed = tuple(one for one in claim.assumptions if one != a.normalised_steps)
     assert not judged(library, replace(claim, assumptions=needed))

@@ -30,7 +30,7 @@ FORGETTING, LAST, ALL, AVERAGE = (
 
 
 def prepared(folder: Path, claim_id: str) -> None:
-    """Check what a claim uses."""
+    """Check the claims that a claim uses."""
     for used in [*with_uses(export_id(claim_id)).values()][:-1]:
         path = folder / file_of(used)
         path.parent.mkdir(exist_ok=True)
@@ -42,7 +42,7 @@ def prepared(folder: Path, claim_id: str) -> None:
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [FORGETTING, LAST, ALL, AVERAGE])
 def test_half_of_a_bound_is_not_proved(library: Path, claim_id: str) -> None:
-    """The claim is accepted; half of what it allows is not."""
+    """Rocq accepts the claim, and not half of its bound."""
     prepared(library, claim_id)
     claim, certificate = find(claim_id), recorded(claim_id)
     assert judged(library, claim, certificate)
@@ -50,13 +50,13 @@ def test_half_of_a_bound_is_not_proved(library: Path, claim_id: str) -> None:
 
 
 def paying_less(certificate: AnyCertificate) -> AnyCertificate:
-    """A certificate whose potential pays for nine tenths of a draw."""
+    """Return a certificate whose potential pays for nine tenths of a draw."""
     assert isinstance(certificate, Contraction | ExponentialAverage | MeanCertificate)
     return replace(certificate, potential=sp.Rational(9, 10) * sp.sympify(certificate.potential))
 
 
 def forgetting_faster(certificate: AnyCertificate) -> AnyCertificate:
-    """A certificate with another factor than that of the weights of the mean."""
+    """Return a certificate with another factor than that of the weights of the mean."""
     assert isinstance(certificate, ExponentialAverage)
     return replace(certificate, factor=2 * certificate.factor - 1)
 

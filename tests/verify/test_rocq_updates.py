@@ -37,12 +37,12 @@ FAIR, SAME = "fraboni2022:claim.W1.fixed", "fraboni2022:claim.W1.equivalent.sync
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the compiled library."""
+    """Return a folder with the compiled library."""
     return compiled_library(tmp_path_factory)
 
 
 def judged(folder: Path, claim: Claim) -> bool:
-    """Return whether Rocq accepts a claim with the certificate of the one that it was made from."""
+    """Return whether Rocq accepts a claim with the certificate of the claim it was made from."""
     used = [known for one in exported(claim, certificate_of(claim.id)).uses for known in with_uses(one).values()]
     for known in used:
         if not (folder / file_of(known)).with_suffix(".vo").is_file():
@@ -54,7 +54,7 @@ def judged(folder: Path, claim: Claim) -> bool:
 
 
 def halved(claim: Claim, place: int) -> Claim:
-    """A claim with half of one right side."""
+    """Return a claim with half of one right side."""
     relations = [*claim.relations]
     relations[place] = replace(relations[place], right=relations[place].right / 2)
     return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations))
@@ -148,7 +148,7 @@ def test_an_assumption_without_a_definition_is_refused() -> None:
 
 
 def test_facts_of_updates_are_in_the_library() -> None:
-    """A fact that no lemma shows is no theorem."""
+    """A fact that no lemma shows is not used in a theorem."""
     assert isinstance(certificate_of(STEPS), Combination)
     assert "earlier_sums A n" in export_id(STEPS).theorem.proof
     with pytest.raises(NotExported, match="the fact 'nobody is late' of updates"):

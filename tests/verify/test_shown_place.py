@@ -26,7 +26,7 @@ WHERE = {x: q.point, y: q.second_point, z: q.third_point, F: q.client_objective,
 
 
 def run(dimension: int = 1, step: str = "3/8") -> Run:
-    """A run whose points are no simple numbers: the start, and its multiple by 1 - 4 times the step size."""
+    """Return a run whose points are no simple numbers: the start, and its multiple by 1 - 4 times the step size."""
     size = range(dimension)
     problem = {
         "kind": "quadratic",
@@ -39,7 +39,7 @@ def run(dimension: int = 1, step: str = "3/8") -> Run:
 
 
 def claim(left: Any, right: Any, **stated: Any) -> Claim:
-    """A claim about free points."""
+    """Return a claim about free points."""
     return Claim(id="t:points", place="points", lhs=left, rhs=right, where=WHERE, **stated)
 
 
@@ -156,7 +156,7 @@ def test_points_are_measured_from_where_coordinates_begin(
 
 @pytest.mark.long
 def test_searches_and_verdicts_tell_the_points() -> None:
-    """In the sides of a verdict and on the cards of both."""
+    """Verdicts and cards of searches show the points with the sides."""
     (verdict,) = verify(YOUNG)
     assert verdict.verdict == "refuted"
     assert verdict.sides is not None

@@ -55,12 +55,12 @@ APART = {
 
 
 def bound(right: sp.Expr) -> Claim:
-    """A bound on the drift."""
+    """Return a bound on the drift."""
     return Claim(id="mine:drift", lhs=q.max_drift, rhs=right, where=WHERE)
 
 
 def test_parts_are_the_terms() -> None:
-    """The whole first; a product is split where its factor adds different things up, and nowhere else."""
+    """The terms are the whole side first, and then its summands; a product is split only if its factor is a sum."""
     parts = parts_of(bound(2 * eta**2 * (tau + 1) * (3 * sigma**2 + zeta**2) + eta * (1 + L * eta) * sigma))
     assert [part.name for part in parts] == [WHOLE, "1", "2", "3"]
     expected = {
@@ -74,7 +74,7 @@ def test_parts_are_the_terms() -> None:
 
 
 def test_what_is_subtracted_is_no_term() -> None:
-    """It cannot be made smaller by a smaller constant."""
+    """What is subtracted is no term, since a smaller constant would not make the bound smaller."""
     assert [part.expression for part in parts_of(bound(zeta**2 - sigma**2))[1:]] == [zeta**2]
 
 
@@ -101,7 +101,7 @@ def test_a_run_that_needs_nothing_has_no_share() -> None:
 
 
 def tightest_file(claim: Claim) -> Path | None:
-    """The file of a proved claim's tightest run, where one is stored; the claim holds on it."""
+    """Return the file of a proved claim's tightest run, if one is stored."""
     file = witness_file(claim, WHOLE)
     if file is None or not file.is_file():
         return None
@@ -128,7 +128,7 @@ def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
     "name", ["thm-2.1.halved", "lemma-2.3.growing", "lemma-2.3.mean.growing", "lemma-2.3.quiet", "lemma-2.2.halved"]
 )
 def test_less_of_a_part_is_refuted(name: str) -> None:
-    """By its own run, in rationals, with all conditions unchanged."""
+    """The stored run refutes the bound with less of a term, in rationals, under all conditions."""
     for share in compute_shares(find(f"renard2022:{name}")):
         less = sp.Rational(int(share.value * 990_000), 10**6)
         found = check(share.part.scaled(less), parse_run(share.run, RATIONAL))
@@ -138,7 +138,7 @@ def test_less_of_a_part_is_refuted(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["lemma-2.3.growing", "lemma-2.3.mean.growing", "lemma-2.3.mean.quiet"])
 def test_runs_need_half_of_each_term_of_the_drift(name: str) -> None:
-    """No proof can halve a constant."""
+    """No proof can halve a constant of the drift bound."""
     claim = find(f"renard2022:{name}")
     found = {share.part.name: share.value for share in compute_shares(claim)}
     assert found.keys() == {part.name for part in parts_of(claim)}
@@ -165,7 +165,7 @@ def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And a worse one does not."""
+    """A run with a larger ratio replaces the stored run, and one with a smaller ratio does not."""
     keep_in(tmp_path, monkeypatch)
     monkeypatch.setattr(search, "_evaluate_all_instances", lambda claims: [(claim, []) for claim in claims])
     claim = find("renard2022:lemma-2.3.quiet")
@@ -206,7 +206,7 @@ def test_the_tightest_instance_of_a_step_is_kept_where_the_sample_has_none(
 
 
 def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs are looked for, and written, in another folder than the papers'."""
+    """Let runs be read and written in another folder."""
     moved = {key: replace(paper, folder=folder) for key, paper in papers().items()}
     monkeypatch.setattr(slack, "papers", lambda: moved)
     monkeypatch.setattr(slack, "published_by", lambda claim: moved.get(claim.source))
@@ -214,7 +214,7 @@ def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_shares_of_any_length_are_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also those of more digits than Python reads from a text."""
+    """Shares of any length are found once, also with more digits than Python reads from a text."""
     monkeypatch.setenv("FEDTHEORY_CACHE", str(tmp_path / "kept"))
     value, asked = fmpq(3**9000 - 1, 3**9000), list[str]()
 

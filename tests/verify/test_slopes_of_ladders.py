@@ -26,7 +26,7 @@ from verify.check.rates import _is_bounded, _mark_at_most, _rise
 
 
 def _rungs(*values: tuple[int, int]) -> tuple[Rung, ...]:
-    """Rungs with a measured value and an order."""
+    """Return rungs with a measured value and an order."""
     return tuple(Rung(fmpq(4**n), fmpq(measured), fmpq(order)) for n, (measured, order) in enumerate(values))
 
 

@@ -131,7 +131,7 @@ def test_a_knob_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_can_vanish_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers vanish if the score rises by it; numbers that cannot vanish stay."""
+    """Numbers vanish if this increases the score; numbers that cannot vanish stay."""
     _use_numbers(monkeypatch, local, vanishing=("a", "b"))
     climb = _climb(lambda table: float(table["b"] - table["a"] - table["c"]), {n: fmpq(1) for n in "abc"})
     climb.without()
@@ -358,7 +358,7 @@ def test_room_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_processes_are_refused() -> None:
-    """Before any claim is tried, cached or not."""
+    """A number of processes below one is refused before any claim is tried."""
     with pytest.raises(InputError, match="jobs"):
         verify([], jobs=0)
 

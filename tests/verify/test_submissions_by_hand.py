@@ -139,7 +139,7 @@ def test_relations_in_names_of_quantities() -> None:
 
 
 def test_cells_that_name_the_grader(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """One of them is enough for no points; other cells are marked."""
+    """One cell that names the grader gives no points; other cells are marked."""
     for cells, points in (
         (["a = 1", "import verify"], 0.0),
         (["import verify", "a = 1"], 0.0),

@@ -1,4 +1,4 @@
-"""User-defined claims that name no setting, wherever something is said of them."""
+"""User-defined claims without a setting are about plain FedAvg, in all commands."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ POSITIVE = Claim(id="mine:positive", lhs=0, relation="<", rhs=q.rounds)
 
 
 def run_with(algorithm: dict[str, object] | None = None, problem: dict[str, object] | None = None) -> Run:
-    """A plain run, but for some keys."""
+    """Return a plain run with some keys changed."""
     return parse_run({"problem": PROBLEM | (problem or {}), "algorithm": STEPS | (algorithm or {})}, RATIONAL)
 
 
 def test_a_plain_run_is_checked() -> None:
-    """It is in the setting."""
+    """A plain run is in the setting."""
     assert check(resolve(POSITIVE), run_with()).holds is True
 
 
@@ -99,7 +99,7 @@ def _has_a_value(quantity: RunQuantity) -> bool:
 
 @pytest.mark.long
 def test_counterexamples_are_in_the_setting() -> None:
-    """Instances and counterexamples are plain FedAvg."""
+    """Instances and counterexamples are plain FedAvg runs."""
     gap = sp.Symbol("D", positive=True)
     false = Claim(id="mine:false", lhs=q.final_distance_sq, rhs=gap**2 / 2, where={gap: q.initial_distance})
     (found,) = verify(false)
