@@ -163,3 +163,37 @@ def test_descent_of_one_client_on_each_loss(*, steps: bool) -> None:
         for horizon in (("T", 2), ("T", 6))
         for few in _FEW_STEPS
     ]
+
+
+@pytest.mark.parametrize(
+    ("simplest", "clear", "shrunk", "shown"),
+    [
+        (None, False, ["given"], "given"),
+        ("easy", True, ["easy"], "easy"),
+        ("easy", False, ["easy", "given"], "given"),
+        ("hard", False, ["hard", "given"], "given"),
+    ],
+)
+def test_counterexamples_that_are_shown(
+    monkeypatch: pytest.MonkeyPatch, *, simplest: Any, clear: bool, shrunk: list[str], shown: str
+) -> None:
+    """The lightest of the simplest one and the given one, which is shrunk unless the other is clear already."""
+    costs = {"easy": 5, "given": 3, "hard": 9}
+    tried: list[str] = []
+
+    def shrink(_claim: Any, table: str, *_: Any) -> str:
+        tried.append(table)
+        return table
+
+    monkeypatch.setattr(finding, "measure_work", lambda: 0.0)
+    monkeypatch.setattr(finding, "simplest_violation", lambda *_: Simplest(simplest, 1, 1))
+    monkeypatch.setattr(finding, "shrink", shrink)
+    monkeypatch.setattr(finding, "is_clear", lambda *_: clear)
+    monkeypatch.setattr(finding, "burden", lambda _, table: costs[table])
+    monkeypatch.setattr(finding, "parse_run", lambda table, _: table)
+    monkeypatch.setattr(finding, "check_rigorously", lambda _, table: f"check of {table}")
+    given: Any = ("given", "known check")
+    found: Any = finding._refutation(CLAIM, given, 9.0, 0, lambda: None)
+    assert tried == shrunk
+    assert found == (shown, "known check" if shown == "given" else f"check of {shown}")
+    assert finding._refutation(CLAIM, None, 9.0, 0, lambda: None) is None

@@ -19,7 +19,9 @@ from verify.check.together import CheckResult
 from verify.grade import battery as batteries
 from verify.grade import bound, counterexample, in_notebook, own
 from verify.grade.battery import Battery, Trial
+from verify.grade.guarded import Unreadable
 from verify.grade.looseness import Looseness, _slacks
+from verify.grade.python_answer import read_python
 from verify.grade.same import _agree
 
 CLAIM = Claim(id="t:graded", lhs=eta, rhs=L, where=WHERE)
@@ -304,3 +306,13 @@ def test_answers_in_a_notebook(answer: Any, text: str) -> None:
     """A comma behind an answer makes a tuple of it, which is the answer."""
     given = in_notebook._take_answer(SimpleNamespace(cases=None), answer)  # type: ignore[arg-type]
     assert (given.text or "") == text
+
+
+@pytest.mark.parametrize(
+    "text", ["f(x, k=1)", "sqrt(x, evaluate=False)", "x.subs(x)", "sp.sqrt(x)", "f(*x)", "x % 2", "x @ x"]
+)
+def test_calls_that_are_no_formulas(text: str) -> None:
+    """Keywords, attributes, and operators that no formula has are refused, with the place."""
+    x = sp.Symbol("x", positive=True)
+    with pytest.raises(Unreadable):
+        read_python(text, {"x": x})
