@@ -27,7 +27,7 @@ _PER_ROUND = 1e-4
 """Seconds of a simulated round in floats."""
 _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
-_SCHEDULED = 4e-4
+_SCHEDULED = 2.5e-4
 """Seconds of a local step whose size a formula states, besides its multiplications."""
 _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
 """Seconds of the quantities that a claim uses at each local step, of a local step with stale models, and the
@@ -112,9 +112,11 @@ def simulation(run: Run) -> float:
         of_coins = _EXACT_WITH_COINS * rounds if has_coins else 0.0
         return of_coins + steps * rounds * (of_sizes + _EXACT * _grow_numbers(run) * of_a_step)
     slower = 1 if run.arithmetic is FLOAT else _ENCLOSED
-    of_a_round = steps * (_PER_STEP + of_sizes + _IN_FLOATS * of_a_step)
+    of_a_round = steps * (_PER_STEP + _IN_FLOATS * of_a_step)
     each = _WITH_COINS if has_coins else _PER_ROUND
-    return slower * (of_a_round if are_doubled(run) else rounds * (each + of_a_round))
+    # A formula's values are rationals in all arithmetics.
+    simulated = slower * (of_a_round if are_doubled(run) else rounds * (each + of_a_round))
+    return simulated + steps * rounds * of_sizes
 
 
 def _has_coins(run: Run) -> bool:
