@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from claim_symbols import WHERE, eta
 
-from fedtheory import quantities
+from fedtheory import assumptions, quantities
 from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
@@ -224,3 +224,25 @@ def test_the_work_of_decisions_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (search._spent, search.left_open, search.is_deciding) == (spent, left_open, False)
     assert until == [5.0 + 2.25, 7.5 + max(0.25, violations._EASY)]
     assert search._tried[("kind",)] == 2
+
+
+def test_rounding_of_models_between_distant_minimisers_is_a_tie() -> None:
+    """Momentum tends to the optimum, where it starts; floats leave an error of models near the clients' minimisers."""
+    hessians = [[["513/512", f"{side}/9216"], [f"{side}/9216", "174913/84934656"]] for side in (95, -95)] * 16
+    linear = [["1", "0"]] + [["-1/31", "0"]] * 31
+    rule = {"name": "fedavgm", "momentum": "127/128", "nesterov": False, "local_step_size": "83/2752512", "rounds": 4}
+    table = {
+        "problem": {"kind": "quadratic", "hessians": hessians, "linear": linear, "start": ["0", "0"]},
+        "algorithm": rule,
+    }
+    limit = Claim(id="mine:limit", lhs=quantities.limiting_distance_sq, rhs=0, assumptions=[assumptions.heavy_ball])
+    assert check(limit, parse_run(table, FLOAT)).applicable
+    assert not violations._is_steady(limit, table)
+
+
+@pytest.mark.parametrize(("hessian", "expected"), [("1/2", 8.0), ("0", 3.0)])
+def test_models_move_between_start_and_minimisers(hessian: str, expected: float) -> None:
+    """A client without a minimiser has none that is far away."""
+    problem = {"kind": "quadratic", "hessians": [[["1"]], [[hessian]]], "linear": [["1"], ["-4"]], "start": ["3"]}
+    run = parse_run({"problem": problem, "algorithm": {"local_step_size": "1/8", "rounds": 1}}, FLOAT)
+    assert violations._measure_models(run) == pytest.approx(expected)

@@ -158,11 +158,20 @@ def _is_steady(claim: Claim, table: Table) -> bool:
     """
     run = parse_run(table, FLOAT)
     gap = _gap(claim, run)
-    if abs(gap) <= (_ROUNDED_STEPS * math.ulp(float(np.abs(run.problem.start).max()))) ** 2:
+    if abs(gap) <= (_ROUNDED_STEPS * math.ulp(_measure_models(run))) ** 2:
         return False
     return all(
         _STEADY * abs(_gap(claim, near) - gap) <= abs(gap) and math.isfinite(gap) for near in perturbed_runs(run)
     )
+
+
+def _measure_models(run: Run) -> float:
+    """Return the largest coordinate of the start and of the clients' minimisers, between which the models move."""
+    start = float(np.abs(run.problem.start).max())
+    with suppress(*NO_RUN):
+        far = max(start, float(np.abs(run.problem.client_optima).max())) if run.problem.is_quadratic else start
+        return far if math.isfinite(far) else start
+    return start
 
 
 def _gap(claim: Claim, run: Run) -> float:
