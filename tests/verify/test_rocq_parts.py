@@ -32,7 +32,7 @@ from verify.rocq.numbers import name_parts, number
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import _RecursionWriter
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_numbers import _RoundNumbersWriter
+from verify.rocq.round_numbers import _RoundNumbersWriter, is_of_round_numbers
 from verify.rocq.round_outcomes import OfOutcomes
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
@@ -365,3 +365,18 @@ def test_arguments_for_claims_about_each_client_or_step() -> None:
     of_samples = arguments(draws=False, clients=True, smoothness="L_xi")
     assert of_samples["L"] == "L_xi"
     assert set(of_samples) == {"L", "L_positive", "convex_A", "smooth_A"}
+
+
+@pytest.mark.parametrize(
+    ("place", "assumptions", "where", "stands"),
+    [
+        ("run", (a.uniform_sampling,), {x: q.clients}, True),
+        ("step", (a.uniform_sampling,), {x: q.clients}, False),
+        ("run", (), {x: q.clients}, False),
+        ("run", (a.uniform_sampling,), {x: q.clients, y: q.max_drift}, False),
+    ],
+)
+def test_claims_about_numbers_of_rounds(place: Any, assumptions: Any, where: Any, *, stands: bool) -> None:
+    """On runs with client sampling, and about nothing else."""
+    claim: Any = SimpleNamespace(place=place, assumptions=assumptions, notation=where)
+    assert is_of_round_numbers(claim) is stands

@@ -24,7 +24,8 @@ from verify.falsify.regimes import confirmation, edge
 from verify.falsify.regimes.edge import Edge, _excess
 from verify.falsify.regimes.search import Search
 from verify.falsify.score import NOTHING
-from verify.falsify.search_state import _MARGIN, CheckedPoint, SearchDone, SearchState
+from verify.falsify.search import _waiting
+from verify.falsify.search_state import _MARGIN, CheckedPoint, SearchDone, SearchPoint, SearchState
 from verify.falsify.tables import get
 
 CLAIM = Claim(id="t:stand-ins", lhs=eta, rhs=L, where=WHERE)
@@ -265,3 +266,12 @@ def test_the_largest_ratio_of_all_regimes() -> None:
 
     assert largest(0.5, None, 0.75) == 0.75
     assert largest(None) is largest() is None
+
+
+def test_runs_that_rays_start_from() -> None:
+    """Without batches first, since their long horizons are fast; among these the best run."""
+    batches = _table(2)
+    batches["problem"]["batch"] = 3
+    points = [SearchPoint(batches, 9.0), SearchPoint(_table(2), 1.0), SearchPoint(_table(2), 2.0)]
+    assert [_waiting(point) for point in points] == [(True, -9.0), (False, -1.0), (False, -2.0)]
+    assert min(points, key=_waiting) is points[2]
