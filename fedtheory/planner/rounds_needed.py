@@ -51,7 +51,7 @@ _QUICK = 1e10
 _WIDE_RATIO, _IMPATIENT = 2.0, 2
 """For such runs: ratio of neighbouring step sizes, and number of worse ones that ends the search."""
 _RATIO, _MANY, _PATIENT = 1.4, 20, 4
-"""If each step size needs a run: ratio of neighbours, number of tried ones, and of worse ones that end the search.
+"""Search if each step size needs a run: ratio of step sizes, number of tries, and number of worse tries that end it.
 """
 
 _FAR_OUT = 3

@@ -82,7 +82,7 @@ def _split_rows(table: TomlTable, data: DataSet) -> tuple[ClientData, str]:
 
 
 AUTOMATIC = "auto"
-"""Value of `standardize` and `intercept` that lets the data decide."""
+"""Value of `standardize` and `intercept` for a choice by the data."""
 USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC, "shares": "samples"}
 """Keys of a problem on data with their defaults."""
 

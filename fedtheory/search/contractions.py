@@ -42,7 +42,7 @@ NEEDED = tuple(
         *(q.objective, q.client_objective, q.gradient_noise, q.local_step_index),
     )
 )
-"""Quantities in the steps of these chains."""
+"""Quantities in the local steps that the proofs combine."""
 LARGEST_DRIFTS = ("renard2022:lemma-2.3.sharp", "liu2022:lemma-1.sharp")
 """Published bounds on the largest drift of a run."""
 _ASSUMED: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step)

@@ -99,7 +99,7 @@ class KnownClaim:
 
 
 def known_claims(claim: Claim) -> list[KnownClaim]:
-    """Return proved claims about one of the quantities on the smaller side.
+    """Return proved claims that bound one of the quantities on the smaller side of the relation.
 
     Those with the fewest added assumptions come first.
     """

@@ -61,7 +61,7 @@ def coordinates_of(data: ClientData) -> int:
 
 
 def coordinates_in_floats(rows: int, dimension: int) -> int:
-    """Return an upper bound on the coordinates for `rows` rows in `dimension` dimensions in floats."""
+    """Return an upper bound on the number of coordinates for `rows` rows in `dimension` dimensions in floats."""
     return min(dimension, rows + MORE) if dimension >= FEWEST else dimension
 
 
