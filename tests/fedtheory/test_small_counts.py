@@ -32,7 +32,7 @@ def _prove_nothing(name: str) -> Proof:
 
 
 def test_relations_are_numbered_from_one() -> None:
-    """In the order of the claim; there are as many terms as relations."""
+    """Relations are numbered in the order of the claim, and there are as many terms as relations."""
     where = {eta: q.local_step_size, tau: q.local_steps}
     work = (a.same_local_work, a.unit_server_step, a.full_participation)
     relations = (Relation(sp.S.Zero, "<=", eta), Relation(sp.S.One, "<=", tau))

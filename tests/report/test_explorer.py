@@ -107,10 +107,7 @@ def test_terms_add_up_to_the_right_side() -> None:
 
 
 def test_sliders_start_where_all_conditions_hold() -> None:
-    """For every claim, by exact substitution; the right side has a value there, above zero for upper bounds.
-
-    Only what has a sign itself, as a decrease has, is bounded from above by a number below zero, and only zero by zero.
-    """
+    """The sliders of every claim start at values that satisfy all conditions, with a defined right side."""
     for claim_id, subject in explored().items():
         start = [r.values[r.place] for r in subject.ranges]
         for condition in subject.conditions:

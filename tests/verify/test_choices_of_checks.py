@@ -226,7 +226,7 @@ def _outcome(holds: bool | None, *, exact: bool = False, ratio: float = 0.5) -> 
 def test_rationals_have_the_last_word_on_few(
     rate: Any, outcomes: list[bool | None], settled: list[bool | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On violations in floats; on open ladders as well, where there are few that are not exact."""
+    """Rationals decide violations in floats, and undecided ladders if few of them are inexact."""
     asked: list[bool | None] = []
     claim = SimpleNamespace(rate=rate)
     monkeypatch.setattr(verdicts, "resolve", lambda _: claim)

@@ -135,7 +135,7 @@ def test_when_small_runs_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_violations_that_convince() -> None:
-    """In rationals, by a clear margin, with constants on all of space; what violates nothing convinces of nothing."""
+    """A violation convinces if it is exact, has a clear margin, and its constants hold on all of space."""
     table = _table(2, 1, 2)
 
     def clear(left: Any, right: Any) -> bool:

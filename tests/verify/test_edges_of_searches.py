@@ -56,7 +56,7 @@ def test_orders_known_from_above() -> None:
 
 @pytest.mark.parametrize(("steps", "work", "rounds"), [(3, 3, 6), (4, 4, 5), (0, 1, 20), (20, 20, 1), (50, 50, 1)])
 def test_the_rounds_of_other_local_steps(steps: int, work: int, rounds: int) -> None:
-    """As many iterations as five rounds of at most four steps, rounded down to whole rounds, at least one."""
+    """There are as many iterations as in five rounds of at most four steps, rounded down to whole rounds."""
     array = RATIONAL.array
     at = quadratic(array([[[1]], [[2]]]), array([[0], [1]]), array([1]))
     run = Run(at, fedavg(at, rounds=5, local_step_size=fmpq(1, 2), local_steps=(2, 4)))

@@ -214,7 +214,7 @@ def test_weights_of_sides() -> None:
 
 
 def test_clear_margins_come_first() -> None:
-    """Among them the simplest run, among others those with a small margin by its size."""
+    """Runs with a clear margin come before others, and the simplest one comes first."""
 
     def known(name: str, unclear: int, parts: int, gap: float) -> Any:
         return {"name": name}, (False, unclear, False, False, parts, 9), gap
@@ -225,7 +225,7 @@ def test_clear_margins_come_first() -> None:
 
 
 def test_a_start_at_the_optimum_is_moved_off_it() -> None:
-    """By powers of a quarter on both sides, at most by half of it too little; another start stays."""
+    """A start at the optimum is moved by powers of a quarter on both sides; another start is kept."""
     table = _table(1)
     assert not any(get(one, "problem.start") == [1] for one in list_clearer(table))
     table["problem"]["start"] = [fmpq(0)]

@@ -158,7 +158,7 @@ def test_edges_of_equations() -> None:
 
 
 def test_scores_are_bounded() -> None:
-    """Below a change of sign; zero over something is the least, and NaN says nothing."""
+    """Ratios score below changes of sign; zero over a number scores least, and so does NaN."""
     for top, below, expected in (
         (0.0, 1.0, -98.0),
         (1.0, 0.0, -98.0),

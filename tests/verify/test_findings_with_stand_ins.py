@@ -79,7 +79,9 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> Parts:
 
 
 def test_a_search_in_which_nothing_fails(parts: Parts) -> None:
-    """A tenth of the budget, two seconds at most, then half of it, then the rest of 85 parts in a hundred."""
+    """Without a violation, the searches get a tenth of the budget, at most two seconds, then half, then the rest of 85
+    %.
+    """
     told: list[tuple[int, int]] = []
     found = falsify(CLAIM, 12.0, 7, lambda done, whole: told.append((done, whole)))
     assert parts.asked == {
@@ -108,7 +110,7 @@ def test_a_violation_by_regimes_ends_the_search(parts: Parts) -> None:
 
 
 def test_a_violation_among_small_runs(parts: Parts) -> None:
-    """A clear one ends the search; of others a simpler one may be shown."""
+    """A clear violation among small runs ends the search; for other violations a simpler one may be shown."""
     parts.confirmed, parts.clear = ({"a": 1}, REFUTES), True
     found = falsify(CLAIM, 12.0)
     assert (found.verdict, found.run, found.looked, found.applicable) == ("refuted", {"a": 1}, 3, 2)
@@ -133,7 +135,7 @@ def test_a_violation_in_floats_refutes_nothing(parts: Parts, monkeypatch: pytest
 
 
 def test_short_searches_have_seed_zero(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And a quarter of the budget beyond a proof; simplification ends with the budget, or after eight seconds."""
+    """Short searches have seed zero and a quarter of the budget beyond a proof; simplification ends with the budget."""
     hunts: list[float] = []
     hunt = SimpleNamespace(looked=1, applicable=1, left_open=0)
     monkeypatch.setattr(finding, "short_search", lambda _, budget: hunts.append(budget) or hunt)  # type: ignore[func-returns-value]
@@ -150,7 +152,7 @@ def test_short_searches_have_seed_zero(parts: Parts, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("steps", [True, False])
 def test_descent_of_one_client_on_each_loss(*, steps: bool) -> None:
-    """At the largest step size, for horizons that count rounds; quadratics are no losses."""
+    """Gradient descent of one client is tried on each loss at the largest step size; quadratics are no losses."""
     looked: list[Any] = []
     searching: Any = SimpleNamespace(_look=looked.append)
     base = {"clients": 3, "step size": -2, "sources": "n", **({"local steps": 5} if steps else {})}

@@ -135,7 +135,7 @@ def test_choices_by_letter_or_text(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a) half as many", "a or b", "not b", "bb", "c", "half", "['a', 'b']"])
 def test_choices_that_are_none(text: str) -> None:
-    """Neither right nor wrong: a letter next to the other option's text, two letters, part of a text."""
+    """Some texts are neither right nor wrong: a letter next to the other option's text, two letters, part of a text."""
     with pytest.raises(Unreadable):
         read_choice(CHOICE, text)
 

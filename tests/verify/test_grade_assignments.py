@@ -39,7 +39,7 @@ ALL = pytest.mark.parametrize("assignment", assignments().values(), ids=list(ass
 
 
 def write(folder: Path, text: str, name: str = "ana.ipynb") -> Path:
-    """A file of a folder."""
+    """Write a file to a folder."""
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
@@ -92,7 +92,7 @@ def test_the_claims_exist(assignment: Assignment) -> None:
 
 @ALL
 def test_an_assignment_is_with_its_paper(assignment: Assignment) -> None:
-    """It lives in the folder of the paper of its first claim."""
+    """An assignment is in the folder of the paper of its first claim."""
     home = papers()[find(assignment.claims[0]).source].part("assignments")
     assert home is not None
     assert assignment in home.ASSIGNMENTS
@@ -191,7 +191,7 @@ def test_each_kind_of_question_has_its_rule(kind: type[Question], words: str) ->
 
 
 def questions_of(kind: type[Question]) -> list[Question]:
-    """All questions of a kind, of one copy."""
+    """Return all questions of a kind of one copy."""
     return [q for assignment in assignments().values() for q in assignment.copy("ana").questions if isinstance(q, kind)]
 
 
@@ -268,13 +268,13 @@ def test_a_copied_file_is_told() -> None:
     ],
 )
 def test_cells_that_name_the_grader(source: str, expected: bool) -> None:
-    """Only where points are counted may the grader be named."""
+    """Only cells that count points may name the grader."""
     assert names_the_grader(source) is expected
 
 
 @pytest.mark.parametrize("student", ["", "a/b", "..\\x", " a", "a\nb", "..", "a" * 200, "<b>"])
 def test_ids_name_files(student: str) -> None:
-    """An id that could not name a file is refused."""
+    """An id that cannot name a file is refused."""
     with pytest.raises(InputError, match="student"):
         find_assignment("polarization").copy(student)
 
@@ -287,7 +287,7 @@ _COMMANDS = set(
         "right sigma sqrt sum tau text theta to underbrace varphi widetilde zeta",
     )
 )
-"""The LaTeX commands of all assignments."""
+"""LaTeX commands of all assignments."""
 
 
 @ALL
@@ -301,7 +301,7 @@ def test_symbols_do_not_run_into_commands(assignment: Assignment) -> None:
 
 
 def test_conditions_of_a_bound_are_printed() -> None:
-    """In the symbols of the copy, so that a student knows for which step sizes the bound has to hold."""
+    """Conditions of a bound are printed in the symbols of the copy."""
     copy = assignments()["drift-recursion"].copy("ana")
     asked = [question for question in copy.questions if isinstance(question, BoundQuestion)]
     assert asked

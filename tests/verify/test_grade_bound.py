@@ -75,7 +75,7 @@ def test_a_claim_with_more_assumptions_proves_nothing() -> None:
 
 
 def test_only_claims_that_ask_for_no_more_prove_an_answer() -> None:
-    """Whatever runs would say: the guard of the proof stands alone."""
+    """Only a claim with no more assumptions proves an answer, even if no run is tried."""
     quiet = find("renard2022:lemma-2.3.quiet")
     assert quiet in sharper_claims(DRIFT)
     assert [known.id for known in _list_proved_bounds(DRIFT) if set(known.assumptions) > set(DRIFT.assumptions)] == []
@@ -127,7 +127,7 @@ NOISY_DRIFT, HETEROGENEOUS_DRIFT = 4 * L * tau * eta**2 * sigma**2, 18 * L * tau
     ],
 )
 def test_a_lost_power_in_the_drift_is_refuted(answer: sp.Expr) -> None:
-    """The battery itself refutes a wrong power of a symbol, without a search."""
+    """The stored runs refute a wrong power of a symbol, without a search."""
     assert grade_bound(DRIFT, answer, budget=0).standing == "refuted"
 
 
@@ -144,7 +144,7 @@ def test_a_lost_power_in_the_drift_is_refuted(answer: sp.Expr) -> None:
     ],
 )
 def test_a_lost_power_in_the_theorem_is_refuted(answer: sp.Expr) -> None:
-    """So it does for a bound with four terms, each of which loses a factor or is lost."""
+    """The stored runs refute a bound with four terms if a term loses a factor or is lost."""
     assert grade_bound(THEOREM, answer, budget=0).standing == "refuted"
 
 
@@ -195,7 +195,7 @@ def test_a_bound_that_gets_arbitrarily_loose(claim: Claim, answer: sp.Expr, chan
     ],
 )
 def test_the_excess_where_it_is_bounded(claim: Claim, answer: sp.Expr, excess: sp.Expr) -> None:
-    """It is that of the term with the largest one, which decides alone somewhere."""
+    """The excess is that of the term with the largest one, since this term can dominate the bound."""
     found = measure_looseness(claim, answer)
     assert found is not None
     assert found.excess == pytest.approx(float(excess), rel=1e-3)
@@ -204,7 +204,7 @@ def test_the_excess_where_it_is_bounded(claim: Claim, answer: sp.Expr, excess: s
 
 @pytest.mark.long
 def test_the_looseness_of_chosen_symbols_only() -> None:
-    """If a symbol stands for a quantity that follows from others, runs alone decide."""
+    """Runs alone decide if a symbol stands for a quantity that follows from others."""
     progress = find("renard2022:lemma-2.2.fixed")
     assert measure_looseness(progress, progress.relations[0].right) is None
     noise = eta * sigma**2

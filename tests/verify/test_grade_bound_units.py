@@ -28,7 +28,7 @@ PRINTED = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
 
 
 def test_units() -> None:
-    """A sum of terms with different units is found, one with lost numbers or counts is not."""
+    """A sum of terms with different units is found; a sum with lost numbers or counts is not."""
     assert has_units_of(PRINTED / M, PRINTED, DRIFT) is True
     assert has_units_of(PRINTED + eta * zeta, PRINTED, DRIFT) is False
     assert has_units_of(sp.Symbol("n", positive=True) * PRINTED, PRINTED, DRIFT) is None
@@ -43,7 +43,7 @@ def test_units_where_a_base_is_negative() -> None:
 
 @pytest.mark.long
 def test_answers_with_exponentials() -> None:
-    """They are tried as others are: enclosures decide in exact arithmetic."""
+    """Answers with exponentials are tried like others, and enclosures decide in exact arithmetic."""
     assert grade_bound(DRIFT, sp.exp(eta * L) * PRINTED, budget=0).standing == "not refuted"
     refuted = grade_bound(DRIFT, sp.exp(-50 * tau) * PRINTED)
     assert refuted.standing == "refuted"
@@ -69,12 +69,12 @@ LONG = (eta + 1) ** 5 * (tau + 2 * sigma) ** 5
     ],
 )
 def test_equality(left: sp.Expr, right: sp.Expr, expected: bool) -> None:
-    """Equality is of the numbers, not of the form."""
+    """Two bounds are equal if their numbers are, in whatever form they are written."""
     assert are_equal(left, right) is expected
 
 
 def test_the_rule() -> None:
-    """More points for an answer that is valid than for one that is not, and for a tight one than for a loose one."""
+    """A valid answer has more points than an invalid one, and a tight answer more than a loose one."""
     shares = [
         compute_share("equal", 1, True),
         compute_share("proved", 2, True),
@@ -143,7 +143,7 @@ def test_units_come_from_runs(quantity: RunQuantity, units: tuple[int, int]) -> 
 
 
 def test_a_square_in_place_of_a_length_has_other_units() -> None:
-    """Also where the claim is about the optimum's own dissimilarity."""
+    """A square in place of a length has other units, also for claims about the optimum's own dissimilarity."""
     mu = sp.Symbol("mu", positive=True)
     where = {eta: q.local_step_size, tau: q.local_steps, L: q.smoothness, mu: q.strong_convexity}
     claim = Claim(
@@ -169,7 +169,7 @@ def test_a_bound_that_gets_loose_where_steps_shrink_as_fast_as_two_counts_grow()
 
 
 def test_a_violation_is_clear_where_floats_see_one() -> None:
-    """Neither an equation that holds is one, which has no ratio, nor a claim that says nothing of the run."""
+    """An equation that holds is no clear violation, and neither is a claim that is not applicable."""
     rounds = q.rounds.symbol
     run = {
         "problem": {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]},

@@ -39,7 +39,7 @@ eta, tau = sp.symbols("eta tau", positive=True)
 def test_excesses_in_words(
     excess: float | None, share: float, growth: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The condition of full marks stands where they are not reached."""
+    """An answer without full marks shows the condition for full marks."""
     monkeypatch.setattr(bound_question, "_changes", lambda *_: "changes")
     found: Any = SimpleNamespace(excess=excess, share=share, growth=growth)
     said = bound_question._looseness(found, {})
@@ -48,7 +48,7 @@ def test_excesses_in_words(
 
 
 def test_the_text_below_a_heading(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ends at the next heading of any question, whatever their order; lines of the handout are left out."""
+    """The text ends at the next heading of any question, in any order; lines of the handout are left out."""
     monkeypatch.setattr(written_text, "comment_heading", lambda question: f"# --- {question}")
     lines = ["# intro", "# --- b", "# first", "#  second", "given", "# --- a", "third", "", "# --- c", "fourth"]
 
@@ -64,7 +64,7 @@ def test_the_text_below_a_heading(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_points_at_which_formulas_are_compared() -> None:
-    """Whole numbers that follow each other, then their inverses."""
+    """Formulas are compared at consecutive whole numbers, then at the inverses of these."""
     points = list(expression_question._points([eta, tau]))
     assert points == [
         *({eta: sp.Integer(n), tau: sp.Integer(n + 1)} for n in (2, 3, 5)),
@@ -91,7 +91,7 @@ def test_the_first_point_at_which_a_formula_differs(answer: sp.Expr, values: str
 
 
 def test_formulas_that_differ_where_the_solution_is_not_positive() -> None:
-    """Are shown there if nowhere else; and without numbers where no point shows it."""
+    """A negative point is shown if no other point differs, and no numbers are shown if no point differs."""
     question: Any = SimpleNamespace(solution=-eta, names={"eta": eta})
     assert "for eta = 2 your formula gives 1, and it should be -2" in expression_question._difference(
         question, sp.S.One
@@ -102,7 +102,7 @@ def test_formulas_that_differ_where_the_solution_is_not_positive() -> None:
 
 
 def test_the_larger_of_two_excesses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over values of symbols, and over runs; growth without an end is said alone."""
+    """The larger of two excesses counts, over values of symbols and over runs; unbounded growth is shown alone."""
     reference = Claim(id="t:reference", lhs=q.final_suboptimality, rhs=eta, where={eta: q.local_step_size})
     asked: list[Any] = []
     for over_values, over_runs, excess, growth in (
@@ -135,7 +135,9 @@ def test_the_larger_of_two_excesses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_violations_are_confirmed_from_the_lightest_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most so many; one that exact arithmetic leaves open or finds to hold confirms nothing."""
+    """Violations are confirmed from the lightest on, up to a number; a run without an exact violation does not
+    count.
+    """
     tried: list[int] = []
     monkeypatch.setattr(counterexample, "work_of", lambda table: table)
     monkeypatch.setattr(counterexample, "_shorten", lambda _, table: table)
@@ -176,7 +178,7 @@ def test_relations_are_written_where_all_symbols_are_quantities() -> None:
 
 
 def test_errors_in_formulas_quote_what_stands_before() -> None:
-    """The last characters of it, and the token that was not expected."""
+    """The message quotes the characters before the error, and the token that was not expected."""
     tokens = [f"x{place}" for place in range(40)]
     for at, behind in ((0, "at the beginning"), (2, "behind `x0 x1`")):
         reader: Any = SimpleNamespace(_tokens=tokens, _at=at, _next=tokens[at])
@@ -192,7 +194,9 @@ def test_errors_in_formulas_quote_what_stands_before() -> None:
 
 
 def test_steps_of_a_submission_are_announced_and_reported() -> None:
-    """Each before and after it is executed, but for those that are skipped; an error costs its own step only."""
+    """Each step is reported before and after its execution, unless it is skipped; an error affects its own step
+    only.
+    """
     reported: list[Any] = []
 
     def report(step: int, values: Any = None, error: str = "") -> None:
@@ -210,7 +214,7 @@ def test_steps_of_a_submission_are_announced_and_reported() -> None:
 
 
 def test_records_are_written_in_full() -> None:
-    """However little the system takes at once; a line of its own behind what was begun."""
+    """Records are written completely by partial writes, on a new line after a partial record."""
     taken: list[bytes] = []
 
     def write(descriptor: int, line: bytes) -> int:

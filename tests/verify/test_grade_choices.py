@@ -26,7 +26,9 @@ x, y = sp.symbols("x y", positive=True)
 
 
 def test_blanks_and_digits_in_latex() -> None:
-    """A blank between numbers is refused, and one behind a fraction ends what is below; TeX takes single digits."""
+    """A blank between numbers is refused, and a blank after a fraction ends its denominator; TeX takes single
+    digits.
+    """
     names = {"x": x, "y": y}
     assert read_latex("x 2", names) == 2 * x
     assert read_latex("x^2/2 y", names) == x**2 * y / 2
@@ -41,7 +43,7 @@ def test_blanks_and_digits_in_latex() -> None:
 
 
 def test_columns_of_a_roster() -> None:
-    """The first of those that may name a student in which every cell does; the first column without a head."""
+    """The first column that names a student in every cell is taken, or else the first column without a head."""
     head = (1, [_COLUMNS[0].upper(), _COLUMNS[1].replace("_", " ")])
     for first, second, place in (("Ada L.!", "ada", 1), ("ada", "a b!", 0), ("ada", "eve", 0), ("a b!", "c d!", 0)):
         rows: Any = [head, (2, [first, second]), (3, ["bob", "bob"])]
@@ -51,7 +53,7 @@ def test_columns_of_a_roster() -> None:
 
 
 def test_ratios_of_a_battery(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The largest finite one of runs on which the answer holds; on exact runs alone the largest of all."""
+    """The ratio is the largest finite one of runs on which the answer holds, and is confirmed if infinite."""
     answers = {
         "exact": [CheckResult(True, holds=True, ratio=0.25), CheckResult(True, holds=True, ratio=0.5)],
         "short": [CheckResult(True, holds=True, ratio=0.75), CheckResult(True, holds=True)],
@@ -88,7 +90,7 @@ def test_so_many_runs_of_each_kind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_part_that_was_begun_first_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And left out when the others are executed again."""
+    """The part that began first is stopped, and left out when the others are executed again."""
     records = iter([({0, 1, 2}, {0: (("a",), "")}), ({0, 2}, {0: (("a",), ""), 2: (("c",), "")})])
     skipped: list[Any] = []
 
@@ -104,7 +106,7 @@ def test_the_part_that_was_begun_first_is_stopped(monkeypatch: pytest.MonkeyPatc
 
 
 def test_editions_of_files(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text of a file of Python; a folder, another file or none have no edition."""
+    """The edition of a Python file is its text; a folder, another file or a missing file has none."""
     monkeypatch.chdir(tmp_path)
     for name in ("own.py", "lecture"):
         (tmp_path / name).write_text("text")
@@ -113,7 +115,7 @@ def test_editions_of_files(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_line_of_an_answer_that_is_no_python() -> None:
-    """The one with the error, of several."""
+    """The line with the error is shown if an answer has several lines."""
     with pytest.raises(Unreadable, match=r"at `\$ 3`, character 3"):
         read_python("2 $ 3\n+ 4444", {})
     with pytest.raises(Unreadable, match=r"at `\$ 5\)`, character 4"):

@@ -1,4 +1,4 @@
-"""Hostile code: nothing outside the sandbox is read, written, changed or reached, and nothing outlives it."""
+"""Hostile code reads, writes, changes and reaches nothing outside the sandbox, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CALLS = {
 
 @pytest.fixture(scope="module")
 def launch() -> Launch:
-    """The sandbox, where the machine can have one."""
+    """Return the sandbox, on machines that support it."""
     return require_sandbox()
 
 
@@ -56,7 +56,7 @@ class Victims:
     listeners: list[socket.socket]
 
     def state(self) -> list[Any]:
-        """All that no attack may change."""
+        """Return everything that an attack must not change."""
         about = [self.file, Path(os.devnull), Path(confinement.__file__), *confinement._THEORY.glob("*.py")]
         files = [(p.stat().st_mode, p.stat().st_mtime, p.stat().st_nlink, p.stat().st_size) for p in about]
         ids = (self.process.pid, os.getpid())
@@ -80,7 +80,7 @@ class Victims:
 
 @pytest.fixture
 def victims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Victims]:
-    """A file, a process, and listening sockets of the grader."""
+    """Create a file, a process, and listening sockets of the grader."""
     monkeypatch.setenv("GRADER_SECRET", SECRET)
     file = tmp_path / "secret.txt"
     file.write_text(SECRET)
@@ -143,7 +143,7 @@ def test_no_guard_in_python_can_be_replaced(launch: Launch, victims: Victims, na
 
 
 def test_the_frames_are_replaced() -> None:
-    """The code of the test before does what it says, where something is to be replaced."""
+    """The attack of the test before does replace the frames if they can be replaced."""
     space: dict[str, Any] = {"__name__": "__main__"}
     exec("class Guard:\n    def __call__(self):\n        return 1\nguard = Guard()\n" + FRAMES, space)
     assert space["guard"]() is None
@@ -177,7 +177,7 @@ def test_output_is_bounded(launch: Launch) -> None:
 
 
 def test_only_temporary_files_can_be_written(launch: Launch) -> None:
-    """Every other folder refuses them."""
+    """Only temporary files can be written: every other folder refuses writes."""
     code = (
         "import fedtheory, os, sympy\na = []\n"
         "places = [os.path.dirname(module.__file__) for module in (fedtheory, os, sympy)]\n"
@@ -188,7 +188,7 @@ def test_only_temporary_files_can_be_written(launch: Launch) -> None:
 
 
 def processes_with(mark: str) -> list[str]:
-    """The processes of the machine whose command line has a mark."""
+    """Return the processes of the machine whose command line contains a mark."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -200,7 +200,7 @@ def processes_with(mark: str) -> list[str]:
 
 
 def wait_for(mark: str, count: int) -> list[str]:
-    """The processes with a mark, as soon as there are as many as expected, or after a long time."""
+    """Return the processes with a mark, as soon as there are as many as expected, or after a long time."""
     for _ in range(600):
         found = processes_with(mark)
         if (len(found) > 0) is (count > 0):
@@ -216,7 +216,7 @@ SLEEPING += "\nprint('sleeps', flush=True)\ntime.sleep(300)  # "
 
 
 def test_the_whole_sandbox_ends_with_its_process(launch: Launch) -> None:
-    """Ended from outside, it leaves nothing behind, whatever signals it ignores."""
+    """A sandbox that is ended from outside leaves no process behind, whatever signals its code ignores."""
     mark = str(uuid4())
     with launch(SLEEPING + mark, USUAL) as process:
         assert process.stdout is not None
@@ -228,7 +228,7 @@ def test_the_whole_sandbox_ends_with_its_process(launch: Launch) -> None:
 
 @pytest.mark.long
 def test_the_sandbox_ends_with_the_grader(launch: Launch) -> None:
-    """A grader that is killed takes it with it."""
+    """A grader that is killed ends its sandbox."""
     assert launch is launch_confined
     mark = str(uuid4())
     program = f"""
@@ -248,7 +248,7 @@ process.wait()
 
 @pytest.mark.long
 def test_code_that_waits_is_ended(launch: Launch) -> None:
-    """Nothing of it is left when its time is over."""
+    """No process of the code is left when its time is over."""
     found = run_code(["a = 1", "import time; time.sleep(300)"], ["a"], {}, launch, Limits(waiting=3))
     assert found.values == {"a": "1"}
     assert "seconds of waiting" in found.troubles[0]
@@ -312,7 +312,7 @@ def test_what_is_not_there_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 @pytest.mark.parametrize("fails", [None, "seccomp_rule_add", "seccomp_export_bpf"])
 def test_a_filter_that_cannot_be_made_is_an_error(fails: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that the library knows and does not filter, or a filter that it does not write."""
+    """A call that the library knows and does not filter is an error, and so is a filter that it does not write."""
 
     class Function:
         def __init__(self, name: str) -> None:

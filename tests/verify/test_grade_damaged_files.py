@@ -24,7 +24,7 @@ Cells = list[dict[str, Any]]
 
 
 def notebook() -> dict[str, Any]:
-    """The notebook with all solutions."""
+    """Return the notebook with all solutions."""
     return n.instructor_notebook(DRIFT, DRIFT.copy("ana"))
 
 
@@ -69,7 +69,7 @@ def test_a_damaged_file_has_its_other_answers(content: bytes, tmp_path: Path) ->
     ],
 )
 def test_a_file_without_answers_says_what_it_is(name: str, content: bytes, reason: str, tmp_path: Path) -> None:
-    """Not that a line is missing in it."""
+    """A file without answers is described as such, and no missing line is reported."""
     (tmp_path / name).write_bytes(content)
     assert f"the file cannot be read: {reason}" in str(read_submission(tmp_path / name, "ana").trouble)
 
@@ -151,7 +151,7 @@ def test_a_damaged_notebook_has_its_answers(damage: Callable[[dict[str, Any]], N
 
 
 def test_signs_are_repaired_only_where_it_helps() -> None:
-    """A text with quotes of its own stays unchanged."""
+    """Signs in a text that has quotes of its own are not repaired."""
     assert repair_signs("x = “1”") == 'x = "1"'
     assert repair_signs("x = −3") == "x = -3"
     for code in ("x = 'a “word”'", "x = “1", "x = 1"):
@@ -159,7 +159,7 @@ def test_signs_are_repaired_only_where_it_helps() -> None:
 
 
 def test_a_huge_statement_is_named_by_its_answer() -> None:
-    """So that the feedback of its question says why it has no points."""
+    """A huge statement is named by its answer, so that the feedback says why its question has no points."""
     assert leave_out_if_huge("x = 1\n") == "x = 1\n"
     assert leave_out_if_huge(f"last = '{'1' * 50_000}'") == "last = <more than 50,000 characters of code>\n"
     assert leave_out_if_huge(f"# mine\ndef f(x):\n{'    1' * 20_000}") == "f = <more than 50,000 characters of code>\n"
@@ -167,6 +167,6 @@ def test_a_huge_statement_is_named_by_its_answer() -> None:
 
 
 def test_the_tenth_error_does_not_end_the_file() -> None:
-    """The rest is cut at the lines that may begin a statement."""
+    """After ten errors the rest of a file is cut at the lines that may begin a statement."""
     units = split_code("x = (\n" * 15 + "last = 1\n")
     assert literal_answers(units) == {"last": "1"}

@@ -107,7 +107,7 @@ def test_corners_of_causes() -> None:
 
 
 def test_a_quota_of_each_kind() -> None:
-    """In their order, at most so many; runs of one round and of several are of two kinds."""
+    """Each kind of run has a quota; runs of one round and of several rounds are two kinds."""
     runs = [parse_run(_algorithm(rounds=rounds), RATIONAL) for rounds in (2, 3, 1, 4, 5, 1)]
     assert list(_quota(runs, 2)) == [runs[0], runs[1], runs[2], runs[5]]
 

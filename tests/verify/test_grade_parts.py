@@ -185,7 +185,7 @@ def test_rungs_that_can_be_computed() -> None:
 
 
 def test_divisions_by_zero_are_told() -> None:
-    """Also by what cancels to zero; a power of zero needs a positive exponent."""
+    """Divisions by zero are reported, also by what cancels to zero; a power of zero needs a positive exponent."""
     build = Guarded({"x": x})
     assert build.quotient(x, y) == x / y
     for read in (
@@ -230,7 +230,7 @@ def test_exponents_of_answers() -> None:
 
 
 def test_numbers_of_functions() -> None:
-    """Up to the rounding of floats, in parts of the expected one."""
+    """Numbers of functions agree up to the rounding of floats, relative to the expected number."""
     cases = [
         ("0.5", "1/2", True),
         ("1/2", "1/2", True),

@@ -176,7 +176,7 @@ def test_trials_of_a_claim_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_without_what_a_quantity_needs_is_not_applicable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as a second client; other errors are not hidden."""
+    """A run that lacks, for example, a second client is not applicable; other errors are raised."""
 
     def check(_claim: Any, run: Any) -> Any:
         raise run
@@ -218,7 +218,7 @@ def test_orderings_of_quantities_bound_their_values() -> None:
 
 
 def test_numbers_agree_relative_to_their_size() -> None:
-    """Up to the last digits, large and small; a number without a value agrees with another one alone."""
+    """Numbers agree up to the last digits, large and small; two numbers without a value agree."""
     x = sp.Symbol("x", positive=True)
     at = {x: sp.Rational(3)}
     large, small = sp.Integer(10) ** 60 * x, sp.Rational(1, 10**60) * x

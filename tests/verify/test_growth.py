@@ -91,7 +91,7 @@ def _unlike_clients() -> Run:
 def test_stationary_errors_are_series_in_the_step_size(
     measured: q.RunQuantity, order: sp.Expr, run: Run, power: int, coefficient: fmpq
 ) -> None:
-    """Their first coefficient decides: the squared bias of local steps, or the noise of variance 1, by hand."""
+    """The first coefficient of the series decides: the squared bias of local steps, or the noise of variance 1."""
     found = _growth(measured, order, eta, run)
     assert found == Growth(eta, sp.S.Zero, Fraction(power), coefficient, exceeds=order != eta**power)
 
@@ -135,7 +135,7 @@ def test_a_difference_from_the_limit() -> None:
 
 
 def test_what_is_left_to_the_ladders() -> None:
-    """Step sizes that depend on the variable, stated constants, floats, more clients, exponentials."""
+    """Variable-dependent step sizes, stated constants, floats, more clients and exponentials have no exact limit."""
     run = _run(noise=1)
     assert _growth(q.average_suboptimality, 1 / T, T, run, step_size=1 / sp.sqrt(T)) is None
     assert _growth(q.average_suboptimality, 1 / T, T, run, constant=sp.S.One) is None

@@ -111,7 +111,7 @@ def test_every_level_is_a_run(name: str) -> None:
     ids=["linear", "squared", "of two constants"],
 )
 def test_the_edge_is_the_largest_step_size(condition: sp.Expr, largest: float) -> None:
-    """For a curvature of 1, by straight lines on logarithmic scales."""
+    """The edge of a condition is the largest step size that it allows, for a curvature of 1."""
     claim = contraction(1 - eta * mu, condition)
     table = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
     run = parse_run(

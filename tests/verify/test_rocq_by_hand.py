@@ -185,7 +185,7 @@ def test_denominators_with_averages_are_positive() -> None:
 
 
 def test_sums_over_rounds_telescope() -> None:
-    """From the gap at the start to that at the end, or the progress of all rounds; the rest is there in each round."""
+    """Sums over rounds telescope from the gap at the start to the gap at the end, or to the progress of all rounds."""
     names = ("start", "end", "next", "last", "first", "T", "progress", "rest")
     start, end, following, last, first, rounds, progress, rest = sp.symbols(" ".join(names), positive=True)
     symbols = {

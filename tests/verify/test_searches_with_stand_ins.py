@@ -37,7 +37,7 @@ def _found(holds: bool | None = True, own: float = 0.5, **more: Any) -> Any:
 
 @pytest.fixture
 def state(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A search over tables that say what they are."""
+    """Return a search over tables that describe themselves."""
     monkeypatch.setattr(search_state, "features", lambda table: table.get("features", set()))
     monkeypatch.setattr(search_state, "score", lambda found, *_: found.score)
     monkeypatch.setattr(search_state, "is_lively", lambda table: table.get("lively", True))
@@ -63,7 +63,7 @@ def test_violations_with_a_margin(table: Any, *, clear: bool, state: Any) -> Non
 
 
 def test_violations_that_no_exact_check_decides(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are too long, that no file holds, or that rationals leave open; one that fails ends the search."""
+    """Runs that are too long, refused or undecided in rationals are counted; a violation ends the search."""
     written: dict[str, Any] = {"found": _found(None)}
 
     def write(table: Any) -> Any:
@@ -87,7 +87,7 @@ def test_violations_that_no_exact_check_decides(state: Any, monkeypatch: pytest.
 
 
 def test_arithmetic_of_a_search(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rates in floats; short runs in what is quick nearby, and in that of the reach elsewhere."""
+    """Short runs are checked in rationals; runs of a far search, and rates, are checked in floats."""
     monkeypatch.setattr(search_state, "quick", lambda _: RATIONAL)
     assert state._arithmetic({}) is RATIONAL
     state.reach = search_state.FAR
@@ -123,7 +123,7 @@ def test_a_better_run_in_floats_is_repeated_exactly(state: Any) -> None:
 
 
 def test_scores_of_rates_and_of_what_does_not_apply() -> None:
-    """The logarithm of the largest constant of a rate; none where nothing applies."""
+    """The score of a rate is the logarithm of its largest constant; runs to which it does not apply have none."""
 
     def found(**given: Any) -> Any:
         return SimpleNamespace(**{"applicable": True, "rate": None, "comparisons": (), **given})
@@ -155,7 +155,7 @@ def test_local_steps_of_generated_runs(
 
 
 def test_step_sizes_of_generated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that a claim states; else a factor, within the conditions, once in eight times at their edge."""
+    """Step sizes are those that a claim states, or else a factor within the conditions, sometimes at their edge."""
     moves: list[Any] = []
     monkeypatch.setattr(generation, "with_stated_sizes", lambda *_: "stated")
     monkeypatch.setattr(generation, "stated_by", lambda _: [True])
@@ -199,7 +199,7 @@ def test_weights_of_as_many_clients_are_kept(weights: int, *, kept: bool) -> Non
 
 
 def test_proportions_at_the_end_of_a_ray() -> None:
-    """Terms over the smaller side, in powers of two; a term that vanishes has its own mark."""
+    """Proportions are the terms over the smaller side, in powers of two; a term that vanishes has its own mark."""
     reading = SimpleNamespace(
         terms=np.array([3.0, NOTHING_THERE]), smaller=1.0, conditions=np.array([-2.0]), lead=lambda burdens: burdens + 7
     )
@@ -229,7 +229,7 @@ def test_arithmetic_that_decides(exact: float, enclosed: Any, decides: Any, monk
 
 
 def test_step_sizes_that_conditions_allow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No assumption fails, and no condition is known to; a run without a value is not allowed."""
+    """Step sizes are allowed if no assumption and no condition fails; a run without a value is not allowed."""
     compared: list[Any] = []
     failing: list[Any] = []
     monkeypatch.setattr(edge, "premises", lambda _: [])

@@ -113,7 +113,7 @@ def test_quantified_symbols_stay_where_the_claim_fails() -> None:
 
 
 def test_when_the_run_does_not_matter() -> None:
-    """For free vectors without a quantity, an objective, an assumption or a condition; else it does."""
+    """The run does not matter for free vectors without a quantity, an objective, an assumption or a condition."""
     assert has_only_free_vectors(YOUNG)
     assert not has_only_free_vectors(SMOOTH)
     assert not has_only_free_vectors(replace(YOUNG, rhs=M * norm_sq(x)))

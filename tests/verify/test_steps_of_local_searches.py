@@ -89,7 +89,7 @@ def test_factors_after_one_that_fails_are_not_tried(monkeypatch: pytest.MonkeyPa
 def test_runs_of_families_that_a_search_begins_with(
     applies: bool, fits: bool, near: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To which the claim applies, within the setting and the reach."""
+    """A search begins with runs of families to which the claim applies, within the setting and the reach."""
     found: Any = SimpleNamespace(applicable=applies)
     monkeypatch.setattr(search_state, "check_decided", lambda *_: found)
     monkeypatch.setattr(search_state, "working_table", lambda run: {"run": run})
@@ -324,7 +324,7 @@ def test_points_ahead_are_tried_once_each(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_steps_shrink_where_conditions_ask_for_it() -> None:
-    """By 2, by 4 and by 16 in all; the first run that is allowed is taken."""
+    """Steps shrink by 2, by 4 and by 16 in all, and the first allowed run is taken."""
     ray = _ray(SimpleNamespace(allows=lambda reading: reading.smaller == 1.0))
     for allowed, expected in (({}, {}), (-1, -1), (-2, -2), (-4, -4), (-3, None)):
         wanted: dict[str, Any] = {} if allowed == {} else {"local step size": allowed}
@@ -364,7 +364,7 @@ def test_no_processes_are_refused() -> None:
 
 
 def test_runs_that_rays_may_not_reach_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor those with features that the setting lacks, or without readings of all terms; what may violate is tried."""
+    """Runs with features outside the setting, or without readings of all terms, are not read either."""
     monkeypatch.setattr(rays, "features", lambda _: {"noise"})
     for far, setting, smaller, terms, allowed, expected in (
         (True, {"noise"}, 0.0, 1, True, (False, False)),

@@ -49,7 +49,7 @@ def test_blocks_and_statements() -> None:
 
 
 def test_lines_that_python_does_not_know_are_left_out() -> None:
-    """Such lines of code cells outside the handout; a markdown cell with a name is an answer."""
+    """Lines of code cells that Python cannot parse are left out; a markdown cell with a name is an answer."""
 
     def cell(kind: str, source: str, **marks: Any) -> dict[str, Any]:
         return {"cell_type": kind, "source": source, "metadata": {"nbgrader": marks}}

@@ -26,7 +26,7 @@ THEOREM = "renard2022:thm-2.1"
 
 
 def design(text: str) -> Design:
-    """The design of the tables of a sweep."""
+    """Return the design of the tables of a sweep."""
     tables = tomllib.loads(BASE + text)
     base = {name: tables[name] for name in ("problem", "algorithm")}
     return read_design(base, tables.get("grid", {}), tables.get("random", {}))
@@ -54,7 +54,7 @@ def test_every_point_of_the_grid_has_the_same_draws() -> None:
 
 
 def test_draws_follow_their_laws() -> None:
-    """Ends, types and evenness: three thousand draws of each law."""
+    """Three thousand draws of each law have the expected ends, types and distribution."""
     plan = design(
         """[random]
         count = 3000
@@ -80,7 +80,7 @@ def test_draws_follow_their_laws() -> None:
 
 
 def test_spaced_numbers_reach_both_ends() -> None:
-    """Evenly, or evenly on a log scale, with six digits."""
+    """Spaced numbers are even, or even on a log scale, with six digits."""
     spaced = design("[grid]\nproblem.noise = {from = 0, to = 1, count = 5}").axes[0].values
     assert spaced == (0, 0.25, 0.5, 0.75, 1)
     logarithmic = design('[grid]\nproblem.noise = {from = "1/3", to = 30, count = 3, spacing = "log"}').axes[0].values
@@ -135,7 +135,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_named_before_the_first_run(mistake: str, tmp_path: Path) -> None:
-    """File, key, and what was expected."""
+    """A mistake is reported with the file, the key, and what was expected."""
     text = MISTAKES[mistake]
     top = "" if text.startswith("[") else text
     claims = "" if "claims" in top else f'claims = ["{THEOREM}"]'
@@ -237,7 +237,7 @@ def test_an_unexpected_failure_costs_its_own_row_only(tmp_path: Path) -> None:
 
 
 def test_columns_have_the_types_of_their_values(tmp_path: Path) -> None:
-    """Whole numbers, numbers, words and lists; rational strings are numbers, exact ones in rationals."""
+    """Columns are whole numbers, numbers, words or lists; rational strings count as numbers, exact in rationals."""
     text = f"""claims = "{THEOREM}"\n{BASE}
     [grid]
     algorithm.local_steps = [1]
@@ -258,7 +258,7 @@ GRID_OF_STEPS = '[grid]\nalgorithm.local_step_size = ["1/20", "1/2", 500]\nalgor
 
 @pytest.mark.parametrize("claims", ["", f'claims = ["{THEOREM}"]\n'], ids=["without-claims", "with-claims"])
 def test_errors_are_recorded(claims: str, tmp_path: Path) -> None:
-    """Each run has the exact value of the quantity; null where it diverges. Claims may be there as well."""
+    """Each run has the exact value of the quantity, or null if it diverges, next to the results of claims."""
     text = f'{claims}errors = ["final_suboptimality", "initial_distance"]\n{BASE}{GRID_OF_STEPS}'
     rows = swept(tmp_path, text)
     assert [row["row"] for row in rows] == list(range(6))
@@ -286,7 +286,7 @@ def test_errors_are_recorded(claims: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["huber", "softplus", "logistic"])
 @pytest.mark.parametrize("batch", ["", "batch = 1\n"], ids=["full", "batches"])
 def test_averages_over_replicas_have_a_margin(kind: str, batch: str, tmp_path: Path) -> None:
-    """It is half of the interval that a simulation reports; nothing random has none."""
+    """The margin is half of the interval that a simulation reports; averages without randomness have none."""
     (tmp_path / "mine.csv").write_text("a,y,client\n1,1,u\n2,0,u\n1,0,v\n3,1,v\n")
     base = f'[problem]\nkind = "{kind}"\ndata = "mine.csv"\nridge = 0.1\n{batch}[algorithm]\nrounds = 2\n'
     grid = "[grid]\nalgorithm.local_step_size = [0.01, 0.02]\n"
@@ -305,7 +305,7 @@ def test_averages_over_replicas_have_a_margin(kind: str, batch: str, tmp_path: P
 
 
 def test_data_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For all runs of a process, also where keys of the problem are swept; another sweep reads its own file again."""
+    """Data are read once for all runs of a process, also in a sweep over keys of the problem."""
     read: list[Path] = []
 
     def counted(path: Path, choice: ColumnChoice) -> DataSet:

@@ -1,4 +1,4 @@
-"""Instances that are made for a claim: of every kind that it leaves, and what few of them say."""
+"""Instances that are made for a claim cover every kind that the claim allows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORGETFUL = Claim(
     where=CURVED,
     conditions=[eta <= 1 / (4 * L), mu > 0],
 )
-"""False for clients of different curvatures, which its terms forget; few members of the families tell."""
+"""A claim that is false for clients of different curvatures, which few members of the families show."""
 ONE_STEP = Claim(
     id="mine:one-step",
     lhs=q.final_distance_sq,
@@ -36,7 +36,7 @@ ONE_STEP = Claim(
     where=CURVED,
     conditions=[eta <= 1 / L, sp.Eq(tau, 1)],
 )
-"""True: a gradient step of the mean contracts, and only its noise is added."""
+"""A true claim: a gradient step of the mean contracts, and only its noise is added."""
 
 
 def test_instances_refute_a_bound_that_forgets_differing_curvatures() -> None:
@@ -65,7 +65,7 @@ def test_the_verdict_follows_from_the_instances_that_were_made() -> None:
 
 @pytest.mark.parametrize("kind", KINDS[::5], ids=lambda kind: ", ".join(kind.words))
 def test_made_instances_are_of_their_kind(kind) -> None:
-    """Exact runs of the kind that was asked for, on which the claim applies, the same ones each time."""
+    """Made instances are exact runs of the kind that was requested, on which the claim applies, the same each time."""
     made, again = (tailor([ONE_STEP], kind, 3, bases_of(ONE_STEP)) for _ in range(2))
     assert len(made) == (0 if kind.many_steps else 3)
     assert all(outcome.applicable and outcome.exact and outcome.holds for outcome in made)
@@ -82,7 +82,7 @@ def test_an_assumption_with_a_family_of_its_own_does_not_hide_the_others() -> No
 
 
 def test_claims_share_what_is_made_for_the_first_of_them() -> None:
-    """Each has an outcome on every instance of which it speaks, with its own answer; of other runs it has none."""
+    """Each claim has an outcome on every made instance to which it applies."""
     kind = InstanceKind("one client", noisy=True, many_steps=False, at_optimum=False)
     false = replace(ONE_STEP, id="mine:too-small", rhs=D**2 / 10**6)
     elsewhere = replace(ONE_STEP, id="mine:elsewhere", conditions=[M >= 2])
@@ -192,7 +192,7 @@ def test_few_instances_support_nothing() -> None:
 
 @pytest.mark.long
 def test_claims_that_are_given_themselves() -> None:
-    """A list of claims, or one of them; anything else is answered with what is expected."""
+    """A list of claims or one claim is accepted; anything else is an error that says what is expected."""
     wrong = replace(ONE_STEP, rhs=D**2, conditions=[])
     assert [(found.target, found.verdict) for found in verify([wrong])] == [("mine:one-step", "refuted")]
     assert verify(wrong)[0].given is wrong

@@ -1,4 +1,4 @@
-"""Claims asked of many runs at once: the answers are those of one run at a time."""
+"""Claims on many runs at once have the answers of checks on one run at a time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PLACES = {
 
 @pytest.mark.parametrize(("place", "name"), [(place, name) for place, names in PLACES.items() for name in names])
 def test_answers_are_those_of_checks(place: str, name: str) -> None:
-    """In rationals to the last digit, in floats but for rounding; runs that are left out are few."""
+    """Answers agree in rationals to the last digit, in floats up to rounding; few runs are left out."""
     family = FAMILIES[name]
     made = [instance.run() for instance in family.instances[:8]]
     runs = [run.as_floats() if family.in_floats else run for run in made]
@@ -74,7 +74,7 @@ def test_answers_are_those_of_checks(place: str, name: str) -> None:
 
 
 def test_a_division_by_zero_concerns_its_run_alone() -> None:
-    """The others are answered all the same."""
+    """A division by zero concerns its own run, and the other runs are answered."""
     claim = _claim((x, "<=", x + x / y), {x: q.smoothness, y: q.noise_deviation})
     runs = [_run(1), _run(0), _run(4)]
     found = RunsTogether(runs).answers([claim])[claim]
@@ -126,7 +126,7 @@ def test_runs_of_several_shapes() -> None:
 
 
 def test_what_is_too_close_is_left_to_a_check_alone() -> None:
-    """Floats do not decide an equality; nothing is said of it here."""
+    """Floats do not decide an equality, which is left to a check of the run alone."""
     claim = _claim((x, "<=", y), {x: q.smoothness, y: q.objective_smoothness})
     runs = [_run(1, 1).as_floats(), _run(1, 2).as_floats(), _run(1, 1).as_floats()]
     assert set(RunsTogether(runs).answers([claim])[claim]) == {1}
@@ -161,7 +161,7 @@ def test_quantified_symbols_have_all_their_values_on_whole_runs() -> None:
 
 
 def test_runs_with_other_places_are_told_apart() -> None:
-    """Numbers of rounds, steps, and step sizes differ from run to run: each is asked at its own places."""
+    """Runs with different rounds, steps or step sizes are each evaluated at their own places."""
     where = {w: q.local_iterate, v: q.server_model, x: q.smoothness}
     claim = Claim(id="mine:claim", chain=(Expectation(norm_sq(w - v)), "<=", x), where=where, place="step")
     runs = [_run(1, rounds=rounds) for rounds in (1, 2, 3)]
@@ -172,7 +172,7 @@ def test_runs_with_other_places_are_told_apart() -> None:
 
 
 def test_places_are_taken_together_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts of runs say what all of them say together."""
+    """The results of parts of runs equal those of all runs together."""
     name = "small data"
     runs = [instance.run() for instance in FAMILIES[name].instances[:12]]
     claims = [claim for claim in claims_of() if name in families_for(claim) and claim.place == "step"][:6]

@@ -1,4 +1,4 @@
-"""Verdicts over families of instances: what rationals do not confirm refutes nothing, and records agree."""
+"""Verdicts over families of instances: violations need exact confirmation, and recorded verdicts are reproduced."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from verify.verdict import ClaimVerdict, verify
 
 
 def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:
-    """An outcome of floats alone is not a refutation."""
+    """A violation in floats alone is not a refutation."""
     claim = find("renard2022:lemma-2.3")
     spurious = Outcome(claim.id, Instance("small quadratics", 0), True, True, False, False, 2.0, (1, 1, 1), 0.0)
     assert verdicts._verdict(claim.id, [spurious], Decision()).verdict != "refuted"
 
 
 def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
-    """Not on a simpler one where the quantity is zero, and so of every order."""
+    """A rate is shown on an instance with a positive quantity, not on a simpler one where it is zero."""
     claim_id = "vlaski2023:claim.effective-step"
     instances = [Instance("steady sampled clients", number) for number in range(3)]
     outcomes = list(evaluated_instances._check_chunk([claim_id], instances))
@@ -64,7 +64,7 @@ def test_progress_is_told() -> None:
 
 
 def assert_recorded(verdicts_of_claims: list[ClaimVerdict]) -> None:
-    """Claims have their recorded verdicts, by a counterexample, or on as many instances as say much."""
+    """Check that claims have their recorded verdicts, by a counterexample or on enough instances."""
     for found in verdicts_of_claims:
         assert found.agrees, f"{found.claim.id}: {found.verdict}, recorded {found.claim.verdict}"
         if families_for(found.claim) and found.verdict != "refuted":
@@ -92,7 +92,7 @@ REFUTED = [claim.id for claim in claims_of() if claim.verdict == "refuted"]
 
 @pytest.mark.parametrize("claim_id", REFUTED)
 def test_what_is_recorded_as_refuted_is(claim_id: str) -> None:
-    """By its stored counterexample, whatever instances say."""
+    """The stored counterexample refutes the claim, whatever the instances show."""
     assert_recorded([verdicts._verdict(claim_id, [], decision_on(claim_id))])
 
 
@@ -108,7 +108,7 @@ def test_what_is_decided_is_tried_on_a_sample(claim_id: str) -> None:
 
 
 def test_in_full_a_proved_claim_is_tried_as_widely_as_others() -> None:
-    """On 200 instances or more, with the same verdict."""
+    """With all instances, a proved claim has at least 200 of them and the same verdict."""
     brief, full = (verify("renard2022:property-2.5", in_full=in_full)[0] for in_full in (False, True))
     assert brief.verdict == full.verdict == "proved"
     assert brief.instances < full.enough <= full.instances
@@ -123,7 +123,7 @@ def test_what_nothing_decides_is_tried_until_there_are_enough() -> None:
 
 
 def test_a_rate_climbs_few_more_ladders_than_are_enough() -> None:
-    """Ladders take several runs each: parts of families for rates are small."""
+    """Ladders take several runs each, so parts of families for rates are small."""
     found = verify("vlaski2023:thm-5.1.rate.contracts")[0]
     assert found.verdict == "asymptotic"
     assert found.enough <= found.instances < 1.5 * found.enough
@@ -138,7 +138,7 @@ def test_the_parts_of_a_family_are_all_of_it(family: str) -> None:
 
 
 def test_a_decision_that_the_sample_contradicts_is_none() -> None:
-    """A violation in the sample has the last word, whatever was recorded or proved."""
+    """A violation in the sample overrides a recorded or proved verdict."""
     claim = find("fraboni2022:eq-38")
     outcomes = try_claims([claim.id], 0)
     assert verdicts._verdict(claim.id, outcomes, Decision("proved")).verdict == "refuted"
@@ -148,7 +148,7 @@ def test_a_decision_that_the_sample_contradicts_is_none() -> None:
 def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
     monkeypatch: pytest.MonkeyPatch, in_full: bool
 ) -> None:
-    """A false user-defined claim that counts as proved is refuted by its instances."""
+    """The instances refute a false user-defined claim that counts as proved."""
     eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
     where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation}
     false = Claim(id="mine:false", lhs=q.max_drift, rhs=tau * eta**2 * (zeta**2 + sigma**2), where=where)
@@ -157,7 +157,7 @@ def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
 
 
 def test_a_stored_counterexample_that_is_none_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is checked before anything rests on it."""
+    """A stored counterexample is checked before it is used."""
     harmless = run_table(Instance("one client", 0).run())
     monkeypatch.setattr("verify.early_decisions.counterexample", lambda _claim: harmless)
     assert decision_on("renard2022:lemma-2.2").verdict is None

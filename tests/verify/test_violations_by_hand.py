@@ -21,7 +21,7 @@ from verify.falsify.regimes.violations import SETTLED, Violations, _has_zero_sid
 
 
 def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lightest of the runs that take less than four fifths of the work, or the first that is tiny."""
+    """A lighter violation is the lightest of the runs with less than four fifths of the work, or the first tiny one."""
     monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
 
     def point(work: float, score: float = 1.0, holds: bool | None = False) -> Seen:
@@ -42,7 +42,7 @@ def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_violations_are_made_lighter_while_they_are_heavy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Down to a fifth of a second, 24 times at most; with at least half of the score, of which 3/100 are enough."""
+    """Violations are made lighter down to a fifth of a second, at most 24 times, with at least half of the score."""
     monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
     least: list[float] = []
 
@@ -69,7 +69,7 @@ def test_violations_are_made_lighter_while_they_are_heavy(monkeypatch: pytest.Mo
 
 
 def test_shorter_points() -> None:
-    """Shorter horizons, then fewer clients and steps, longer ones, and curvatures that are less far apart."""
+    """Points become shorter by horizons, then by fewer clients and steps, and by curvatures that differ less."""
     found = list(confirmation._shorter({"horizon": ("L", 5), "clients": 3, "step size": -3, "conditioning": None}))
     horizons = [("L", 1), ("L", 3), ("L", 4), ("L", 2), ("L", 0), ("T", 0), ("T", 6)]
     assert [point["horizon"] for point in found[:7]] == horizons
@@ -101,7 +101,7 @@ def meeting(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_the_first_violation_of_a_kind_is_decided_at_once(meeting: Any) -> None:
-    """The others wait, those of kinds that were decided least first, among them the clear ones that take little."""
+    """The first violation of a kind is decided at once; others wait, those of the least decided kinds first."""
     met, decided = meeting
     first, again, unclear, other = _violation(0.5), _violation(0.5, work=9.0), _violation(0.1), _violation(0.5, "s")
     for one in (first, first, again, unclear, other):
@@ -180,7 +180,7 @@ def test_sides_that_are_hardly_the_wrong_way_round() -> None:
 
 
 def test_gaps_and_kinds_of_violations() -> None:
-    """In parts of the larger side, at most one and above zero; a side of zero is its own kind."""
+    """A gap is a share of the larger side, positive and at most one; a side of zero is its own kind."""
 
     def gap(sides: tuple[float, float] | None, score: float = 0.0) -> float:
         return _relative_gap(Seen({}, score, {}, False, sides))
@@ -213,7 +213,7 @@ def test_models_one_unit_in_the_last_place_apart_are_a_tie(centres: list[str], s
 
 
 def test_the_work_of_decisions_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the beginning of each to its end; the next one may take the rest, or a little at least."""
+    """The work of a decision is counted from its beginning to its end; the next one may take the rest."""
     clock = iter([5.0, 7.0, 7.5, 8.0])
     until: list[float] = []
     monkeypatch.setattr(violations, "measure_work", lambda: next(clock))

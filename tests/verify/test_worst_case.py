@@ -97,7 +97,7 @@ def test_one_local_step_of_several_clients_is_gradient_descent() -> None:
 @needs_solver
 @pytest.mark.parametrize("local_steps", [1, 2, 4])
 def test_two_clients_drift_at_most_as_far_as_lines_do(local_steps: int) -> None:
-    """tau^2 eta^2 zeta^2, which two linear functions attain: the printed factor is 18."""
+    """The drift is at most tau^2 eta^2 zeta^2, which two linear functions attain; the printed factor is 18."""
     case = only_case(DRIFT, 2, local_steps)
     assert case.worst_case == pytest.approx(local_steps**2 / 16, rel=1e-4)
     assert case.ratio == pytest.approx(1 / 18, rel=1e-4)
@@ -210,7 +210,7 @@ def test_solvers_that_fail_or_disagree_give_a_status_and_no_number(monkeypatch: 
 
 
 def test_the_bound_is_evaluated_at_the_edge_of_the_conditions() -> None:
-    """For every choice of the constants: the theorem at eta = 1/(4L), Theorem 3 of liu2022 at s = 1/(6LK)."""
+    """For every choice of the constants the bound is evaluated at the largest step size that its conditions allow."""
     stated = list(statements(THEOREM, 2, 3))
     assert [statement.step_size for statement in stated] == [1 / 4] * 3
     assert [statement.bound for statement in stated] == [2 / 3 + 162 / 16, 2 / 3, 162 / 16]
