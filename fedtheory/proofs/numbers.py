@@ -78,11 +78,9 @@ def _list_signed(kind: str) -> tuple[Quantity, ...]:
 
 
 _COUNTS, _AT_LEAST_ONE = _list_signed("counts"), _list_signed("at_least_one")
-_OF_CLIENTS_NUMBERS = frozenset((*_list_signed("positive_of_clients"), *_list_signed("nonnegative_of_clients")))
+OF_CLIENTS = frozenset((*_list_signed("positive_of_clients"), *_list_signed("nonnegative_of_clients")))
 """Numbers of which each client has its own, all non-negative."""
-_ROOTS = tuple(
-    one for one in quantities_of_runs() if one.root and one.place == "run" and one not in _OF_CLIENTS_NUMBERS
-)
+_ROOTS = tuple(one for one in quantities_of_runs() if one.root and one.place == "run" and one not in OF_CLIENTS)
 """Numbers that are square roots by their definitions."""
 NUMBERS = (*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("nonnegative"), *_ROOTS)
 """Non-negative numbers that are the same for all clients and all rounds."""
@@ -198,7 +196,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
     """Return the numbers of a claim with their signs."""
     known = select_existing_symbols(claim)
     named = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_ALL}
-    own = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_CLIENTS_NUMBERS}
+    own = {symbol: quantity for symbol, quantity in known.items() if quantity in OF_CLIENTS}
     # The index of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {s for s, quantity in {**claim.where, **claim.notation}.items() if quantity is q.local_step_index}
     counts = {symbol: 1 for symbol, quantity in (named | own).items() if quantity in _COUNTED}

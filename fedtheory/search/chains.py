@@ -24,7 +24,7 @@ from fedtheory.proofs.claim_context import with_iterations_in_powers
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.numbers import OF_CLIENTS, symbols_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows
@@ -40,7 +40,7 @@ from fedtheory.search.premises import (
     supposable,
 )
 from fedtheory.search.remainders import Goal, Remainder, goal_of, remainders, search_products, show_remainder
-from fedtheory.search.restated import AT_OPTIMUM, quantities_behind, restate
+from fedtheory.search.restated import AT_OPTIMUM, AT_OPTIMUM_SAMPLED, quantities_behind, restate
 from fedtheory.search.together import (
     find_last_errors,
     find_steps_together,
@@ -56,6 +56,8 @@ _OF_FACTS = tuple(
     one.name for one in (q.total_progress, q.initial_distance, q.final_distance_sq, q.total_descent, q.initial_gap)
 )
 """Quantities that facts relate to those of steps."""
+_NUMBERS = PARAMETERS.union(OF_CLIENTS)
+"""Numbers of a run and of its clients: a step has those that a claim names."""
 _ITERATIONS = {"iterations": "(local_steps*rounds)"}
 
 
@@ -244,10 +246,11 @@ def _steps_by(claim: Claim) -> Iterator[_Step]:
     certificate = certificate_of(claim.id)
     if certificate is None or len(_rows_of(claim)) != 1:
         return
-    names = {quantity.name: quantity in PARAMETERS for quantity in claim.notation.values()}
+    names = {quantity.name: quantity in _NUMBERS for quantity in claim.notation.values()}
     settings = [one for one in claim.assumptions if isinstance(one, Setting)]
     compares = any(name in AT_OPTIMUM for name in names)
-    points: Sequence[Mapping[str, str]] = ({}, AT_OPTIMUM) if compares else ({},)
+    at_optimum = AT_OPTIMUM_SAMPLED if a.averaged_participants in settings else AT_OPTIMUM
+    points: Sequence[Mapping[str, str]] = ({}, at_optimum) if compares else ({},)
     for words in ({**point, **counts} for point in points for counts in ({}, _ITERATIONS)):
         renamed = {words.get(name, name): is_number for name, is_number in names.items()}
         numbers = frozenset(name for name, is_number in renamed.items() if is_number and name.isidentifier())

@@ -234,7 +234,9 @@ def _symbols(polynomial: Expr, signs: SignFacts) -> list[sp.Symbol] | None:
     """Return the symbols of a polynomial and of the conditions on them; None if it has roots or symbolic powers."""
     symbols = set(polynomial.free_symbols)
     for condition in signs.conditions:
-        if is_ordering(condition) and condition.free_symbols & symbols:
+        # Conditions on numbers of single clients say nothing of numbers of the run.
+        is_shared = is_ordering(condition) and condition.free_symbols <= signs.numbers.symbols
+        if is_shared and condition.free_symbols & symbols:
             symbols |= condition.free_symbols
     ordered = sorted(symbols, key=str)
     if not polynomial.is_polynomial(*ordered) or not symbols <= signs.numbers.symbols:
@@ -266,12 +268,15 @@ def _slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[Expr,
             number = quotient(gap)
         except Rejected:
             continue
-        below = _positive(number.written(number.denominator), signs)
-        if below is None or not all(symbol.is_Symbol for symbol in number.symbols):
+        if not all(symbol.is_Symbol for symbol in number.symbols):
             continue
-        sign, _ = below
-        above = sign * number.written(number.numerator)
-        yield _Slack(_terms(above.xreplace(shift), symbols), above)
+        above = number.written(number.numerator)
+        below = _positive(number.written(number.denominator), signs)
+        # A bound such as 1/(2 l) divides by what may be zero, and 1 - 2 l eta has a sign all the same.
+        seen = (sign for sign in (1, -1) if signs.is_nonnegative(sign * above))
+        sign = next(seen, None) if below is None else below[0]
+        if sign is not None:
+            yield _Slack(_terms((sign * above).xreplace(shift), symbols), sign * above)
 
 
 Column = tuple[Powers, tuple[int, ...], Terms]

@@ -115,8 +115,10 @@ def _at_least_counts(claim: Claim) -> list[Expr]:
         if not is_ordering(condition) or not counts or counts.keys() == condition.free_symbols:
             continue
         weaker = condition.func(*(side.xreplace(counts) for side in condition.args), evaluate=False)
-        if weaker.free_symbols and weaker not in claim.conditions and follows(weaker, claim):
-            found.append(weaker)
+        # Where a bound divides by what may be zero, the bound without the denominator follows.
+        cleared = sp.Ge(sp.numer(sp.together(slack(weaker))), 0, evaluate=False)
+        new = (one for one in (weaker, cleared) if one.free_symbols and one not in claim.conditions)
+        found += [one for one in new if follows(one, claim)][:1]
     return found
 
 

@@ -62,6 +62,8 @@ AT_OPTIMUM: Mapping[str, str] = {
     "final_comparator_distance": "final_distance",
 }
 """The quantities of the optimum for those of any comparator, by their names in documents."""
+AT_OPTIMUM_SAMPLED = {**AT_OPTIMUM, "total_comparator_progress": "(initial_distance**2 - final_distance_sq)"}
+"""Those for sampled participants, where a round does not begin at the average that the last one ended at."""
 
 
 def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | None:

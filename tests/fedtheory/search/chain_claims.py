@@ -14,6 +14,7 @@ from fedtheory.language.targets import resolve
 
 NAMES = "eta tau T K M zeta sigma L D mu G Delta ell sigma_opt zeta_opt zeta_m"
 eta, tau, T, K, M, zeta, sigma, L, D, mu, G, Delta, ell, s_opt, z_opt, z_mean = sp.symbols(NAMES, positive=True)
+rho, p_max = sp.symbols("rho p_max", positive=True)
 WHERE = {
     eta: q.local_step_size,
     tau: q.local_steps,
@@ -31,6 +32,8 @@ WHERE = {
     s_opt: q.noise_at_optimum,
     z_opt: q.dissimilarity_at_optimum,
     z_mean: q.mean_dissimilarity,
+    rho: q.sampling_variance,
+    p_max: q.largest_importance,
 }
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation, a.uniform_shares)
 NOISY = (*ROUNDS, a.unbiased_bounded_variance)
@@ -57,6 +60,14 @@ _MOMENT = (a.bounded_second_moment,)
 _QUIET = (*ROUNDS, *CONVEX, a.full_gradients, *_BOUNDED)
 _AT_OPTIMUM = (*ROUNDS, *CONVEX, a.smooth_noise)
 _DRIFT = 4 * L * eta**2 * tau**2
+_SAMPLED = (a.same_local_work, a.unit_server_step, a.averaged_participants, *CONVEX, a.smooth_noise)
+_WEIGHTED = (a.same_local_work, a.unit_server_step, a.full_participation, *CONVEX, a.smooth_noise)
+_SAMPLED_STEPS = [
+    *_MEDIUM,
+    4 * L * eta * tau * (3 * L * eta * tau + rho) + 4 * ell * eta * (3 * L * eta * tau + rho + p_max) <= 1,
+]
+_DIVIDED = [eta <= 1 / (8 * L * tau), eta <= 1 / (16 * ell * tau)]
+_COST = 4 * eta * (L * eta * tau + rho)
 _ALONE = (*ROUNDS, a.one_client)
 _QUIET_ALONE = (*_ALONE, a.full_gradients)
 _ONE_STEP = sp.Eq(tau, 1, evaluate=False)
@@ -81,6 +92,18 @@ TRUE = {
     "convex, full gradients": bound(ERROR, START + _DRIFT * zeta**2, _QUIET, _MEDIUM),
     "convex, noise at the optimum": bound(
         ERROR, START + 4 * eta * s_opt**2 / M + _DRIFT * (z_opt**2 + s_opt**2), _AT_OPTIMUM, _SMALL_NOISE
+    ),
+    "convex, noise at the optimum, bounds that divide by its constant": bound(
+        ERROR, START + 4 * eta * s_opt**2 / M + _DRIFT * (z_opt**2 + s_opt**2), _AT_OPTIMUM, _DIVIDED
+    ),
+    "convex, client weights, noise at the optimum": bound(
+        ERROR,
+        START + 4 * eta * p_max * s_opt**2 + _DRIFT * (z_opt**2 + s_opt**2),
+        _WEIGHTED,
+        [_DIVIDED[0], 16 * eta * ell * (tau + p_max) <= 1],
+    ),
+    "convex, sampled clients, noise at the optimum": bound(
+        ERROR, START + _COST * (tau * z_opt**2 + s_opt**2) + 3 * eta * p_max * s_opt**2, _SAMPLED, _SAMPLED_STEPS
     ),
     "smooth": bound(
         GRADIENT,
@@ -161,6 +184,16 @@ FALSE = {
     "no noise at the optimum": bound(ERROR, START + _DRIFT * (z_opt**2 + s_opt**2 / tau), _AT_OPTIMUM, _SMALL_NOISE),
     "no dissimilarity at the optimum": bound(
         ERROR, START + 4 * eta * s_opt**2 / M + _DRIFT * s_opt**2, _AT_OPTIMUM, _SMALL_NOISE
+    ),
+    "sampled clients without the variance of sampling": bound(
+        ERROR,
+        START + _DRIFT * z_opt**2 + 4 * eta**2 * L * tau * s_opt**2 + 3 * eta * p_max * s_opt**2,
+        _SAMPLED,
+        _SAMPLED_STEPS,
+    ),
+    "sampled clients without noise": bound(ERROR, START + _COST * tau * z_opt**2, _SAMPLED, _SAMPLED_STEPS),
+    "client weights, squared": bound(
+        ERROR, START + _DRIFT * z_opt**2 + eta * p_max**2 * s_opt**2 / 8, _WEIGHTED, [*_DIVIDED, p_max <= 1]
     ),
     "too large a step": bound(
         ERROR, START + 2 * eta * sigma**2 / M + _DRIFT * G**2, (*NOISY, *CONVEX, *_MOMENT), [eta <= 4 / L]

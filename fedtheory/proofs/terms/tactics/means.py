@@ -41,8 +41,13 @@ def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) ->
 
     parts, cost = [weigh(share, SumOver("steps", ONE, Use(certificate.step)))], sp.S.Zero
     if not process.is_full:
-        gained = _coefficient(slack, process.symbols(q.total_comparator_progress))
-        parts.append(weigh(gained, Draw(process.symbols(q.comparator))))
+        symbols = process.symbols
+        if symbols.has(q.total_comparator_progress):
+            point, gained = q.comparator, _coefficient(slack, symbols(q.total_comparator_progress))
+        else:
+            # The progress towards the optimum is written out, since its quantity stops at the end of each round.
+            point, gained = q.optimum, -_coefficient(slack, symbols(q.final_distance_sq))
+        parts.append(weigh(gained, Draw(symbols(point))))
         cost = gained * process.symbols(q.sampling_variance)
     owed = certificate.potential or sp.S.Zero
     left = sp.cancel(owed.xreplace({process.symbols(q.local_step_index): process.steps}) * share - cost)
