@@ -1,4 +1,4 @@
-"""Every quantity on a run of every definition is a number, or has one line with the reason why not."""
+"""Every quantity on a run of every algorithm is a number, or a reason of one line says why it has none."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_the_server_leaves_every_worker_with_the_sum(workers: int, drawn: st.Dat
 @pytest.mark.parametrize("workers", range(1, 9))
 @pytest.mark.parametrize("size", [Fraction(1), Fraction(24), Fraction(7, 3)], ids=str)
 def test_loads(workers: int, size: Fraction) -> None:
-    """2Nb at the server; 2(N-1)b/N sent by every worker of the ring, as much received; b sent through a server."""
+    """The server carries 2Nb; each worker sends and receives 2(N-1)b/N on a ring, and b through a server."""
     assert busiest_load(parameter_server(workers, size)) == 2 * workers * size
     assert most_sent_by_a_worker(parameter_server(workers, size)) == size
     share = 2 * (workers - 1) * size / workers

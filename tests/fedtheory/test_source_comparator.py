@@ -74,7 +74,7 @@ def value_at(run: Run, y: Comparator) -> Any:
 
 
 def test_the_comparator_is_the_minimiser() -> None:
-    """The gradient of F(y) + |x^0 - y|^2 / (2 eta tau T) vanishes there."""
+    """The gradient of F(y) + |x^0 - y|^2 / (2 eta tau T) vanishes at the comparator."""
     run = data_run()
     y, time = run.comparator.point, run.algorithm.work.step_sizes[0] * 2 * 2
     assert (run.problem.hessian @ y * time + y - run.problem.centred.start == 0).all()

@@ -71,7 +71,7 @@ def test_nothing_stronger_is_proved(claim: Claim, change: dict[str, Any]) -> Non
 
 
 def test_one_client_and_one_local_step_have_no_drift() -> None:
-    """The bounds vanish without drift; the noise of one client is its own."""
+    """The bounds vanish without drift; with one client the noise is that of this client."""
     assert sharper.mean_drift_bound.subs(tau, 1) == 0
     assert sharper.mean_drift_bound.subs({M: 1, zeta: 0}) == 0
     assert (

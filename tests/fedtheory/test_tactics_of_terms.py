@@ -80,7 +80,7 @@ def test_bounds_on_the_largest_drift_are_used_at_a_step() -> None:
 
 
 def test_links_as_terms() -> None:
-    """Sums of terms, both ways of an equation, a positive difference, the square of a length."""
+    """Tactics prove sums of terms, both directions of an equation, a positive difference, and the square of a norm."""
     terms = [Term(ONE, square(x))]
     parts = (Weighted(ONE, Axiom("square", (x,))),)
     assert TACTIC.link(terms, BELOW) == Combine(y - x, ">=", parts)

@@ -77,7 +77,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(table: Path) -> str:
-    """Return the text of its page."""
+    """Return the text of the page of a table."""
     return write_sweep(table.parent, table).read_text(encoding="utf-8")
 
 

@@ -224,7 +224,7 @@ def _outcome(holds: bool | None, applicable: bool = True) -> Any:
 
 
 def test_when_no_more_instances_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sample needs one instance; otherwise enough instances are needed, none of which is an exception."""
+    """One instance ends a sample; other checks end after enough instances without an exception."""
     monkeypatch.setattr(verdict, "are_enough", lambda _, applicable: len(applicable) >= 2)
     for outcomes, sampled, enough in (
         ([], True, False),

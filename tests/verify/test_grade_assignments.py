@@ -61,7 +61,7 @@ def test_the_solution_earns_all_points(assignment: Assignment, student: str, tmp
 
 @ALL
 def test_an_empty_copy_earns_nothing(assignment: Assignment, tmp_path: Path) -> None:
-    """The student's notebook as it is given out has no points and no troubles, as has the Python file."""
+    """An unanswered notebook, or Python file, gets no points and no error messages."""
     copy = assignment.copy("ana")
     files = {
         "ana.ipynb": n.notebook_text(n.student_notebook(assignment, copy)),

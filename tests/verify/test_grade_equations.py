@@ -47,7 +47,7 @@ def test_an_equation_is_solved_for_a_symbol() -> None:
 
 
 def test_an_equation_that_cannot_be_solved() -> None:
-    """Nothing is compared over values then; the runs decide alone."""
+    """Without values to compare, only the runs decide."""
     assert eliminate_equations([sp.Eq(sp.exp(eta), tau**2)], [eta]) is None
     assert eliminate_equations([sp.Or(eta <= 1, tau <= 1)], [eta]) is None
     assert measure_looseness(replace(MINIBATCH, conditions=(sp.Eq(eta**2, mu**2),)), FLOOR) is None

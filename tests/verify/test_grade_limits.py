@@ -201,7 +201,7 @@ def test_labels_of_results() -> None:
 
 
 def test_the_longest_code_that_is_read(tmp_path: Path) -> None:
-    """200,000 characters are, one more is not; nor are more than five megabytes."""
+    """Code of 200,000 characters is read, and longer code or a file of more than five megabytes is refused."""
     file = tmp_path / "ann.py"
     for count, is_read in ((200_000, True), (200_001, False)):
         file.write_text("#" * count)

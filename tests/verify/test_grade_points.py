@@ -55,7 +55,7 @@ def table(file: Path) -> list[dict[str, str]]:
     ],
 )
 def test_a_formula_is_typeset_as_it_was_read(read: str, typeset: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside its text, so that a student sees where it was read otherwise than it was meant."""
+    """A formula is shown typeset next to its text, so that a student sees how it was read."""
     monkeypatch.setattr(feedback, "_formula", lambda formula: f"[{formula}]")
     row = AnswerRow("bound", "The bound", 1.0, 2, "", answer="as typed", read=read)
     assert f"<dt>Read as</dt><dd><p>[{typeset}]</p><code>{read}</code></dd>" in feedback.feedback_page(_page(row))

@@ -102,7 +102,7 @@ def test_a_false_claim_about_two_quantities_stays_false(name: str) -> None:
 
 
 def test_what_shares_a_name_is_refused() -> None:
-    """The exporter compares the names that were written, whatever the tables say."""
+    """The exporter refuses two quantities with one name, by the names in the text instead of those in the tables."""
     claim = false_claim("noise at two points")
     with pytest.raises(NotExported, match="would both be 'sigma'"):
         require_own_names(claim, {q.noise_at_optimum: "sigma", q.comparator_noise: "sigma"})

@@ -87,7 +87,7 @@ def test_questions_that_are_asked_otherwise() -> None:
 
 
 def test_where_an_answer_is_no_python() -> None:
-    """The first wrong symbol of its line, or the end behind what is unfinished."""
+    """The error is at the first wrong symbol of its line, or at the end of an unfinished statement."""
     for text, where in (
         ("2 $ 3", "at `$ 3`, character 3"),
         ("2 + ", "at the end, behind `2 +`, character 4"),

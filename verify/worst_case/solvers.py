@@ -26,7 +26,7 @@ class SolverAnswer:
 
     @property
     def values(self) -> list[float]:
-        """Return the values that exist."""
+        """Return the upper and the lower bound, without those that are missing."""
         return [value for value in (self.above, self.below) if value is not None]
 
     @property
