@@ -11,6 +11,7 @@ from fedtheory.kernel import Numbers, Rejected, is_ordering, is_positive, slack
 from fedtheory.kernel.admitted import denominator_factors
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected, parts_of
 from fedtheory.kernel.quotients import quotient
+from fedtheory.kernel.work import remembered
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -160,7 +161,7 @@ def symbols_of(claim: Claim) -> SymbolTable:
     return SymbolTable({**claim.where, **claim.notation})
 
 
-@lru_cache(maxsize=2**10)
+@remembered(2**10)
 def numbers_of(claim: Claim) -> Numbers:
     """Return the numbers of a claim: of the setting, of the clients, and under a quantifier.
 

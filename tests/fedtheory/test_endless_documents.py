@@ -188,15 +188,17 @@ def test_composition_and_factors() -> None:
 
 
 def test_sums_over_steps_of_high_powers() -> None:
-    """Each power sum is computed once."""
+    """Powers of an index up to twelve are summed; higher ones are refused."""
     k, n = sp.symbols("k n", positive=True, integer=True)
     from fedtheory.kernel import Numbers
     from fedtheory.kernel.expressions import LocalSum, norm_sq
 
     v = sp.Symbol("v")
     context = Context(numbers=Numbers(symbols=frozenset({k, n})), vectors=frozenset({v}), local_steps=n, step_number=k)
-    (found,) = scalar(LocalSum(k**40 * norm_sq(v)), context).values()
-    assert found.expression.subs(n, 3) == 1 + 2**40
+    (found,) = scalar(LocalSum(k**12 * norm_sq(v)), context).values()
+    assert found.expression.subs(n, 3) == 1 + 2**12
+    with pytest.raises(Rejected, match="up to 12 under a sum, got 40"):
+        scalar(LocalSum(k**40 * norm_sq(v)), context)
 
 
 def test_quotients_of_sums_of_powers() -> None:

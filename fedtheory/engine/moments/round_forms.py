@@ -140,30 +140,42 @@ class RoundForms:
 
     def measure_drift(self, moments: Array) -> Array:
         """Return E|x_i^k - xbar^k|^2, k = 0 .. K, (N, K+1, M), in rounds from models with moments (N, d+1, d+1)."""
-        blocks = [self._measure_drift_of(clients, moments) for clients in self.list_blocks()]
+        first, *others = self.list_blocks()
+        if not others:
+            # Added as forms, own noise and noise of the average cancel exactly where there is one client.
+            together = (forms + shared for forms, shared in self._list_drift_forms(first))
+            return np.stack([functionals(forms, moments) for forms in together], axis=1)
+        blocks = [self._measure_drift_of(clients, moments) for clients in (first, *others)]
         drifts, shared = zip(*blocks, strict=True)
-        found: Array = drifts[0] if len(blocks) == 1 else np.concatenate(drifts, axis=-1)
         # The average has a part of the noise of all clients.
-        return found if self._is_quiet else found + functionals(_sum(shared), moments)[..., None]
+        found: Array = np.concatenate(drifts, axis=-1) + functionals(_sum(shared), moments)[..., None]
+        return found
 
     def _measure_drift_of(self, clients: Clients, moments: Array) -> tuple[Array, Array]:
         """Return the drift of a block of clients, (N, K+1, C), without the noise of the average, and their part of it.
 
         The noise of the average is a form for k = 0 .. K, (K+1, d+1, d+1).
         """
+        each = [(functionals(forms, moments), shared) for forms, shared in self._list_drift_forms(clients)]
+        found, parts = zip(*each, strict=True)
+        return np.stack(found, axis=1), np.stack(parts)
+
+    def _list_drift_forms(self, clients: Clients) -> Iterator[tuple[Array, Array]]:
+        """Yield for k = 0 .. K the forms of a block's drift, (C, d+1, d+1), and its part of the noise of the average.
+
+        The latter is a form, (d+1, d+1).
+        """
         own = (1 - 2 * self.recursion.own_importances[clients])[:, None, None]
         square = homogeneous(self.recursion.problem.arithmetic.identity(self.recursion.problem.dimension))
         noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square, clients))
-        found, shared = [], []
         # Without noise there is no end to its absence.
         for noise, maps, average in zip(noises, self._maps_of(clients), self.recursion.average_maps, strict=False):
             apart = (maps - average)[:, 1:, :]
             forms = apart.transpose(0, 2, 1) @ apart
-            if noise is not None:
-                shared.append(weighted_sum(self.recursion.squared_importances[clients], noise))
-                forms = forms + own * noise
-            found.append(functionals(forms, moments))
-        return np.stack(found, axis=1), np.stack(shared or [square])
+            if noise is None:
+                yield forms, square - square
+            else:
+                yield forms + own * noise, weighted_sum(self.recursion.squared_importances[clients], noise)
 
     def of_clients(self, forms: Array, clients: Clients) -> Iterator[Array]:
         """Yield the form of each of some clients, (C, d+1, d+1), in (1, x_i^k - x*), as one at the start, by step."""
