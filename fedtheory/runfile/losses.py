@@ -13,6 +13,9 @@ from fedtheory.runfile.counts import ProblemInTypes, entry_weights, read_counts
 from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import TomlTable
 
+_LARGEST_COORDINATE = 99_999
+"""A term with a larger coordinate would have models of as many numbers that nothing changes."""
+
 
 @dataclass(frozen=True)
 class _Term:
@@ -66,10 +69,14 @@ def _term(term: TomlTable, kind: LossFamily, client: int) -> _Term:
     """Read a term of a client's loss."""
     width = _positive(term, "width", term.number("width"))
     weight = _positive(term, "weight", term.number("weight", 1))
+    coordinate = term.integer("coordinate", 0, least=0)
+    if coordinate > _LARGEST_COORDINATE:
+        expected = f"expected a coordinate of at most {_LARGEST_COORDINATE}"
+        raise InputError(term.path("coordinate"), f"{expected}, got {coordinate}: number the coordinates from 0 on")
     reflected = kind.can_reflect and term.flag("reflected", False)
     read = _Term(
         client,
-        term.integer("coordinate", 0, least=0),
+        coordinate,
         weight,
         term.number("centre", 0),
         -width if reflected else width,

@@ -168,6 +168,11 @@ MISTAKES: dict[str, tuple[Changes, str, str]] = {
         "problem.terms[0][0].coordinate",
         "at least 0",
     ),
+    "a coordinate without end": (
+        {"problem.terms": "[[{ width = 1, coordinate = 1000000000 }]]"},
+        "problem.terms[0][0].coordinate",
+        "at most 99999, got 1000000000",
+    ),
     "huber is symmetric": (
         {"problem.terms": "[[{ width = 1, reflected = true }]]"},
         "problem.terms[0][0].reflected",
