@@ -193,7 +193,7 @@ def test_the_tightest_instance_of_a_step_is_kept_where_the_sample_has_none(
 ) -> None:
     """The verdict then has it as its witness; of a claim that is as tight on the sample nothing is kept."""
     keep_in(tmp_path, monkeypatch)
-    loose, tight = find("renard2022:thm-2.1.proof.split.fixed"), find("renard2022:thm-2.1.halved.steps")
+    loose, tight = find("renard2022:thm-2.1.proof.split.fixed"), find("renard2022:lemma-2.2.proof.regroup.fixed")
     told = dict[str, fmpq | None]()
     regenerate([loose, tight], 0, (), lambda part, share: told.update({part.bound.id: share}))
     assert told[tight.id] is None

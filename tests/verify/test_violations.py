@@ -173,6 +173,6 @@ def test_a_claim_that_excludes_every_run_is_not_applicable() -> None:
     never = claim(q.local_step_size, 2 * eta, conditions=[eta * L >= 2, eta * L <= 1])
     found = fedtheory.falsify(never, budget=0.5)
     assert found.verdict == "not applicable"
-    assert found.reason == "the condition L*eta >= 2 fails (86 runs)"
+    assert found.reason == "the condition L*eta >= 2 fails (46 runs)"
     assert found.summary().startswith("mine:bound: not applicable")
     assert fedtheory.falsify(claim(q.local_step_size, 2 * eta), budget=0).verdict == "not refuted"
