@@ -100,8 +100,8 @@ def seconds_of_a_sampled_run(clients: int) -> float:
 
 SCALES: dict[str, Scale] = {
     "sampled rounds over M, after set-up": ((1000, 3000, 10_000), seconds_of_sampled_rounds, 0.1),
-    # Larger arrays leave the processor's caches, whose speed would be measured instead.
-    "a sampled run over M, with set-up": ((1_000, 2_000, 4_000), seconds_of_a_sampled_run, 1.2),
+    # Over a factor of 16 the moment at which arrays leave the processor's caches counts less.
+    "a sampled run over M, with set-up": ((2_000, 8_000, 32_000), seconds_of_a_sampled_run, 1.2),
 }
 
 
