@@ -28,6 +28,10 @@ PATTERNS = (
     "test_updates.py",
     "test_windows.py",
     "test_intervals.py",
+    "test_decoding.py",
+    "test_endless_documents.py",
+    "test_guards_of_proofs.py",
+    "test_own_quantities_in_proofs.py",
 )
 """Names of tests that try false statements."""
 
