@@ -36,8 +36,8 @@ _MANY, _MOST_STEPS = 16, 50_000_000
 _FARTHEST = 256
 """Number of rounds of the last rung of rational ladders."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
-_LONGEST = 3.0
-"""Seconds of work up to which a run that enclosures leave open is repeated in rationals."""
+LONGEST_IN_RATIONALS = 3.0
+"""Seconds of work up to which a search decides in rationals, and a run that enclosures leave open is repeated there."""
 _LONGER = 16
 """Number of local steps after which the size of rationals has doubled."""
 
@@ -88,7 +88,7 @@ def check_rigorously(claim: Claim, exact: Run) -> Check:
     """
     run = decidable(exact)
     found = check(claim, run)
-    if run is exact or found.holds is not None or simulation(exact) > _LONGEST:
+    if run is exact or found.holds is not None or simulation(exact) > LONGEST_IN_RATIONALS:
         return found
     return check(claim, exact)
 

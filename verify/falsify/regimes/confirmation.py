@@ -11,14 +11,17 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
-from verify.check.escalation import decidable
+from verify.check.escalation import LONGEST_IN_RATIONALS, decidable
 from verify.effort import measure_work, simulation
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point
 from verify.falsify.tables import NO_RUN, Table, read, write_table
 
-_LIGHT, _MOST = 0.2, 3.0
-"""Seconds of exact work above which a cheaper violation is searched for, and above which no exact check is made."""
+_LIGHT, _MOST = 0.2, LONGEST_IN_RATIONALS
+"""Seconds of exact work above which a cheaper violation is searched for, and above which no exact check is made.
+
+A counterexample that is found in rationals is checked in rationals again.
+"""
 _TURNS = 24
 _LIGHTER, _MUCH_LIGHTER = 0.8, 1 / 12
 """Fraction of the work that a cheaper run may take, and fraction below which the next pass starts at once."""
