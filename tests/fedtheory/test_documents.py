@@ -189,7 +189,7 @@ def test_what_is_no_symbol_has_no_name(symbol: Any) -> None:
 
 
 def test_of_a_symbol_with_two_names_the_first_counts() -> None:
-    """Of two names of a symbol the first is written, so that documents are unique."""
+    """The first of two names of a symbol is written, so that documents are unique."""
     assert Scope({"one": r, "other": r}).name_of(r) == "one"
 
 

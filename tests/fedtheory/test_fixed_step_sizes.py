@@ -83,7 +83,7 @@ def test_only_constants_of_the_run_stand_for_step_sizes() -> None:
 
 
 def test_no_step_sizes_stand_for_each_other_in_a_circle() -> None:
-    """Of the contradictory equations eta = alpha and alpha = 2 eta one is used."""
+    """Only one of the contradictory equations eta = alpha and alpha = 2 eta is used."""
     assert _known(_equal(eta, alpha / L), _equal(alpha, 2 * eta)) == {eta: alpha / L}
 
 

@@ -75,7 +75,7 @@ def test_minimisers_are_global(given_terms: list[tuple[fmpq, fmpq, fmpq]], start
 
 
 def test_the_nearest_of_equal_minimisers() -> None:
-    """Of equal minima at -3 and 3 the one closer to the start is chosen; between them F is flat."""
+    """The minimum closer to the start is chosen among equal ones at -3 and 3; F is flat between them."""
     apart = [(0, 0, 1, -3, 1), (0, 0, 1, 3, 1)]
     for start, best in ((1, 3), (-1, -3), (9, 3)):
         for arithmetic in (RATIONAL, FLOAT):

@@ -68,7 +68,7 @@ def test_an_interval_without_an_end() -> None:
 
 
 def test_the_condition_that_fails_first() -> None:
-    """Of eta <= 1/2, eta tau <= 1 and eta^2 <= 1/100 at tau = 5 the last fails first, at 1/10."""
+    """At tau = 5 the last of eta <= 1/2, eta tau <= 1 and eta^2 <= 1/100 fails first, at 1/10."""
     bound = _bound(ETA, sp.Rational(1, 2) >= ETA, ETA * TAU <= 1, sp.Rational(1, 100) >= ETA**2, local_steps=5.0)
     found = largest(bound, STEP)
     assert found.value == pytest.approx(0.1)

@@ -156,7 +156,7 @@ def test_step_sizes_that_conditions_fix(conditions: list[Any], fixed: dict[Any, 
 
 
 def test_inequalities_that_need_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an inequality requires is shown, and divides by nothing that may vanish."""
+    """The requirements of an inequality are proved, and divide by nothing that may vanish."""
     tau, size = sp.symbols("tau eta", positive=True)
 
     def prove_nothing(name: str) -> Proof:

@@ -25,7 +25,7 @@ CLAIM = Claim(id="t:rates", lhs=eta, rhs=L, where=WHERE)
 
 
 def test_premises_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the limit itself has no answer all rungs of the ladder have to satisfy them."""
+    """All rungs of a ladder have to satisfy the conditions if the limit itself does not decide them."""
     failing: dict[Any, Any] = {"limit": [], 1: [], 2: []}
 
     def failed(_claim: Claim, at: Any) -> Any:

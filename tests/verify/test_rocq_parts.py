@@ -51,7 +51,7 @@ BELOW, SAME, ABOVE = Relation(x, "<=", y), Relation(x, "==", y), Relation(x, ">=
 
 
 class Telescoped(Derived):
-    """What a claim says of each step, summed over an interval."""
+    """A statement about each step is summed over an interval."""
 
     kind = "telescoped"
 
@@ -185,7 +185,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "two roots": (lambda: Roots([x, y], _reader()), "claims with one root at most"),
     "a root that is nowhere linear": (
         lambda: Roots._eliminate(_given(reader=_reader()), SimpleNamespace(of=x**2, letter=y)),  # type: ignore[arg-type]
-        "linear in none of its letters",
+        "linear in none of its symbols",
     ),
     "no gradients": (
         lambda: _VanishingWriter._proof(_given(), BELOW, [_part(reason=InequalityRef("square"), averaged=True)]),
@@ -265,7 +265,7 @@ def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.Monk
 
 
 def test_only_means_of_updates_are_premises_of_means(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of runs a premise is the relation itself, summed or telescoped ones are refused."""
+    """A premise about runs is the relation itself; summed or telescoped ones are refused."""
     monkeypatch.setattr(combination, "is_of_gaps", lambda _: False)
 
     asked: list[Any] = []
@@ -315,7 +315,7 @@ def _telescoped(**known: Any) -> Any:
     ],
 )
 def test_sums_over_an_interval_are_of_one_relation(links: Any, *, stands: bool) -> None:
-    """What a claim says of each step, once, besides orderings of numbers."""
+    """A statement about each step is a premise once, besides orderings of numbers."""
     certificate: Any = SimpleNamespace(links=links)
     assert is_of_interval(certificate) is stands
 

@@ -74,7 +74,7 @@ def test_parts_are_the_terms() -> None:
 
 
 def test_what_is_subtracted_is_no_term() -> None:
-    """What is subtracted is no term, since a smaller constant would not make the bound smaller."""
+    """A subtracted part is no term, since a smaller constant would not make the bound smaller."""
     assert [part.expression for part in parts_of(bound(zeta**2 - sigma**2))[1:]] == [zeta**2]
 
 

@@ -74,7 +74,7 @@ class Roots:
             slope = sp.diff(under, symbol)
             if not slope.has(symbol) and slope.free_symbols <= root.of.free_symbols:
                 return symbol, sp.together((root.letter**2 - under.subs(symbol, 0)) / slope)
-        raise NotExported("the number under a root is linear in none of its letters")
+        raise NotExported("the number under a root is linear in none of its symbols")
 
 
 def _divisors(relation: Relation) -> list[Expr]:

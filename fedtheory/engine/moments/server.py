@@ -14,7 +14,7 @@ from fedtheory.errors import Diverging
 from fedtheory.federation.problem import Problem
 
 _FEW, _GROWN = 16, 2
-"""Number of rounds before growth is judged, and the growth of E|x - x*|^2 that counts as divergence."""
+"""Number of rounds before growth counts, and the growth of E|x - x*|^2 that counts as divergence."""
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def test_signs_of_denominators(name: str) -> None:
 
 
 def test_cheap_columns_come_first() -> None:
-    """Of two equal columns the cheaper one is used, and no weight is negative."""
+    """The cheaper one of two equal columns is used, and no weight is negative."""
     column = {(0,): fmpq(2)}
     assert solve([column, column], {(0,): fmpq(3)}, [5, 1]) == {1: fmpq(3, 2)}
     assert solve([column], {(0,): fmpq(3), (1,): fmpq(1)}, [1]) is None
@@ -274,7 +274,7 @@ def _programs(goal: Sequence[float], columns: Sequence[Sequence[float]], sizes: 
 
 
 def test_no_candidate_of_a_support_can_be_left_out() -> None:
-    """Of the columns (1, 1), (0, 1) and (2, 3), which is a combination of both, all attempts find a support of two."""
+    """All attempts write the goal (2, 3) by two of the columns (1, 0), (0, 1) and (1, 1)."""
     programs = _programs((2, 3), [(1, 0), (0, 1), (1, 1)])
     assert least_support(programs) == [1, 2]
     assert all(len(least_support(programs, attempt) or ()) == 2 for attempt in range(4))
