@@ -50,8 +50,7 @@ def use_plain_symbols(claim: Claim) -> Claim:
 def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
     """Return symbols for a premise that leave its statement unchanged: those of a claim for the same quantities.
 
-    Both are in plain symbols.  A symbol of the premise alone keeps its name unless the claim uses it.  Raises
-    `Rejected` if two symbols of the premise would become one.
+    Both are in plain symbols.  A symbol of the premise alone keeps its name unless the claim uses it.
     """
     mine = symbols_of(claim)
     known = {**premise.where, **premise.notation}
@@ -63,9 +62,6 @@ def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
         if symbol not in shared and symbol in mine.known_symbols:
             change[symbol] = _plain(sp.Symbol(_free(symbol.name, names)), quantity)
             names.add(change[symbol].name)
-    renamed = [change.get(symbol, symbol) for symbol in (*known, *premise.for_all)]
-    if len(set(renamed)) < len(renamed):
-        raise Rejected(f"two symbols of {premise.id} would have the same name")
     return change
 
 

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Step, Term, assumption, one, square, triangle
+from fedtheory.kernel import Rejected, Step, Term, assumption, one, square, triangle
 from fedtheory.kernel.expressions import Average, Expectation, LocalSum, PastSum, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, certificate_of, check_certificate, prove
+from fedtheory.proofs import Certificate, certificate, certificate_of, check_certificate, prove
+from fedtheory.proofs.certificate import build_known_context
 from fedtheory.proofs.links import CauchySchwarz, Nonnegative, Positive, PrefixSum, Product, Products, Squared
 from fedtheory.proofs.numbers import ROUNDS
 
@@ -241,6 +242,33 @@ def test_lemmas_of_another_place_say_nothing_of_a_step() -> None:
     bound = find("renard2022:thm-2.1.proof.telescope")
     taken = {"lemmas": [bound.id], "place": "step", "where": bound.where, "assumptions": bound.assumptions}
     assert "does not bound the drift" in failing([Term(ONE, assumption(bound.id))], 0, "<=", 1, **taken)
+
+
+NO_BOUNDS: dict[str, dict[str, Any]] = {
+    "another quantity": {"lhs": q.average_round_drift},
+    "a lower bound": {"relation": ">="},
+    "two relations": {"also": (Relation(ONE, ">=", sp.S.Zero),)},
+    "of each step": {"place": "step"},
+    "no relation": {"lhs": None, "rhs": None},
+}
+"""Changes of a bound on the largest drift of a run."""
+
+
+@pytest.mark.parametrize("name", NO_BOUNDS)
+def test_reports_know_a_drift_only_by_a_bound_on_it(name: str) -> None:
+    """The slack of a lemma at a step is that of an upper bound on the largest drift, alone in its claim."""
+    claim = Claim(id="t:step", lhs=0, rhs=norm_sq(x_i), place="step", where=WHERE)
+    bound = Claim(id="t:drift", lhs=q.max_drift, rhs=eta, where={eta: q.local_step_size})
+    (slack,) = build_known_context(claim, claim.relations[0], (), [bound]).assumed.values()
+    assert slack.has(eta)
+    assert slack.subs(eta, 0).is_Mul
+    others: list[tuple[Claim, Claim]] = [
+        (replace(bound, **NO_BOUNDS[name]), claim),
+        (bound, replace(claim, place="points")),
+    ]
+    for lemma, at in others:
+        with pytest.raises(Rejected, match="t:drift does not bound the drift at a local step"):
+            certificate._drift_slack(lemma, at)
 
 
 def test_relations_of_lemmas_are_numbered() -> None:

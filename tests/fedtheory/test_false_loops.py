@@ -9,11 +9,11 @@ import pytest
 import sympy as sp
 from test_restarted import ALL
 
-from fedtheory.kernel import Rejected, Term, assumption, lipschitz_gradient, smoothness, square, vector
+from fedtheory.kernel import Rejected, Step, Term, assumption, lipschitz_gradient, smoothness, square, vector
 from fedtheory.kernel.expressions import Average, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, Recursion, certificate_of, check_certificate
 from fedtheory.proofs.distances import PAIR
@@ -191,3 +191,36 @@ def test_the_mean_may_keep_the_largest_drift() -> None:
     assert verdict(about(claim, loop_error, right - norm_sq(x_i)), LoopMean(claim=claim.id, terms=terms)) == "broken"
     found = [check(claim, run) for run in ALL.values()]
     assert {one.holds for one in found if one.applicable} == {True}
+
+
+SQUARES: dict[str, Claim] = {
+    "of the other sign": about(LEMMA, -loop_drift, 0),
+    "a lower bound": about(LEMMA, loop_drift, 0, ">="),
+    "an equation": about(LEMMA, loop_drift, loop_drift, "=="),
+    "of FedAvg": about(LEMMA, q.max_drift, 0),
+    "two relations": replace(about(LEMMA, -loop_drift, 0), also=(Relation(loop_drift, ">=", sp.S.Zero),)),
+    "of each step": replace(about(LEMMA, loop_drift, 0), place="step"),
+}
+"""True statements on the drift of the loop, as squares, or for one client, that bound it at no step."""
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_a_lemma_that_bounds_no_drift_of_the_loop(name: str) -> None:
+    """A true lemma whose right side is no bound on the drift of a run does not prove the theorem without drift."""
+    lemma = replace(SQUARES[name], id="t:square")
+    assert isinstance(OF_THEOREM, LoopMean)
+    terms = [
+        replace(term, reason=assumption(lemma.id)) if term.reason == assumption(LEMMA.id) else term
+        for term in OF_THEOREM.terms
+    ]
+    claim = about(THEOREM, loop_error, ITERATION.subs(K, 0))
+    changed = replace(OF_THEOREM, lemmas=[lemma.id], terms=terms)
+    found = check_certificate(claim, changed, lambda _: Proof(lemma, OF_LEMMA, (Step("squares", True),)))
+    assert [step.text for step in found.steps if not step.holds] == ["t:square does not bound the drift of the loop"]
+
+
+def test_a_lemma_without_relations_proves_nothing() -> None:
+    """A definition or a rate as a lemma is refused."""
+    assert isinstance(OF_THEOREM, LoopMean)
+    proof = check_certificate(THEOREM, replace(OF_THEOREM, lemmas=["liu2022:thm-1.rate"]))
+    assert "liu2022:thm-1.rate does not bound the drift of the loop" in [s.text for s in proof.steps if not s.holds]

@@ -276,6 +276,14 @@ def descent() -> Lyapunov:
     )
 
 
+@pytest.mark.parametrize(("more", "count"), [(0, 0), (sp.Max(L, 1) + sp.Max(M, 2), 2)])
+def test_cases_are_those_of_one_maximum(more: Any, count: int) -> None:
+    """A claim without a maximum, or with two of them, has no cases."""
+    claim = replace(ONE_STEP, rhs=ONE_STEP.rhs + more)
+    found = check_certificate(claim, Cases(claim=claim.id, cases=[Case(sp.S.One, descent())]))
+    assert [step.text for step in found.steps] == [f"expected a claim with one maximum in it, got {count}"]
+
+
 def test_a_case_is_one_for_all_clients() -> None:
     """Two cases on the curvatures of all clients leave some problems out."""
     own = sp.Symbol("L_i", nonnegative=True)

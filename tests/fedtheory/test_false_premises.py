@@ -10,7 +10,7 @@ import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
 from fedtheory.errors import InputError
-from fedtheory.kernel import Term, assumption, one
+from fedtheory.kernel import Step, Term, assumption, one
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -141,3 +141,19 @@ def test_a_side_is_not_under_a_quantifier() -> None:
     own = sp.Symbol("M", real=True)
     with pytest.raises(InputError, match="M is the symbol of a side"):
         require_wellformed(Claim(id="t:false", lhs=q.clients, rhs=own, for_all={own: (1,)}))
+
+
+def test_a_quantified_symbol_of_a_premise_is_no_quantity_of_the_claim() -> None:
+    """A premise for all e = 1/2 says nothing of the step size that a claim calls e."""
+    e, size = sp.Symbol("e", positive=True), sp.Symbol("s", positive=True)
+    each = Claim(
+        id="t:each",
+        lhs=e + size,
+        rhs=sp.S.Half + size,
+        where={size: q.local_step_size},
+        for_all={e: (sp.S.Half,)},
+    )
+    claim = Claim(id="t:false", lhs=2 * e, rhs=sp.S.Half + e, where={e: q.local_step_size})
+    certificate = Combination(claim=claim.id, links=[[Part(ONE, each.id)]])
+    found = check_certificate(claim, certificate, lambda _: Proof(each, certificate, (Step("by a value", True),)))
+    assert [step.text for step in found.steps if not step.holds] == ["e is a quantity and a quantified symbol"]
