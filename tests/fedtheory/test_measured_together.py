@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
+import numpy as np
 import pytest
 
 from fedtheory.engine.constants import Bound
-from fedtheory.engine.frames import Frame, certain_stacks
+from fedtheory.engine.frames import Frame, frames_at, stacks_at
 from fedtheory.engine.region import Everywhere
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions.assumption import Boundedness
-from fedtheory.language.quantities.measuring.expectations import measure_several
+from fedtheory.language.quantities.measuring.expectations import AtSteps, measure_several
 from fedtheory.language.quantities.quantity import assumed
 from verify.instances import Instance
 
@@ -27,11 +29,11 @@ def test_quantities_at_steps_are_found_in_one_go(monkeypatch: pytest.MonkeyPatch
     """The frames are built once, and values equal those of single computations."""
     passes = []
 
-    def counted(run: Run) -> Iterable[Frame]:
-        passes.append("step")
-        return certain_stacks(run)
+    def counted(place: str, run: Run) -> Iterable[Frame]:
+        passes.append(place)
+        return stacks_at(place, run)
 
-    monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.certain_stacks", counted)
+    monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.stacks_at", counted)
     together = _run()
     measure_several([*AT_STEPS, q.smoothness], together)
     found = [quantity.on(together) for quantity in AT_STEPS]
@@ -56,3 +58,15 @@ def test_a_bound_is_found_once() -> None:
     assert constant.on(run) == 4
     assert constant.region_on(run) == Everywhere()
     assert asked == [run]
+
+
+@pytest.mark.parametrize("number", [1, 3, 4])
+def test_quantities_of_random_weights_are_found_in_one_stack(number: int) -> None:
+    """Where the weights of rounds are random, values at all steps together equal those at one step after another."""
+    run = Instance("sampled weights", number).run()
+    measure_several(AT_STEPS, run)
+    for quantity in AT_STEPS:
+        value = cast(AtSteps, quantity.measure).value
+        apart = np.concatenate([value(frame) for frame in frames_at("step", run)])
+        together = run.memo.compute_once(value, lambda: np.zeros(0))
+        assert (apart.reshape(together.shape) == together).all()

@@ -9,7 +9,6 @@ from fedtheory.engine.frames import (
     Frame,
     StackedFrame,
     Vector,
-    certain_stacks,
     frames_at,
     stacks_at,
     stacks_by_kind,
@@ -150,12 +149,11 @@ def test_free_points_are_taken_together() -> None:
         assert (np.concatenate(expected) == side(together)).all()
 
 
-def test_numbers_of_a_round_are_read_at_single_places() -> None:
-    """A stack with an axis over outcomes rejects numbers per round, and uses its members for step quantities."""
+def test_numbers_of_a_round_are_the_same_in_all_outcomes() -> None:
+    """A stack with an axis over outcomes has one entry on it for a number of a round."""
     run = Instance("sampled weights", 4).run()
     (stack,) = stacks_at("step", run)
-    with pytest.raises(Misplaced, match="no axis over the outcomes"):
-        stack.of_round(np.arange(run.algorithm.rounds))
-    assert list(certain_stacks(run)) == list(frames_at("step", run))
-    certain = Instance("small schedules", 5).run()
-    assert list(certain_stacks(certain)) == list(stacks_at("step", certain))
+    assert isinstance(stack, StackedFrame)
+    found = stack.of_round(np.arange(run.algorithm.rounds))
+    assert found.shape[1:] == (1,)
+    assert found[:, 0].tolist() == [member.index["round"] for member in stack.members]

@@ -31,9 +31,9 @@ __all__ = [
     "PathVector",
     "PlaceLayout",
     "RoundFrame",
+    "StackedDraws",
     "StackedFrame",
     "Vector",
-    "certain_stacks",
     "common_steps",
     "count_numbers",
     "frames_at",
@@ -76,12 +76,6 @@ def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
         return _build_stacks(place, run, times)
     several = max(_KEPT_NUMBERS // (times * count_numbers(run)), 1)
     return chain.from_iterable(stacks_of(frames, times) for frames in _batches(_BUILDERS[place](run), several))
-
-
-def certain_stacks(run: Run) -> Iterator[Frame]:
-    """Yield the local steps of a run in order, stacked if the weights of their rounds are not random."""
-    for frame in stacks_at("step", run):
-        yield from frame.members if isinstance(frame, StackedDraws) else (frame,)
 
 
 def _batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...]]:

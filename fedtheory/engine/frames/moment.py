@@ -68,6 +68,43 @@ class MomentSpace(Frame):
     """Covariances of each client's two noises, (M, 2, d, d): in its iterate and its next gradient; for several places
     (places, ...)."""
 
+    step_maps: Array
+    """Maps from each client's model to its iterate, (..., M, d, d+1)."""
+    columns: Array
+    """Columns of the model that each client works on among those of all live models, (..., M, d+1)."""
+    newest: Array
+    """Columns of the server's model, (..., 1, d+1)."""
+
+    @cached_property
+    def local(self) -> MomentVector:
+        return MomentVector(self._place(self.step_maps, self.columns), self.own_noise(0))
+
+    @cached_property
+    def received(self) -> MomentVector:
+        return self._models(self.columns)
+
+    @cached_property
+    def server(self) -> MomentVector:
+        return self._models(self.newest)
+
+    def own_noise(self, kind: int) -> NoiseCoefficients:
+        """Return the noise of one kind of each client: 0 in its iterate, 1 in its next gradient."""
+        return NoiseCoefficients({(kind, None): np.tile(self.arithmetic.identity(1)[0], self._run.problem.clients)})
+
+    def _models(self, columns: Array) -> MomentVector:
+        """Return the live models at columns (..., 1 or M, d+1)."""
+        identity = self.arithmetic.identity(self.dimension + 1)[1:]
+        return MomentVector(self._place(np.broadcast_to(identity, (*columns.shape[:-1], *identity.shape)), columns))
+
+    def _place(self, maps: Array, columns: Array) -> Array:
+        """Extend maps (..., 1 or M, d, d+1) of live models, at columns (..., 1 or M, d+1), to maps of all of them."""
+        size = self.joint.shape[-1]
+        if size == maps.shape[-1]:
+            return maps
+        placed = self.arithmetic.zeros(*maps.shape[:-1], size)
+        np.put_along_axis(placed, columns[..., None, :], maps, axis=-1)
+        return placed
+
     def constant(self, vectors: Array) -> MomentVector:
         base = self.arithmetic.zeros(*vectors.shape, self.joint.shape[-1])
         base[..., 0] = vectors
@@ -112,12 +149,16 @@ class MomentFrame(MomentSpace):
 
     def __init__(self, run: Run, index: Index, state: _State, step: LocalStep) -> None:
         super().__init__(run, index)
-        self._state, self._step = state, step
+        self._state, self.step = state, step
         self.probabilities = state.probabilities
-        self.joint = state.joint
+        self.joint, self.columns, self.newest = state.joint, state.columns, state.newest
+        self.step_maps = step.maps[:, 1:, :]
         if len(state.weights) > 1:
             self.axes = ("outcome", "step", "client")
-        self.covariances = np.stack([step.covariances, step.fresh], axis=1)
+
+    @cached_property
+    def covariances(self) -> Array:  # type: ignore[override]
+        return np.stack([self.step.covariances, self.step.fresh], axis=1)
 
     @property
     def weights(self) -> Array:
@@ -127,7 +168,7 @@ class MomentFrame(MomentSpace):
     @property
     def alike(self) -> Hashable:
         """Return the key of frames that can be stacked; None for a frame of several joint moments."""
-        return len(self.weights), len(self.joint), *self.covariances.shape
+        return len(self.weights), len(self.joint), *self.step.covariances.shape
 
     @property
     def numbers(self) -> int:
@@ -142,22 +183,13 @@ class MomentFrame(MomentSpace):
         return vector.averaged(self.weights if len(self.weights) > 1 else self.weights[0])
 
     @property
-    def local_maps(self) -> Array:
-        """Maps from the live models to the clients' iterates, (M, d, V(d+1))."""
-        return self._place(self._step.maps[:, 1:, :])
-
-    @property
     def average_maps(self) -> Array:
         """Map from the live models to the client average of the iterates, (1, d, V(d+1))."""
         if len(self.joint) > self.run.problem.dimension + 1:
-            return _mix(self.run.problem.weights, self.local_maps)
+            return _mix(self.run.problem.weights, self.local.base)
         # The engine's averaged maps are used, which cost less than one map per client.
-        maps: Array = self.run.trajectory.recursion.average_maps[self._step.k][None, 1:, :]
+        maps: Array = self.run.trajectory.recursion.average_maps[self.step.k][None, 1:, :]
         return maps
-
-    @cached_property
-    def local(self) -> MomentVector:
-        return MomentVector(self.local_maps, self.own_noise(0))
 
     @cached_property
     def noise(self) -> MomentVector:
@@ -168,35 +200,6 @@ class MomentFrame(MomentSpace):
     def average(self) -> MomentVector:
         return MomentVector(self.average_maps, self.own_noise(0).averaged(self.run.problem.weights))
 
-    @cached_property
-    def server(self) -> MomentVector:
-        base = self.run.arithmetic.zeros(1, self.run.problem.dimension, len(self.joint))
-        base[0, :, self._state.newest] = self._identity
-        return MomentVector(base)
-
-    @cached_property
-    def received(self) -> MomentVector:
-        own = np.broadcast_to(self._identity, (self.run.problem.clients, *self._identity.shape))
-        return MomentVector(self._place(own))
-
-    @property
-    def _identity(self) -> Array:
-        """Map from (1, x) to x, (d, d+1)."""
-        return self.run.arithmetic.identity(self.run.problem.dimension + 1)[1:]
-
-    def _place(self, maps: Array) -> Array:
-        """Extend maps of each client's own live model, (M, d, d+1), to maps of all live models."""
-        if len(self.joint) == maps.shape[-1]:
-            return maps
-        placed = self.run.arithmetic.zeros(*maps.shape[:2], len(self.joint))
-        for client, place in enumerate(self._state.bases):
-            placed[client, :, place] = maps[client]
-        return placed
-
-    def own_noise(self, kind: int) -> NoiseCoefficients:
-        """Return the noise of one kind of each client: 0 in its iterate, 1 in its next gradient."""
-        return NoiseCoefficients({(kind, None): np.tile(self.run.arithmetic.identity(1)[0], self.run.problem.clients)})
-
 
 @dataclass(frozen=True, eq=False)
 class _State:
@@ -204,10 +207,10 @@ class _State:
 
     joint: Array
     """Joint second moment of the live models, (V(d+1), V(d+1))."""
-    newest: slice
-    """Slice of the server's model."""
-    bases: list[slice]
-    """Slices of the model that each client works on."""
+    newest: Array
+    """Columns of the server's model, (1, d+1)."""
+    columns: Array
+    """Columns of the model that each client works on, (M, d+1)."""
     probabilities: Array
     """Probabilities of the outcomes of the weights, (O,)."""
     weights: Array
@@ -222,8 +225,9 @@ def _state(run: Run, update: Update, live: LiveModels) -> _State:
     else:
         probabilities = run.arithmetic.identity(1)[0]
         weights = run.algorithm.expected_weights(update, run.problem.weights)[None]
-    bases = [live.columns(live.newest - age) for age in update.staleness]
-    return _State(live.joint, live.columns(live.newest), bases, probabilities, weights)
+    size = run.problem.dimension + 1
+    newest, *columns = (live.columns(live.newest - age).start + np.arange(size) for age in (0, *update.staleness))
+    return _State(live.joint, newest[None], np.stack(columns), probabilities, weights)
 
 
 @singledispatch

@@ -136,7 +136,7 @@ class StackedPaths(StackedFrame, PlainFrame):
         return vector.averaged(self._weights)
 
 
-class StackedMoments(StackedFrame, MomentSpace):
+class StackedMoments(MomentSpace, StackedFrame):
     """Local steps in expectation, with equally many live models and one outcome of the weights."""
 
     has_outcomes = False
@@ -145,7 +145,12 @@ class StackedMoments(StackedFrame, MomentSpace):
     def __init__(self, members: Sequence[MomentFrame]) -> None:
         super().__init__(members)
         self.joint = self._stack([member.joint for member in members], 2)[..., None, :, :]
-        self.covariances = self._stack([member.covariances for member in members], 4)
+        steps = [member.step for member in members]
+        kinds = ([step.covariances for step in steps], [step.fresh for step in steps])
+        self.covariances = np.stack([self._stack(values, 3) for values in kinds], axis=-3)
+        self.step_maps = self._stack([member.step_maps for member in members], 3)
+        self.columns = self._stack([member.columns for member in members], 2)
+        self.newest = self._stack([member.newest for member in members], 2)
         self._members = members
 
     def _stack(self, values: Sequence[Array], axes: int) -> Array:
@@ -155,10 +160,6 @@ class StackedMoments(StackedFrame, MomentSpace):
     def _weights(self) -> Array:
         """w_i(n), (places, M) or (places, outcomes, M)."""
         return self._stack([member.weights if self.has_outcomes else member.weights[0] for member in self._members], 1)
-
-    @cached_property
-    def local(self) -> MomentVector:
-        return MomentVector(self._stack([one.local_maps for one in self._members], 3), self._members[0].own_noise(0))
 
     @property
     def noise(self) -> MomentVector:
@@ -193,8 +194,9 @@ class StackedDraws(StackedMoments):
         super().__init__(members)
         self.probabilities = np.stack([member.probabilities for member in members])
 
-    def of_round(self, _values: Array) -> Array:
-        raise Misplaced("numbers of a round have no axis over the outcomes of its weights")
+    def of_round(self, values: Array) -> Array:
+        # A number of a round is the same in all outcomes of its weights.
+        return super().of_round(values)[:, None]
 
     def expected(self, values: Array) -> Array:
         """Average over the outcomes of the weights."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, StackedFrame, certain_stacks, common_steps
+from fedtheory.engine.frames import Frame, StackedDraws, StackedFrame, common_steps, stacks_at
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.quantity import RunQuantity
@@ -42,7 +42,7 @@ class AtSteps:
 def _at_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
     """Return the values at each local step, computed in one pass: frames of a large run are not stored."""
     shape = run.algorithm.rounds, common_steps(run), -1
-    at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in certain_stacks(run)]
+    at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in stacks_at("step", run)]
     return [np.concatenate(found).reshape(shape) for found in zip(*at_frames, strict=True)]
 
 
@@ -64,4 +64,7 @@ def measure_several(quantities: Iterable[RunQuantity], run: Run) -> None:
 def _repeat_at_places(frame: Frame, values: Array) -> Array:
     """Repeat a value at all places of a frame."""
     places = len(frame.members) if isinstance(frame, StackedFrame) else 1
+    if isinstance(frame, StackedDraws) and values.ndim == len(frame.axes):
+        # Expectations have one entry on the axis of the outcomes.
+        values = values[:, 0]
     return np.broadcast_to(values, (places, *values.shape[1:]))
