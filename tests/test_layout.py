@@ -29,7 +29,7 @@ def _chapter(module: str) -> str | None:
 
 def chapters() -> list[str]:
     """List the chapters in the order of the page's table, from the top."""
-    _, table = PAGE.read_text(encoding="utf-8").split("| chapter of `fedtheory/` |")
+    _, table = PAGE.read_text(encoding="utf-8").split("| subpackage of `fedtheory/` |")
     return re.findall(r"^\| `(\w+)/` \|", table, re.M)
 
 
