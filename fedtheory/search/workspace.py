@@ -17,9 +17,8 @@ from fedtheory.language.claim import Claim, Place, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, check_certificate, prove
 from fedtheory.proofs.document import Document, document_of, lemma_id
-from fedtheory.proofs.document.notation import Scope
-from fedtheory.proofs.document.reading import symbols_of
-from fedtheory.proofs.document.writing import write_expression
+from fedtheory.proofs.document.notation import Scope, write_expression
+from fedtheory.proofs.document.symbols import symbols_of
 from fedtheory.proofs.proof import Proof
 
 

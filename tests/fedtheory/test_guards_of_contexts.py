@@ -18,7 +18,6 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.document.reading import _require_definition
 from fedtheory.proofs.document.shapes import Named
-from fedtheory.proofs.document.writing import write
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.restarts import SECOND_MOMENT, VARIANCE, _iterations, build_iteration_context
@@ -71,9 +70,9 @@ def test_numbers_of_terms_have_a_sign_that_is_shown() -> None:
 
 def test_values_without_a_name_are_not_written() -> None:
     known = Named({"one": 1, "other": [2]})
-    assert write(known, 1, None) == "one"  # type: ignore[call-arg, arg-type]
+    assert known.write(1, None) == "one"  # type: ignore[arg-type]
     with pytest.raises(InputError, match="expected one of one, other"):
-        write(known, [2], None)  # type: ignore[call-arg, arg-type]
+        known.write([2], None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("each", "total"), [(">", ">="), (">=", ">="), ("==", "==")])

@@ -22,7 +22,7 @@ from fedtheory.proofs.definitions import _numbers
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.terms.proof_of_claim import TermProof, check_terms
 from fedtheory.proofs.terms.rules.sign import Sign
-from fedtheory.proofs.terms.shapes import Record
+from fedtheory.proofs.terms.shapes import TYPES
 
 eta, tau = sp.symbols("eta tau", positive=True)
 
@@ -54,7 +54,7 @@ class _Named:
 
 def test_every_table_that_is_read_costs_work() -> None:
     """So that documents without end are refused before they are read."""
-    shape = Record(_Named)
+    shape = TYPES.record(_Named)
     with limited(None) as meter:
         assert shape.read({"name": "x"}, None, "here") == _Named("x")  # type: ignore[arg-type]
     first = meter.spent

@@ -1,12 +1,12 @@
 """Certificates as documents: JSON that other programs can store, send and read; no part of it is executed.
 
-    notation   expressions as text
-    shapes     readers for kinds of values
+    notation   expressions as text, read and written
+    shapes     kinds of values, each read, written and described, by the types of fields
     records    kinds of certificates
-    reading    documents and files, and the symbols in them
+    symbols    names of symbols
+    reading    documents and files
     lemmas     statements that a document adds
     writing    certificates as documents
-    algorithms symbols and digests of algorithms in documents
     schemas    the JSON schema
 
 Every certificate is converted to a document before it is checked, and only types with a document format are allowed.

@@ -12,7 +12,8 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Operator, Place, Relation
 from fedtheory.proofs.document.notation import Scope, read_ordering
-from fedtheory.proofs.document.reading import DEFINITION, LEMMAS, certificate_in, symbols_of
+from fedtheory.proofs.document.reading import DEFINITION, LEMMAS, certificate_in
+from fedtheory.proofs.document.symbols import symbols_of
 from fedtheory.proofs.proof_report import Document
 
 _KEYS = {"name", "place", "statement", "certificate"}

@@ -235,3 +235,66 @@ _OPERATIONS: Mapping[type, Callable[[Expr, Expr], Expr]] = {
     ast.Div: _quotient,
     ast.Pow: _power,
 }
+
+
+_NAMES = {head: name for name, head in HEADS.items()}
+_SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}
+
+
+def write_expression(expression: Expr, scope: Scope) -> str:
+    """Return an expression, or an ordering of two, as text."""
+    if not isinstance(expression, sp.Basic | int):
+        raise InputError("certificate", f"expected a SymPy expression, got {expression!r:.80}")
+    expression = sp.sympify(expression)
+    if type(expression) in _SIGNS_OF:
+        left, right = (write_expression(side, scope) for side in expression.args)
+        return f"{left} {_SIGNS_OF[type(expression)]} {right}"
+    if isinstance(expression, sp.Symbol):
+        return scope.name_of(expression)
+    if isinstance(expression, sp.Rational | sp.Mul) or _divides(expression):
+        return _product(expression, scope)
+    parts = [write_expression(part, scope) for part in expression.args]
+    if isinstance(expression, sp.Add):
+        return _sum(parts)
+    if isinstance(expression, sp.Pow):
+        return "**".join(_bracket(part) for part in parts)
+    if type(expression) in _NAMES:
+        return f"{_NAMES[type(expression)]}({', '.join(parts)})"
+    raise InputError("certificate", f"{expression} has no notation in certificates")
+
+
+def _sum(terms: list[str]) -> str:
+    """Write positive terms before negative ones, in an order that does not depend on SymPy's."""
+    ordered = sorted(terms, key=lambda term: (term.startswith("-"), term))
+    return " ".join([ordered[0], *(f"- {term[1:]}" if term.startswith("-") else f"+ {term}" for term in ordered[1:])])
+
+
+def _product(expression: Expr, scope: Scope) -> str:
+    """Write a number, or a product with its numeric factor first, over its denominator."""
+    number, rest = expression.as_coeff_Mul()
+    if not number.is_Rational:
+        raise InputError("certificate", f"{number} is not an exact number")
+    factors = [factor for factor in sp.Mul.make_args(rest) if factor != 1]
+    lower = [factor for factor in factors if _divides(factor)]
+    above = sorted(_factor(factor, scope) for factor in factors if factor not in lower)
+    below = sorted(_factor(1 / factor, scope) for factor in lower)
+    above = [str(abs(number.p)), *above] if abs(number.p) != 1 or not above else above
+    below = [str(number.q), *below] if number.q != 1 else below
+    sign = "-" if number.p < 0 else ""
+    divided = f"/({'*'.join(below)})" if len(below) > 1 else "".join(f"/{factor}" for factor in below)
+    return f"{sign}{'*'.join(above)}{divided}"
+
+
+def _divides(factor: Expr) -> bool:
+    """Return whether the factor is a power with a negative exponent."""
+    return bool(factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative)
+
+
+def _factor(factor: Expr, scope: Scope) -> str:
+    """Write a factor of a product; a sum in parentheses."""
+    text = write_expression(factor, scope)
+    return f"({text})" if isinstance(factor, sp.Add) else text
+
+
+def _bracket(text: str) -> str:
+    return text if text.isdigit() or text.replace(".", "_").isidentifier() else f"({text})"

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import keyword
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import sympy as sp
@@ -17,16 +13,11 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
-from fedtheory.plain_names import require_plain
-from fedtheory.proofs import comparators, distances, restarts
-from fedtheory.proofs.decoding import SIGNS
-from fedtheory.proofs.definitions import names_of
-from fedtheory.proofs.document import algorithms
-from fedtheory.proofs.document.notation import HEADS, Scope
+from fedtheory.proofs.definitions import definition_of, names_of
 from fedtheory.proofs.document.records import CERTIFICATE
-from fedtheory.proofs.induction import POWER, k
-from fedtheory.proofs.paper_contexts import paper_contexts
+from fedtheory.proofs.document.symbols import read_declared, symbols_of
 from fedtheory.proofs.proof_report import Document
+from fedtheory.runfile.definitions import is_user_defined
 
 FORMAT, VERSION = "fedtheory certificate", 1
 LONGEST = 250_000
@@ -39,36 +30,13 @@ DEFINITION = "definition"
 """The entry with the digest of the user's definition that the certificate is about."""
 
 
-def _symbols_in(group: str, module: Any) -> dict[str, sp.Symbol]:
-    """Return the symbols of a module by their names in a document."""
-    return {f"{group}.{name}": symbol for name, symbol in vars(module).items() if isinstance(symbol, sp.Symbol)}
-
-
-def _groups() -> Iterator[tuple[str, ModuleType]]:
-    """Yield groups of symbols from the contexts of papers."""
-    for context in paper_contexts():
-        yield from context.symbols.items()
-
-
-_OF_TECHNIQUES = {
-    **_symbols_in("pair", distances),
-    **{name: symbol for group, module in _groups() for name, symbol in _symbols_in(group, module).items()},
-    **_symbols_in("comparator", comparators),
-    **{f"loop.{name}": getattr(restarts, name) for name in ("common", "start_i", "start_j")},
-    "recursion.k": k,
-    "induction.power": POWER,
-}
-"""Symbols that no claim has."""
-
-
 def certificate_in(claim: Claim, document: object) -> Any:
     """Return the certificate of a document, for a claim; an `InputError` names the place and what was expected."""
     entries = _require_format(document)
     claim = with_quantities(claim, document)
-    symbols = symbols_of(claim)
     _require_definition(claim, entries)
-    own = {name: _read_symbol(name, declared, symbols) for name, declared in entries["letters"].items()}
-    found = CERTIFICATE.read(entries["certificate"], Scope(own | symbols, frozenset(own)), "certificate")
+    scope = read_declared(entries["letters"], symbols_of(claim), "letters")
+    found = CERTIFICATE.read(entries["certificate"], scope, "certificate")
     if found.claim != claim.id:
         raise InputError("certificate.claim", f"expected {claim.id}, got {found.claim}")
     return found
@@ -167,39 +135,13 @@ def _require_format(document: object) -> Document:
 
 def _require_definition(claim: Claim, entries: Document) -> None:
     """Raise `InputError` if a certificate was made for another version of the user's definition."""
-    expected, given = algorithms.digest_definition(claim), entries.get(DEFINITION)
+    expected, given = digest_definition(claim), entries.get(DEFINITION)
     if given != expected or (DEFINITION in entries and expected is None):
         (name, *_) = names_of(claim) or {"no algorithm"}
         raise InputError(DEFINITION, f"expected {expected or 'none'}, for {name} as it is now, got {given!r:.80}")
 
 
-def symbols_of(claim: Claim) -> dict[str, sp.Symbol]:
-    """Return the symbols of a claim and of the techniques, by their names in certificates."""
-    found = {quantity.name: symbol for symbol, quantity in {**claim.where, **claim.notation}.items()}
-    for symbol in claim.for_all:
-        found[free(f"each_{plain(symbol)}", found)] = symbol
-    return _OF_TECHNIQUES | algorithms.symbols(claim) | found
-
-
-def plain(symbol: sp.Symbol) -> str:
-    """Return a name for a symbol that is valid in an expression."""
-    name = re.sub(r"\W+", "_", symbol.name.replace("'", "_next"), flags=re.ASCII).strip("_")
-    return name if name.isidentifier() and not keyword.iskeyword(name) else f"letter_{name}"
-
-
-def free(name: str, taken: dict[str, sp.Symbol]) -> str:
-    """Return a name that is not yet used."""
-    return name if name not in taken and name not in HEADS else free(f"{name}_", taken)
-
-
-def _read_symbol(name: str, declared: object, taken: dict[str, sp.Symbol]) -> sp.Symbol:
-    """Return a symbol that a certificate declares, different from all other symbols."""
-    where = f"letters.{name}"
-    require_plain("letters", name)
-    if not name.isidentifier() or name in taken or name in HEADS:
-        raise InputError(where, "expected a name that nothing else has")
-    if not isinstance(declared, dict) or declared.keys() != {"latex", "is"} or declared["is"] not in SIGNS:
-        raise InputError(where, f"expected latex, and is as one of {', '.join(SIGNS)}, got {declared!r:.80}")
-    if not isinstance(declared["latex"], str):
-        raise InputError(f"{where}.latex", f"expected a text, got {declared['latex']!r:.80}")
-    return sp.Dummy(declared["latex"], **{declared["is"]: True})
+def digest_definition(claim: Claim) -> str | None:
+    """Return the digest of the user's definition that a claim is about; None if there is none."""
+    named = names_of(claim)
+    return definition_of(claim).digest if len(named) == 1 and any(map(is_user_defined, named)) else None

@@ -1,18 +1,17 @@
-"""Kinds of certificates, as records of a document.
-
-The entries of a record are the fields of its class, and each is read according to the type of its field.
-"""
+"""Kinds of certificates, as records of a document, and the shapes of values in them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Sequence
+from inspect import Parameter
+from typing import Any, get_args
 
 import sympy as sp
+from sympy.core.relational import Relational
 
-from fedtheory.kernel import InequalityRef, Term
+from fedtheory.errors import InputError
+from fedtheory.kernel import InequalityRef, Rejected, Term
+from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 from fedtheory.proofs import certificate
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
@@ -22,8 +21,24 @@ from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.decoding import DERIVED, FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import Measure
-from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope
+from fedtheory.proofs.document.shapes import (
+    PLAIN,
+    TEXT,
+    Expression,
+    Json,
+    Many,
+    Named,
+    Ordering,
+    Schema,
+    Shape,
+    Symbol,
+    Types,
+    describe_object,
+    require,
+    require_keys,
+)
+from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.links import (
     CauchySchwarz,
@@ -77,68 +92,104 @@ _KINDS = {
 """Records that a document may contain, by the name of their kind."""
 
 
-class Premise(shapes.Shape):
+class Inequality(Shape):
+    """A reference to an inequality of the kernel, with its arguments by the names of the parameters."""
+
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        kind = require(
+            require(data, dict, "a reason", where).get("reason"), str, "the name of a reason", f"{where}.reason"
+        )
+        try:
+            shapes = _shapes_of_subjects(kind)
+        except Rejected as reason:
+            raise InputError(f"{where}.reason", str(reason)) from None
+        keys = {"reason", *shapes}
+        require_keys(data, keys, keys, where)
+        about = {name: shape.read(data[name], scope, f"{where}.{name}") for name, shape in shapes.items()}
+        several = [one for one in about.values() if isinstance(one, list)]
+        return InequalityRef(kind, tuple(several[0] if several else about.values()))
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        if type(value) is not InequalityRef:
+            raise InputError("certificate", f"expected a reason of the kernel, got {value!r:.80}")
+        shapes = _shapes_of_subjects(value.kind)
+        about = [value.about] if any(isinstance(shape, Many) for shape in shapes.values()) else value.about
+        if len(about) != len(shapes):
+            expected = f"{value.kind}({', '.join(shapes)}) takes {len(shapes)} arguments, got {len(about)}"
+            raise InputError("certificate", expected)
+        given = zip(shapes.items(), about, strict=True)
+        return {"reason": value.kind} | {name: shape.write(one, scope) for (name, shape), one in given}
+
+    def schema(self) -> Schema:
+        return {"oneOf": [_describe_inequality(kind) for kind in INEQUALITIES]}
+
+
+def _shapes_of_subjects(kind: str) -> dict[str, Shape]:
+    """Return the shapes of the arguments of an inequality: a name, a list of expressions, or expressions."""
+    return {one.name: _shape_of_subject(one) for one in subjects(kind)}
+
+
+def _shape_of_subject(subject: Parameter) -> Shape:
+    if subject.kind is Parameter.VAR_POSITIONAL:
+        return Many(Expression())
+    return TEXT if subject.name == "name" else Expression()
+
+
+def _describe_inequality(kind: str) -> Schema:
+    """Return the schema of a reference to an inequality."""
+    shapes = {name: shape.schema() for name, shape in _shapes_of_subjects(kind).items()}
+    return describe_object({"reason": {"const": kind}} | shapes, ["reason", *shapes])
+
+
+class Premise(Shape):
     """Premise that a part multiplies: a fact, a condition, a proved claim, or a consequence of one."""
 
-    def read(self, document: shapes.Json, scope: Scope, where: str) -> Any:
-        if isinstance(document, dict) and len(document) == 1 and document.keys() <= ALONE.keys():
-            ((name, one),) = document.items()
-            return ALONE[name].read(one, scope, f"{where}.{name}")
-        return CONSEQUENCES.read(document, scope, where)
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        if isinstance(data, dict) and len(data) == 1 and data.keys() <= _ALONE.keys():
+            ((name, one),) = data.items()
+            return _ALONE[name].read(one, scope, f"{where}.{name}")
+        return _CONSEQUENCES.read(data, scope, where)
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        kinds = {Fact: "fact", Relational: "condition", str: "claim"}
+        kind = next((name for made, name in kinds.items() if isinstance(value, made)), None)
+        return _CONSEQUENCES.write(value, scope) if kind is None else {kind: _ALONE[kind].write(value, scope)}
+
+    def schema(self) -> Schema:
+        alone = [describe_object({name: shape.schema()}, [name]) for name, shape in _ALONE.items()]
+        return {"oneOf": [*alone, *_CONSEQUENCES.schema()["oneOf"]]}
 
 
-class Link(shapes.Shape):
+class Link(Shape):
     """Proof of a relation: a list of terms, or another kind of link."""
 
-    def read(self, document: shapes.Json, scope: Scope, where: str) -> Any:
-        shape = TERMS if isinstance(document, list) else LINKS_OF_THEIR_OWN
-        return shape.read(document, scope, where)
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        return (_TERMS if isinstance(data, list) else _LINKS_WITH_KINDS).read(data, scope, where)
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        return (_TERMS if isinstance(value, list | tuple) else _LINKS_WITH_KINDS).write(value, scope)
+
+    def schema(self) -> Schema:
+        return {"oneOf": [_TERMS.schema(), *_LINKS_WITH_KINDS.schema()["oneOf"]]}
 
 
-_OF_TYPES: dict[Any, shapes.Shape] = {
-    str: shapes.Text(),
-    bool: shapes.Flag(),
-    int: shapes.Count(),
-    Any: shapes.Expression(),
-    sp.Symbol: shapes.Symbol(),
-    sp.Rel: shapes.Ordering(),
-    InequalityRef: shapes.Inequality(),
-    Measure: shapes.Named(MEASURES),
-    AnyPremise: Premise(),
-    certificate.Link: Link(),
-}
-
-
-def _shape(of: Any) -> shapes.Shape:
-    """Return the reader for values of a type."""
-    if of in _OF_TYPES:
-        return _OF_TYPES[of]
-    inside = [one for one in get_args(of) if one is not NoneType]
-    if get_origin(of) is Sequence:
-        return shapes.Many(_shape(inside[0]))
-    if get_origin(of) is Mapping:
-        return shapes.Table(_shape(inside[1]), keys_are_symbols=inside[0] is sp.Symbol)
-    if get_origin(of) is Literal:
-        return shapes.Named({name: name for name in inside})
-    if inside:
-        return _shape(inside[0]) if len(inside) == 1 else _one_of(inside)
-    return _record(of)
-
-
-def _record(made: Any) -> shapes.Record:
-    """Return the shape of a dataclass."""
-    types = get_type_hints(made, localns={"Part": Part})
-    return shapes.Record(_KINDS[made], made, {one.name: _shape(types[one.name]) for one in fields(made)})
-
-
-def _one_of(kinds: Sequence[Any]) -> shapes.OneOf:
-    """Return the shape of a choice between dataclasses."""
-    return shapes.OneOf(tuple(map(_record, kinds)))
-
-
-CONSEQUENCES = _OF_TYPES[Derived] = _one_of([*_DERIVED])
-ALONE: dict[str, shapes.Shape] = {"fact": shapes.Named(FACTS), "condition": shapes.Ordering(), "claim": shapes.Text()}
+_TYPES = Types(lambda made: {"kind": _KINDS[made]}, {"Part": Part})
+_CONSEQUENCES, _LINKS_WITH_KINDS = _TYPES.one_of([*_DERIVED]), _TYPES.one_of([*_LINKS])
+_TYPES.known.update(PLAIN)
+_TYPES.known.update(
+    {
+        Any: Expression(),
+        sp.Symbol: Symbol(),
+        sp.Rel: Ordering(),
+        InequalityRef: Inequality(),
+        Measure: Named(MEASURES),
+        AnyPremise: Premise(),
+        certificate.Link: Link(),
+        Derived: _CONSEQUENCES,
+    }
+)
+_ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim": TEXT}
 """Premises that are not derived from a claim, by their only key."""
-TERMS, LINKS_OF_THEIR_OWN = _shape(Sequence[Term]), _one_of([*_LINKS])
-CERTIFICATE = _one_of(get_args(AnyCertificate))
+_TERMS = _TYPES.shape_of(Sequence[Term])
+CERTIFICATE = _TYPES.one_of(get_args(AnyCertificate))
 """A certificate of any kind."""

@@ -1,73 +1,93 @@
-"""Readers for the kinds of values in a document."""
+"""Shapes of data: each reads, writes and describes one kind of value; shapes of records follow from their types."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
-from inspect import Parameter
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from fedtheory.errors import InputError
-from fedtheory.kernel import Rejected
-from fedtheory.kernel.inequalities import InequalityRef, subjects
-from fedtheory.proofs.document.notation import Scope, read, read_ordering
+from fedtheory.kernel.work import NODE, spend
+from fedtheory.proofs.document.notation import Scope, read, read_ordering, write_expression
 
 Json = Any
+Schema = dict[str, Any]
 
 
 class Shape(ABC):
     """One kind of value."""
 
     @abstractmethod
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
         """Return the value of JSON data; an `InputError` names the place and what was expected."""
 
+    def write(self, value: Any, _scope: Scope) -> Json:
+        """Return a value as JSON."""
+        return value
 
-class Text(Shape):
-    """A name."""
-
-    def read(self, document: Json, _scope: Scope, where: str) -> Any:
-        return _require(document, str, "a text", where)
-
-
-class Flag(Shape):
-    """True or false."""
-
-    def read(self, document: Json, _scope: Scope, where: str) -> Any:
-        return _require(document, bool, "true or false", where)
+    @abstractmethod
+    def schema(self) -> Schema:
+        """Return the JSON schema."""
 
 
-class Count(Shape):
-    """A non-negative whole number."""
+@dataclass(frozen=True)
+class Plain(Shape):
+    """A text, a non-negative whole number, or true or false."""
 
-    def read(self, document: Json, _scope: Scope, where: str) -> Any:
-        if type(document) is not int or document < 0:
-            raise InputError(where, f"expected a whole number from zero on, got {document!r:.80}")
-        return document
+    kind: type
+    name: str
+    described: Schema
+
+    def read(self, data: Json, _scope: Scope, where: str) -> Any:
+        if type(data) is not self.kind or (isinstance(data, int) and data < 0):
+            raise InputError(where, f"expected {self.name}, got {data!r:.80}")
+        return data
+
+    def schema(self) -> Schema:
+        return self.described
+
+
+TEXT = Plain(str, "a text", {"type": "string"})
+FLAG = Plain(bool, "true or false", {"type": "boolean"})
+COUNT = Plain(int, "a whole number from zero on", {"type": "integer", "minimum": 0})
 
 
 class Expression(Shape):
     """An expression in the notation."""
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
-        return read(document, scope, where)
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        return read(data, scope, where)
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        return write_expression(value, scope)
+
+    def schema(self) -> Schema:
+        return {"$ref": "#/$defs/expression"}
+
+
+class Ordering(Expression):
+    """An ordering of two expressions, or an equation."""
+
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        return read_ordering(data, scope, where)
 
 
 class Symbol(Shape):
-    """A symbol that the certificate declares."""
+    """A symbol that the document declares."""
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
-        if not isinstance(document, str) or document not in scope.own:
-            raise InputError(where, f"expected a symbol that the certificate declares, got {document!r:.80}")
-        return scope.symbols[document]
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        if not isinstance(data, str) or data not in scope.own:
+            raise InputError(where, f"expected a symbol that the document declares, got {data!r:.80}")
+        return scope.symbols[data]
 
+    def write(self, value: Any, scope: Scope) -> Json:
+        return scope.name_of(value)
 
-class Ordering(Shape):
-    """An ordering of two expressions."""
-
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
-        return read_ordering(document, scope, where)
+    def schema(self) -> Schema:
+        return TEXT.schema()
 
 
 @dataclass(frozen=True)
@@ -76,10 +96,19 @@ class Named(Shape):
 
     known: Mapping[str, Any]
 
-    def read(self, document: Json, _scope: Scope, where: str) -> Any:
-        if not isinstance(document, str) or document not in self.known:
-            raise InputError(where, f"expected one of {', '.join(self.known)}, got {document!r:.80}")
-        return self.known[document]
+    def read(self, data: Json, _scope: Scope, where: str) -> Any:
+        if not isinstance(data, str) or data not in self.known:
+            raise InputError(where, f"expected one of {', '.join(self.known)}, got {data!r:.80}")
+        return self.known[data]
+
+    def write(self, value: Any, _scope: Scope) -> Json:
+        name = next((name for name, one in self.known.items() if one is value or one == value == name), None)
+        if name is None:
+            raise InputError("certificate", f"expected one of {', '.join(self.known)}, got {value!r:.80}")
+        return name
+
+    def schema(self) -> Schema:
+        return {"enum": list(self.known)}
 
 
 @dataclass(frozen=True)
@@ -87,111 +116,179 @@ class Many(Shape):
     """A list."""
 
     of: Shape
+    made: type = list
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
-        items = _require(document, list, "a list", where)
-        return [self.of.read(one, scope, f"{where}[{n}]") for n, one in enumerate(items)]
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        items = require(data, list, "a list", where)
+        return self.made(self.of.read(one, scope, f"{where}[{n}]") for n, one in enumerate(items))
 
+    def write(self, value: Any, scope: Scope) -> Json:
+        if not isinstance(value, list | tuple):
+            raise InputError("certificate", f"expected a list, got {value!r:.80}")
+        return [self.of.write(one, scope) for one in value]
 
-_SYMBOL = Symbol()
+    def schema(self) -> Schema:
+        return {"type": "array", "items": self.of.schema()}
 
 
 @dataclass(frozen=True)
 class Table(Shape):
-    """Values by their names, or by symbols of the certificate."""
+    """Values by their names, or by symbols of the document."""
 
+    key: Shape
     of: Shape
-    keys_are_symbols: bool = False
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
-        entries = _require(document, dict, "a table", where)
-        key = _SYMBOL if self.keys_are_symbols else Text()
-        return {
-            key.read(name, scope, where): self.of.read(one, scope, f"{where}.{name}") for name, one in entries.items()
-        }
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        entries = require(data, dict, "a table", where).items()
+        return {self.key.read(key, scope, where): self.of.read(one, scope, f"{where}.{key}") for key, one in entries}
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        return {self.key.write(key, scope): self.of.write(one, scope) for key, one in value.items()}
+
+    def schema(self) -> Schema:
+        return {"type": "object", "additionalProperties": self.of.schema()}
 
 
 @dataclass(frozen=True)
 class Record(Shape):
-    """An object of a class, field by field; fields with their default are omitted."""
+    """A table with an entry for each field of a class; fields with their default are omitted."""
 
-    kind: str
     made: type
-    fields: Mapping[str, Shape]
+    types: Types
+    tag: Mapping[str, str]
+    """The entry that names the kind of the record, if there is one."""
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
-        entries = _require(document, dict, "a table", where)
-        _require_keys(entries, {"kind", *self.fields}, {"kind", *self.required}, where)
-        if entries["kind"] != self.kind:
-            raise InputError(f"{where}.kind", f"expected {self.kind}, got {entries['kind']!r:.80}")
-        given = {name: entries[name] for name in self.fields if name in entries}
-        return self.made(**{name: self.fields[name].read(one, scope, f"{where}.{name}") for name, one in given.items()})
+    @cached_property
+    def fields(self) -> Mapping[str, Shape]:
+        """Return the shapes of the fields by name."""
+        hints = get_type_hints(self.made, localns=dict(self.types.local), include_extras=True)
+        return {one.name: self.types.shape_of(hints[one.name]) for one in fields(self.made)}
 
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """Return the default of a field; `MISSING` if documents must contain it."""
-        return {one.name: one.default for one in fields(self.made)}
+    @cached_property
+    def _defaults(self) -> Mapping[str, Any]:
+        """Return the default values of the fields by name."""
+        return {one.name: one.default for one in fields(self.made) if one.default is not MISSING}
 
-    @property
-    def required(self) -> set[str]:
-        """The fields that a document must contain."""
-        return {name for name in self.fields if self.defaults[name] is MISSING}
+    @cached_property
+    def _required(self) -> set[str]:
+        """The keys that a document must contain."""
+        return {*self.tag, *self.fields} - self._defaults.keys()
+
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        spend(NODE)
+        require_keys(data, {*self.tag, *self.fields}, self._required, where)
+        given = {name: shape for name, shape in self.fields.items() if name in data}
+        return self.made(**{name: shape.read(data[name], scope, f"{where}.{name}") for name, shape in given.items()})
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        if type(value) is not self.made:
+            raise InputError("certificate", f"expected {self.made.__name__}, got {value!r:.80}")
+        given = {name: getattr(value, name) for name in self.fields}
+        kept = {name: one for name, one in given.items() if not self._is_default(name, one)}
+        return {**self.tag, **{name: self.fields[name].write(one, scope) for name, one in kept.items()}}
+
+    def _is_default(self, name: str, value: Any) -> bool:
+        """Return whether a field has its default; an empty list is an empty tuple."""
+        default = self._defaults.get(name, MISSING)
+        return (type(value) is type(default) and value == default) or (default == () and not value)
+
+    def schema(self) -> Schema:
+        tag = {name: {"const": value} for name, value in self.tag.items()}
+        entries = {name: shape.schema() for name, shape in self.fields.items()}
+        return describe_object(tag | entries, [name for name in (*tag, *entries) if name in self._required])
 
 
 @dataclass(frozen=True)
 class OneOf(Shape):
     """A record of one of several kinds."""
 
-    records: tuple[Record, ...]
+    records: Sequence[Record]
+    reference: str | None = None
+    """The definition in the schema, if records may contain records of these kinds."""
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
-        entries = _require(document, dict, "a table", where)
-        kinds = {record.kind: record for record in self.records}
-        kind = entries.get("kind")
-        if not isinstance(kind, str) or kind not in kinds:
-            raise InputError(f"{where}.kind", f"expected one of {', '.join(kinds)}, got {kind!r:.80}")
-        return kinds[kind].read(entries, scope, where)
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Record]:
+        """Return the records by the names of their kinds."""
+        return {kind: record for record in self.records for kind in record.tag.values()}
 
+    def read(self, data: Json, scope: Scope, where: str) -> Any:
+        (key,) = self.records[0].tag
+        kind = require(data, dict, "a table", where).get(key)
+        if not isinstance(kind, str) or kind not in self._by_kind:
+            raise InputError(f"{where}.{key}", f"expected one of {', '.join(self._by_kind)}, got {kind!r:.80}")
+        return self._by_kind[kind].read(data, scope, where)
 
-class Inequality(Shape):
-    """A reference to an inequality of the kernel, with its arguments by the names of the parameters."""
+    def write(self, value: Any, scope: Scope) -> Json:
+        record = next((record for record in self.records if type(value) is record.made), None)
+        if record is None:
+            raise InputError("certificate", f"{type(value).__name__} has no place in a document")
+        return record.write(value, scope)
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
-        entries = _require(document, dict, "a reason", where)
-        try:
-            expected = subjects(_require(entries.get("reason"), str, "the name of a reason", f"{where}.reason"))
-        except Rejected as reason:
-            raise InputError(f"{where}.reason", str(reason)) from None
-        names = {subject.name for subject in expected}
-        _require_keys(entries, {"reason", *names}, {"reason", *names}, where)
-        about: list[Any] = []
-        for subject in expected:
-            about += self._subject(subject, entries[subject.name], scope, f"{where}.{subject.name}")
-        return InequalityRef(entries["reason"], tuple(about))
+    def schema(self) -> Schema:
+        return {"$ref": self.reference} if self.reference else self.choices()
 
-    def _subject(self, subject: Parameter, document: Json, scope: Scope, where: str) -> list[Any]:
-        """Read one argument of a reason: a name, a list of expressions, or an expression."""
-        if subject.name == NAME:
-            return [_require(document, str, "a text", where)]
-        if subject.kind is Parameter.VAR_POSITIONAL:
-            return list(Many(Expression()).read(document, scope, where))
-        return [read(document, scope, where)]
+    def choices(self) -> Schema:
+        """Return the schema of all records."""
+        return {"oneOf": [record.schema() for record in self.records]}
 
 
-NAME = "name"
-"""The parameter of an inequality that is a text."""
+@dataclass(frozen=True, eq=False)
+class Types:
+    """Shapes of the values of types: listed ones, lists and tables of them, and records of dataclasses."""
+
+    tag: Callable[[type], Mapping[str, str]]
+    """A function that returns the entry that names the kind of a record."""
+    local: Mapping[str, Any] = field(default_factory=dict)
+    """Names in annotations that their modules do not import."""
+    known: dict[Any, Shape] = field(default_factory=dict)
+    """Shapes of special types."""
+
+    def shape_of(self, hint: Any) -> Shape:
+        """Return the shape of the values of a type."""
+        if hint in self.known:
+            return self.known[hint]
+        inside = [one for one in get_args(hint) if one is not NoneType]
+        origin = get_origin(hint)
+        if origin in (Sequence, tuple):
+            return Many(self.shape_of(inside[0]), tuple if origin is tuple else list)
+        if origin is Mapping:
+            return Table(*map(self.shape_of, inside))
+        if origin is Literal:
+            return Named({name: name for name in inside})
+        if len(inside) == 1:
+            return self.shape_of(inside[0])
+        return self.one_of(inside) if inside else self.record(hint)
+
+    def record(self, made: type) -> Record:
+        """Return the shape of a dataclass."""
+        return Record(made, self, self.tag(made))
+
+    def one_of(self, kinds: Sequence[type], reference: str | None = None) -> OneOf:
+        """Return the shape of a choice between dataclasses."""
+        return OneOf(tuple(map(self.record, kinds)), reference)
 
 
-def _require(document: Json, kind: type, words: str, where: str) -> Any:
-    if not isinstance(document, kind):
-        raise InputError(where, f"expected {words}, got {document!r:.80}")
-    return document
+PLAIN: Mapping[Any, Shape] = {str: TEXT, bool: FLAG, int: COUNT}
+"""Shapes of the types of Python."""
 
 
-def _require_keys(entries: dict[str, Json], known: set[str], required: set[str], where: str) -> None:
-    for name in entries:
+def require(data: Json, kind: type, words: str, where: str) -> Any:
+    """Return JSON data of a type; raise `InputError` for others."""
+    if not isinstance(data, kind):
+        raise InputError(where, f"expected {words}, got {data!r:.80}")
+    return data
+
+
+def require_keys(data: Json, known: set[str], required: set[str], where: str) -> None:
+    """Raise `InputError` unless the data are a table with the required keys and none but known ones."""
+    for name in require(data, dict, "a table", where):
         if name not in known:
             raise InputError(f"{where}.{name}", f"unknown key; expected {', '.join(sorted(known))}")
-    missing = sorted(required - entries.keys())
+    missing = sorted(required - data.keys())
     if missing:
         raise InputError(where, f"expected {', '.join(missing)} as well")
+
+
+def describe_object(properties: Schema, required: list[str]) -> Schema:
+    """Return the JSON schema of an object with these properties and no others."""
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

@@ -9,17 +9,15 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.plain_names import require_plain
-from fedtheory.proofs.decoding import SIGNS
-from fedtheory.proofs.document.notation import HEADS, Scope
-from fedtheory.proofs.document.reading import free, plain, symbols_of
+from fedtheory.proofs.document.notation import HEADS
+from fedtheory.proofs.document.shapes import Schema
+from fedtheory.proofs.document.symbols import DECLARED, declare, read_declared, symbols_of
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.terms.process import vocabulary_symbols
 from fedtheory.proofs.terms.proof_of_claim import TermProof
-from fedtheory.proofs.terms.rules import RULES
 from fedtheory.proofs.terms.rules.name_roots import NameRoots
 from fedtheory.proofs.terms.rules.product import Multiply
-from fedtheory.proofs.terms.shapes import Schema, record_of
+from fedtheory.proofs.terms.shapes import ANY_TERM, PROOF
 from fedtheory.proofs.terms.term import every_rule
 
 FORMAT, VERSION = "fedtheory proof term", 1
@@ -31,14 +29,8 @@ MOST_NESTED = 60
 
 def encode(claim: Claim, proof: TermProof) -> Document:
     """Write the terms of a claim in plain symbols as data; raise `InputError` if a symbol has no name."""
-    known = _named_symbols(claim)
-    own: dict[str, sp.Symbol] = {}
-    for symbol in dict.fromkeys(_declare(proof)):
-        own[free(plain(symbol), known | own)] = symbol
-    scope = Scope(own | known, frozenset(own))
-    symbols = {name: {"latex": symbol.name, "is": _sign(symbol)} for name, symbol in own.items()}
-    proved = record_of(TermProof).write(proof, scope)
-    return {"format": FORMAT, "version": VERSION, "symbols": symbols, "proof": proved}
+    scope, symbols = declare(_declared_symbols(proof), _named_symbols(claim))
+    return {"format": FORMAT, "version": VERSION, "symbols": symbols, "proof": PROOF.write(proof, scope)}
 
 
 def decode(claim: Claim, document: object) -> TermProof:
@@ -50,9 +42,8 @@ def decode(claim: Claim, document: object) -> TermProof:
     if not isinstance(document["symbols"], dict):
         raise InputError("symbols", f"expected a table, got {document['symbols']!r:.80}")
     _require_small(document["proof"])
-    known = _named_symbols(claim)
-    own = {name: _read_symbol(name, declared, known) for name, declared in document["symbols"].items()}
-    proof: TermProof = record_of(TermProof).read(document["proof"], Scope(own | known, frozenset(own)), "proof")
+    scope = read_declared(document["symbols"], _named_symbols(claim), "symbols")
+    proof: TermProof = PROOF.read(document["proof"], scope, "proof")
     if proof.claim != claim.id:
         raise InputError("proof.claim", f"expected {claim.id}, got {proof.claim}")
     return proof
@@ -60,22 +51,20 @@ def decode(claim: Claim, document: object) -> TermProof:
 
 def schema() -> Schema:
     """Return the JSON schema of documents with proof terms."""
-    names = {"type": "object", "properties": {"latex": {"type": "string"}, "is": {"enum": list(SIGNS)}}}
-    symbol = names | {"required": ["latex", "is"], "additionalProperties": False}
     text = f"An expression, or an ordering of two, in the notation of certificates, with the heads {', '.join(HEADS)}."
     return {
         "type": "object",
         "properties": {
             "format": {"const": FORMAT},
             "version": {"const": VERSION},
-            "symbols": {"type": "object", "additionalProperties": symbol},
-            "proof": record_of(TermProof).schema(),
+            "symbols": DECLARED,
+            "proof": PROOF.schema(),
         },
         "required": ["format", "version", "symbols", "proof"],
         "additionalProperties": False,
         "$defs": {
-            "formula": {"type": "string", "description": text},
-            "term": {"oneOf": [record_of(made).schema() for made in RULES.values()]},
+            "expression": {"type": "string", "description": text},
+            "term": ANY_TERM.choices(),
         },
     }
 
@@ -91,30 +80,13 @@ def _named_symbols(claim: Claim) -> dict[str, sp.Symbol]:
     return {**_vocabulary(), **symbols_of(claim)}
 
 
-def _declare(proof: TermProof) -> Iterator[sp.Symbol]:
+def _declared_symbols(proof: TermProof) -> Iterator[sp.Symbol]:
     """Yield the symbols that terms declare: for roots, and for products."""
     for term in (rule for relation in proof.relations for rule in every_rule(relation)):
         if isinstance(term, NameRoots):
             yield from (named.symbol for named in term.roots)
         elif isinstance(term, Multiply):
             yield from (one.symbol for one in term.scalars)
-
-
-def _sign(symbol: sp.Symbol) -> str:
-    """Return the sign that a symbol is assumed to have."""
-    return next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}")), "real")
-
-
-def _read_symbol(name: str, declared: object, taken: Mapping[str, sp.Symbol]) -> sp.Symbol:
-    """Return a symbol that the document declares, different from all other symbols."""
-    require_plain("symbols", name)
-    if not name.isidentifier() or name in taken or name in HEADS:
-        raise InputError(f"symbols.{name}", "expected a name that nothing else has")
-    if not isinstance(declared, dict) or declared.keys() != {"latex", "is"} or declared["is"] not in SIGNS:
-        raise InputError(f"symbols.{name}", f"expected latex, and is as one of {', '.join(SIGNS)}")
-    if not isinstance(declared["latex"], str):
-        raise InputError(f"symbols.{name}.latex", f"expected a text, got {declared['latex']!r:.80}")
-    return sp.Dummy(declared["latex"], **{declared["is"]: True})
 
 
 def _require_small(data: object) -> None:

@@ -29,7 +29,7 @@ class Factor:
 
     name: str
     polynomial: Formula
-    body: ProofTerm | None
+    body: ProofTerm | None = None
     """The proof that it is non-negative; None for Cauchy-Schwarz."""
 
 
