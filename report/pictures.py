@@ -56,7 +56,7 @@ def _curve(found: Check, run: Run) -> BoundCurve:
     if found.worst is not None:
         curve = curve_up_to(found.claim, run.algorithm.rounds, run.with_rounds)
     if curve is None:
-        raise NotApplicable(f"{found.claim.id} has no two sides that are positive on this run")
+        raise NotApplicable(f"expected positive sides on this run, but one side of {found.claim.id} is not")
     return curve
 
 

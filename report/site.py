@@ -137,7 +137,7 @@ class _Site:
     def write(self, name: str, text: str) -> None:
         """Write a file; raises `InputError` if two files have the same name."""
         if name in self.names:
-            raise InputError(name, "expected another name for a paper's page, the site has a file of this one")
+            raise InputError(name, "a page of the site has this name already: rename the paper's page")
         self.names.append(name)
         _write(self.folder / name, text)
 

@@ -111,7 +111,7 @@ class Enclosure:
             return True
         if fails(self.interval, theirs):
             return False
-        raise Unresolved(f"enclosures of {ctx.prec} bits do not tell two numbers apart")
+        raise Unresolved(f"enclosures of {ctx.prec} bits cannot separate two numbers")
 
     def sqrt(self) -> Enclosure:
         """Return the square root; raise `Unresolved` unless the number is certainly non-negative."""
@@ -130,7 +130,7 @@ class Enclosure:
     def log(self) -> Enclosure:
         """Return the natural logarithm; raise an error unless the number is certainly positive."""
         if not self > 0:
-            raise NotApplicable("the claim has the logarithm of a number that is not positive on this run")
+            raise NotApplicable("the claim takes the logarithm of a number that is not positive on this run")
         return Enclosure(self.interval.log())
 
     def expm1(self) -> Enclosure:

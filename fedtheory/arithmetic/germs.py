@@ -123,4 +123,4 @@ def _lowest(polynomial: Any) -> int:
     for power in range(polynomial.degree() + 1):
         if polynomial[power] != 0:
             return power
-    raise ValueError("the zero function behaves like no power")
+    raise ValueError("the zero function has no leading power")

@@ -245,7 +245,7 @@ def _multiply(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
 def _divide(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
     least = (np.abs(right.middle) - right.radius) * (1 - 4 * _UNIT)
     if not (least > 0).all():
-        raise Unresolved("an enclosure that is divided by contains zero")
+        raise Unresolved("division by an enclosure that contains zero")
     middle = left.middle / right.middle
     # A loss by underflow in the numerator would grow with the division.
     missed = _outward(left.radius + np.abs(middle) * (1 + 2 * _UNIT) * right.radius + 2 * _TINY * right.radius)
@@ -300,7 +300,7 @@ def _comparison(holds: Callable[[Any], Any]) -> Callable[[MidpointRadius, Midpoi
         gap = _subtract(left, right)
         equal = (left.middle == right.middle) & (left.radius == 0) & (right.radius == 0)
         if not (equal | (np.abs(gap.middle) > gap.radius)).all():
-            raise Unresolved("intervals of floats do not tell two numbers apart")
+            raise Unresolved("intervals of floats cannot separate two numbers")
         return np.asarray(holds(np.where(equal, 0, np.sign(gap.middle))))
 
     return rule

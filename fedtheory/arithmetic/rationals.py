@@ -114,7 +114,7 @@ class RationalArithmetic(Arithmetic):
             with precise_enclosures():
                 return value.root(degree)
         if value < 0:
-            raise NotApplicable("the claim has the root of a number that is negative on this run")
+            raise NotApplicable("the claim takes the root of a negative number on this run")
         return root_of(fmpq(value), degree)
 
     def exp(self, value: Number) -> Number:
@@ -130,7 +130,7 @@ class RationalArithmetic(Arithmetic):
         if isinstance(value, np.ndarray):
             return np.vectorize(self.log, otypes=[object])(value)
         if not isinstance(value, arb) and value <= 0:
-            raise NotApplicable("the claim has the logarithm of a number that is not positive on this run")
+            raise NotApplicable("the claim takes the logarithm of a number that is not positive on this run")
         if not isinstance(value, arb | Enclosure) and value == 1:
             return fmpq(0)
         with precise_enclosures():
@@ -149,7 +149,7 @@ _LARGEST_EXPONENT = 10**6
 
 def _require_moderate(value: Number) -> None:
     if not abs(arb(bare(value))) <= _LARGEST_EXPONENT:
-        raise NotApplicable(f"the claim has the exponential of a number beyond {_LARGEST_EXPONENT} on this run")
+        raise NotApplicable(f"the claim takes the exponential of a number beyond {_LARGEST_EXPONENT} on this run")
 
 
 def _is_psd(matrix: fmpq_mat) -> bool:

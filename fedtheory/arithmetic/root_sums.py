@@ -250,7 +250,7 @@ def _multiply_terms(one: Term, other: Term) -> Term:
 def _quotient(mine: Terms, theirs: Terms) -> Terms | None:
     """Return the terms of the quotient; None if the divisor has no short inverse."""
     if not theirs:
-        raise ZeroDivisionError("a sum of roots is divided by zero")
+        raise ZeroDivisionError("division of a sum of roots by zero")
     inverse = _inverse(theirs)
     return None if inverse is None else _product(mine, inverse)
 

@@ -124,7 +124,7 @@ class _Accuracy:
             return self.number
         lowest = plain_float(run.problem.optimal_value)
         if not lowest > 0:
-            raise InputError("target", f"expected a number, as F* is {lowest:g} and has no parts")
+            raise InputError("target", f"expected a number, as F* is {lowest:g} so a percentage of it has no meaning")
         return self.number * lowest
 
 
@@ -164,7 +164,7 @@ def _accuracy(text: str) -> _Accuracy:
         number = FLOAT.number(text.removesuffix("%").strip(), "target") / (100 if is_part else 1)
     except InputError:
         raise InputError(
-            "target", f"expected a number such as 0.1, or a share of F* such as 1%, got {text!r}"
+            "target", f"expected a number such as 0.1, or a percentage of F* such as 1%, got {text!r}"
         ) from None
     if not number > 0:
         raise InputError("target", f"expected a positive number, got {number:g}")
@@ -211,7 +211,7 @@ def _plan(
             raise InputError("RUN", "expected a run file, a data file or constants, such as --set L=1")
         numbers = {name: FLOAT.number(value, name) for name, value in given.items()}
         if accuracy is not None and accuracy.is_part:
-            raise InputError("target", "expected a number: constants alone do not say what F* is")
+            raise InputError("target", "expected a number: F* does not follow from constants alone")
         return planner.plan_numbers(numbers, None if accuracy is None else accuracy.number, claims), None
     if files[0].endswith(FILES):
         run = run_of_data(files[0], given)

@@ -135,13 +135,13 @@ def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proo
 
     if target.endswith(".json"):
         if certificate is not None:
-            raise InputError("--certificate", f"expected a claim beside it, got {target}, which is a certificate")
+            raise InputError("--certificate", f"expected a claim as the target, got the certificate {target}")
         document = read_document(target)
         with name_file_in_errors(target):
             claim = _claim_of(find_claim_id(document), files)
         return [_check(claim, document, target)]
     if files:
-        raise InputError("--claims", f"expected FILE.json beside it, got {target}")
+        raise InputError("--claims", f"expected the target FILE.json, got {target}")
     claims = [resolve(single) for single in expand([target])]
     if certificate is None:
         return [prove(claim) for claim in claims]
@@ -155,7 +155,7 @@ def _require_folder(target: str) -> None:
 
     if not Path(target).is_dir():
         raise InputError(
-            "--search", f"expected a paper's folder of yours, got {target}; claims are searched without it"
+            "--search", f"expected the folder of your own paper, got {target}: leave out --search to prove a claim"
         )
 
 

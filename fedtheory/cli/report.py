@@ -49,7 +49,9 @@ def run(
     if no_cache:
         cache.ignore()
     if sweep is not None and (source is not None or targets or runs):
-        raise InputError("--sweep", "expected without claims or a source: the page is about the claims of the sweep")
+        raise InputError(
+            "--sweep", "expected no claims, runs or source beside it: the page shows the claims of the sweep"
+        )
     require_pages()
     try:
         Path(output).mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> T
     from fedtheory.search import EFFORT, Found, Tightened, tighten
 
     if len(searched) != 1 or searched[0] is None:
-        raise InputError("--tighten", "expected one claim of yours without a recorded certificate")
+        raise InputError("--tighten", "expected one user-defined claim without a recorded certificate")
     one = searched[0]
     if not isinstance(one.result, Found):
         raise InputError("--tighten", f"expected a bound that the search proves as it is stated: {one.result.reason}")

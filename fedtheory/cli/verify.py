@@ -84,7 +84,7 @@ def run(
         print_text(verdicts, seconds, save)
     if faults:
         faults_text = "; ".join(map(str, faults.values()))
-        raise InputError("", f"{faults_text} (the other claims are tried)")
+        raise InputError("", f"{faults_text} (the other claims are checked)")
     if not all(verdict.agrees for verdict in verdicts):
         raise typer.Exit(1)
 

@@ -64,7 +64,7 @@ def save_witness(text: str | None, found: Check | None, file: str | None) -> Non
     if file is None:
         return
     if text is None:
-        raise InputError("--save", "there is no run to write: the claim applies to none of those tried")
+        raise InputError("--save", "there is no run to save: the claim does not apply to any tested run")
     try:
         Path(file).write_text(text if found is None else points_as_comment(found) + text, encoding="utf-8")
     except OSError as error:

@@ -106,7 +106,7 @@ def parallel_restarted_sgd(problem: Problem, **keys: Any) -> Algorithm:
 def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
     """Distributed gradient descent with full gradients and all workers (lecture27, p. 1; Wang et al. 2019)."""
     if not isinstance(problem.oracle, ExactOracle):
-        raise InputError("problem", "distributed-gd means full gradients, without noise and without batch")
+        raise InputError("problem", "distributed-gd uses full gradients: leave out noise and batch")
     return _fedavg_with("distributed-gd", problem, keys, server_step_size=1, participation=Full())
 
 
@@ -115,7 +115,7 @@ def _fedavg_with(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any
     meant = replace(fedavg(problem, **(keys | fixed)), name=name)
     for key, value in fixed.items():
         if not _is_equivalent(problem, meant, fedavg(problem, **({**keys, **fixed} | _select_key(keys, key)))):
-            raise InputError(f"algorithm.{key}", f"{name} means {value}, got {keys[key]}")
+            raise InputError(f"algorithm.{key}", f"expected {value} with {name}, got {keys[key]}")
     return meant
 
 

@@ -43,7 +43,7 @@ def values_of(claim: Claim) -> tuple[tuple[Expr, ...], ...]:
         if all(_holds_with(condition, dict(zip(varied, values, strict=True))) for condition in alone)
     )
     if not found:
-        raise InputError("for_all", f"{_NONE_ALLOWED.format(_list_varied(claim))}: expected one that does")
+        raise InputError("for_all", f"{_NONE_ALLOWED.format(_list_varied(claim))}: add one that does")
     return found
 
 

@@ -35,7 +35,7 @@ class _OnAnother:
         try:
             return parse_run(table, run.arithmetic)
         except InputError as reason:
-            raise NotApplicable(f"there is no such other run: {reason}") from None
+            raise NotApplicable(f"the other run is invalid: {reason}") from None
 
 
 def _value_on(value: Any, run: Run) -> Any:

@@ -48,9 +48,7 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     if algorithm["local_step_size"] is not None:
         return run
     if not run.smoothness > 0:
-        raise InputError(
-            "local_step_size", "expected a number: the inputs are all zero, and no step size follows", file
-        )
+        raise InputError("local_step_size", "expected a number: all inputs are zero, and determine no step size", file)
     return run.with_step_factor(1 / (4 * run.smoothness))
 
 

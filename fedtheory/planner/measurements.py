@@ -28,7 +28,7 @@ def bounded_error(claim: Claim) -> RunQuantity:
     """Return the error that a claim bounds; raise `InputError` if it bounds none."""
     error = error_of(claim)
     if error is None:
-        raise InputError(claim.id, "expected a bound on an error of a run as a whole")
+        raise InputError(claim.id, "expected a bound on the error of a whole run")
     return error
 
 

@@ -111,7 +111,10 @@ def plan(
 def _require_possible(error: str, margin: float, vary: Sequence[str]) -> None:
     """Raise `InputError` for an invalid error, margin or setting."""
     if not 0 <= margin < 1:
-        raise InputError("margin", f"expected a part of the edge of divergence, from 0 to below 1, got {margin:g}")
+        raise InputError(
+            "margin",
+            f"expected a number from 0 to below 1, a fraction of the smallest diverging step size, got {margin:g}",
+        )
     if error not in EXACT_ERRORS:
         raise InputError("error", f"expected one of {', '.join(EXACT_ERRORS)}, got {error!r}")
     for kind in vary:

@@ -19,7 +19,7 @@ class _Packer(pickle.Pickler):
         if isinstance(found, Claim):
             if not _is_in_package(found):
                 raise pickle.PicklingError(
-                    f"{found.id} belongs to no paper of the package, whose files other processes have"
+                    f"other processes cannot load {found.id}, which is in no paper of the package"
                 )
             return "claim", found.id
         return ("error", found.name) if isinstance(found, RunQuantity) else None

@@ -24,7 +24,9 @@ def read_defined(table: TomlTable, name: str, has_schedule: bool, folder: Path) 
     """
     if name in SETTINGS and not (name == "fedavg" and has_schedule):
         if has_schedule:
-            raise InputError(table.path("local_step_size"), f"expected numbers with {name}: formulas are for fedavg")
+            raise InputError(
+                table.path("local_step_size"), f"expected a number with {name}: only fedavg accepts formulas"
+            )
         return None
     found = find_definition(name, table.path("name"), folder)
     return _with_numbers(table, found)

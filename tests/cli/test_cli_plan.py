@@ -284,7 +284,7 @@ def test_map(command, write_run, tmp_path: Path) -> None:
         (("--map", "eta", "-o", "map.svg"), "map: expected two symbols"),
         (
             ("--target", "1 per cent"),
-            "target: expected a number such as 0.1, or a share of F* such as 1%, got '1 per cent'",
+            "target: expected a number such as 0.1, or a percentage of F* such as 1%, got '1 per cent'",
         ),
         (("-o", "nowhere/plan.html"), "nowhere/plan.html: --output: cannot be written: there is no directory nowhere"),
     ],
@@ -332,7 +332,7 @@ def test_a_promise_nearer_to_the_question(command, write_run) -> None:
         (("--set", "L=much"), "L"),
         (("--set", "L=-1"), "not negative"),
         (("--set", *CONSTANTS, "--target", "0"), "positive"),
-        (("--set", *CONSTANTS, "--claim", "renard2022:lemma-2.2"), "bound on an error"),
+        (("--set", *CONSTANTS, "--claim", "renard2022:lemma-2.2"), "bound on the error"),
         (("--set", *CONSTANTS, "--claim", THEOREM, "--map", "eta"), "two symbols"),
         (("--set", *CONSTANTS, "--claim", THEOREM, "--map", "eta,speed"), "speed"),
         (("--set", *CONSTANTS, "-o", "map.svg"), "a page, such as plan.html"),

@@ -55,8 +55,8 @@ BAD = {
         {"client": {c: 0}, "local": Local(y, x, y - eta * Weighted(c))},
         "not known here: clients are combined at the end of a round; the server can keep the result",
     ),
-    "no start of a client": ({"client_update": {c: y - x}}, "mine: c_i: has no start: expected it in `client`"),
-    "no start of the server": ({"server_update": {c: x}}, "c_i: has no start: expected it in `server`"),
+    "no start of a client": ({"client_update": {c: y - x}}, "mine: c_i: has no start: add it to `client`"),
+    "no start of the server": ({"server_update": {c: x}}, "c_i: has no start: add it to `server`"),
     "two points": (
         {"client": {c: start}, "local": Local(y, x, y - eta * (Gradient(y) + Gradient(c)))},
         "expected gradients at one point in a local step, got c_i, y_i: two points are not supported; a client",
@@ -69,17 +69,17 @@ BAD = {
     "a start elsewhere": ({"client": {c: x}}, "x is not known here"),
     "a start at a multiple that differs": (
         {"server": {x: eta * start}},
-        r"starts at a multiple of x^0 with the symbol \eta_i",
+        r"expected a multiple of x^0 as start, got one with the symbol \eta_i",
     ),
     "a client's number": ({"server_update": {x: x + eta * Weighted(y - x)}}, "differs from client to client"),
     "no Local": ({"local": "y"}, "mine: expected `local` to be Local(vector, start, step), got 'y'"),
     "no steps": ({"local": ()}, "mine: expected `local` to be Local(vector, start, step), got ()"),
     "a list": ({"server": [x]}, "mine: expected `server` to be a dictionary, got [x]"),
     "no expression": ({"server_update": {x: None}}, "mine: x: expected a symbol and an expression, got None"),
-    "a rest elsewhere": ({"at_optimum": {x: y}}, "mine: x: y_i is not known in `at_optimum`"),
+    "a rest elsewhere": ({"at_optimum": {x: y}}, "mine: x: `at_optimum` cannot depend on y_i"),
     "a gradient at the server's rest": (
         {"at_optimum": {x: Gradient(optimum)}},
-        "Gradient(x^*) is not known in `at_optimum`",
+        "`at_optimum` cannot depend on Gradient(x^*)",
     ),
     "a client's number at the server's rest": ({"at_optimum": {x: eta * optimum}}, "in `at_optimum`"),
     "a coin at the rest": (
@@ -188,7 +188,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"local_step_size": "1/(1+n)**(1/2)"},
         "irrational values: expected rational ones with exact arithmetic",
     ),
-    "a formula elsewhere": ({"name": "sgd", "local_step_size": "1/(1+n)"}, "formulas are for fedavg"),
+    "a formula elsewhere": ({"name": "sgd", "local_step_size": "1/(1+n)"}, "only fedavg accepts formulas"),
 }
 
 

@@ -246,5 +246,5 @@ def test_what_travels_between_the_processes_of_a_plan() -> None:
     assert again.error is found.error
     assert again.bound.value() == found.bound.value()
     assert again.optimum == found.optimum
-    with pytest.raises(pickle.PicklingError, match="belongs to no paper of the package"):
+    with pytest.raises(pickle.PicklingError, match="which is in no paper of the package"):
         packed(replace(SHARP, id="mine:own"))

@@ -75,7 +75,7 @@ def test_fixed_keys() -> None:
 @pytest.mark.parametrize(("name", "key", "value"), CONTRADICTIONS)
 def test_contradictions_name_the_key(name: str, key: str, value: Any) -> None:
     """A key that contradicts the name is an error."""
-    with pytest.raises(InputError, match=rf"^algorithm\.{key}: {name} means") as raised:
+    with pytest.raises(InputError, match=rf"^algorithm\.{key}: expected .* with {name}, got") as raised:
         SETTINGS[name](NOISY, **(KEYS | {key: value}))
     assert str(value) in str(raised.value)
 
@@ -84,7 +84,7 @@ def test_distributed_gradient_descent_needs_full_gradients() -> None:
     """Noise and mini-batches are rejected; full gradients are FedAvg."""
     batches = data([[[1], [2]], [[1], [0]]], [[1, 0], [2, 1]], ["1"], batch=1).engine.problem
     for problem in (NOISY, batches):
-        with pytest.raises(InputError, match=r"^problem: distributed-gd means full gradients"):
+        with pytest.raises(InputError, match=r"^problem: distributed-gd uses full gradients"):
             SETTINGS["distributed-gd"](problem, **KEYS)
     assert _same(SETTINGS["distributed-gd"](QUIET, **KEYS), SETTINGS["fedavg"](QUIET, **KEYS))
     with pytest.raises(InputError, match=r"algorithm\.server_step_size"):
@@ -130,7 +130,7 @@ def test_run_files_know_the_names(name: str, arithmetic: Any) -> None:
 )
 def test_contradicting_run_files(name: str, key: str, value: Any) -> None:
     """The error names the contradicting key of the run file."""
-    with pytest.raises(InputError, match=rf"^algorithm\.{key}: {name} means"):
+    with pytest.raises(InputError, match=rf"^algorithm\.{key}: expected .* with {name}, got"):
         parse_run(_file("0", **{"name": name, key: value}), RATIONAL)
 
 

@@ -196,7 +196,10 @@ def test_a_promise_is_not_quoted_where_a_claim_does_not_apply(paper: Path) -> No
     [
         ("EXHIBITS = [1]", "expected an Exhibit, got 1"),
         ("PAGES = [1]", "expected a function that returns a Page, got 1"),
-        ("from dataclasses import replace\nPAGES = [lambda: replace(page(), name='index')]", "expected another name"),
+        (
+            "from dataclasses import replace\nPAGES = [lambda: replace(page(), name='index')]",
+            "a page of the site has this name already",
+        ),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(paper: Path, declared: str, said: str) -> None:

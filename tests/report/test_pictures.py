@@ -91,7 +91,7 @@ def test_a_claim_that_does_not_apply_has_no_picture(run: Run) -> None:
 
 def test_a_definition_has_no_picture(run: Run) -> None:
     """A definition has no sides to draw."""
-    with pytest.raises(NotApplicable, match="no two sides"):
+    with pytest.raises(NotApplicable, match="expected positive sides on this run"):
         bound_figure(find("renard2022:toy-problem"), run)
 
 

@@ -149,7 +149,7 @@ def test_the_command(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_other_files_are_refused(table: Path) -> None:
     """A file that is not a table of a sweep is named in the error."""
-    with pytest.raises(InputError, match="is not a table of a sweep"):
+    with pytest.raises(InputError, match="is not the table of a sweep"):
         sweep_page(table.with_name("steps.toml"))
 
 

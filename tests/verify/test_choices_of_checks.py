@@ -132,7 +132,7 @@ def test_ladders_of_one_variable(number: int, monkeypatch: pytest.MonkeyPatch) -
         rungs = tuple(SimpleNamespace(values=one) for one in values[:count])
         monkeypatch.setattr(rates, "_select_rungs", lambda *_, rungs=rungs: rungs)
         if count < rates._FEWEST:
-            with pytest.raises(NotApplicable, match=f"hold on {count} rungs of the ladder") as raised:
+            with pytest.raises(NotApplicable, match=f"hold on {count} runs of the ladder") as raised:
                 rates._climb(claim, None, number, False)  # type: ignore[arg-type]
             assert ("the second" in str(raised.value)) is (number == 1)
         else:

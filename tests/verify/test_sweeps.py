@@ -101,7 +101,9 @@ MISTAKES = {
     "algorithm.clock.intervall: unknown key": "[grid]\nalgorithm.clock.intervall = [1, 2]",
     "algorithm.rounds: expected a whole number of at least 1, got 0": "[grid]\nalgorithm.rounds = [0]",
     "grid: expected a key of a run file such as algorithm.local_steps, got 'rounds'": "[grid]\nrounds = [1]",
-    "problem.hessians[5][0][0]: expected a place that the run file has": '[grid]\n"problem.hessians[5][0][0]" = [1]',
+    "problem.hessians[5][0][0]: expected a key or list entry that the run file has": (
+        '[grid]\n"problem.hessians[5][0][0]" = [1]'
+    ),
     "grid.algorithm.rounds: expected a list of values, or a range": "[grid]\nalgorithm.rounds = 3",
     "grid.algorithm.rounds: expected a list of values, or a range {from = 0, to = 9}, got []": (
         "[grid]\nalgorithm.rounds = []"
@@ -119,7 +121,7 @@ MISTAKES = {
     ),
     "random.problem.noise.low: is missing": '[random]\nproblem.noise = {law = "integers", high = 1}',
     "random.problem.noise.values: expected a list": '[random]\nproblem.noise = {law = "choice", values = 1}',
-    "random.count: expected further keys with random values next to it": "[random]\ncount = 3",
+    "random.count: expected further keys in [random], with laws of their values": "[random]\ncount = 3",
     "random.count: expected a whole number of at least 1, got 0": "[random]\ncount = 0",
     "algorithm.clock.policy: overlaps with algorithm.clock": (
         '[grid]\n"algorithm.clock" = [{policy = "async"}]\n"algorithm.clock.policy" = ["sync"]'

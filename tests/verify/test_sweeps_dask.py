@@ -100,7 +100,7 @@ def test_a_run_that_kills_its_workers_ends_the_sweep(tmp_path: Path) -> None:
         sweep = start(spec, output, address)
         _, err = sweep.communicate(timeout=100)
     assert sweep.returncode == 2
-    assert err.startswith("fedtheory: --dask: the same run was lost with several workers")
+    assert err.startswith("fedtheory: --dask: several workers failed on the same run")
     assert len(err.splitlines()) == 1
 
 

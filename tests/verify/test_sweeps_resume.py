@@ -200,7 +200,7 @@ def test_a_strange_file_is_left_alone(quick: Path) -> None:
     """A file that is not a table of a sweep is not overwritten, not even on request."""
     output = quick.with_suffix(".parquet")
     output.write_text("my notes")
-    with pytest.raises(InputError, match="is there, and is not a table of a sweep"):
+    with pytest.raises(InputError, match="exists, and is not the table of a sweep"):
         conduct(read_spec(quick), output, restart=True)
     assert output.read_text() == "my notes"
 

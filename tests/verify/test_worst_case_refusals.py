@@ -69,7 +69,7 @@ OUTSIDE = {
     "lecture27:thm-2": "smallest_gap",
     "liu2022:cor-2.step": "not a single inequality",
     "vlaski2023:claim.steady-state-noise": "assumption 'uniform sampling'",
-    "liu2022:eq-8.condition.fixed": "nothing in the statement is measured",
+    "liu2022:eq-8.condition.fixed": "the statement has no quantity",
 }
 
 

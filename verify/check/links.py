@@ -91,7 +91,7 @@ def compile_side(
     """Compile an expression of a claim in its notation or another; raises `InputError` where it has no meaning."""
     unbound = claim.unbound_symbols
     if unbound:
-        raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")
+        raise InputError(claim.id, f"`where` has no quantity for {', '.join(sorted(map(str, unbound)))} stands for")
     if place in ("round", "points"):
         _refuse_rounds(claim, side, place)
     try:

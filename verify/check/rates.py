@@ -183,7 +183,7 @@ def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
     rungs = _select_rungs(claim, run, _places(compiled.ladders, number, is_longer))
     if len(rungs) < _FEWEST:
         of = f" of {claim.in_words(variable)}" if number else ""
-        raise NotApplicable(f"the conditions hold on {len(rungs)} rungs of the ladder{of}, fewer than {_FEWEST}")
+        raise NotApplicable(f"the conditions hold on {len(rungs)} runs of the ladder{of}, fewer than {_FEWEST}")
     positions = tuple(plain_float(rung.values[number]) for rung in rungs)
     return Climb((variable,), rungs, positions, grows=ladder.limit is sp.oo)
 

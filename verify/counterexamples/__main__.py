@@ -22,7 +22,7 @@ def main() -> int:
     if not given.targets:
         remove_stale()
     for claim_id in missing:
-        print(f"{claim_id}: no counterexample", file=sys.stderr)
+        print(f"{claim_id}: no counterexample found", file=sys.stderr)
     return int(bool(missing))
 
 

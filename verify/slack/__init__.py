@@ -92,7 +92,7 @@ def compute_shares(claim: Claim) -> list[Share]:
         table = read_toml(file)
         value = _find_share(part, table)
         if value is None:
-            raise InputError(str(file), f"expected a run that needs some of this part of {claim.id}")
+            raise InputError(str(file), f"expected a run with a positive ratio for this part of {claim.id}")
         found.append(Share(part, table, value))
     return found
 

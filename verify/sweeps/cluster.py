@@ -40,14 +40,12 @@ def cluster(address: str, goes_on: str) -> Iterator[Client]:
         raise InputError("--dask", f"the scheduler at {address} has no workers") from None
     except (ImportError, RuntimeError) as error:
         raise InputError(
-            "--dask", f"the cluster at {address} lacks what a sweep needs ({_find_cause(error)})"
+            "--dask", f"the cluster at {address} lacks packages that a sweep needs ({_find_cause(error)})"
         ) from None
     except (CancelledError, OSError):
         raise WorkersLost(f"--dask: the connection to {address} is lost; {goes_on}") from None
     except KilledWorker:
-        raise WorkersLost(
-            f"--dask: the same run was lost with several workers, one after the other; {goes_on}"
-        ) from None
+        raise WorkersLost(f"--dask: several workers failed on the same run; {goes_on}") from None
 
 
 def run_on_cluster(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], client: Client) -> Iterator[Result]:

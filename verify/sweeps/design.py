@@ -79,7 +79,7 @@ def read_design(base: Mapping[str, Any], grid: Any, random: Any) -> Design:
     drawn = {name: given for name, given in random.items() if name not in ("count", "seed")}
     draws = tuple(read_draws(key, given, laws) for key, given in _leaves(drawn, "random"))
     if count > 1 and not draws:
-        raise InputError("random.count", "expected further keys with random values next to it")
+        raise InputError("random.count", "expected further keys in [random], with laws of their values")
     design = Design(base, axes, draws, count, seed)
     _refuse_overlaps(design.keys)
     return design

@@ -25,7 +25,7 @@ class Key:
         inner: Any = tables
         for step, following in zip(self.steps, (*self.steps[1:], None), strict=True):
             if not _has_room(inner, step):
-                raise InputError(self.text, "expected a place that the run file has")
+                raise InputError(self.text, "expected a key or list entry that the run file has")
             if following is None:
                 inner[step] = value
             elif isinstance(inner, dict):

@@ -137,7 +137,7 @@ def read_results(file: str | Path) -> Results:
         raise InputError("", "no such file", str(file))
     described = description(Path(file))
     if described is None:
-        raise InputError("", "is not a table of a sweep", str(file))
+        raise InputError("", "is not the table of a sweep", str(file))
     design = read_design(described["base"], described["grid"], described["random"])
     claims = {stated["name"]: Stated(**stated) for stated in described["claims"]}
     return Results(design, described["arithmetic"], claims, read_table(Path(file)), described.get("errors", ()))

@@ -75,7 +75,7 @@ def _locally(tasks: deque[tuple[Task]], jobs: int) -> Iterator[tuple[int, list[d
         yield from _run_here(tasks) if jobs != 1 else ()
         yield from run_unordered(run_task, tasks, jobs)
     except BrokenExecutor:
-        raise WorkersLost(f"a worker process was killed, perhaps for want of memory; {GOES_ON}") from None
+        raise WorkersLost(f"a worker process was killed, perhaps for lack of memory; {GOES_ON}") from None
 
 
 def _run_on_cluster(tasks: deque[tuple[Task]], address: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:

@@ -137,7 +137,7 @@ def _resolve_targets(name: str, folder: Path) -> Iterator[tuple[str, str]]:
         return
     evaluable = [(display_name(target, claim), target) for target, claim in targets.items() if claim.is_testable]
     if not evaluable:
-        raise InputError("claims", f"{name!r} names only claims that say what something is: nothing to check")
+        raise InputError("claims", f"{name!r} names only definitions: there is nothing to check")
     yield from evaluable
 
 
@@ -150,7 +150,7 @@ def _resolve_name(name: str, folder: Path) -> str:
 def _require_evaluable(claim: Claim) -> None:
     """Raise `InputError` for a claim without a relation, or with sides outside the language."""
     if not claim.is_testable:
-        raise InputError("claims", f"{claim.id} is a definition: nothing to check")
+        raise InputError("claims", f"{claim.id} is a definition: there is nothing to check")
     links_of(claim), condition_links(claim)
 
 

@@ -68,7 +68,9 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             held = lock.acquire()
         except Timeout:
-            raise InputError("", "another process is at work on this sweep", str(self.output)) from None
+            raise InputError(
+                "", "another process is running this sweep: wait until it ends", str(self.output)
+            ) from None
         except OSError as error:
             raise InputError("--output", f"cannot be written ({error.strerror})", str(self.output)) from None
         with held:
@@ -133,7 +135,7 @@ class Store:
 
     def _refuse_strange_output(self) -> None:
         if self.is_complete and digest_of(self.output) is None:
-            raise InputError("--output", "is there, and is not a table of a sweep", str(self.output))
+            raise InputError("--output", "exists, and is not the table of a sweep: name another file", str(self.output))
 
     def _remove_parts(self) -> None:
         """Remove the parts, and only then the note of their sweep, so that no part exists without the note."""

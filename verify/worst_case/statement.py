@@ -119,7 +119,7 @@ def _require_modelled(claim: Claim, clients: int) -> None:
     if unknown:
         raise NotApplicable(f"{unknown[0]} is not linear in the inner products and function values of one round")
     if not any(quantity in MEASURED for quantity in claim.notation.values()):
-        raise NotApplicable("nothing in the statement is measured on a run")
+        raise NotApplicable("the statement has no quantity of a run")
 
 
 def _choices(claim: Claim, clients: int) -> Iterator[Values]:
@@ -167,7 +167,7 @@ def _linear(claim: Claim, difference: Expr) -> tuple[dict[RunQuantity, float], f
     """Return the coefficients of the measured quantities, and the constant that bounds their sum."""
     measured = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, RunQuantity) and n in MEASURED}
     if not difference.is_polynomial(*measured) or sp.Poly(difference, *measured).total_degree() > 1:
-        raise NotApplicable("the statement is not linear in what it measures")
+        raise NotApplicable("the statement is not linear in its quantities")
     polynomial = sp.Poly(difference, *measured)
     terms = {quantity: float(polynomial.coeff_monomial(symbol)) for symbol, quantity in measured.items()}
     if any(coefficient < 0 for quantity, coefficient in terms.items() if quantity is q.max_drift):

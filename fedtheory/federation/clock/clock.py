@@ -91,7 +91,9 @@ class Clock:
         updates = islice(self._updates(self.times.__getitem__), _MOST_UPDATES + 1)
         count = sum(1 for _ in takewhile(lambda update: update.time <= time, updates))
         if count > _MOST_UPDATES:
-            raise InputError("algorithm.time", f"expected a time of at most {_MOST_UPDATES} updates: use less time")
+            raise InputError(
+                "algorithm.time", f"expected a time of at most {_MOST_UPDATES} updates: use a shorter time"
+            )
         return count
 
     def _updates(self, duration: Callable[[int], Number]) -> Iterator[Update]:

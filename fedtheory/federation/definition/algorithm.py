@@ -194,7 +194,7 @@ class FederatedAlgorithm:
         own = [*self.coins, *(parameter.letter for parameter in self.parameters)]
         for symbols in ([*vectors, *SYMBOLS, *own], map(str, vectors), map(str, [*SYMBOLS, *own])):
             for symbol in (symbol for symbol, count in Counter(symbols).items() if count > 1):
-                raise InputError(self._key(symbol), "has two meanings: expected a symbol for each")
+                raise InputError(self._key(symbol), "has two meanings: use two different symbols")
         keys = Counter(parameter.key for parameter in self.parameters)
         for key in (key for key, count in keys.items() if count > 1):
             raise InputError(self.name, f"expected different keys for the parameters, got {key} twice")
@@ -219,13 +219,15 @@ class FederatedAlgorithm:
         for vector, expression in [*self.server.items(), *self.client.items()]:
             self._expect(vector, expression, {start}, ())
             for symbol in sorted(sp.sympify(expression).free_symbols - {start}, key=str):
-                raise InputError(self._key(vector), f"starts at a multiple of {start} with the symbol {symbol}")
+                raise InputError(
+                    self._key(vector), f"expected a multiple of {start} as start, got one with the symbol {symbol}"
+                )
         for updated, known, whose in (
             (self.server_update, self.server, "server"),
             (self.client_update, self.client, "client"),
         ):
             for vector in updated.keys() - known.keys():
-                raise InputError(self._key(vector), f"has no start: expected it in `{whose}`")
+                raise InputError(self._key(vector), f"has no start: add it to `{whose}`")
 
     def _check_updates(self) -> None:
         own = {*self.server, *self.client}
@@ -250,7 +252,7 @@ class FederatedAlgorithm:
             vectors, symbols = {optimum}, self.symbols - self.coins.keys() - (set() if is_own else OF_CLIENTS)
             for part, scale in self.parts(vector, expression).items():
                 if part not in (vectors | {Gradient(optimum)} if is_own else vectors):
-                    raise InputError(self._key(vector), f"{part} is not known in `at_optimum`")
+                    raise InputError(self._key(vector), f"`at_optimum` cannot depend on {part}")
                 for symbol in sorted(scale.free_symbols - symbols, key=str):
                     raise InputError(self._key(vector), f"undeclared symbol {symbol} in `at_optimum`")
 

@@ -146,7 +146,7 @@ class ModelConstants:
 
     def _require_no_ridge(self) -> None:
         if self.model.ridge > 0:
-            raise NotApplicable("a ridge has gradients without bound on all of space")
+            raise NotApplicable("gradients of an objective with a ridge are unbounded on all of space")
 
     def _largest_combination(self, mixing: Array) -> float:
         """Return an upper bound on |sum_i mixing_i grad F_i| everywhere, without the ridge's part, for mixing (M,)."""

@@ -199,7 +199,8 @@ def require_digits(values: Array, sizes: Array, curvatures: Callable[[], Array])
     lost = _LOST * _EPSILON * sizes > _DIGITS * np.abs(values)
     if lost.any() and _has_faint_directions(curvatures()):
         raise Unresolved(
-            f"from round {int(lost.argmax())} on floats lose its digits, the columns are too unlike: {WAY_OUT}"
+            f"from round {int(lost.argmax())} on, rounding of floats exceeds the error, "
+            f"as the columns have very different scales: {WAY_OUT}"
         )
 
 

@@ -72,7 +72,7 @@ def _floor(value: Number) -> Number:
         return value
     floor = interval.floor()
     if not floor.is_integer():
-        raise Unresolved("enclosures do not tell to which integer a number is rounded")
+        raise Unresolved("enclosures cannot decide to which integer a number is rounded")
     return fmpq(str(floor.unique_fmpz()))
 
 
@@ -82,7 +82,7 @@ def _floor_of_float(value: float) -> float:
         return value
     nearest = round(value)
     if value != nearest and abs(value - nearest) <= _ROUNDING * max(1, abs(value)):
-        raise Unresolved("floats do not tell to which integer a number is rounded")
+        raise Unresolved("floats cannot decide to which integer a number is rounded")
     return float(math.floor(value))
 
 
@@ -115,7 +115,7 @@ def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
 def _decide(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> bool:
     """Return whether a comparison holds; raise `Unresolved` if rounding leaves it undecided."""
     if isinstance(left, float) and left != right and abs(left - right) <= _ROUNDING * max(abs(left), abs(right)):
-        raise Unresolved("floats do not tell whether a condition holds")
+        raise Unresolved("floats cannot decide whether a condition holds")
     return bool(compare(left, right))
 
 

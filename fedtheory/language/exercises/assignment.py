@@ -74,7 +74,7 @@ class Assignment:
     def copy(self, student: str) -> Copy:
         """Return the copy of a student; raise `InputError` for an id that cannot name a file."""
         if not is_student(student):
-            raise InputError("student", f"expected letters, digits, - _ . @ and blanks inside, got {student[:80]!r}")
+            raise InputError("student", f"expected letters, digits, - _ . @ and spaces inside, got {student[:80]!r}")
         composed = unicodedata.normalize("NFC", student)
         introduction, worked, questions = self.draw(Draw(self.id, composed))
         typeset = (replace(question, text=without_needless_braces(question.text)) for question in questions)
