@@ -61,7 +61,7 @@ def test_a_killed_worker_process_is_one_line(tmp_path: Path) -> None:
     process = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
     wait_until(lambda: len(parts(output)) >= 5, "five parts")
     children = [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
-    workers = [child for child in children if "LokyProcess" in Path(f"/proc/{child}/cmdline").read_text()]
+    workers = [child for child in children if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()]
     os.kill(workers[0], signal.SIGKILL)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
