@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
-from fedtheory.engine.frames import count_numbers
+from fedtheory.engine.frames import count_numbers, count_outcomes
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
@@ -33,6 +33,8 @@ _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
 """Seconds of the quantities that a claim uses at each local step, of a local step with stale models, and the
 additional seconds of such a step per client, in floats and for short rationals.
 """
+_PER_OUTCOME = 2e-7
+"""Seconds of the quantities that a claim uses at each local step, per client and outcome of the round's weights."""
 _PER_FRAME, _IN_FRAMES, _IN_EXACT_FRAMES = 1e-4, 2e-8, 4e-7
 """Seconds of a local step at which a claim uses vectors, and of each entry of such a vector in floats and in
 rationals.
@@ -80,7 +82,8 @@ def _estimate_step_work(run: Run) -> float:
     trajectory = vars(run).get("attempted_trajectory")
     is_stale = trajectory is not None and "stale" in vars(trajectory)
     stale = _STALE + _STALE_CLIENT * run.problem.clients if is_stale else 0.0
-    return math.prod(places) * _grow_numbers(run) * (_PER_PLACE * is_asked + stale)
+    asked = is_asked * (_PER_PLACE + _PER_OUTCOME * run.problem.clients * (count_outcomes(run) - 1))
+    return math.prod(places) * _grow_numbers(run) * (asked + stale)
 
 
 def _grow_numbers(run: Run) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -10,6 +11,7 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
+from fedtheory.engine.frames import count_outcomes
 from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run
 from verify.check import check
@@ -103,3 +105,18 @@ def test_vectors_at_each_local_step_count_by_their_size(arithmetic: Arithmetic) 
         assert check(claim, run).applicable
         spent[clients] = measure_work() - begin
     assert spent[128] - spent[32] > 8 * (spent[32] - spent[8]) > 0
+
+
+def test_values_at_each_local_step_count_each_outcome_of_the_weights() -> None:
+    """Quantities at local steps cost more where a round has many sets of participants."""
+    claim = Claim(id="mine:squares", lhs=q.mean_square_gradient, rhs=10**6, assumptions=[a.uniform_sampling])
+    spent = []
+    for clients in (4, 12):
+        table = _table(2, clients)
+        participation = {"kind": "uniform", "clients": clients // 2}
+        run = parse_run({**table, "algorithm": {**table["algorithm"], "participation": participation}}, FLOAT)
+        assert count_outcomes(run) == math.comb(clients, clients // 2)
+        begin = measure_work()
+        check(claim, run)
+        spent.append(measure_work() - begin)
+    assert spent[1] - spent[0] > 4 * 2e-7 * 12 * math.comb(12, 6) * 0.99

@@ -36,6 +36,7 @@ __all__ = [
     "Vector",
     "common_steps",
     "count_numbers",
+    "count_outcomes",
     "frames_at",
     "inner_of",
     "moment_frames",
@@ -58,6 +59,8 @@ _BUILDERS: dict[str, Callable[[Run], Iterator[Frame]]] = {
 }
 _KEPT_NUMBERS = 100_000
 """Largest size of a run's frames (numbers for one vector at all steps) that are cached for the next claim."""
+_MOST_OUTCOMES = 10**6
+"""Largest number of outcomes that is counted; it is more than any frame enumerates."""
 
 
 def frames_at(place: str, run: Run) -> Iterable[Frame]:
@@ -98,9 +101,21 @@ def _are_few(run: Run, times: int = 1) -> bool:
 
 
 def count_numbers(run: Run) -> int:
-    """Return the count of numbers in one vector at one step, including its noise coefficients for all clients."""
-    numbers = run.problem.clients * run.problem.dimension
-    return numbers if is_deterministic(run.problem, run.algorithm) else numbers**2
+    """Return the count of numbers in one vector at one step, including its noise coefficients for all clients.
+
+    With random weights, a vector has a value for each outcome of these.
+    """
+    clients, dimension = run.problem.clients, run.problem.dimension
+    numbers = clients * dimension
+    if is_deterministic(run.problem, run.algorithm):
+        return numbers
+    return numbers * max(numbers, count_outcomes(run) * (dimension + 1))
+
+
+def count_outcomes(run: Run) -> int:
+    """Return the number of values of the random weights of a round; 1 if they are fixed, at most a million."""
+    clients = run.problem.clients
+    return min(run.algorithm.aggregation.participation.possibilities(clients), _MOST_OUTCOMES)
 
 
 @lru_cache(maxsize=8)
