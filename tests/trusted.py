@@ -19,6 +19,7 @@ ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
 
 _SHOWN = (
     "entries",
+    "left_over",
     "missing_assumptions",
     "near_misses",
     "outline",
@@ -28,7 +29,12 @@ _SHOWN = (
     "rule_labels",
 )
 SHOWN_ONLY = frozenset(
-    ("fedtheory.kernel.collected", "fedtheory.kernel.work", *(f"fedtheory.proofs.{name}" for name in _SHOWN))
+    (
+        "fedtheory.kernel.collected",
+        "fedtheory.kernel.notation",
+        "fedtheory.kernel.work",
+        *(f"fedtheory.proofs.{name}" for name in _SHOWN),
+    )
 )
 """Modules that display proofs, or count work; a verdict "proved" does not depend on them."""
 TERMS = "fedtheory.proofs.terms"

@@ -301,12 +301,14 @@ def _hints(proof: Proof) -> Iterator[str]:
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
     from fedtheory.proofs.near_misses import near_misses
 
-    missing = find_missing_assumptions(proof)
+    changes = near_misses(proof)
+    if changes:
+        number = "one change" if len(changes) == 1 else f"{len(changes)} changes"
+        yield f"the certificate is accepted with {number}: {escape(', and '.join(changes))}"
+    missing = () if changes else find_missing_assumptions(proof)
     if missing:
         needed = " and ".join(f"assumptions.{name}" for name in missing)
         yield f"the certificate gets further if the claim assumes more: add {needed}"
-    for change in near_misses(proof):
-        yield f"the certificate is accepted with one change: {escape(change)}"
 
 
 def _outcome(proof: Proof, printed: list[PrintedStep]) -> str:

@@ -21,6 +21,7 @@ that their difference is zero, and checks the sign of each coefficient.
     signs        signs of coefficients under conditions
     identities   the check of an inequality, with all of the above
     collected    remainders of failed identities as sums of squares, for display
+    notation     formulas as papers write them, for messages
 
 Uses no other chapter.
 """

@@ -24,6 +24,30 @@ def collected(terms: Mapping[Expr, Expr]) -> Expr:
     return sp.Add(*parts)
 
 
+def collect_squares(terms: Mapping[Expr, Expr]) -> list[tuple[Expr, Expr, type]] | None:
+    """Return weights, vectors and binders of squares whose sum is given by coefficients of monomials.
+
+    Returns None if there are other monomials, or if the sum is not written by squares.
+    """
+    groups: dict[type | None, dict[Expr, Expr]] = defaultdict(dict)
+    for monomial, coefficient in terms.items():
+        groups[_binder_of(monomial)][monomial] = coefficient
+    found: list[tuple[Expr, Expr, type]] = []
+    for kind, group in groups.items():
+        squares = [] if kind is None else _squares_of(kind, group)
+        if kind is None or not all(squares):
+            return None
+        found += [(sp.factor(weight), vector, kind) for weight, vector in filter(None, squares)]
+    return found
+
+
+def _squares_of(kind: type, group: Mapping[Expr, Expr]) -> list[tuple[Expr, Expr] | None]:
+    """Return the squares of one binder; a None for a part that is no square."""
+    form = {(m if kind is Inner else m.args[0]).args: coefficient for m, coefficient in group.items()}
+    vectors = sorted({vector for pair in form for vector in pair}, key=sp.default_sort_key)
+    return [None] if len(vectors) > _MOST_VECTORS else list(_squares(_matrix(form, vectors), vectors))
+
+
 def _binder_of(monomial: Expr) -> type | None:
     """Return the node around an inner product: `Inner` itself, or an average or a sum; None for all other monomials."""
     if isinstance(monomial, Inner):

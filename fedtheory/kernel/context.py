@@ -105,7 +105,9 @@ class Context:
     def number_of_steps(self) -> Expr:
         """Return the number of local steps; raise `Rejected` if it is unknown."""
         if self.local_steps is None:
-            raise Rejected("the context does not state the number of local steps")
+            raise Rejected(
+                "there is no number of local steps to sum over (summed=True); a mean over clients is averaged=True"
+            )
         return self.local_steps
 
     def require_objective(self, symbol: Expr) -> None:

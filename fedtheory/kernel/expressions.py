@@ -9,7 +9,6 @@ classes are only syntax: `fedtheory.language.evaluation` computes their values o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import sympy as sp
@@ -25,8 +24,6 @@ _LOOK = 10
 """Units of work to visit a part of an expression."""
 _STRIDE = 100
 """Number of visited parts whose work is counted together."""
-MOST_SHOWN = 2000
-"""Largest number of symbols of a formula that is printed in a message."""
 
 
 class Inner(sp.Function):  # type: ignore[misc]
@@ -138,17 +135,6 @@ def subexpressions(expression: Expr) -> Iterator[Expr]:
         yield part
         left.extend(part.args)
     spend(looked % _STRIDE * _LOOK)
-
-
-def shorten(part: object) -> str:
-    """Return an expression as text for a message; very long formulas are replaced by a description of their size."""
-    if isinstance(part, sp.Expr) and len([*islice(subexpressions(part), MOST_SHOWN)]) == MOST_SHOWN:
-        return f"a formula of {MOST_SHOWN} symbols and more"
-    try:
-        return str(part)
-    except ValueError:
-        # Python does not print integers of more than some thousand digits.
-        return "a formula of enormous numbers"
 
 
 def factors(product: Expr) -> Sequence[Expr]:

@@ -88,6 +88,8 @@ def _symbol(symbol: sp.Symbol, context: Context) -> Form:
     if symbol in context.definitions:
         return vector(context.definitions[symbol], context)
     if symbol not in context.vectors | context.client_vectors:
+        if symbol in context.objectives | context.client_objectives:
+            raise Rejected(f"{symbol} is an objective, not a vector: expected a point, or a gradient at one")
         raise Rejected(f"{symbol} is not a vector of the context: the claim's assumptions do not define it")
     return {symbol: ONE}
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.collected import collected
 from fedtheory.kernel.context import Context
-from fedtheory.kernel.expressions import MOST_SHOWN, ONE, Average, Expr, LocalSum, shorten
+from fedtheory.kernel.expressions import ONE, Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, composed, difference, scalar
 from fedtheory.kernel.inequalities import Inequality, InequalityRef
+from fedtheory.kernel.notation import MOST_SHOWN, shorten
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import quotient, vanishes
 from fedtheory.kernel.signs import is_nonnegative
@@ -94,17 +95,18 @@ def is_same(one: Expr, other: Expr, context: Context) -> bool:
 def check_zero_form(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
     """Check that a normal form is zero."""
     left = remainder(form, numbers)
-    return Step(LazyText(what, _LEFT_OVER, _Sum(left, numbers)) if left else what, not left)
+    return Step(LazyText(what, LEFT_OVER, _Sum(left, numbers)) if left else what, not left)
 
 
 def check_zero(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
     """Check that a number is zero."""
     whole = quotient(number)
     left = not vanishes(whole, numbers.roots)
-    return Step(LazyText(what, _LEFT_OVER, _Sum({ONE: whole}, numbers)) if left else what, not left)
+    return Step(LazyText(what, LEFT_OVER, _Sum({ONE: whole}, numbers)) if left else what, not left)
 
 
-_LEFT_OVER = "; what is left over, left side minus right side, is "
+LEFT_OVER = "; what is left over, left side minus right side, is "
+"""Words before a remainder in a message."""
 
 
 @dataclass(frozen=True)

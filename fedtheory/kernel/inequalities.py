@@ -243,7 +243,8 @@ def _assumed(name: str, context: Context) -> Expr:
     """Return the slack of an assumed bound; raise Rejected if the claim does not assume it."""
     if name not in context.assumed:
         known = ", ".join(map(repr, context.assumed)) or "no bound on noise or gradients"
-        raise Rejected(f"the claim does not assume {name!r}: it assumes {known}")
+        hint = "; a proved claim is named in lemmas=(ID,) of the certificate" if ":" in name else ""
+        raise Rejected(f"the claim does not assume {name!r}: it assumes {known}{hint}")
     return context.assumed[name]
 
 

@@ -7,7 +7,9 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
+from fedtheory.kernel.identities import LEFT_OVER
 from fedtheory.proofs.checker import MOST_WORK, check_certificate
+from fedtheory.proofs.left_over import find_repair
 from fedtheory.proofs.proof import Proof
 
 _MOST_TERMS = 24
@@ -20,31 +22,49 @@ Change = tuple[str, Callable[[JsonTable], None]]
 
 
 def near_misses(proof: Proof) -> tuple[str, ...]:
-    """Return the description of a change of one term with which a broken certificate is accepted.
+    """Return the changes, one or two, with which a broken certificate is accepted; empty if none are found.
 
-    The result is empty if none is found.
-    The kernel checks the certificate again for each change; all together take at most a quarter of the limit of a
-    check.
+    The kernel checks the certificate again for each change; common slips together take at most a quarter of the limit
+    of a check, and so do the repairs of what a sum leaves over.
     """
+    closest, shortest = None, len(_left_over(proof)) // 2
+    for words, changed in _slips(proof):
+        if changed.verdict == "proved":
+            return (words,)
+        if 0 < len(_left_over(changed)) < shortest:
+            closest, shortest = (words, changed), len(_left_over(changed))
+    repair = find_repair(proof)
+    if repair is not None or closest is None:
+        return () if repair is None else (repair,)
+    second = find_repair(closest[1])
+    return () if second is None else (closest[0], second)
+
+
+def _left_over(proof: Proof) -> str:
+    """Return the text of what a sum leaves over; empty if the first step that fails is another one."""
+    failing = next((step.text for step in proof.steps if not step.holds), "")
+    return failing.partition(LEFT_OVER)[2]
+
+
+def _slips(proof: Proof) -> Iterator[tuple[str, Proof]]:
+    """Yield common slips in one term, each with the proof without it."""
     if proof.verdict != "broken" or proof.document is None:
-        return ()
+        return
     document = proof.document
     own_work = proof.work.get(proof.claim.id, 0)
     count = sum(1 for _ in _terms(document))
     left = MOST_WORK // 4
     if count > _MOST_TERMS or own_work > MOST_WORK // 100:
-        return ()
+        return
     for place in range(count):
         for words, apply in _changes(_term_at(document, place)):
             changed = deepcopy(document)
             apply(_term_at(changed, place))
             again = check_certificate(proof.claim, changed)
             left -= again.work.get(proof.claim.id, 0)
-            if again.verdict == "proved":
-                return (f"{words} in term {place + 1} ({_name(_term_at(document, place))})",)
+            yield f"{words} in term {place + 1} ({_name(_term_at(document, place))})", again
             if left < 0:
-                return ()
-    return ()
+                return
 
 
 def _terms(part: Any) -> Iterator[JsonTable]:

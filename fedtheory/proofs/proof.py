@@ -153,7 +153,8 @@ def use_lemma(
     """
     premise = on.statement
     unmet = [condition for condition in premise.conditions if not follows(condition, claim, conditions)]
-    yield Step(f"{premise.id} is proved", on.verdict == "proved")
+    advice = "" if on.verdict == "proved" else f"; `fedtheory prove {premise.id}` says: {on.verdict}"
+    yield Step(f"{premise.id} is proved{advice}", on.verdict == "proved")
     given = claim.conditions if conditions is None else conditions
     sides = [side for one in premise.relations for side in one.sides]
     sides += [side for one in premise.conditions for side in one.args]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 
 from fedtheory.errors import InputError
@@ -29,7 +30,9 @@ def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
             raise InputError(f"CERTIFICATES[{n}]", f"expected a certificate, got {certificate!r}", file)
         if certificate.claim not in known or certificate.claim in by_claim:
             expected = f"expected the id of a claim of {paper.source.key}, once"
-            raise InputError(f"CERTIFICATES[{n}]", f"{expected}, got {certificate.claim!r}", file)
+            near = [] if certificate.claim in known else get_close_matches(certificate.claim, known, n=3)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise InputError(f"CERTIFICATES[{n}]", f"{expected}, got {certificate.claim!r}{hint}", file)
         by_claim[certificate.claim] = certificate
     return by_claim
 

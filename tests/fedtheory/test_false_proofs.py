@@ -94,7 +94,7 @@ def test_both_readings_of_a_condition_are_kept_apart() -> None:
     wrong = eta * L - L + eta
     assert not is_nonnegative(wrong, Numbers(symbols=frozenset({eta, L})), [eta <= L])
     sides = {"lhs": L - eta, "rhs": eta * L, "conditions": [eta <= L]}
-    assert verdict(Combination, {"links": [[Part(wrong, facts.ONE)]]}, because="may multiply", **sides) == "broken"
+    assert verdict(Combination, {"links": [[Part(wrong, facts.ONE)]]}, because="coefficient", **sides) == "broken"
 
 
 @pytest.mark.parametrize("missing", [a.uniform_shares, a.uniform_sampling])
@@ -306,7 +306,7 @@ def test_more_are_drawn_than_there_are() -> None:
     drawn = {"where": {x: q.point, P: q.participants, M: q.clients}, "place": "points"}
     fewer = {"links": [[Term(M - P, square(x))]]}
     sides = {"lhs": P * norm_sq(x), "rhs": M * norm_sq(x)}
-    assert verdict(Certificate, fewer, because="(M - P) may multiply", **sides, **drawn) == "broken"
+    assert verdict(Certificate, fewer, because="coefficient (M - P) >= 0", **sides, **drawn) == "broken"
     assert verdict(Certificate, fewer, assumptions=(a.uniform_sampling,), **sides, **drawn) == "proved"
 
 

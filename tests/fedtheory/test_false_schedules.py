@@ -100,7 +100,7 @@ ATTEMPTS: dict[str, Attempt] = {
         assumptions=(a.fixed_intervals, a.whole_cycles),
     ),
     "a constant that is too small": claimed(
-        (W, "<=", 0), [Part(-ONE, schedule_facts.WINDOW)], "(-1) may multiply", ASYNC, assumptions=CYCLES
+        (W, "<=", 0), [Part(-ONE, schedule_facts.WINDOW)], "coefficient (-1) >= 0", ASYNC, assumptions=CYCLES
     ),
     "a sum with weights of the wrong sign": claimed(
         (M * slow, "<=", ClientSum(tau_i)),
@@ -126,7 +126,7 @@ ATTEMPTS: dict[str, Attempt] = {
     "times that need not be whole": claimed(
         (sp.Integer(1), "<=", fast),
         [Part(fast - 1, facts.ONE)],
-        "(fast - 1) may multiply",
+        "coefficient (fast - 1) >= 0",
         {**ASYNC, "clock": {"policy": "async", "times": ["1/2", "2"], "ties": "one-by-one"}},
         assumptions=CYCLES[:2],
     ),

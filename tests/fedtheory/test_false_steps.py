@@ -273,7 +273,7 @@ def test_a_negative_factor_bounds_no_drift() -> None:
     assert isinstance(of_spread, Recursion)
     negative = {**DOUBLED, "factor": -ONE, "offset": 4 * LENGTH}
     certificate = Recursion(claim=claim.id, measure=of_spread.measure, bound=2 * LENGTH, **negative)
-    assert failing(claim, certificate) == ["one step: (-1) may multiply: the hypothesis of the induction"]
+    assert failing(claim, certificate) == ["one step: coefficient (-1) >= 0: the hypothesis of the induction"]
 
 
 def test_a_negative_factor_shows_no_induction() -> None:
@@ -289,6 +289,6 @@ def test_a_negative_factor_shows_no_induction() -> None:
     )
     claim = stated(lhs=Expectation(norm_sq(w - x_star)), rhs=-3 * k / omega, place="step", conditions=[6 * k <= 1])
     assert failing(claim, Certificate(claim=claim.id, links=[lowered])) == [
-        "one step: (-1) may multiply: the hypothesis of the induction"
+        "one step: coefficient (-1) >= 0: the hypothesis of the induction"
     ]
     assert check(claim, exact("1", local_steps=1)).holds is False

@@ -129,8 +129,8 @@ def test_nothing_is_divided_by_a_gap_that_may_vanish() -> None:
     assert f"{theta_end} > 0" not in found
     divided = 1 / epsilon - 1 / theta_next_start
     assert combined(divided, ">=", 0, Part(divided, ONE), known=[AtNextStart(GAPS)]) == ""
-    assert "may multiply" in combined(divided, ">=", 0, Part(divided, ONE))
-    assert "may multiply" in combined(-divided, ">=", 0, Part(-divided, ONE), known=[AtNextStart(GAPS)])
+    assert "coefficient (" in combined(divided, ">=", 0, Part(divided, ONE))
+    assert "coefficient (" in combined(-divided, ">=", 0, Part(-divided, ONE), known=[AtNextStart(GAPS)])
 
 
 def test_a_round_that_starts_at_the_minimum_is_not_summed_over() -> None:

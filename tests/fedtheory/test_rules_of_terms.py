@@ -148,8 +148,8 @@ REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
     "cases, another start": (FirstAndLater(Sign(2 * ONE), Sign(1 + index)), AT_STEP, "the number without a step"),
     "cases, an earlier step": (FirstAndLater(Sign(ONE), Sign(index - 2)), AT_STEP, "is not shown"),
     "combine, positive": (Combine(eta, ">", (Weighted(ONE, NUMBER),)), RUN, "not that it is positive"),
-    "combine, negative": (Combine(-eta, ">=", (Weighted(-ONE, NUMBER),)), RUN, "may multiply"),
-    "combine, no equation": (Combine(eta, "==", (Weighted(ONE, NUMBER),)), RUN, "may multiply"),
+    "combine, negative": (Combine(-eta, ">=", (Weighted(-ONE, NUMBER),)), RUN, "coefficient"),
+    "combine, no equation": (Combine(eta, "==", (Weighted(ONE, NUMBER),)), RUN, "of equations alone"),
     "combine, another sum": (Combine(eta + 1, ">=", (Weighted(ONE, NUMBER),)), RUN, "the sum"),
     "combine, no part": (Combine(eta, ">="), RUN, "the sum"),
     "combine, a pole": (Combine(1 / (1 - eta), ">=", (Weighted(ONE, Shown(1 / (1 - eta))),)), RUN, "may be zero"),
@@ -248,7 +248,7 @@ def test_conditions_from_what_is_known() -> None:
 def test_multiples_of_what_is_shown_are_kept_for_reports() -> None:
     context = replace(RUN, held=[])
     Combine(3 * eta, ">=", (Weighted(3 * ONE, NUMBER),)).check(context)
-    assert [(step.text, step.holds) for step in context.held] == [("(3) may multiply: eta", True)]
+    assert [(step.text, step.holds) for step in context.held] == [("coefficient (3) >= 0: eta", True)]
 
 
 def test_participants_are_drawn_around_fixed_points() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import sympy as sp
 
 from fedtheory.errors import InputError
+from fedtheory.kernel import InequalityRef
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.work import NODE, spend
@@ -241,10 +242,21 @@ _NAMES = {head: name for name, head in HEADS.items()}
 _SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}
 
 
+def _require_formula(expression: Any) -> None:
+    """Raise `InputError` for anything but a SymPy expression or an integer."""
+    expected = "expected a SymPy expression"
+    if isinstance(expression, InequalityRef):
+        kind = expression.kind
+        raise InputError("certificate", f"{expected}, got {kind}(...): write Term(coefficient, {kind}(...))")
+    if isinstance(expression, str):
+        raise InputError("certificate", f"{expected}, got the text {expression!r:.80}: write it without quotes")
+    if not isinstance(expression, sp.Basic | int):
+        raise InputError("certificate", f"{expected}, got {expression!r:.80}")
+
+
 def write_expression(expression: Expr, scope: Scope) -> str:
     """Return an expression, or an ordering of two, as text."""
-    if not isinstance(expression, sp.Basic | int):
-        raise InputError("certificate", f"expected a SymPy expression, got {expression!r:.80}")
+    _require_formula(expression)
     expression = sp.sympify(expression)
     if type(expression) in _SIGNS_OF:
         left, right = (write_expression(side, scope) for side in expression.args)

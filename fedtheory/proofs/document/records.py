@@ -117,6 +117,10 @@ class Inequality(Shape):
         if len(about) != len(shapes):
             expected = f"{value.kind}({', '.join(shapes)}) takes {len(shapes)} arguments, got {len(about)}"
             raise InputError("certificate", expected)
+        if "name" in shapes and not isinstance(about[0], str):
+            advice = "`fedtheory inequalities --claim ID` lists the names of a claim's assumptions"
+            expected = f"expected a name such as assumption('bounded variance'), got {about[0]!r:.80}; {advice}"
+            raise InputError("certificate", expected)
         given = zip(shapes.items(), about, strict=True)
         return {"reason": value.kind} | {name: shape.write(one, scope) for (name, shape), one in given}
 
@@ -167,6 +171,9 @@ class Link(Shape):
         return (_TERMS if isinstance(data, list) else _LINKS_WITH_KINDS).read(data, scope, where)
 
     def write(self, value: Any, scope: Scope) -> Json:
+        if isinstance(value, Term):
+            expected = "expected a list of terms for each relation, as in links=[[Term(...), ...]]"
+            raise InputError("certificate", f"links: {expected}")
         return (_TERMS if isinstance(value, list | tuple) else _LINKS_WITH_KINDS).write(value, scope)
 
     def schema(self) -> Schema:

@@ -21,7 +21,8 @@ from fedtheory.kernel import (
     scaled,
 )
 from fedtheory.kernel.admitted import require_admitted, require_finite
-from fedtheory.kernel.expressions import Expr, shorten
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.notation import shorten
 from fedtheory.kernel.quotients import quotient
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim

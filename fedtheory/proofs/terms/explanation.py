@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, Value
 from fedtheory.kernel.inequalities import INEQUALITIES
+from fedtheory.kernel.notation import write_heads
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proof_of_claim import TermProof
@@ -62,23 +62,8 @@ def _with_names(value: Any, name: Callable[[sp.Symbol], sp.Symbol]) -> Any:
         return value
     change = {symbol: name(symbol) for symbol in value.free_symbols}
     if isinstance(value, sp.Rel):
-        return value.func(*(_write_heads(side.xreplace(change)) for side in value.args), evaluate=False)
-    return _write_heads(value.xreplace(change))
-
-
-_HEADS: Mapping[type, Callable[..., str]] = {
-    Inner: lambda one, other: f"|{one}|^2" if one == other else f"<{one}, {other}>",
-    Gradient: lambda objective, at: f"grad {objective}({at})",
-    Value: lambda objective, at: f"{objective}({at})",
-    Average: lambda inside: f"mean[{inside}]",
-    Expectation: lambda inside: f"E[{inside}]",
-}
-"""Notation of inner products, values and means, from their arguments."""
-
-
-def _write_heads(formula: Expr) -> Expr:
-    """Return a formula with inner products, gradients, values and means in the notation of papers."""
-    return formula.replace(lambda part: type(part) in _HEADS, lambda part: sp.Symbol(_HEADS[type(part)](*part.args)))
+        return value.func(*(write_heads(side.xreplace(change)) for side in value.args), evaluate=False)
+    return write_heads(value.xreplace(change))
 
 
 _PLAIN = {"square", "one", "assumption", "root"}

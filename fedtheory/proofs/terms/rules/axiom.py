@@ -10,6 +10,7 @@ import sympy as sp
 from fedtheory.kernel import InequalityRef, Rejected
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.inequalities import INEQUALITIES, subjects
+from fedtheory.kernel.notation import shorten
 from fedtheory.kernel.quotients import is_zero
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.proof import check_assumed, check_defined
@@ -52,7 +53,7 @@ class Axiom(ProofTerm):
             return FACTS[self.about[0]].name
         expected = [one.name for one in subjects(self.kind)] if self.kind in INEQUALITIES else []
         before = map(_BEFORE.get, expected) if len(expected) == len(self.about) else ("of", *len(self.about) * (",",))
-        about = (f"{word} {one}" for word, one in zip(before, self.about, strict=False))
+        about = (f"{word} {shorten(one)}" for word, one in zip(before, self.about, strict=False))
         return " ".join([self.kind.replace("_", " "), *about]).replace(" ,", ",")
 
 

@@ -29,15 +29,18 @@ class Combine(ProofTerm):
             raise Rejected("a sum shows that a number is zero or not negative, not that it is positive")
         context.require_expression(self.goal)
         multiples = [(sp.S.One, self.goal), *(self._weigh(part, context) for part in self.parts)]
-        context.require_zero(multiples, "the sum")
+        context.require_zero(multiples, "the slack is the sum of the terms")
         return Proved(self.goal, self.comparison)
 
     def _weigh(self, part: Weighted, context: TermContext) -> tuple[Expr, Expr]:
         """Check a part and the sign of its coefficient, and return the multiple that is subtracted from the goal."""
         proved = part.term.check(context)
         number = context.require_number(part.coefficient)
-        step = Step(LazyText("(", number, ") may multiply: ", part.term), True)
-        if not proved.is_equation and (self.comparison == "==" or not context.is_nonnegative(number)):
+        sign = ", of an equation: " if proved.is_equation else " >= 0: "
+        step = Step(LazyText("coefficient (", number, ")", sign, part.term), True)
+        if not proved.is_equation and self.comparison == "==":
+            raise Rejected(f"an equation is a sum of equations alone, and this is none: {part.term}")
+        if not proved.is_equation and not context.is_nonnegative(number):
             raise Rejected(step.text)
         context.held.append(step)
         return -number, proved.expression
