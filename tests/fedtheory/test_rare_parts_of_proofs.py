@@ -102,7 +102,7 @@ def test_cauchy_schwarz_of_two_vectors(polynomial: str, *, holds: bool) -> None:
     if holds:
         assert _check_cauchy_schwarz(factor, meanings, path) == factor.polynomial
     else:
-        with pytest.raises(Rejected, match="is not .* of two vectors"):
+        with pytest.raises(Rejected, match=r"is not .* of two vectors"):
             _check_cauchy_schwarz(factor, meanings, path)
     for swapped in (
         {first: norm_sq(own), second: norm_sq(own), inner: Inner(own, mean)},
