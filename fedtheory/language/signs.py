@@ -42,6 +42,8 @@ class Signs:
     """Non-negative numbers of which each client has its own."""
     at_least_one: tuple[Quantity, ...] = ()
     """Numbers of at least one that need not be whole."""
+    gaps: tuple[Quantity, ...] = ()
+    """Gaps of objective values to the minimum, which claims bound: non-negative, the same for all clients."""
     times: tuple[Quantity, ...] = ()
     """Numbers of at least one if the clients' times are whole."""
     flat: tuple[Quantity, ...] = ()

@@ -18,6 +18,7 @@ from fedtheory.language.quantities import PointQuantity, VectorQuantity
 from fedtheory.proofs.comparators import with_comparator
 from fedtheory.proofs.existence import OPTIMUM, is_known
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SMOOTH, SymbolTable, numbers_of, sides_of, symbols_of
+from fedtheory.proofs.paper_contexts import paper_bounds
 
 GIVEN_BY_PAPERS: tuple[VectorQuantity, ...] = tuple(
     one for part in parts_of_papers("signs") for one in part.SIGNS.given
@@ -61,7 +62,7 @@ def build_context(claim: Claim) -> Context:
         visited=frozenset({symbol(quantity) for quantity in _VISITED} | points),
         minimisers=_minimiser(claim, symbol) | _client_minimisers(claim, symbol),
         definitions=_definitions(claim, symbol) | ({noise: sp.S.Zero} if is_quiet else {}),
-        assumed=_assumed(claim, symbol) | _distances(symbol) | _divergences(claim, symbol) | _nearest(claim, symbol),
+        assumed=_assumed(claim, symbol) | _distances(symbol) | paper_bounds(claim),
     )
     return with_comparator(with_common_shape(context, claim), claim)
 
@@ -220,29 +221,6 @@ def _distances(symbol: SymbolTable) -> dict[str, Expr]:
         return {}
     apart = norm_sq(symbol(q.client_optimum) - symbol(q.optimum))
     return {"distance of the minimisers": symbol(q.client_optimum_distance) ** 2 - apart}
-
-
-NEAREST_START = "nearest start"
-"""The name of the assumption on the models at the start of rounds."""
-
-
-def _nearest(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
-    """Return the bound on the distance of rounds' starts from the optimum."""
-    # It holds in expectation, or on the only path.
-    is_path = claim.place == "path" and a.full_gradients in claim.assumptions
-    if not symbol.has(q.nearest_start) or not (is_path or claim.place == "step"):
-        return {}
-    apart = norm_sq(symbol(q.server_model) - symbol(q.optimum))
-    return {NEAREST_START: 1 / symbol(q.nearest_start) - apart}
-
-
-def _divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
-    """Return the bounds on gradient dissimilarity at the centralised iterate."""
-    if a.bounded_dissimilarity not in claim.assumptions or not symbol.has(q.client_dissimilarity):
-        return {}
-    model = symbol(q.centralised_model)
-    apart = norm_sq(Gradient(symbol(q.client_objective), model) - Gradient(symbol(q.objective), model))
-    return {"divergence at the centralised model": symbol(q.client_dissimilarity) ** 2 - apart}
 
 
 def _assumed_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:

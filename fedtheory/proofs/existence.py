@@ -26,7 +26,6 @@ FROM_OPTIMUM: frozenset[Quantity] = frozenset(
         q.leading_limiting_distance_sq,
         q.optimum_displacement_sq,
         q.comparator,
-        q.distance_to_small_step_limit,
     }
 )
 """Quantities relative to x* or F*, which need an objective that is bounded below, although no term shows it."""
@@ -60,7 +59,7 @@ KINDS = _with_papers(
     ),
     existing(
         "the minimiser for small steps",
-        *(q.small_step_optimum, q.distance_to_small_step_limit),
+        q.small_step_optimum,
         by=a.strongly_convex_clients,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 import sympy as sp
@@ -16,20 +16,11 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.paper_parts import parts_of_papers
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.signs import Signs, quantities_of_runs, signs_by_terms
 from fedtheory.proofs.existence import select_existing_symbols
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
-_GAPS = (
-    q.interval_start_gap,
-    q.interval_end_gap,
-    q.next_interval_start_gap,
-    q.last_interval_gap,
-    q.final_suboptimality,
-    q.smallest_gap,
-)
-"""Gaps of objective values to the minimum: non-negative, and positive if a claim divides by them."""
 _OWN = Signs(
     counts=(q.clients, q.participants, q.local_steps, q.rounds, q.iterations),
     positive=(
@@ -37,7 +28,6 @@ _OWN = Signs(
         q.server_step_size,
         q.effective_step_size,
         q.smoothness,
-        q.nearest_start,
         q.communication_probability,
     ),
     nonnegative=(
@@ -51,22 +41,20 @@ _OWN = Signs(
         q.momentum,
         q.proximal_weight,
         q.average_local_gradient_sq,
-        q.optimum_noise,
     ),
     positive_of_clients=(q.client_local_steps, q.client_step_size),
     nonnegative_of_clients=(
         q.client_smoothness,
         q.client_strong_convexity,
         q.client_optimum_distance,
-        q.client_dissimilarity,
         q.mean_square_smoothness,
         q.relative_noise,
         q.absolute_noise,
         q.importance,
-        q.client_gap_at_optimum,
     ),
+    gaps=(q.final_suboptimality,),
     flat=(q.smoothness, q.objective_smoothness),
-    divided_by=(*_GAPS, q.initial_gap, q.average_local_gradient_sq, q.smoothness),
+    divided_by=(q.final_suboptimality, q.initial_gap, q.average_local_gradient_sq, q.smoothness),
 )
 _TABLES = (_OWN, *(part.SIGNS for part in parts_of_papers("signs")))
 _SIGNS = (*_TABLES, signs_by_terms(_TABLES))
@@ -87,6 +75,7 @@ NUMBERS = (*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("n
 """Non-negative numbers that are the same for all clients and all rounds."""
 OF_AN_UPDATE = _list_signed("of_an_update")
 """Non-negative numbers that are the same for all clients and local steps of an update."""
+_GAPS = _list_signed("gaps")
 _OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *_GAPS))
 """Numbers that all clients share, of a run or of an update."""
 _COUNTED = frozenset((*_COUNTS, q.client_local_steps))
@@ -108,6 +97,19 @@ CURVED = (
     q.client_smoothness,
 )
 """Constants that are positive if every client's objective is strongly convex."""
+
+
+def _list_averages() -> Iterator[tuple[RunQuantity, Quantity]]:
+    """Yield the numbers whose term is the client average of another number, with that number."""
+    for one in quantities_of_runs():
+        if one.term is not None and not one.term.over and not one.root and len(one.term.where) == 1:
+            ((symbol, of),) = one.term.where
+            if one.term.expression == Average(symbol):
+                yield one, of
+
+
+_AVERAGED = tuple(_list_averages())
+"""Numbers that are client averages by their definitions, with the averaged numbers."""
 
 
 @cache
@@ -251,8 +253,7 @@ def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
 
 def _find_averaged_numbers(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     """Return the numbers that are client averages by their definitions."""
-    both = symbol.has(q.mean_divergence) and symbol.has(q.client_dissimilarity)
-    return {symbol(q.mean_divergence): Average(symbol(q.client_dissimilarity))} if both else {}
+    return {symbol(mean): Average(symbol(of)) for mean, of in _AVERAGED if symbol.has(mean) and symbol.has(of)}
 
 
 def list_known_conditions(claim: Claim) -> tuple[Expr, ...]:

@@ -20,12 +20,14 @@ from fedtheory.proofs.derived_relation import Derived
 
 @dataclass(frozen=True, kw_only=True)
 class PaperRules:
-    """Rules that a paper adds: premises derived from proved claims, and conditions between its numbers."""
+    """Rules that a paper adds: premises derived from proved claims, conditions between its numbers, and bounds."""
 
     conditions: Callable[[Claim], tuple[Expr, ...]]
     """Function from a claim to known orderings between its numbers."""
     derived: Sequence[type[Derived]]
     """Further derived relations of a proved claim."""
+    bounds: Callable[[Claim], Mapping[str, Expr]] = lambda _claim: {}
+    """Function from a claim to slacks that its assumptions make non-negative at every local step or path, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,11 @@ def find_weight(claim: Claim, relation: Relation) -> Quantity:
 def paper_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return orderings between numbers of a claim that papers know."""
     return tuple(one for rules in paper_rules() for one in rules.conditions(claim))
+
+
+def paper_bounds(claim: Claim) -> dict[str, Expr]:
+    """Return the slacks that are non-negative at every local step or path by definitions of papers, by name."""
+    return {name: slack for rules in paper_rules() for name, slack in rules.bounds(claim).items()}
 
 
 def paper_step_conditions(claim: Claim) -> tuple[Expr, ...]:

@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import ScalarQuantity, VectorQuantity
-from fedtheory.proofs.claim_context import GIVEN_BY_PAPERS, NEAREST_START, build_context
+from fedtheory.proofs.claim_context import GIVEN_BY_PAPERS, build_context
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 
 _GIVEN = (
@@ -75,8 +75,6 @@ def _random(claim: Claim) -> set[Expr]:
 def _expand_outcomes(claim: Claim, symbol: SymbolTable) -> Context:
     """Express the round's vectors by its noise, which is an ordinary vector here."""
     context = build_context(replace(claim, place="path"))
-    # The start may differ from the starts of the run's rounds.
-    known = {name: slack for name, slack in context.assumed.items() if name != NEAREST_START}
     local, noise, at_server = symbol(q.local_iterate), symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
     objective, server, size = symbol(q.client_objective), symbol(q.server_model), step_size(claim)
     gradient = Gradient(objective, local) + noise
@@ -93,7 +91,6 @@ def _expand_outcomes(claim: Claim, symbol: SymbolTable) -> Context:
         client_vectors=context.client_vectors | noises,
         step_vectors=noises | {local},
         definitions={**context.definitions, **defined} | ({at_server: sp.S.Zero} if is_quiet else {}),
-        assumed=known,
         local_steps=symbol(q.client_local_steps),
         numbers=replace(context.numbers, of_clients=context.numbers.of_clients | {symbol(q.client_local_steps)}),
         of_a_round=True,

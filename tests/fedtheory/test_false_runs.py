@@ -145,6 +145,16 @@ def test_the_nearest_start_is_near_in_expectation(place: Any) -> None:
     assert failing(stated, Certificate(claim=stated.id, links=[why])) != ""
 
 
+def test_rounds_of_sampled_clients_may_start_anywhere() -> None:
+    """A statement about one round is no statement about the starts of the run's rounds."""
+    model, least, omega = sp.Symbol("w", real=True), sp.Symbol("o", real=True), sp.Symbol("omega", positive=True)
+    where = {model: q.server_model, least: q.optimum, omega: q.nearest_start}
+    sampled = (a.uniform_sampling, a.unit_server_step, a.uniform_shares, a.full_gradients)
+    stated = claim(norm_sq(model - least), "<=", 1 / omega, where=where, place="round", assumptions=sampled)
+    why = [Term(ONE, assumption("nearest start"))]
+    assert "nearest start" in failing(stated, Certificate(claim=stated.id, links=[why]))
+
+
 @pytest.mark.parametrize(
     ("weights", "law", "expected"),
     [([-1, 3], None, "not negative"), ([1, 2], Multinomial(2), "importance"), ([1, 2], Fixed((0,)), "importance")],

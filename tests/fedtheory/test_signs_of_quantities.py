@@ -42,10 +42,10 @@ def test_every_square_root_of_a_run_has_a_sign() -> None:
 def _is_listed(one: RunQuantity) -> bool:
     """Return whether a table lists a number as non-negative that is no square root."""
     tables = (getattr(signs, kind) for signs in numbers._TABLES for kind in KINDS)
-    return not one.root and (one in numbers._GAPS or any(one in table for table in tables))
+    return not one.root and any(one in table for table in tables)
 
 
-KINDS = ("positive", "nonnegative", "of_an_update", "positive_of_clients", "nonnegative_of_clients")
+KINDS = ("positive", "nonnegative", "gaps", "of_an_update", "positive_of_clients", "nonnegative_of_clients")
 SIGNS_BESIDE_TERMS = {
     "average_local_gradient_sq",
     "chi_sq",

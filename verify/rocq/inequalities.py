@@ -12,7 +12,6 @@ from fedtheory.kernel.inequalities import InequalityRef
 from fedtheory.language import quantities as q
 from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
-from fedtheory.proofs.claim_context import NEAREST_START
 from verify.rocq.client_step import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
@@ -345,7 +344,7 @@ def _nearest_start(reader: Reader) -> NonnegativeScalar:
 
 _THERE: dict[str, Callable[[Reader], NonnegativeScalar]] = {
     "divergence at the centralised model": _divergence,
-    NEAREST_START: _nearest_start,
+    "nearest start": _nearest_start,
     comparators.SMOOTH_NOISE: _smooth_noise,
     comparators.NOISE_AT_Y: _noise_there,
     comparators.DISSIMILARITY_AT_Y: _dissimilarity_there,

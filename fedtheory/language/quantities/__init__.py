@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.language.paper_parts import modules_of_papers
 from fedtheory.language.quantities.algorithms import *
 from fedtheory.language.quantities.any_point import *
-from fedtheory.language.quantities.centralised import *
 from fedtheory.language.quantities.drift import *
 from fedtheory.language.quantities.errors import *
 from fedtheory.language.quantities.heterogeneity import *

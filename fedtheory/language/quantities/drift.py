@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Average
-from fedtheory.language.quantities import problem
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
 from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_ROUNDS
 from fedtheory.language.quantities.measuring.symbols import (
@@ -22,12 +19,11 @@ from fedtheory.language.quantities.measuring.symbols import (
     define_by,
     square,
 )
-from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round, symbol_of
+from fedtheory.language.quantities.quantity import Over, RunQuantity, per_round
 
 SUM_INSIDE = Over("steps", "sum", begin=1)
 """The local steps except the first one, before which clients that start together have no drift."""
 _LARGEST_OF_ALL = (Over("clients", "largest"), Over("steps", "largest"), Over("rounds", "largest"))
-_CURVATURE = symbol_of(problem.client_smoothness)
 _MEAN_DRIFT = Average(square(LOCAL - ITERATE)) / STEPS
 max_drift = RunQuantity(
     "max_drift",
@@ -60,47 +56,4 @@ average_round_drift = RunQuantity(
     "mean over t of round_drift",
     lambda run: _round_drift(run, run.trajectory.mean_drift[None])[0],
     term=define_by(_MEAN_DRIFT, SUM_INSIDE, MEAN_OVER_ROUNDS),
-)
-
-
-def _mean_over_steps_inside(run: Run, values: Array) -> Any:
-    """Return (1/tau) sum_{k=1..tau-1} of values (K+1,): before the first step there is no drift."""
-    inside = require_common_steps(run, values)[1:-1]
-    return inside.sum() / run.arithmetic.number(run.algorithm.work.steps[0], "tau")
-
-
-def _curvature_drift(run: Run) -> Any:
-    """Return the client average of the drift with weights p_i L_i."""
-    return _mean_over_steps_inside(run, run.trajectory.mean_drift @ (run.problem.weights * run.client_smoothness))
-
-
-def _curvature_imbalance(run: Run) -> Any:
-    """Return the squared norm of the sum of the differences, weighted by p_i L_i."""
-    factors = run.problem.weights * run.client_smoothness
-    return _mean_over_steps_inside(run, run.trajectory.mean_difference_sq(factors))
-
-
-curvature_drift = RunQuantity(
-    "curvature_drift",
-    r"\frac{1}{T\tau}\sum_{t,k}\sum_{i=1}^Mp_iL_i\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
-    "mean over t of (1/tau) sum_{k=1..tau-1} sum_i p_i L_i E|x_i^{t,k} - xbar^{t,k}|^2, L_i the curvature of F_i",
-    _curvature_drift,
-    term=define_by(
-        Average(_CURVATURE * square(LOCAL - ITERATE)) / STEPS,
-        SUM_INSIDE,
-        MEAN_OVER_ROUNDS,
-        also=(problem.client_smoothness,),
-    ),
-)
-curvature_imbalance = RunQuantity(
-    "curvature_imbalance",
-    r"\frac{1}{T\tau}\sum_{t,k}\mathbb E\left\|\sum_{i=1}^Mp_iL_i(x_i^{(t,k)}-\bar x^{(t,k)})\right\|^2",
-    "mean over t of (1/tau) sum_{k=1..tau-1} E|sum_i p_i L_i (x_i^{t,k} - xbar^{t,k})|^2: zero for equal curvatures",
-    _curvature_imbalance,
-    term=define_by(
-        square(Average(_CURVATURE * (LOCAL - ITERATE))) / STEPS,
-        SUM_INSIDE,
-        MEAN_OVER_ROUNDS,
-        also=(problem.client_smoothness,),
-    ),
 )

@@ -11,7 +11,6 @@ from fedtheory.arithmetic.enclosures import smallest
 from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.kernel.expressions import Expectation
 from fedtheory.language.quantities import local_work, problem
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
 from fedtheory.language.quantities.measuring.reductions import (
@@ -168,13 +167,6 @@ server_distance_sq = per_round(
     lambda run: place_on_rounds(run.trajectory.server_distance_sq[:-1]),
     term=define_by(square(SERVER - OPTIMUM), FIRST_STEP),
 )
-next_server_distance_sq = per_round(
-    "next_server_distance_sq",
-    r"\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2",
-    "for each round t: E|xbar^{t,tau} - x*|^2, at the end of its local steps",
-    lambda run: place_on_rounds(require_common_steps(run, run.trajectory.local_distance_sq)[:, -1]),
-    term=define_by(square(NEXT_ITERATE - OPTIMUM), LAST_STEP),
-)
 server_distance_after_sq = per_round(
     "server_distance_after_sq",
     r"\mathbb E\|x^{(t+1)}-x^*\|^2",
@@ -188,28 +180,6 @@ best_aggregated_suboptimality = RunQuantity(
     "the smallest E F(x^n) - F* of the aggregated models n = 1 .. T",
     lambda run: smallest(run.trajectory.server_suboptimality[1:]),
     term=define_by(gap(NEXT_VIRTUAL), LAST_STEP, Over("rounds", "smallest")),
-)
-mean_server_suboptimality = RunQuantity(
-    "mean_server_suboptimality",
-    r"\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*)",
-    "(1/N) sum_{n=0..N-1} E F(theta^n) - F*, over the server's models",
-    lambda run: run.trajectory.mean_server_suboptimality,
-    term=define_by(gap(SERVER), FIRST_STEP, MEAN_OVER_ROUNDS),
-)
-
-
-def _mean_distance_sq(run: Run) -> Any:
-    """Return the squared distance of the expected last model to the optimum."""
-    away = run.trajectory.final_mean - run.problem.optimum
-    return away @ away
-
-
-final_mean_distance_sq = RunQuantity(
-    "final_mean_distance_sq",
-    r"\|\mathbb E\theta^N-\theta^*\|^2",
-    "|E theta^N - x*|^2",
-    _mean_distance_sq,
-    term=define_by(square(Expectation(NEXT_VIRTUAL) - OPTIMUM), LAST_STEP, LAST_ROUND),
 )
 
 

@@ -9,18 +9,14 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.kernel.expressions import Average
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.measuring.reductions import (
-    FIRST_ROUND,
-    FIRST_STEP,
     LARGEST_CLIENT,
     LARGEST_ROUND,
     LARGEST_STEP,
 )
-from fedtheory.language.quantities.measuring.symbols import OPTIMUM, SAMPLE, define_by, square
-from fedtheory.language.quantities.measuring.symbols import second_moment as second_moment_of
+from fedtheory.language.quantities.measuring.symbols import SAMPLE, define_by, square
 from fedtheory.language.quantities.quantity import assumed, constant, supremum
 
 noise_deviation = assumed(
@@ -109,11 +105,4 @@ absolute_noise = constant(
     _of_noise(_absolute_noise),
     root=True,
     primitive="constant",
-)
-optimum_noise = constant(
-    "optimum_noise",
-    r"\Sigma",
-    "sum_i p_i E|g_i|^2 at the optimum of the federated problem",
-    lambda run: run.second_moments_at(run.problem.about_optimum.optimum) @ run.problem.weights,
-    term=define_by(Average(second_moment_of(OPTIMUM)), FIRST_STEP, FIRST_ROUND),
 )

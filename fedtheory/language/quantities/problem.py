@@ -11,7 +11,7 @@ from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP, LARGEST_CLIENT
 from fedtheory.language.quantities.measuring.symbols import OPTIMUM, SERVER, define_by, gap, square
 from fedtheory.language.quantities.measuring.terms import reduce_entries
-from fedtheory.language.quantities.quantity import assumed, constant, supremum
+from fedtheory.language.quantities.quantity import assumed, constant
 
 clients = constant(
     "clients",
@@ -105,12 +105,6 @@ lipschitz = assumed(
     r"\rho",
     "rho = max_i sup_x |grad F_i(x)| on the region, where F_i is rho-Lipschitz",
     a.lipschitz_losses,
-)
-objective_lipschitz = supremum(
-    "objective_lipschitz",
-    r"\rho_F",
-    "rho_F = sup_x |grad F(x)| on the region, where F is rho_F-Lipschitz",
-    lambda run: run.objective_lipschitz_sq,
 )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from fedtheory.engine.moments.stationary import (
     stationary_distance_sq,
-    stationary_mean,
     stationary_round_suboptimality,
     stationary_suboptimality,
 )
@@ -92,20 +91,4 @@ small_step_bias = constant(
     term=define_by(
         square(symbol_of(small_step_optimum) - OPTIMUM), FIRST_STEP, FIRST_ROUND, also=(small_step_optimum,)
     ),
-)
-
-
-def _distance_of_limits_sq(run: Run) -> Any:
-    """Return the squared distance between the run's limit and its limit for small step sizes."""
-    apart = stationary_mean(run.trajectory.recursion) - small_step_limit(run)
-    return apart @ apart
-
-
-distance_to_small_step_limit = constant(
-    "distance_to_small_step_limit",
-    r"\|\lim_i\mathbb E w_i-\bar w\|",
-    "distance of the limit of E x^n from w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k",
-    _distance_of_limits_sq,
-    root=True,
-    primitive="limit",
 )

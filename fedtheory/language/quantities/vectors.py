@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.engine.frames import Frame, Vector, view_whole_round
+from fedtheory.engine.frames import view_whole_round
 from fedtheory.language.quantities.measuring.expectations import zero_at_optimum
 from fedtheory.language.quantities.quantity import ObjectiveQuantity, PointQuantity, ScalarQuantity, VectorQuantity
 
@@ -49,12 +49,6 @@ next_centralised_model = VectorQuantity(
     "the centralised model one step later",
     lambda frame: frame.next_centralised,
 )
-received_model = VectorQuantity(
-    "received_model",
-    r"\theta^{\rho_i(n)}",
-    "the model that each client works on, the last one it received",
-    lambda frame: frame.received,
-)
 virtual_iterate = VectorQuantity(
     "virtual_iterate",
     r"\theta^{n,k}",
@@ -99,15 +93,6 @@ participates = ScalarQuantity(
 point = PointQuantity("point", "x", "any point")
 second_point = PointQuantity("second_point", "y", "any point")
 third_point = PointQuantity("third_point", "z", "any point")
-
-
-def _unit(frame: Frame) -> Vector:
-    """Return the vector of ones."""
-    nothing = frame.arithmetic.zeros(1, frame.dimension)
-    return frame.constant(nothing + 1)
-
-
-unit_vector = VectorQuantity("unit_vector", r"\mathbf 1", "the vector of ones, the number 1 in one dimension", _unit)
 gradient_deviation = VectorQuantity(
     "gradient_deviation",
     r"(\nabla F_i(x)-g_i(x))",

@@ -57,14 +57,14 @@ SIGNS = Signs(
     times=(q.slowest_time, q.fastest_time),
     nonnegative=(
         *(q.weight_pairing, q.weight_excess, q.reporting_excess, q.largest_staleness),
-        *(q.mean_chi_sq, q.mean_round_optimum_noise),
+        *(q.mean_chi_sq, q.mean_round_optimum_noise, q.optimum_noise),
         *(q.mean_round_optimum_mixed_noise, q.residual, q.comparator_residual),
     ),
     of_an_update=(q.chi_sq,),
     positive_of_clients=(q.update_time, q.report_interval),
     nonnegative_of_clients=(
         *(q.weight_share, q.aggregation_weight, q.expected_weight, q.mean_weight_share),
-        *(q.report_count, q.client_gap_at_surrogate_optimum),
+        *(q.report_count, q.client_gap_at_surrogate_optimum, q.client_gap_at_optimum),
     ),
     flat=(q.sample_smoothness,),
     divided_by=(q.weight_sum, q.smallest_weight_sum, q.mean_weight_sum, q.sample_smoothness),

@@ -12,6 +12,12 @@ from fedtheory.language.quantities.measuring.terms import term_at_steps
 from fedtheory.language.quantities.quantity import Over, Quantity, Term, VectorQuantity, symbol_of
 from fedtheory.sources.fraboni2022.quantities import weights
 
+received_model = VectorQuantity(
+    "received_model",
+    r"\theta^{\rho_i(n)}",
+    "the model that each client works on, the last one it received",
+    lambda frame: frame.received,
+)
 surrogate_optimum = VectorQuantity(
     "surrogate_optimum",
     r"\bar\theta",
@@ -40,7 +46,7 @@ initial_model = VectorQuantity(
 
 _VOCABULARY: tuple[Quantity, ...] = (
     *(v.local_iterate, v.next_local_iterate, v.virtual_iterate, v.next_virtual_iterate),
-    *(v.received_model, v.server_model, v.stochastic_gradient),
+    *(received_model, v.server_model, v.stochastic_gradient),
     *(v.optimum, v.client_optimum, surrogate_optimum, round_optimum, surrogate_comparator, initial_model),
     *(
         v.client_objective,
@@ -53,7 +59,7 @@ _VOCABULARY: tuple[Quantity, ...] = (
 )
 LOCAL, NEXT_LOCAL = symbol_of(v.local_iterate), symbol_of(v.next_local_iterate)
 VIRTUAL, NEXT_VIRTUAL = symbol_of(v.virtual_iterate), symbol_of(v.next_virtual_iterate)
-RECEIVED, SERVER, SAMPLE = map(symbol_of, (v.received_model, v.server_model, v.stochastic_gradient))
+RECEIVED, SERVER, SAMPLE = map(symbol_of, (received_model, v.server_model, v.stochastic_gradient))
 OPTIMUM, CLIENT_OPTIMUM = symbol_of(v.optimum), symbol_of(v.client_optimum)
 SURROGATE_OPTIMUM, ROUND_OPTIMUM = symbol_of(surrogate_optimum), symbol_of(round_optimum)
 COMPARATOR, START = symbol_of(surrogate_comparator), symbol_of(initial_model)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import Expr, Gradient, Inner, Value
+from fedtheory.kernel.expressions import Expr, Gradient, Inner, Value, norm_sq
 from fedtheory.kernel.quotients import is_zero, reduce_fraction
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -162,4 +162,37 @@ def gap_conditions(claim: Claim) -> tuple[Expr, ...]:
     return symbols_of(claim).at_most(*((q.smallest_gap, gap) for gap in among))
 
 
-CONTEXT = PaperRules(conditions=gap_conditions, derived=(Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart))
+def list_bounds(claim: Claim) -> dict[str, Expr]:
+    """Return the bounds on the distance of rounds' starts from the optimum, and on gradients at gradient descent."""
+    symbol = symbols_of(claim)
+    return _bound_starts(claim, symbol) | _bound_divergences(claim, symbol)
+
+
+def _bound_starts(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
+    """Return the bound on the distance of rounds' starts from the optimum.
+
+    It holds in expectation, or on the only path.  Statements about rounds of sampled clients also concern starts that
+    the run does not reach.
+    """
+    is_path = claim.place == "path" and a.full_gradients in claim.assumptions
+    is_start = (is_path or claim.place == "step") and a.uniform_sampling not in claim.assumptions
+    if not symbol.has(q.nearest_start) or not is_start:
+        return {}
+    apart = norm_sq(symbol(q.server_model) - symbol(q.optimum))
+    return {"nearest start": 1 / symbol(q.nearest_start) - apart}
+
+
+def _bound_divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
+    """Return the bounds on gradient dissimilarity at the centralised iterate."""
+    if a.bounded_dissimilarity not in claim.assumptions or not symbol.has(q.client_dissimilarity):
+        return {}
+    model = symbol(q.centralised_model)
+    apart = norm_sq(Gradient(symbol(q.client_objective), model) - Gradient(symbol(q.objective), model))
+    return {"divergence at the centralised model": symbol(q.client_dissimilarity) ** 2 - apart}
+
+
+CONTEXT = PaperRules(
+    conditions=gap_conditions,
+    derived=(Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart),
+    bounds=list_bounds,
+)

@@ -1,0 +1,6 @@
+"""Quantities of the slides: gaps at the ends of intervals, and divergences of the clients' gradients."""
+
+import importlib
+
+# The language is imported first, because its chapters and these modules use each other.
+importlib.import_module("fedtheory.language.quantities")
