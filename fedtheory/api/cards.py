@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from verify.verdict import ClaimVerdict
 
 
-def _svg(figure: Figure | None) -> str | None:
+def _convert_to_svg(figure: Figure | None) -> str | None:
     """Return the SVG text of a figure; None if there is no figure."""
     return None if figure is None else figure.svg
 
 
-def _simulation(found: Simulation) -> str | None:
+def _draw_simulation(found: Simulation) -> str | None:
     """Draw the suboptimality over rounds or clock time; None for a run of one round, or without a minimiser."""
     from report.figures.errors import draw_errors
 
@@ -34,29 +34,29 @@ def _check(found: Check) -> str | None:
     """Draw the left side, and the right side with its terms."""
     from report.figures.sides import sides_of_check
 
-    return _svg(sides_of_check(found))
+    return _convert_to_svg(sides_of_check(found))
 
 
-def _evidence(found: ClaimVerdict) -> str | None:
+def _draw_evidence(found: ClaimVerdict) -> str | None:
     """Draw both sides on the instance that is the evidence of a verdict."""
     return None if found.evidence is None else _check(found.evidence)
 
 
-def _verdicts(found: Verdicts) -> str | None:
+def _draw_verdicts(found: Verdicts) -> str | None:
     """Draw the evidence if there is a single verdict."""
-    return _evidence(found[0]) if len(found) == 1 else None
+    return _draw_evidence(found[0]) if len(found) == 1 else None
 
 
-def _finding(found: Finding) -> str | None:
+def _draw_finding(found: Finding) -> str | None:
     """Draw both sides on the run that a search found."""
     return None if found.found is None else _check(found.found)
 
 
-def _proof(found: Proof) -> str | None:
+def _draw_proof(found: Proof) -> str | None:
     """Draw the graph of the claims that the proof uses."""
     from report.figures.premises import premises_of_proof
 
-    return _svg(premises_of_proof(found))
+    return _convert_to_svg(premises_of_proof(found))
 
 
 def _describe_plan(found: Plan) -> str | None:
@@ -67,12 +67,12 @@ def _describe_plan(found: Plan) -> str | None:
 
 
 BY_CLASS: dict[str, Callable[[Any], str | None]] = {
-    "Simulation": _simulation,
+    "Simulation": _draw_simulation,
     "Check": _check,
-    "ClaimVerdict": _evidence,
-    "Verdicts": _verdicts,
-    "Finding": _finding,
-    "Proof": _proof,
+    "ClaimVerdict": _draw_evidence,
+    "Verdicts": _draw_verdicts,
+    "Finding": _draw_finding,
+    "Proof": _draw_proof,
     "Plan": _describe_plan,
 }
 """Functions that draw the commands' results, by the name of the result's class."""

@@ -142,14 +142,14 @@ def plan(
     from fedtheory.api.progress import progress
 
     chosen = None if claims is None else [claim_of(claim) for claim in claims]
-    numbers = _numbers(run)
+    numbers = _read_constants(run)
     if numbers is not None:
         return planner.plan_numbers(numbers, target, chosen)
     with progress("planning") as tell:
         return planner.plan(run_of(run, "float"), target, chosen, error=error, margin=margin, on_progress=tell)
 
 
-def _numbers(given: RunLike | Mapping[str, Any]) -> dict[str, float] | None:
+def _read_constants(given: RunLike | Mapping[str, Any]) -> dict[str, float] | None:
     """Return constants as floats; None if the table is a run file's."""
     from fedtheory.arithmetic import FLOAT
 

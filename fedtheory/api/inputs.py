@@ -32,7 +32,7 @@ def run_of(given: RunLike, arithmetic: str | None) -> Run:
         return given.as_floats() if wanted is FLOAT else exact_run_of(given)
     if isinstance(given, Mapping):
         return read_or_list(dict(given), lambda tables: parse_run(tables, wanted or FLOAT))
-    return read_run(_file_of(given), wanted or FLOAT)
+    return read_run(_require_file_name(given), wanted or FLOAT)
 
 
 def exact_run_of(given: RunLike) -> Run:
@@ -45,10 +45,10 @@ def exact_run_of(given: RunLike) -> Run:
         return given if given.arithmetic is not FLOAT else parse_run(run_table(given), RATIONAL)
     if isinstance(given, Mapping):
         return parse_run(dict(given), RATIONAL)
-    return read_run(_file_of(given), RATIONAL)
+    return read_run(_require_file_name(given), RATIONAL)
 
 
-def _file_of(given: str | PathLike[str]) -> str:
+def _require_file_name(given: str | PathLike[str]) -> str:
     """Return the name of a run file; raise `InputError` if the argument is neither a run nor a name."""
     from fedtheory.errors import InputError
     from fedtheory.federation.problem import Problem

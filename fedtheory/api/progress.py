@@ -23,10 +23,10 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
 
     console = Console(stderr=True)
     if console.is_jupyter:
-        yield _notebook_bar(label)
+        yield _show_notebook_bar(label)
         return
     if not console.is_terminal or _IN_A_CELL in os.environ:
-        yield _lines(label)
+        yield _print_lines(label)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -38,7 +38,7 @@ _PATIENCE = 10.0
 """Seconds between two lines of progress."""
 
 
-def _lines(label: str) -> Callable[[int, int], None]:
+def _print_lines(label: str) -> Callable[[int, int], None]:
     """Return a callback that prints (done, all) as a line on standard error every few seconds, and at the end.
 
     If the total grows during the work, the fraction done is printed instead, and never decreases.  Equal lines are
@@ -63,7 +63,7 @@ def _lines(label: str) -> Callable[[int, int], None]:
     return print_progress
 
 
-def _notebook_bar(label: str) -> Callable[[int, int], None]:
+def _show_notebook_bar(label: str) -> Callable[[int, int], None]:
     """Return a callback that shows (done, all) as a bar below the cell."""
     from html import escape
     from importlib import import_module

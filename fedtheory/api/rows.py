@@ -29,7 +29,7 @@ class Columns:
     def chunks(self, names: Sequence[str]) -> Iterator[Chunk]:
         """Yield all rows at once, as one chunk in memory."""
         places = [self.header.names.index(name) for name in names]
-        yield Chunk(self.rows, [_cells(self.columns[place]) for place in places])
+        yield Chunk(self.rows, [_convert_cells(self.columns[place]) for place in places])
 
 
 def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str] | None) -> DataSet:
@@ -41,14 +41,14 @@ def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str
         inputs, outputs = inputs.data, inputs.target
     if outputs is None:
         raise InputError(_OUTPUTS, "expected numbers, or the name of a column")
-    names, columns, rows = _columns(inputs)
+    names, columns, rows = _split_columns(inputs)
     roles = {}
     for key, given in ((_OUTPUTS, outputs), (_CLIENT, client)):
         if isinstance(given, str):
             _require_column(names, given, key, is_frame=is_frame(inputs))
             roles[key] = given
         elif given is not None:
-            roles[key] = _unused(key, names)
+            roles[key] = _find_unused_name(key, names)
             names, columns = [*names, roles[key]], [*columns, _require_one_per_row(given, len(rows), key)]
     chosen = None if features is None else tuple(map(str, features))
     choice = ColumnChoice(roles[_OUTPUTS], roles.get(_CLIENT), chosen)
@@ -66,20 +66,20 @@ def is_frame(inputs: Any) -> bool:
     return hasattr(inputs, "columns")
 
 
-def _columns(inputs: Any) -> tuple[list[str], list[Any], Sequence[object]]:
+def _split_columns(inputs: Any) -> tuple[list[str], list[Any], Sequence[object]]:
     """Return names, columns and labels of the rows."""
     if is_frame(inputs):
         names = [str(name) for name in inputs.columns]
         Header("inputs", tuple(names)).require_distinct()
         columns = [inputs[name] for name in inputs.columns]
         return names, columns, getattr(inputs, "index", range(len(inputs)))
-    table = _array(inputs, "inputs")
+    table = _convert_to_array(inputs, "inputs")
     if table.ndim != 2:
         raise InputError("inputs", f"expected rows and columns, got {table.ndim} dimensions")
     return [f"x{n}" for n in range(table.shape[1])], list(table.T), range(len(table))
 
 
-def _array(values: Any, key: str) -> Any:
+def _convert_to_array(values: Any, key: str) -> Any:
     """Return the values as a NumPy array; tensors of PyTorch are copied to the CPU first."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
@@ -91,7 +91,7 @@ def _array(values: Any, key: str) -> Any:
 
 def _require_one_per_row(given: Any, rows: int, key: str) -> Any:
     """Return an array with one value for each row; raise `InputError` for any other number of values."""
-    values = _array(given, key)
+    values = _convert_to_array(given, key)
     if values.shape != (rows,):
         one = "client" if key == _CLIENT else "number"
         raise InputError(key, f"expected one {one} for each of {rows} rows, got {values.shape}")
@@ -106,14 +106,14 @@ def _require_column(names: Sequence[str], name: str, key: str, *, is_frame: bool
         raise InputError(key, f"expected one of the columns {', '.join(names)}, got {name!r}")
 
 
-def _unused(name: str, names: Sequence[str]) -> str:
+def _find_unused_name(name: str, names: Sequence[str]) -> str:
     """Return the name with as many "given " before it as make it different from the names."""
     while name in names:
         name = f"given {name}"
     return name
 
 
-def _cells(column: Any) -> Cells:
+def _convert_cells(column: Any) -> Cells:
     """Return numbers as an array, anything else as Python objects."""
     values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
     return values if values.dtype.kind in "biuf" else list(values.tolist())

@@ -80,10 +80,14 @@ def simulation_of(run: Run, schedules: int, seed: int) -> Simulation:
     bits = run.precisions[0]
     with precise_enclosures(bits):
         refined = run.refined(bits)
-        return _average_over_schedules(refined, schedules, seed) if run.algorithm.clock.is_random else _exact(refined)
+        return (
+            _average_over_schedules(refined, schedules, seed)
+            if run.algorithm.clock.is_random
+            else _simulate_exactly(refined)
+        )
 
 
-def _exact(run: Run) -> Simulation:
+def _simulate_exactly(run: Run) -> Simulation:
     """Return the exact simulation of a run: its times, gradients and distances as computed in expectation."""
     trajectory = run.attempted_trajectory
     zero = run.arithmetic.number(0, "time")
@@ -91,14 +95,14 @@ def _exact(run: Run) -> Simulation:
     gradient_sq = trajectory.server_gradient_sq
     known = len(gradient_sq)
     reason = None if trajectory.divergence is None else trajectory.divergence.reason
-    suboptimality, distance_sq = _from_optimum(trajectory)
+    suboptimality, distance_sq = _measure_from_optimum(trajectory)
     clock = run.arithmetic.array([zero, *times][:known])
     return Simulation(
         run, clock, run.problem.lifted(trajectory.server_mean), suboptimality, distance_sq, gradient_sq, reason
     )
 
 
-def _from_optimum(trajectory: Trajectory) -> tuple[Array, Array] | tuple[None, None]:
+def _measure_from_optimum(trajectory: Trajectory) -> tuple[Array, Array] | tuple[None, None]:
     """Return E F(x^n) - F* and E|x^n - x*|^2; None twice if F has no minimiser."""
     try:
         return trajectory.server_suboptimality, trajectory.server_distance_sq

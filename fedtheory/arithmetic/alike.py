@@ -28,7 +28,7 @@ def group_equal_rows(*parts: Array) -> tuple[list[int], list[int]]:
     known: dict[Hashable, int] = {}
     first: list[int] = []
     kinds: list[int] = []
-    for row, key in enumerate(zip(*map(_keys, parts), strict=True)):
+    for row, key in enumerate(zip(*map(_make_keys, parts), strict=True)):
         kind = known.setdefault(key, len(first))
         if kind == len(first):
             first.append(row)
@@ -36,7 +36,7 @@ def group_equal_rows(*parts: Array) -> tuple[list[int], list[int]]:
     return first, kinds
 
 
-def _keys(part: Array) -> list[Hashable]:
+def _make_keys(part: Array) -> list[Hashable]:
     """Return for each row a key that equal rows share."""
     given: object = part
     if not isinstance(given, np.ndarray):

@@ -66,7 +66,7 @@ class Enclosure:
         return self._combine(other, lambda mine, theirs: theirs / mine)
 
     def __pow__(self, exponent: int) -> Enclosure:
-        return Enclosure(_power(self.interval, int(exponent)))
+        return Enclosure(_raise_to_power(self.interval, int(exponent)))
 
     def __neg__(self) -> Enclosure:
         return Enclosure(-self.interval)
@@ -99,12 +99,12 @@ class Enclosure:
 
     def _combine(self, other: object, operation: Callable[[arb, Any], arb]) -> Enclosure:
         """Return the enclosure of an operation with another operand."""
-        theirs = _operand(other)
+        theirs = _convert_operand(other)
         return NotImplemented if theirs is None else Enclosure(operation(self.interval, theirs))
 
     def _compare(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
         """Return whether a comparison is certain to hold or certain to fail."""
-        theirs = _operand(other)
+        theirs = _convert_operand(other)
         if theirs is None:
             raise TypeError(f"an enclosure cannot be compared with {type(other).__name__}")
         if holds(self.interval, theirs):
@@ -146,18 +146,18 @@ class Enclosure:
         return Enclosure(self.interval.tanh())
 
 
-def _power(base: arb, exponent: int) -> arb:
+def _raise_to_power(base: arb, exponent: int) -> arb:
     """Return a whole power by repeated squaring.
 
     Flint uses logarithms, which fail for an interval that contains zero.
     """
     if exponent < 0:
-        return 1 / _power(base, -exponent)
-    half = _power(base, exponent // 2) if exponent > 1 else arb(1)
+        return 1 / _raise_to_power(base, -exponent)
+    half = _raise_to_power(base, exponent // 2) if exponent > 1 else arb(1)
     return half * half * base if exponent % 2 else half * half
 
 
-def _operand(other: object) -> arb | fmpq | int | None:
+def _convert_operand(other: object) -> arb | fmpq | int | None:
     """Return the other operand as a number of FLINT or an int; None if its type is not supported."""
     if isinstance(other, Enclosure):
         return other.interval
@@ -218,26 +218,26 @@ def largest(values: Sequence[Any] | Array) -> Any:
     given: Any = values if hasattr(values, "enclosures") else np.asarray(values)
     if not isinstance(given, np.ndarray):
         return given.max()
-    return reduce(_larger, given.ravel()) if given.dtype == object else given.max()
+    return reduce(_choose_larger, given.ravel()) if given.dtype == object else given.max()
 
 
 def smallest(values: Sequence[Any] | Array) -> Any:
     """Return the smallest of numbers of any arithmetic; an enclosure of it if intervals overlap."""
     given = np.asarray(values)
-    return reduce(_smaller, given.ravel()) if given.dtype == object else given.min()
+    return reduce(_choose_smaller, given.ravel()) if given.dtype == object else given.min()
 
 
 def maximum(left: Any, right: Any) -> Any:
     """Return the larger of two arrays, entry by entry."""
-    return np.maximum(left, right) if left.dtype != object else np.frompyfunc(_larger, 2, 1)(left, right)
+    return np.maximum(left, right) if left.dtype != object else np.frompyfunc(_choose_larger, 2, 1)(left, right)
 
 
 def minimum(left: Any, right: Any) -> Any:
     """Return the smaller of two arrays, entry by entry."""
-    return np.minimum(left, right) if left.dtype != object else np.frompyfunc(_smaller, 2, 1)(left, right)
+    return np.minimum(left, right) if left.dtype != object else np.frompyfunc(_choose_smaller, 2, 1)(left, right)
 
 
-def _larger(one: Any, other: Any) -> Any:
+def _choose_larger(one: Any, other: Any) -> Any:
     """Return the larger of two numbers, or an enclosure of the maximum if the order is undecided."""
     order = _is_at_least(one, other)
     if order is None:
@@ -245,7 +245,7 @@ def _larger(one: Any, other: Any) -> Any:
     return one if order else other
 
 
-def _smaller(one: Any, other: Any) -> Any:
+def _choose_smaller(one: Any, other: Any) -> Any:
     """Return the smaller of two numbers, or an enclosure of the minimum if the order is undecided."""
     order = _is_at_least(other, one)
     if order is None:

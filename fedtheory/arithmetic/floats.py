@@ -93,14 +93,14 @@ class FloatArithmetic(Arithmetic):
 
     def largest_eigenvalues(self, matrices: Array) -> Array:
         """Return the largest eigenvalue of each of the matrices (N, d, d), (N,)."""
-        values = _eigenvalues(matrices)
+        values = _compute_eigenvalues(matrices)
         # Rounding may return a tiny eigenvalue instead of zero: singular matrices are common here.
         rounding = 8 * values.shape[-1] * np.finfo(float).eps * np.abs(values).max(axis=-1, initial=0.0)
         return np.where(np.abs(values[..., -1]) > rounding, values[..., -1], 0.0)
 
     def are_psd(self, matrices: Array) -> Array:
         scales = np.abs(matrices).max(axis=(1, 2), initial=0.0)
-        return np.asarray(_eigenvalues(matrices)[:, 0] >= -1e-10 * scales)
+        return np.asarray(_compute_eigenvalues(matrices)[:, 0] >= -1e-10 * scales)
 
     def sqrt(self, value: Number) -> Number:
         # The root of a negative number is NaN, which makes every comparison undecided.
@@ -125,7 +125,7 @@ class FloatArithmetic(Arithmetic):
         return math.sqrt(value)
 
 
-def _eigenvalues(matrices: Array) -> Array:
+def _compute_eigenvalues(matrices: Array) -> Array:
     """Compute the eigenvalues of symmetric matrices (..., d, d), in rising order, (..., d)."""
     # A call of LAPACK takes longer than a 1x1 matrix needs.
     values: Array = matrices[..., 0] if matrices.shape[-1] == 1 else np.linalg.eigvalsh(matrices)

@@ -38,18 +38,18 @@ class Germ:
     @property
     def power(self) -> int:
         """The exponent v for which the function behaves like a multiple of h^v; raise `ValueError` for zero."""
-        return _lowest(self.top) - _lowest(self.bottom)
+        return _find_lowest_power(self.top) - _find_lowest_power(self.bottom)
 
     @property
     def leading(self) -> fmpq:
         """The non-zero coefficient c for which the function behaves like c h^v."""
-        found: fmpq = self.top[_lowest(self.top)] / self.bottom[_lowest(self.bottom)]
+        found: fmpq = self.top[_find_lowest_power(self.top)] / self.bottom[_find_lowest_power(self.bottom)]
         return found
 
     @property
     def is_monomial(self) -> bool:
         """Whether the function equals c h^v for all h, with c not zero."""
-        return self.top != 0 and all(_lowest(part) == part.degree() for part in (self.top, self.bottom))
+        return self.top != 0 and all(_find_lowest_power(part) == part.degree() for part in (self.top, self.bottom))
 
     def __add__(self, other: Any) -> Germ:
         if isinstance(other, _LIKE):
@@ -118,7 +118,7 @@ INFINITESIMAL = Germ(fmpq_poly([0, 1]))
 """The germ h."""
 
 
-def _lowest(polynomial: Any) -> int:
+def _find_lowest_power(polynomial: Any) -> int:
     """Return the lowest power with a non-zero coefficient; raise `ValueError` for zero."""
     for power in range(polynomial.degree() + 1):
         if polynomial[power] != 0:

@@ -30,14 +30,14 @@ _TINY = 2.0**-1000
 """Upper bound on the loss by underflow in one operation."""
 
 
-def _gamma(roundings: int) -> float:
+def _bound_rounding(roundings: int) -> float:
     """Return an upper bound on the relative error of this number of successive roundings."""
     return 2 * (roundings + 4) * _UNIT
 
 
-def _outward(radii: Floats, roundings: int = 8) -> Floats:
+def _round_outward(radii: Floats, roundings: int = 8) -> Floats:
     """Return upper bounds of radii that were computed with this number of roundings."""
-    return radii * (1 + _gamma(roundings)) + _TINY
+    return radii * (1 + _bound_rounding(roundings)) + _TINY
 
 
 class MidpointRadius(NDArrayOperatorsMixin):
@@ -60,7 +60,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
         given = np.asarray(values)
         if given.dtype == np.float64:
             return cls(given.copy(), np.where(np.isfinite(given), 0.0, np.inf))
-        pairs = np.array([_enclosing(value) for value in given.ravel()], dtype=float).reshape(-1, 2)
+        pairs = np.array([_enclose_number(value) for value in given.ravel()], dtype=float).reshape(-1, 2)
         return cls(pairs[:, 0].reshape(given.shape), pairs[:, 1].reshape(given.shape))
 
     def __repr__(self) -> str:
@@ -69,13 +69,13 @@ class MidpointRadius(NDArrayOperatorsMixin):
     @property
     def bounds(self) -> Floats:
         """Return for each entry an upper bound of its absolute value."""
-        return _outward(np.abs(self.middle) + self.radius)
+        return _round_outward(np.abs(self.middle) + self.radius)
 
     def enclosures(self) -> NDArray[Any]:
         """Return the entries as `Enclosure`s."""
         found = np.empty(self.shape, dtype=object)
         for place in np.ndindex(self.shape):
-            found[place] = Enclosure(_interval(float(self.middle[place]), float(self.radius[place])))
+            found[place] = Enclosure(_convert_to_arb(float(self.middle[place]), float(self.radius[place])))
         return found
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -100,7 +100,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
         return self._rearrange_parts(np.transpose)
 
     def __bool__(self) -> bool:
-        raise _unknown("the truth")
+        raise _report_unknown("the truth")
 
     def __len__(self) -> int:
         return len(self.middle)
@@ -109,7 +109,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
         return (self[place] for place in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
-        return _single(MidpointRadius(np.asarray(self.middle[key]), np.asarray(self.radius[key])))
+        return _wrap_single(MidpointRadius(np.asarray(self.middle[key]), np.asarray(self.radius[key])))
 
     def __setitem__(self, key: Any, values: Any) -> None:
         given = MidpointRadius.of(values)
@@ -141,14 +141,14 @@ class MidpointRadius(NDArrayOperatorsMixin):
         # NumPy looks up attributes that may be missing.
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _unknown(name)
+        raise _report_unknown(name)
 
     # Sums, and the largest entry.
 
     def sum(self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
         middle = self.middle.sum(axis=axis, keepdims=keepdims)
         sizes = np.abs(self.middle).sum(axis=axis, keepdims=keepdims)
-        return _single(self._sum(middle, sizes, self.radius.sum(axis=axis, keepdims=keepdims)))
+        return _wrap_single(self._sum(middle, sizes, self.radius.sum(axis=axis, keepdims=keepdims)))
 
     def cumsum(self, axis: int) -> MidpointRadius:
         return self._sum(self.middle.cumsum(axis), np.abs(self.middle).cumsum(axis), self.radius.cumsum(axis))
@@ -162,21 +162,23 @@ class MidpointRadius(NDArrayOperatorsMixin):
 
     def max(self) -> Any:
         least, most = (self.middle - self.radius).max(), (self.middle + self.radius).max()
-        return _single(_round(least / 2 + most / 2, abs(most - least) + 8 * _UNIT * (abs(most) + abs(least))))
+        return _wrap_single(_round(least / 2 + most / 2, abs(most - least) + 8 * _UNIT * (abs(most) + abs(least))))
 
     def _sum(self, middle: Any, sizes: Any, radii: Any) -> MidpointRadius:
         terms = self.size
-        return MidpointRadius(np.asarray(middle), np.asarray(_outward(radii + _gamma(terms) * sizes, terms)))
+        return MidpointRadius(
+            np.asarray(middle), np.asarray(_round_outward(radii + _bound_rounding(terms) * sizes, terms))
+        )
 
     # Methods of NumPy's protocol.
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         rule = _UFUNCS.get(ufunc.__name__) if method == "__call__" else None
         if rule is None or set(options) - {"out"}:
-            raise _unknown(ufunc.__name__)
+            raise _report_unknown(ufunc.__name__)
         # An entry that overflows has an infinite or NaN radius, with which every comparison is undecided.
         with np.errstate(over="ignore", invalid="ignore"):
-            found = _single(rule(*map(MidpointRadius.of, inputs)))
+            found = _wrap_single(rule(*map(MidpointRadius.of, inputs)))
         for target in options.get("out", ()):
             target[...] = found
             return target
@@ -185,21 +187,21 @@ class MidpointRadius(NDArrayOperatorsMixin):
     def __array_function__(self, function: Any, _types: Any, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
         rule = _FUNCTIONS.get(function.__name__)
         if rule is None:
-            raise _unknown(function.__name__)
+            raise _report_unknown(function.__name__)
         return rule(*inputs, **options)
 
 
-def _single(found: Any) -> Any:
+def _wrap_single(found: Any) -> Any:
     """Return an array unchanged, and a single number as an `Enclosure`, as NumPy returns a scalar."""
     return found.enclosures()[()] if isinstance(found, MidpointRadius) and not found.ndim else found
 
 
-def _unknown(name: str) -> Unresolved:
+def _report_unknown(name: str) -> Unresolved:
     """Return the error for an operation that is not implemented for arrays of midpoints and radii."""
     return Unresolved(f"{name} of numbers is not enclosed in floats")
 
 
-def _enclosing(value: Any) -> tuple[float, float]:
+def _enclose_number(value: Any) -> tuple[float, float]:
     """Return midpoint and radius of an interval around one exact number."""
     if isinstance(value, Enclosure):
         return _split_interval(value.interval)
@@ -222,7 +224,7 @@ def _split_interval(interval: arb) -> tuple[float, float]:
     return middle, float(interval.rad()) * (1 + 4 * _UNIT) + 4 * _UNIT * abs(middle) + _TINY
 
 
-def _interval(middle: float, radius: float) -> arb:
+def _convert_to_arb(middle: float, radius: float) -> arb:
     """Return the interval as an arb; infinite if an end is not finite."""
     if not (np.isfinite(middle) and np.isfinite(radius)):
         return arb(0, np.inf)
@@ -248,52 +250,52 @@ def _divide(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
         raise Unresolved("division by an enclosure that contains zero")
     middle = left.middle / right.middle
     # A loss by underflow in the numerator would grow with the division.
-    missed = _outward(left.radius + np.abs(middle) * (1 + 2 * _UNIT) * right.radius + 2 * _TINY * right.radius)
+    missed = _round_outward(left.radius + np.abs(middle) * (1 + 2 * _UNIT) * right.radius + 2 * _TINY * right.radius)
     return _round(middle, missed / least)
 
 
 def _round(middle: Any, radius: Any) -> MidpointRadius:
     """Return a result whose radius includes one rounding error."""
-    return MidpointRadius(np.asarray(middle), np.asarray(_outward(radius + 2 * _UNIT * np.abs(middle))))
+    return MidpointRadius(np.asarray(middle), np.asarray(_round_outward(radius + 2 * _UNIT * np.abs(middle))))
 
 
-def _matmul(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
+def _multiply_matrices(left: MidpointRadius, right: MidpointRadius) -> MidpointRadius:
     """Enclose a matrix product, with a bound on its rounding errors."""
     terms = left.shape[-1]
     # A loss by underflow may be multiplied by a large number.
-    rounding = _gamma(terms) * np.abs(right.middle) + right.radius + _TINY
+    rounding = _bound_rounding(terms) * np.abs(right.middle) + right.radius + _TINY
     # Radii of zero are frequent, and their products are skipped.
     radius = np.abs(left.middle) @ rounding
     if left.radius.any():
         radius = radius + left.radius @ (np.abs(right.middle) + right.radius)
     return MidpointRadius(
-        np.asarray(left.middle @ right.middle), np.asarray(_outward(radius + terms * _TINY, 2 * terms))
+        np.asarray(left.middle @ right.middle), np.asarray(_round_outward(radius + terms * _TINY, 2 * terms))
     )
 
 
-def _negative(values: MidpointRadius) -> MidpointRadius:
+def _negate(values: MidpointRadius) -> MidpointRadius:
     """Return the enclosure of -x."""
     return MidpointRadius(-values.middle, values.radius)
 
 
-def _positive(values: MidpointRadius) -> MidpointRadius:
+def _copy(values: MidpointRadius) -> MidpointRadius:
     """Return the enclosure of +x."""
     return values
 
 
-def _absolute(values: MidpointRadius) -> MidpointRadius:
+def _enclose_absolute(values: MidpointRadius) -> MidpointRadius:
     """Return the enclosure of |x|."""
     return MidpointRadius(np.abs(values.middle), values.radius)
 
 
-def _power(values: MidpointRadius, exponents: MidpointRadius) -> MidpointRadius:
+def _raise_to_power(values: MidpointRadius, exponents: MidpointRadius) -> MidpointRadius:
     """Return the enclosure of x^2; other powers are not implemented."""
     if exponents.ndim or exponents.radius or exponents.middle != 2:
-        raise _unknown("power")
+        raise _report_unknown("power")
     return _multiply(values, values)
 
 
-def _comparison(holds: Callable[[Any], Any]) -> Callable[[MidpointRadius, MidpointRadius], NDArray[np.bool_]]:
+def _define_comparison(holds: Callable[[Any], Any]) -> Callable[[MidpointRadius, MidpointRadius], NDArray[np.bool_]]:
     """Compare each entry by the sign of the difference; raise `Unresolved` if one is not certain."""
 
     def rule(left: MidpointRadius, right: MidpointRadius) -> NDArray[np.bool_]:
@@ -311,17 +313,17 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     "subtract": _subtract,
     "multiply": _multiply,
     "divide": _divide,
-    "matmul": _matmul,
-    "negative": _negative,
-    "positive": _positive,
-    "absolute": _absolute,
-    "power": _power,
-    "less": _comparison(lambda sign: sign < 0),
-    "less_equal": _comparison(lambda sign: sign <= 0),
-    "greater": _comparison(lambda sign: sign > 0),
-    "greater_equal": _comparison(lambda sign: sign >= 0),
-    "equal": _comparison(lambda sign: sign == 0),
-    "not_equal": _comparison(lambda sign: sign != 0),
+    "matmul": _multiply_matrices,
+    "negative": _negate,
+    "positive": _copy,
+    "absolute": _enclose_absolute,
+    "power": _raise_to_power,
+    "less": _define_comparison(lambda sign: sign < 0),
+    "less_equal": _define_comparison(lambda sign: sign <= 0),
+    "greater": _define_comparison(lambda sign: sign > 0),
+    "greater_equal": _define_comparison(lambda sign: sign >= 0),
+    "equal": _define_comparison(lambda sign: sign == 0),
+    "not_equal": _define_comparison(lambda sign: sign != 0),
 }
 
 
@@ -348,38 +350,38 @@ def _rearrange(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]
 def _select(chosen: Any, left: Any, right: Any) -> MidpointRadius:
     """Select entries of `left` where `chosen` is true, and of `right` elsewhere."""
     if isinstance(chosen, MidpointRadius):
-        raise _unknown("where")
+        raise _report_unknown("where")
     left, right = MidpointRadius.of(left), MidpointRadius.of(right)
     return MidpointRadius(np.where(chosen, left.middle, right.middle), np.where(chosen, left.radius, right.radius))
 
 
-def _outer(left: Any, right: Any) -> MidpointRadius:
+def _enclose_outer_product(left: Any, right: Any) -> MidpointRadius:
     """Enclose the outer product of two vectors."""
     first, second = MidpointRadius.of(left), MidpointRadius.of(right)
     return _multiply(first[:, None], second[None, :])
 
 
-def _dot(left: Any, right: Any) -> MidpointRadius:
+def _enclose_product(left: Any, right: Any) -> MidpointRadius:
     """Enclose the product of two matrices."""
     first, second = MidpointRadius.of(left), MidpointRadius.of(right)
     if first.ndim != 2 or second.ndim != 2:
-        raise _unknown("dot")
-    return _matmul(first, second)
+        raise _report_unknown("dot")
+    return _multiply_matrices(first, second)
 
 
-def _tensordot(left: Any, right: Any, axes: Any) -> Any:
+def _enclose_tensordot(left: Any, right: Any, axes: Any) -> Any:
     """Enclose np.tensordot for axes 0, 1 and (0, 0)."""
     first, second = MidpointRadius.of(left), MidpointRadius.of(right)
     if axes == (0, 0):
         first = _FUNCTIONS["moveaxis"](first, 0, -1)
     elif axes != 1:
-        raise _unknown("tensordot")
+        raise _report_unknown("tensordot")
     terms = len(second)
-    found = _matmul(first.reshape(-1, terms), second.reshape(terms, -1))
-    return _single(found.reshape(*first.shape[:-1], *second.shape[1:]))
+    found = _multiply_matrices(first.reshape(-1, terms), second.reshape(terms, -1))
+    return _wrap_single(found.reshape(*first.shape[:-1], *second.shape[1:]))
 
 
-def _empty_like(array: Any) -> MidpointRadius:
+def _create_empty_like(array: Any) -> MidpointRadius:
     # The array is filled with zeros, so that unassigned entries have definite values.
     return MidpointRadius(np.zeros(np.shape(array)), np.zeros(np.shape(array)))
 
@@ -391,13 +393,13 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "broadcast_to": _rearrange(np.broadcast_to),
     "moveaxis": _rearrange(np.moveaxis),
     "where": _select,
-    "outer": _outer,
+    "outer": _enclose_outer_product,
     "repeat": _rearrange(np.repeat),
-    "tensordot": _tensordot,
+    "tensordot": _enclose_tensordot,
     "trace": lambda array, axis1, axis2: array.trace(axis1=axis1, axis2=axis2),
-    "dot": _dot,
-    "empty_like": _empty_like,
-    "zeros_like": _empty_like,
+    "dot": _enclose_product,
+    "empty_like": _create_empty_like,
+    "zeros_like": _create_empty_like,
     "shape": lambda array: array.shape,
     "ndim": lambda array: array.ndim,
 }

@@ -65,7 +65,7 @@ def nearest_float(numerator: int, denominator: int) -> float:
 def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     """Return the simplest rational within a relative distance of a float: its denominator bound is a power of ten."""
     exact, distance = (fmpq(*number.as_integer_ratio()) for number in (value, relative * abs(value)))
-    return next((near for near in _approximations(exact) if abs(near - exact) <= distance), exact)
+    return next((near for near in _list_approximations(exact) if abs(near - exact) <= distance), exact)
 
 
 def simplest_between(low: fmpq, high: fmpq) -> fmpq:
@@ -77,7 +77,7 @@ def simplest_between(low: fmpq, high: fmpq) -> fmpq:
     return below + 1 / simplest_between(1 / (high - below), 1 / (low - below))
 
 
-def _approximations(exact: fmpq) -> Iterator[fmpq]:
+def _list_approximations(exact: fmpq) -> Iterator[fmpq]:
     """Yield the best approximations with denominators up to 1, 10, 100, ..., 10^15, by continued fractions.
 
     Each is the last admissible convergent, or the last intermediate fraction after it, whichever is closer.

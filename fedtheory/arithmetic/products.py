@@ -16,7 +16,7 @@ _FEWEST = 8
 def product(left: Array, right: Array) -> Array:
     """Return ``left @ right``, as NumPy defines it for vectors, matrices and stacks of them."""
     many = left.dtype == object and left.ndim + right.ndim >= 3 and max(left.shape[-2:]) >= _FEWEST
-    types = _types(left) | _types(right) if many else set()
+    types = _list_types(left) | _list_types(right) if many else set()
     if not types or not types <= {fmpq, arb}:
         found: Array = left @ right
         return found
@@ -27,7 +27,7 @@ def product(left: Array, right: Array) -> Array:
     return _multiply_stacks(left, right, arb_mat if arb in types else fmpq_mat)
 
 
-def _types(array: Any) -> set[type]:
+def _list_types(array: Any) -> set[type]:
     """Return the types of an array's entries; the one type of an array that is not of objects."""
     is_array = isinstance(array, np.ndarray) and array.dtype == object
     return set(map(type, array.flat)) if is_array else {type(array)}
@@ -36,14 +36,14 @@ def _types(array: Any) -> set[type]:
 def _multiply_stacks(left: Array, right: Array, kind: type[fmpq_mat] | type[arb_mat]) -> Array:
     """Return the products of matrices (..., m, n) and (..., n, p)."""
     lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    pairs = zip(_matrices(left, lead, kind).flat, _matrices(right, lead, kind).flat, strict=True)
+    pairs = zip(_convert_to_matrices(left, lead, kind).flat, _convert_to_matrices(right, lead, kind).flat, strict=True)
     entries = [entry for one, other in pairs for entry in (one * other).entries()]
     found: Array = np.empty(len(entries), dtype=object)
     found[:] = entries
     return found.reshape(*lead, left.shape[-2], right.shape[-1])
 
 
-def _matrices(stack: Array, lead: tuple[int, ...], kind: type[fmpq_mat] | type[arb_mat]) -> Array:
+def _convert_to_matrices(stack: Array, lead: tuple[int, ...], kind: type[fmpq_mat] | type[arb_mat]) -> Array:
     """Convert each matrix of a stack to a flint matrix; the result has the leading axes `lead`."""
     rows, columns = stack.shape[-2:]
     single = [kind(rows, columns, one.ravel().tolist()) for one in stack.reshape(-1, rows, columns)]

@@ -24,24 +24,24 @@ def is_number(text: str) -> bool:
 def fraction_of(value: object, key: str) -> Fraction:
     """Return the fraction that a whole number or a text stands for; `key` names it in errors."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):
-        raise _no_number(value, key)
+        raise _report_no_number(value, key)
     try:
         if isinstance(value, str):
-            return _fraction_of_text(value)
+            return _parse_fraction(value)
         return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise _no_number(value, key) from None
+        raise _report_no_number(value, key) from None
 
 
 @lru_cache(maxsize=1024)
-def _fraction_of_text(text: str) -> Fraction:
+def _parse_fraction(text: str) -> Fraction:
     """Return the fraction of a text, cached: files repeat few numbers for many clients."""
     if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         raise ValueError(text)
     return Fraction(text)
 
 
-def _no_number(value: object, key: str) -> InputError:
+def _report_no_number(value: object, key: str) -> InputError:
     """Return the error for a value that is not a number."""
     return InputError(key, f'expected a number or a rational string such as "1/20", got {abridged(value)}')
 

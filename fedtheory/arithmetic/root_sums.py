@@ -61,7 +61,7 @@ class RootSum(Enclosure):
             super().__init__(_enclose(terms))
 
     def __str__(self) -> str:
-        text = " + ".join(_text(*term) for term in self.terms).replace("+ -", "- ")
+        text = " + ".join(_format_term(*term) for term in self.terms).replace("+ -", "- ")
         return text if len(text) <= _LONGEST else str(self.interval)
 
     def plain(self) -> RootSum:
@@ -73,22 +73,22 @@ class RootSum(Enclosure):
     __radd__ = __add__
 
     def __sub__(self, other: object) -> Any:
-        return self._exactly(other, _difference, super().__sub__)
+        return self._exactly(other, _subtract_terms, super().__sub__)
 
     def __rsub__(self, other: object) -> Any:
         return -self + other
 
     def __mul__(self, other: object) -> Any:
-        return self._exactly(other, _product, self._multiply_intervals)
+        return self._exactly(other, _find_product, self._multiply_intervals)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Any:
-        return self._exactly(other, _quotient, super().__truediv__)
+        return self._exactly(other, _divide_terms, super().__truediv__)
 
     def __rtruediv__(self, other: object) -> Any:
-        inverse = _inverse(self.terms)
-        return super().__rtruediv__(other) if inverse is None else _number(inverse) * other
+        inverse = _invert_terms(self.terms)
+        return super().__rtruediv__(other) if inverse is None else _build_number(inverse) * other
 
     def __pow__(self, exponent: int) -> Any:
         if exponent < 0:
@@ -133,12 +133,12 @@ class RootSum(Enclosure):
         self, other: object, operation: Callable[[Terms, Terms], Terms | None], enclosed: Callable[[object], Any]
     ) -> Any:
         """Return the exact result of an operation, or an enclosure if the exact result would be too large."""
-        theirs = _terms(other)
+        theirs = _find_terms(other)
         found = None if theirs is None else operation(self.terms, theirs)
-        return enclosed(other) if found is None else _number(found)
+        return enclosed(other) if found is None else _build_number(found)
 
     def _compare(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
-        gap = None if _terms(other) is None else self - other
+        gap = None if _find_terms(other) is None else self - other
         if isinstance(gap, RootSum | fmpq):
             return bool(holds(arb(gap.sign() if isinstance(gap, RootSum) else gap), 0))
         return super()._compare(other, holds, fails)
@@ -167,7 +167,7 @@ def _enclose(terms: Terms) -> arb:
     return sum((arb(root.radicand).root(root.degree) * coefficient for coefficient, root in terms), arb(0))
 
 
-def _text(coefficient: fmpq, root: Root) -> str:
+def _format_term(coefficient: fmpq, root: Root) -> str:
     """Return a term in SymPy's notation."""
     rational = root.over(_ONE)
     if rational is not None:
@@ -178,16 +178,16 @@ def _text(coefficient: fmpq, root: Root) -> str:
     return f"{coefficient}*{power}"
 
 
-def _terms(value: object) -> Terms | None:
+def _find_terms(value: object) -> Terms | None:
     """Return the terms of a rational, a whole number or a sum of roots; None for any other value."""
     if isinstance(value, RootSum):
         return value.terms
     if isinstance(value, fmpq):
         return ((value, _ONE),) if value != 0 else ()
-    return _terms(fmpq(int(value))) if type(value) is int or isinstance(value, np.integer) else None
+    return _find_terms(fmpq(int(value))) if type(value) is int or isinstance(value, np.integer) else None
 
 
-def _number(terms: Terms) -> Any:
+def _build_number(terms: Terms) -> Any:
     """Return the number with the given terms: a rational if no root is left."""
     if not terms:
         return fmpq(0)
@@ -214,10 +214,10 @@ def _collect(terms: Iterable[Term]) -> Terms | None:
 
 
 def _is_short(coefficient: fmpq, root: Root) -> bool:
-    return root.degree <= _MOST_DEGREE and max(_bits(coefficient), _bits(root.radicand)) <= _MOST_BITS
+    return root.degree <= _MOST_DEGREE and max(_count_bits(coefficient), _count_bits(root.radicand)) <= _MOST_BITS
 
 
-def _bits(value: fmpq) -> int:
+def _count_bits(value: fmpq) -> int:
     """Return the number of bits of the longer of numerator and denominator."""
     return max(int(value.p).bit_length(), int(value.q).bit_length())
 
@@ -227,12 +227,12 @@ def _sum(mine: Terms, theirs: Terms) -> Terms | None:
     return _collect([*mine, *theirs])
 
 
-def _difference(mine: Terms, theirs: Terms) -> Terms | None:
+def _subtract_terms(mine: Terms, theirs: Terms) -> Terms | None:
     """Return the terms of the difference; None if these exceed the limits."""
     return _sum(mine, tuple((-coefficient, root) for coefficient, root in theirs))
 
 
-def _product(mine: Terms, theirs: Terms) -> Terms | None:
+def _find_product(mine: Terms, theirs: Terms) -> Terms | None:
     """Return the terms of the product; None if these exceed the limits."""
     return _collect(_multiply_terms(one, other) for one in mine for other in theirs)
 
@@ -247,15 +247,15 @@ def _multiply_terms(one: Term, other: Term) -> Term:
     return a * b, Root(x.raised_to(degree) * y.raised_to(degree), degree)
 
 
-def _quotient(mine: Terms, theirs: Terms) -> Terms | None:
+def _divide_terms(mine: Terms, theirs: Terms) -> Terms | None:
     """Return the terms of the quotient; None if the divisor has no short inverse."""
     if not theirs:
         raise ZeroDivisionError("division of a sum of roots by zero")
-    inverse = _inverse(theirs)
-    return None if inverse is None else _product(mine, inverse)
+    inverse = _invert_terms(theirs)
+    return None if inverse is None else _find_product(mine, inverse)
 
 
-def _inverse(terms: Terms) -> Terms | None:
+def _invert_terms(terms: Terms) -> Terms | None:
     """Return the terms of the reciprocal of a number; None if these exceed the limits."""
     (coefficient, root), *others = terms
     if not others:

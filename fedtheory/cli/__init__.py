@@ -96,7 +96,7 @@ _INTERRUPTED = 130
 
 
 @functools.cache
-def _commands() -> Any:
+def _build_commands() -> Any:
     """Return all commands with their options, built once per process."""
     return typer.main.get_command(app)
 
@@ -107,7 +107,7 @@ def run(arguments: list[str] | None = None) -> int:
     A mistake of the user is reported in one line on standard error.
     """
     try:
-        code = _commands()(args=arguments, standalone_mode=False)
+        code = _build_commands()(args=arguments, standalone_mode=False)
         # Some versions of Typer turn an interruption into this code.
         return _complain("interrupted", code) if code == _INTERRUPTED else code if isinstance(code, int) else 0
     except Interrupted as interruption:

@@ -22,29 +22,29 @@ def run(word: Word = "", as_json: Json = False) -> None:
     from fedtheory.language.vocabulary import assumed
 
     expected = "no assumption has {} in its name, statement or chapter"
-    entries = matching(word, assumed(), _texts, expected, NAME)
+    entries = matching(word, assumed(), _list_texts, expected, NAME)
     if as_json:
-        print_json([_document(entry) for entry in entries])
+        print_json([_encode(entry) for entry in entries])
     else:
         _print_table(entries)
 
 
-def _chapter(entry: Assumed) -> str:
+def _find_module(entry: Assumed) -> str:
     """Return the name of the module that defines the assumption."""
     return entry.module.__name__.rpartition(".")[2]
 
 
-def _texts(entry: Assumed) -> tuple[str, ...]:
+def _list_texts(entry: Assumed) -> tuple[str, ...]:
     """Return the texts that a search word is compared with."""
-    return entry.name, entry.assumption.name, entry.assumption.statement, _chapter(entry)
+    return entry.name, entry.assumption.name, entry.assumption.statement, _find_module(entry)
 
 
-def _document(entry: Assumed) -> dict[str, Any]:
+def _encode(entry: Assumed) -> dict[str, Any]:
     return {
         "name": entry.name,
         "called": entry.assumption.name,
         "statement": entry.assumption.statement,
-        "chapter": _chapter(entry),
+        "chapter": _find_module(entry),
         "defined_in": entry.module.__name__,
     }
 

@@ -57,7 +57,7 @@ def print_text(comparison: Any, budget: Any, description: str) -> None:
     adaptive = comparison.adaptive
     runs = {**{str(steps): done for steps, done in comparison.fixed.items()}, "adaptive": adaptive}
     best = min((name for name, done in runs.items() if not done.diverges), key=lambda n: runs[n].final, default=None)
-    names = {name: name for name in runs} | {"adaptive": f"adaptive, {_range(adaptive.local_steps)}"}
+    names = {name: name for name in runs} | {"adaptive": f"adaptive, {_format_range(adaptive.local_steps)}"}
     rows = [
         [f"[bold green]{names[name]} *[/bold green]" if name == best else names[name], *_format_row(done)]
         for name, done in runs.items()
@@ -77,7 +77,7 @@ def _format_row(done: Any) -> list[str]:
     return [*counts, "[bold red]diverges[/bold red]" if done.diverges else short(done.final), short(done.best)]
 
 
-def _range(local_steps: tuple[int, ...]) -> str:
+def _format_range(local_steps: tuple[int, ...]) -> str:
     """Format the range of the numbers of local steps."""
     low, high = min(local_steps), max(local_steps)
     return str(low) if low == high else f"{low} to {high}"

@@ -78,10 +78,10 @@ def document(found: Check) -> dict[str, Any]:
     """Return the JSON document of a check."""
     # Averages over clients are typeset in the claim's own notation.
     with found.claim.typesetting():
-        return _document(found)
+        return _encode_check(found)
 
 
-def _document(found: Check) -> dict[str, Any]:
+def _encode_check(found: Check) -> dict[str, Any]:
     from verify.shown_place import choose_place
 
     text, worst = found.arithmetic.text, choose_place(found)
@@ -90,7 +90,7 @@ def _document(found: Check) -> dict[str, Any]:
     return {
         "id": found.claim.id,
         "applicable": found.applicable,
-        "reason": _by(found) if is_open else found.reason or _explain_rate(found),
+        "reason": _describe_arithmetic(found) if is_open else found.reason or _explain_rate(found),
         "conditions": [
             {
                 "condition": c.latex,
@@ -108,17 +108,17 @@ def _document(found: Check) -> dict[str, Any]:
         "place": {} if worst is None else worst.index,
         "points": {} if worst is None else {n: [text(x) for x in point] for n, point in worst.points.items()},
         "regions": found.regions,
-        "rate": _rate(found),
+        "rate": _encode_rate(found),
         "arithmetic": found.arithmetic.kind,
         "settled_by": settled_by,
         "bits": found.bits,
-        "interval": _interval(found),
+        "interval": _encode_interval(found),
         **document_of_setting(found.claim),
         "excluded": [{"name": one.name, "reason": one.reason} for one in found.excluded],
     }
 
 
-def _interval(found: Check) -> dict[str, Any] | None:
+def _encode_interval(found: Check) -> dict[str, Any] | None:
     """Return the interval of the left side if it is an average over replicas."""
     from dataclasses import asdict
 
@@ -139,7 +139,7 @@ def _open(found: Check) -> str:
     return "the enclosures of both sides overlap: no number of digits tells equal values from close ones"
 
 
-def _rate(found: Check) -> dict[str, Any] | None:
+def _encode_rate(found: Check) -> dict[str, Any] | None:
     """Return the measured growth of the left side as a JSON object; None if the claim has no rate."""
     if found.rate is None:
         return None
@@ -149,7 +149,7 @@ def _rate(found: Check) -> dict[str, Any] | None:
         "slope": rate.slope,
         "ladders": [
             {
-                "variables": _names(found, climb.variables),
+                "variables": _list_names(found, climb.variables),
                 "rungs": _describe_rungs(found, climb),
                 "slope": climb.slope,
                 "rise": climb.rise,
@@ -158,11 +158,11 @@ def _rate(found: Check) -> dict[str, Any] | None:
         ],
         "constant": rate.constant,
         "limit": None if rate.limit is None else text(rate.limit),
-        "refuted_by": None if rate.growth is None or not rate.growth.exceeds else _growth(found, rate.growth),
+        "refuted_by": None if rate.growth is None or not rate.growth.exceeds else _encode_limits(found, rate.growth),
     }
 
 
-def _growth(found: Check, growth: Growth) -> dict[str, Any]:
+def _encode_limits(found: Check, growth: Growth) -> dict[str, Any]:
     """Return the exact limits that refute a rate.
 
     measured / variable^power tends to the coefficient, order / variable^power to zero.
@@ -177,34 +177,34 @@ def _growth(found: Check, growth: Growth) -> dict[str, Any]:
 
 def _describe_rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
     """Return the runs along which a rate is measured, each with the values of the variables that change."""
-    changing = _names(found, climb.variables)
+    changing = _list_names(found, climb.variables)
 
     def describe(rung: Rung) -> dict[str, Any]:
         """Return the changing variables, the measured value and the order of one run, as text."""
-        values = {name: value for name, value in _values(found, rung).items() if name in changing}
-        return {**values, "measured": _text(found, rung.measured), "order": _text(found, rung.order)}
+        values = {name: value for name, value in _encode_values(found, rung).items() if name in changing}
+        return {**values, "measured": _encode_number(found, rung.measured), "order": _encode_number(found, rung.order)}
 
     return [describe(rung) for rung in climb.rungs]
 
 
-def _text(found: Check, value: Any) -> Any:
+def _encode_number(found: Check, value: Any) -> Any:
     """Return a number in the arithmetic of a check, or as a float: exact checks extend some rates in floats."""
     from fedtheory.arithmetic import FLOAT
 
     return (FLOAT if isinstance(value, float) else found.arithmetic).text(value)
 
 
-def _names(found: Check, variables: Iterable[sp.Symbol]) -> list[str]:
+def _list_names(found: Check, variables: Iterable[sp.Symbol]) -> list[str]:
     """Return the names of the quantities that variables of a rate stand for."""
     return [found.claim.notation[variable].name for variable in variables]
 
 
-def _values(found: Check, rung: Rung) -> dict[str, Any]:
+def _encode_values(found: Check, rung: Rung) -> dict[str, Any]:
     """Return a rate's variables on one run of its sequence: whole numbers, or numbers of the run's arithmetic."""
     from verify.check.ladders import ladders_of
 
-    values = zip(_names(found, ladders_of(found.claim)), rung.values, strict=True)
-    return {name: _text(found, value) if name.endswith("size") else int(value) for name, value in values}
+    values = zip(_list_names(found, ladders_of(found.claim)), rung.values, strict=True)
+    return {name: _encode_number(found, value) if name.endswith("size") else int(value) for name, value in values}
 
 
 def print_text(found: Check) -> None:
@@ -213,7 +213,7 @@ def print_text(found: Check) -> None:
 
     from verify.shown_place import choose_place
 
-    print_lines(f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}", *_answer(found), "")
+    print_lines(f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}", *_list_answer_lines(found), "")
     shown = choose_place(found)
     if shown is not None:
         _print_sides(found, shown)
@@ -238,7 +238,7 @@ def _print_advice(target: str) -> None:
     )
 
 
-def _answer(found: Check) -> list[str]:
+def _list_answer_lines(found: Check) -> list[str]:
     """Return the lines on the verdict, the closest condition, and the term that dominates the bound."""
     from rich.markup import escape
 
@@ -246,19 +246,18 @@ def _answer(found: Check) -> list[str]:
 
     worst = choose_place(found) if found.applicable else None
     sides = "" if worst is None else f": {_compare(worst)}"
-    lines = [_outcome(found) + sides]
+    lines = [_describe_outcome(found) + sides]
     if closest := min(found.conditions, key=lambda c: (c.holds is True, c.slack), default=None):
-        words = (
-            f"{found.claim.in_words(closest.expression)}, margin {short(closest.slack)}: {_distance(found, closest)}"
-        )
+        margin = f"margin {short(closest.slack)}: {_describe_distance(found, closest)}"
+        words = f"{found.claim.in_words(closest.expression)}, {margin}"
         label = "failing condition" if closest.holds is False else "tightest condition"
         lines.append(f"[bold]{label}:[/bold] {escape(words)}")
-    if worst is not None and (limit := _limit(found, worst)):
+    if worst is not None and (limit := _describe_largest_term(found, worst)):
         lines.append(f"[bold]dominant term:[/bold] {escape(limit)}")
     return lines
 
 
-def _distance(found: Check, condition: ConditionCheck) -> str:
+def _describe_distance(found: Check, condition: ConditionCheck) -> str:
     """Describe the distance of a number from its limit; print both sides if a condition limits no single number."""
     from fedtheory.arithmetic import plain_float
 
@@ -281,7 +280,7 @@ def _compare(worst: Comparison) -> str:
     return f"left side {short(worst.lhs)}, right side {short(worst.rhs)}{ratio}"
 
 
-def _limit(found: Check, worst: Comparison) -> str:
+def _describe_largest_term(found: Check, worst: Comparison) -> str:
     """Describe the largest term of the right side, if there are several and none is negative."""
     from fedtheory.arithmetic import plain_float
 
@@ -305,11 +304,11 @@ def _print_climb(found: Check, climb: Climb) -> None:
     from rich.markup import escape
 
     rows = [
-        [*map(str, _values(found, rung).values()), short(rung.measured), short(rung.measured / rung.order)]
+        [*map(str, _encode_values(found, rung).values()), short(rung.measured), short(rung.measured / rung.order)]
         for rung in climb.rungs
     ]
-    names = [name.replace("_", " ") for name in _values(found, climb.rungs[0])]
-    changing = " and ".join(name.replace("_", " ") for name in _names(found, climb.variables))
+    names = [name.replace("_", " ") for name in _encode_values(found, climb.rungs[0])]
+    changing = " and ".join(name.replace("_", " ") for name in _list_names(found, climb.variables))
     columns = [*names, "measured", "measured / order"]
     print_table(f"ladder of {changing} (instead of the run's own)", columns, rows, whole=tuple(columns))
     rises = (
@@ -318,7 +317,7 @@ def _print_climb(found: Check, climb: Climb) -> None:
     print_lines(f"slope {short(climb.slope)}{rises}")
 
 
-def _outcome(found: Check) -> str:
+def _describe_outcome(found: Check) -> str:
     """Return the outcome of a check in words, with colour."""
     from rich.markup import escape
 
@@ -327,10 +326,10 @@ def _outcome(found: Check) -> str:
     if not found.comparisons and found.rate is None:
         return escape(found.reason or "")
     words = {True: "[green]holds[/green]", False: "[bold red]violated[/bold red]", None: "[yellow]undecided[/yellow]"}
-    return words[found.holds] + (f" ({escape(why)})" if (why := _by(found)) else "")
+    return words[found.holds] + (f" ({escape(why)})" if (why := _describe_arithmetic(found)) else "")
 
 
-def _by(found: Check) -> str | None:
+def _describe_arithmetic(found: Check) -> str | None:
     """Describe the arithmetic that decided the check, or the reason why it is undecided."""
     of_rate = _explain_rate(found) if found.applicable else None
     if found.final_decision is not None:

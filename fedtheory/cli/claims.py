@@ -59,10 +59,10 @@ def _find_claims_with(word: str, source: str | None) -> list[Claim]:
     from fedtheory.cli.words import matching
     from fedtheory.language.registry import claims_of
 
-    return matching(word, claims_of(source), _texts, "no claim has {} in its id, title or quantities", NAME)
+    return matching(word, claims_of(source), _list_texts, "no claim has {} in its id, title or quantities", NAME)
 
 
-def _texts(claim: Claim) -> tuple[str, ...]:
+def _list_texts(claim: Claim) -> tuple[str, ...]:
     """Return the texts of a claim that a search word is compared with."""
     names = " ".join(quantity.name.replace("_", " ") for quantity in claim.where.values())
     return claim.id, claim.title, claim.locator, names, " ".join(one.name for one in claim.assumptions)

@@ -89,7 +89,7 @@ def new(  # noqa: PLR0917  Typer makes each argument an option
     """Write an assignment: notebook and Python file for each student; with --solutions also solutions and rubric."""
     from verify.grade import find_assignment, require_sound
 
-    names = _names(student, students)
+    names = _list_names(student, students)
     chosen = find_assignment(assignment)
     copies = [chosen.copy(name) for name in names]
     if chosen.file is not None:
@@ -113,7 +113,7 @@ def _announce_first_check() -> None:
     typer.echo("grading your own solutions first, and searching for a counterexample to each reference bound", err=True)
 
 
-def _names(student: str | None, roster: str | None) -> list[str]:
+def _list_names(student: str | None, roster: str | None) -> list[str]:
     """Return the ids of the students that are named, or listed in a file.
 
     Without either, the only id is that of the copy for the whole class.

@@ -52,7 +52,7 @@ def run(
     except InputError as error:
         # In messages, keys of a run file are replaced by the options of this command.
         raise InputError(error.key.removeprefix("problem."), error.message, error.file) from None
-    named = None if save is None else _relative_to(save, file)
+    named = None if save is None else _make_relative(save, file)
     written = [] if save is None else [_save(found, save, named)]
     if as_json:
         print_json({**document(found, named), "files": written})
@@ -61,7 +61,7 @@ def run(
     print_lines(*(f"wrote {path}" for path in written))
 
 
-def _relative_to(save: str, file: str) -> str:
+def _make_relative(save: str, file: str) -> str:
     """Return the path of a data file relative to a run file."""
     import os
     from pathlib import Path

@@ -33,8 +33,8 @@ class Inequality:
 
 def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
     """List the inequalities for certificates: name, arguments in order, and the non-negative expression."""
-    found = _matching(
-        word, _list_kernel_inequalities() if claim is None else [*_list_kernel_inequalities(), *_assumed(claim)]
+    found = _find_matching(
+        word, _list_kernel_inequalities() if claim is None else [*_list_kernel_inequalities(), *_list_assumed(claim)]
     )
     if as_json:
         print_json([vars(each) for each in found])
@@ -50,7 +50,7 @@ def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
     )
 
 
-def _matching(word: str, entries: list[Inequality]) -> list[Inequality]:
+def _find_matching(word: str, entries: list[Inequality]) -> list[Inequality]:
     """Return the inequalities that match the word."""
     from fedtheory.cli.words import matching
 
@@ -64,19 +64,19 @@ def _list_kernel_inequalities() -> list[Inequality]:
     return [
         Inequality(
             name,
-            f"{name}({', '.join(map(_argument, subjects(name)))})",
+            f"{name}({', '.join(map(_format_argument, subjects(name)))})",
             (getdoc(says) or "").replace("``", "").rstrip("."),
         )
         for name, says in INEQUALITIES.items()
     ]
 
 
-def _argument(subject: Parameter) -> str:
+def _format_argument(subject: Parameter) -> str:
     """Return the parameter as written in a call."""
     return f"*{subject.name}" if subject.kind is Parameter.VAR_POSITIONAL else subject.name
 
 
-def _assumed(target: str) -> list[Inequality]:
+def _list_assumed(target: str) -> list[Inequality]:
     """Return the assumptions of a claim under the names that certificates use."""
     from fedtheory.cli.unicode_math import unicode_math
     from fedtheory.language.targets import resolve
@@ -84,11 +84,11 @@ def _assumed(target: str) -> list[Inequality]:
 
     return [
         Inequality(name, f"assumption({name!r})", unicode_math(latex(slack)))
-        for name, slack in _slacks(resolve(target)).items()
+        for name, slack in _collect_slacks(resolve(target)).items()
     ]
 
 
-def _slacks(claim: Claim) -> dict[str, Expr]:
+def _collect_slacks(claim: Claim) -> dict[str, Expr]:
     """Return the slacks of the assumed bounds of a claim by name; empty if no context can be built."""
     from fedtheory.errors import InputError
     from fedtheory.kernel import Rejected

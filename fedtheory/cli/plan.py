@@ -75,14 +75,14 @@ def run(
     ...`) every bound whose symbols are given; with a data file the constants are those of least squares on its rows,
     and NAME=VALUE sets a key of a run file: target=price client=hospital rounds=100 local_steps=5, and others.
     """
-    files, given = _inputs([*(inputs or []), *(settings or [])], settings or [])
+    files, given = _separate_inputs([*(inputs or []), *(settings or [])], settings or [])
     _require_output(output, map_over)
-    accuracy = None if target is None else _accuracy(target)
+    accuracy = None if target is None else _read_accuracy(target)
     chosen = _choose(source, claim or [])
     if map_over is not None:
-        _require_symbols(_symbols(map_over), chosen)
+        _require_symbols(_read_symbols(map_over), chosen)
     kinds = tuple(part.strip() for part in (vary or "").split(",") if part.strip())
-    asked = _Asked(accuracy, error, margin, kinds, _costs(local_cost, aggregation_cost), as_json)
+    asked = _Asked(accuracy, error, margin, kinds, _read_costs(local_cost, aggregation_cost), as_json)
     found, planned = _plan(files, given, chosen, asked)
     written = _write_files(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
@@ -92,7 +92,7 @@ def run(
     print_lines(*(f"wrote {path}" for path in written))
 
 
-def _inputs(given: list[str], settings: list[str]) -> tuple[list[str], dict[str, str]]:
+def _separate_inputs(given: list[str], settings: list[str]) -> tuple[list[str], dict[str, str]]:
     """Separate file names from settings of the form NAME=VALUE."""
     from pathlib import Path
 
@@ -140,7 +140,7 @@ class _Asked:
     is_json: bool
 
 
-def _costs(local: str, aggregation: str) -> Costs:
+def _read_costs(local: str, aggregation: str) -> Costs:
     """Return the costs of a local step and of a round's messages."""
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
@@ -154,7 +154,7 @@ def _costs(local: str, aggregation: str) -> Costs:
     return Costs(each, messages)
 
 
-def _accuracy(text: str) -> _Accuracy:
+def _read_accuracy(text: str) -> _Accuracy:
     """Read an accuracy: a number, or a part of the initial error if it ends in %."""
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
@@ -265,10 +265,10 @@ def _write_files(found: Plan, planned: Run | None, over: str | None, output: str
         return [_write(output or _MAP, maps[0].svg)]
     from report.own_plan import own_plan_page
 
-    return [_write(output, own_plan_page(found, planned, maps, name, _command()))]
+    return [_write(output, own_plan_page(found, planned, maps, name, _format_command()))]
 
 
-def _command() -> str:
+def _format_command() -> str:
     """Return the command line as it was typed."""
     import shlex
     import sys
@@ -304,10 +304,10 @@ def _map(found: Plan, over: str) -> Figure:
             "map",
             f"expected a bound that is a formula in {over}; {bounded[0].claim.id} has {measured}, measured on a run",
         )
-    return regime_figure(shown.claim, regime_map(shown.bound, *_symbols(over)))
+    return regime_figure(shown.claim, regime_map(shown.bound, *_read_symbols(over)))
 
 
-def _symbols(over: str) -> list[str]:
+def _read_symbols(over: str) -> list[str]:
     """Return the two symbols of a map."""
     from fedtheory.errors import InputError
 

@@ -33,14 +33,14 @@ def document(found: Plan) -> dict[str, Any]:
     best = found.recommended
     repairs = {claim.id: repair_of(claim) for claim in found.refuted}
     return {
-        "recommended_step_size": _number(found.step_size),
+        "recommended_step_size": _encode_number(found.step_size),
         "use": None if found.answer is None else _use(found.answer),
-        "answer": None if found.answer is None else _answer(found.answer),
+        "answer": None if found.answer is None else _encode_answer(found.answer),
         "claims": [_typeset_claim(plan, found.cost) for plan in found.claims],
         "recommended": None if best is None else best.claim.id,
-        "exact": None if best is None else _exact(best.exact),
+        "exact": None if best is None else _encode_exact(best.exact),
         "refuted": [{"id": name, "repair": None if repair is None else repair.id} for name, repair in repairs.items()],
-        "varied": [_alternative(one) for one in found.varied],
+        "varied": [_encode_alternative(one) for one in found.varied],
         "round": None if found.cost is None else {"time": found.cost.time, "messages": found.cost.messages},
     }
 
@@ -49,14 +49,14 @@ def _use(answer: Answer) -> dict[str, Any]:
     """Return the advice in a line: the step size, its exact error and limit, and the edge of divergence."""
     best, steps = answer.best, set(answer.local_steps)
     return {
-        "step_size": _number(best.step_size),
+        "step_size": _encode_number(best.step_size),
         "local_steps": steps.pop() if len(steps) == 1 else list(answer.local_steps),
         "rounds": best.rounds,
-        "error": _number(best.error),
-        "limit": _number(best.limit),
-        "diverges_from": _number(answer.reached.diverges_from),
+        "error": _encode_number(best.error),
+        "limit": _encode_number(best.limit),
+        "diverges_from": _encode_number(answer.reached.diverges_from),
         "margin": answer.reached.margin,
-        "time": _number(answer.time),
+        "time": _encode_number(answer.time),
     }
 
 
@@ -65,89 +65,89 @@ def _describe_alternatives(answer: Answer) -> dict[str, Any]:
     others, cause = answer.others, answer.cause
     better, scaffold = (None, None) if others is None else (others.better_steps, others.scaffold)
     return {
-        "better_local_steps": None if better is None else _alternative(better),
-        "scaffold": None if scaffold is None else _alternative(scaffold),
+        "better_local_steps": None if better is None else _encode_alternative(better),
+        "scaffold": None if scaffold is None else _encode_alternative(scaffold),
         "cause_of_divergence": None
         if cause is None
         else {
             "client": cause.client,
             "rows": cause.rows,
-            "curvature": _number(cause.curvature),
-            "diverges_alone_from": _number(cause.alone),
-            "diverges_from": _number(cause.diverges_from),
+            "curvature": _encode_number(cause.curvature),
+            "diverges_alone_from": _encode_number(cause.alone),
+            "diverges_from": _encode_number(cause.diverges_from),
         },
     }
 
 
-def _alternative(one: Alternative) -> dict[str, Any]:
+def _encode_alternative(one: Alternative) -> dict[str, Any]:
     """Return another setting at its best step size."""
     return {
         "algorithm": one.name,
         "local_steps": one.local_steps,
         "batch": one.batch,
-        "cost": _number(one.cost),
+        "cost": _encode_number(one.cost),
         "planned": one.is_planned,
-        **_outcome(one.outcome),
+        **_encode_outcome(one.outcome),
     }
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _encode_answer(answer: Answer) -> dict[str, Any]:
     """Return the recommendation: `step_size`, `local_steps`, `rounds`, the exact error and the best bound there."""
     steps, widest = set(answer.local_steps), answer.widest
     return {
         "error": answer.error.name,
         "accuracy": answer.accuracy,
         "local_steps": steps.pop() if len(steps) == 1 else list(answer.local_steps),
-        **_outcome(answer.best),
-        "planned": _outcome(answer.planned),
+        **_encode_outcome(answer.best),
+        "planned": _encode_outcome(answer.planned),
         "reason": answer.reached.reason,
         "beside": None
         if answer.beside is None
-        else {"error": answer.beside[0].name, "exact_error": _number(answer.beside[1])},
+        else {"error": answer.beside[0].name, "exact_error": _encode_number(answer.beside[1])},
         **_describe_alternatives(answer),
         "covered": answer.is_covered,
-        "bound": None if answer.promise is None else _promise(answer.promise),
-        "elsewhere": None if answer.elsewhere is None else _promise(answer.elsewhere),
+        "bound": None if answer.promise is None else _encode_promise(answer.promise),
+        "elsewhere": None if answer.elsewhere is None else _encode_promise(answer.elsewhere),
         "largest_covered": None
         if widest is None or widest.step is None
-        else {"id": widest.claim.id, "step_size": _number(widest.step.value)},
+        else {"id": widest.claim.id, "step_size": _encode_number(widest.step.value)},
     }
 
 
-def _outcome(outcome: ErrorAtStepSize) -> dict[str, Any]:
+def _encode_outcome(outcome: ErrorAtStepSize) -> dict[str, Any]:
     """Return the exact error at a step size as a JSON object."""
     return {
-        "step_size": _number(outcome.step_size),
+        "step_size": _encode_number(outcome.step_size),
         "rounds": outcome.rounds,
-        "exact_error": _number(outcome.error),
+        "exact_error": _encode_number(outcome.error),
         "reached": outcome.reached,
         "still_falls": outcome.still_falls,
-        "limit": _number(outcome.limit),
-        "noise_floor": _number(outcome.noise_floor),
+        "limit": _encode_number(outcome.limit),
+        "noise_floor": _encode_number(outcome.noise_floor),
     }
 
 
-def _promise(promise: Promise) -> dict[str, Any]:
+def _encode_promise(promise: Promise) -> dict[str, Any]:
     """Return the value of a bound at its step size as a JSON object."""
     term, share = promise.largest_term
     return {
         "id": promise.plan.claim.id,
         "verdict": promise.plan.claim.verdict,
         "error": promise.plan.error.name,
-        "step_size": _number(promise.step_size),
-        "value": _number(promise.value),
+        "step_size": _encode_number(promise.step_size),
+        "value": _encode_number(promise.value),
         "largest_term": _latex(term),
-        "share": _number(share),
+        "share": _encode_number(share),
     }
 
 
 def _typeset_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
     """Return the document of a claim, with averages over clients typeset in the claim's notation."""
     with plan.claim.typesetting():
-        return _claim(plan, cost)
+        return _encode_claim(plan, cost)
 
 
-def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
+def _encode_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
     """Return the plan of a claim as a JSON object."""
     best, anew, local = plan.optimum, plan.measurements, plan.useful_local_steps
     return {
@@ -158,36 +158,40 @@ def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
         "applicable": plan.applicable,
         "reason": plan.reason,
         "assumptions": [assumption.name for assumption in plan.claim.assumptions],
-        "conditions": [_condition(slack) for slack in plan.conditions],
-        **_numbers(plan),
-        **_edge("largest_local_step_size", plan.step),
-        **_edge("largest_server_step_size", plan.server_step),
-        **_edge("largest_local_steps", plan.local_steps),
-        "best_step_size": None if best is None else _number(best.step_size),
+        "conditions": [_encode_condition(slack) for slack in plan.conditions],
+        **_encode_bound(plan),
+        **_encode_edge("largest_local_step_size", plan.step),
+        **_encode_edge("largest_server_step_size", plan.server_step),
+        **_encode_edge("largest_local_steps", plan.local_steps),
+        "best_step_size": None if best is None else _encode_number(best.step_size),
         "best_step_size_formula": None if best is None or best.formula is None else _latex(best.formula),
-        "best_step_size_numeric": None if best is None else _number(best.numeric),
+        "best_step_size_numeric": None if best is None else _encode_number(best.numeric),
         "best_is_largest": None if best is None else best.at_edge,
-        "bound_at_best": None if best is None else _number(best.value),
-        **_comparator(plan),
+        "bound_at_best": None if best is None else _encode_number(best.value),
+        **_encode_comparator(plan),
         "remeasured": None
         if anew is None
         else {
             "changed": list(anew.changed),
-            "bound_at_best": _number(anew.value),
-            "best_step_size": _number(anew.step_size),
-            "bound_at_its_best": _number(anew.value_at_step),
+            "bound_at_best": _encode_number(anew.value),
+            "best_step_size": _encode_number(anew.step_size),
+            "bound_at_its_best": _encode_number(anew.value_at_step),
         },
-        "target": _target(plan.target, cost),
-        "target_at_best": _target(plan.target_at_best, cost),
-        "linear_speed_up_clients": _number(plan.linear_clients),
+        "target": _encode_target(plan.target, cost),
+        "target_at_best": _encode_target(plan.target_at_best, cost),
+        "linear_speed_up_clients": _encode_number(plan.linear_clients),
         "local_steps_that_pay": None
         if local is None
-        else {"local_steps": local.steps, "bound": _number(local.value), "smallest_bound": _number(local.smallest)},
-        "exact": _exact(plan.exact),
+        else {
+            "local_steps": local.steps,
+            "bound": _encode_number(local.value),
+            "smallest_bound": _encode_number(local.smallest),
+        },
+        "exact": _encode_exact(plan.exact),
     }
 
 
-def _numbers(plan: ClaimPlan) -> dict[str, Any]:
+def _encode_bound(plan: ClaimPlan) -> dict[str, Any]:
     """Return the bound, its terms and its symbols."""
     from fedtheory.planner.planning import terms_by_value
 
@@ -195,39 +199,39 @@ def _numbers(plan: ClaimPlan) -> dict[str, Any]:
         return {"step_size": None, "bound": None, "terms": [], "dominating": None, "symbols": []}
     terms = terms_by_value(plan.bound)
     symbols = [
-        {"symbol": _latex(symbol), "name": name, "value": _number(plan.bound.values.get(name))}
+        {"symbol": _latex(symbol), "name": name, "value": _encode_number(plan.bound.values.get(name))}
         for symbol, name in plan.bound.names.items()
     ]
     return {
-        "step_size": _number(plan.bound.values.get("local_step_size")),
-        "bound": _number(plan.bound.value()),
-        "terms": [{"term": _latex(term), "value": _number(value)} for term, value in terms],
+        "step_size": _encode_number(plan.bound.values.get("local_step_size")),
+        "bound": _encode_number(plan.bound.value()),
+        "terms": [{"term": _latex(term), "value": _encode_number(value)} for term, value in terms],
         "dominating": _latex(terms[0][0]),
         "symbols": symbols,
     }
 
 
-def _comparator(plan: ClaimPlan) -> dict[str, Any]:
+def _encode_comparator(plan: ClaimPlan) -> dict[str, Any]:
     """Return the comparator (any point of the bound) at its best step size."""
     point = plan.comparator
     if point is None:
         return {}
-    numbers = {"suboptimality": _number(point.suboptimality), "distance_sq": _number(point.distance_sq)}
+    numbers = {"suboptimality": _encode_number(point.suboptimality), "distance_sq": _encode_number(point.distance_sq)}
     return {"comparator": numbers}
 
 
-def _condition(slack: Slack) -> dict[str, Any]:
+def _encode_condition(slack: Slack) -> dict[str, Any]:
     """Return a condition and its slack as a JSON object."""
-    return {"condition": _latex(slack.condition), "holds": slack.holds, "slack": _number(slack.slack)}
+    return {"condition": _latex(slack.condition), "holds": slack.holds, "slack": _encode_number(slack.slack)}
 
 
-def _edge(key: str, edge: Edge | None) -> dict[str, Any]:
+def _encode_edge(key: str, edge: Edge | None) -> dict[str, Any]:
     """Return the limit of a range of step sizes, as a number and a formula."""
     formula = None if edge is None or edge.formula is None else _latex(edge.formula)
-    return {key: None if edge is None else _number(edge.value), f"{key}_formula": formula}
+    return {key: None if edge is None else _encode_number(edge.value), f"{key}_formula": formula}
 
 
-def _target(target: RoundsToAccuracy | None, cost: RoundCost | None) -> dict[str, Any] | None:
+def _encode_target(target: RoundsToAccuracy | None, cost: RoundCost | None) -> dict[str, Any] | None:
     """Return the rounds to the accuracy as a JSON object; None if no accuracy is requested."""
     if target is None:
         return None
@@ -237,28 +241,28 @@ def _target(target: RoundsToAccuracy | None, cost: RoundCost | None) -> dict[str
     return {
         "accuracy": target.accuracy,
         "rounds": target.rounds,
-        "step_size": _number(target.step_size),
-        "time": _number(spent[0]),
-        "messages": _number(spent[1]),
+        "step_size": _encode_number(target.step_size),
+        "time": _encode_number(spent[0]),
+        "messages": _encode_number(spent[1]),
         "reason": target.reason,
-        "floor": _number(target.floor),
+        "floor": _encode_number(target.floor),
     }
 
 
-def _exact(compared: StepSizeComparison | None) -> dict[str, Any] | None:
+def _encode_exact(compared: StepSizeComparison | None) -> dict[str, Any] | None:
     """Return the comparison with the best exact step size as a JSON object; None if there is none."""
     if compared is None:
         return None
     return {
-        "best_step_size": _number(compared.exact.step_size),
-        "error": _number(compared.exact.error),
-        "error_at_choice": _number(compared.error_at_choice),
-        "ratio": _number(compared.ratio),
-        "error_ratio": _number(compared.error_ratio),
+        "best_step_size": _encode_number(compared.exact.step_size),
+        "error": _encode_number(compared.exact.error),
+        "error_at_choice": _encode_number(compared.error_at_choice),
+        "ratio": _encode_number(compared.ratio),
+        "error_ratio": _encode_number(compared.error_ratio),
     }
 
 
-def _number(value: float | None) -> float | None:
+def _encode_number(value: float | None) -> float | None:
     """Return the number for JSON; None if it is not finite."""
     from fedtheory.arithmetic import FLOAT
 

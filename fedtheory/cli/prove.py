@@ -74,7 +74,7 @@ def run(
     from fedtheory.cli.tightening import keys_of_tightened, print_tightened, tightened_from
     from verify.printed import check_published_proof
 
-    proofs = _proofs(target, certificate, claims or [])
+    proofs = _check_target(target, certificate, claims or [])
     if search:
         _require_folder(target)
     is_searched = [not no_search and certificate is None and _is_open(proof, search) for proof in proofs]
@@ -87,11 +87,11 @@ def run(
     files = write_found(searched) if search else []
     found = [(proof, check_published_proof(proof.claim)) for proof in proofs]
     if as_json:
-        documents = _documents(found, searched)
+        documents = _encode_proofs(found, searched)
         documents[0] |= keys_of_tightened(tightened) if tightened is not None else {}
         documents[0] |= keys_of_terms(terms) if terms is not None else {}
         print_json(documents[0] if len(found) == 1 else documents)
-        return _exit_code(proofs)
+        return _choose_exit_code(proofs)
     if len(found) > 1:
         _print_table(proofs)
         print_lines(*(f"wrote {file}" for file in files))
@@ -101,15 +101,17 @@ def run(
         print_tightened(tightened)
     if terms is not None:
         print_terms(terms)
-    return _exit_code(proofs)
+    return _choose_exit_code(proofs)
 
 
-def _exit_code(proofs: list[Proof]) -> int:
+def _choose_exit_code(proofs: list[Proof]) -> int:
     """Return 1 if a proof is broken, else 0."""
     return int(any(proof.verdict == "broken" for proof in proofs))
 
 
-def _documents(found: list[tuple[Proof, list[PrintedStep]]], searched: list[Searched | None]) -> list[dict[str, Any]]:
+def _encode_proofs(
+    found: list[tuple[Proof, list[PrintedStep]]], searched: list[Searched | None]
+) -> list[dict[str, Any]]:
     """Return the proofs as JSON objects, with the results of a search."""
     from fedtheory.cli.proof_search import keys_of
 
@@ -126,7 +128,7 @@ def _print_one(found: tuple[Proof, list[PrintedStep]], searched: Searched | None
         print_search(searched)
 
 
-def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proof]:
+def _check_target(target: str, certificate: str | None, files: list[str]) -> list[Proof]:
     """Check what the target names: a file with a certificate, or claims with theirs."""
     from fedtheory.errors import InputError
     from fedtheory.language.targets import expand, resolve
@@ -138,7 +140,7 @@ def _proofs(target: str, certificate: str | None, files: list[str]) -> list[Proo
             raise InputError("--certificate", f"expected a claim as the target, got the certificate {target}")
         document = read_document(target)
         with name_file_in_errors(target):
-            claim = _claim_of(find_claim_id(document), files)
+            claim = _find_claim(find_claim_id(document), files)
         return [_check(claim, document, target)]
     if files:
         raise InputError("--claims", f"expected the target FILE.json, got {target}")
@@ -175,7 +177,7 @@ def _search(target: str, proofs: list[Proof], chosen: list[bool], effort: int | 
     ]
 
 
-def _claim_of(name: str, files: list[str]) -> Claim:
+def _find_claim(name: str, files: list[str]) -> Claim:
     """Return the claim that a document refers to: from the user's files, or a published one.
 
     No other file is executed.
@@ -278,10 +280,10 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
 
     reason = explain_unproved(proof.claim) if proof.verdict == "no certificate" else None
     print_lines(
-        f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {_outcome(proof, printed)}",
-        *(f"  {_mark(step.holds)}  {_text(step.text)}" for step in proof.steps),
+        f"[bold]{proof.claim.id}[/bold]  {_format_text(proof.claim.title)}: {_describe_outcome(proof, printed)}",
+        *(f"  {_mark(step.holds)}  {_format_text(step.text)}" for step in proof.steps),
     )
-    print_lines(*(f"  {hint}" for hint in _hints(proof)))
+    print_lines(*(f"  {hint}" for hint in _list_hints(proof)))
     print_setting([(proof.claim.id, proof.claim)])
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)
@@ -294,7 +296,7 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
         print_lines(*WHERE_TO_BEGIN)
 
 
-def _hints(proof: Proof) -> Iterator[str]:
+def _list_hints(proof: Proof) -> Iterator[str]:
     """Yield assumptions missing from a claim, or changes of a term, that would repair its broken certificate."""
     from rich.markup import escape
 
@@ -311,7 +313,7 @@ def _hints(proof: Proof) -> Iterator[str]:
         yield f"the certificate gets further if the claim assumes more: add {needed}"
 
 
-def _outcome(proof: Proof, printed: list[PrintedStep]) -> str:
+def _describe_outcome(proof: Proof, printed: list[PrintedStep]) -> str:
     """Return the verdict on the certificate, with its digest; without one, the verdict on the published proof."""
     found = verdict(proof, printed)
     if found != proof.verdict:
@@ -334,7 +336,7 @@ def _print_table(proofs: list[Proof]) -> None:
     rows = [[proof.claim.id, styled(proof.verdict), escape(step)] for proof, step in zip(proofs, failing, strict=True)]
     print_table("certificates", ["claim", "certificate", "what fails"], rows, whole=("claim", "certificate"))
     broken = [proof for proof in proofs if proof.verdict == "broken"]
-    print_lines(*(f"{proof.claim.id}: {hint}" for proof in broken for hint in _hints(proof)))
+    print_lines(*(f"{proof.claim.id}: {hint}" for proof in broken for hint in _list_hints(proof)))
     counts = Counter(proof.verdict for proof in proofs)
     print_lines(", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
     print_setting((proof.claim.id, proof.claim) for proof in proofs)
@@ -344,14 +346,14 @@ def _print_published_proof(printed: list[PrintedStep]) -> None:
     """Print the verdict on each step of the published proof, and the first step that fails."""
     from verify.printed import first_failure
 
-    lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {_text(step.claim.title)}" for step in printed]
+    lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {_format_text(step.claim.title)}" for step in printed]
     failing = first_failure(printed)
     print_lines("the printed proof, step by step:", *lines)
     if failing is not None:
-        print_lines(f"the first step that fails is {failing.claim.id}: {_text(failing.why)}")
+        print_lines(f"the first step that fails is {failing.claim.id}: {_format_text(failing.why)}")
 
 
-def _text(text: str) -> str:
+def _format_text(text: str) -> str:
     """Return a text with formulas, converted for Rich."""
     from rich.markup import escape
 

@@ -20,23 +20,23 @@ _PLACES = {"run": "the whole run", "round": "each round", "step": "each local st
 
 def run(word: Word = "", as_json: Json = False) -> None:
     """List the quantities that symbols of a claim can stand for: name, symbol, formula, and assumption."""
-    entries = _matching(word)
+    entries = _find_matching(word)
     if as_json:
-        print_json([_document(entry) for entry in entries])
+        print_json([_encode(entry) for entry in entries])
     else:
         _print_table(entries)
 
 
-def _matching(word: str) -> list[VocabularyEntry]:
+def _find_matching(word: str) -> list[VocabularyEntry]:
     """Return the quantities that match the word."""
     from fedtheory.cli.words import matching
     from fedtheory.language.vocabulary import vocabulary
 
     expected = "no quantity has {} in its name, symbol, formula or chapter"
-    return matching(word, vocabulary(), _texts, expected, NAME)
+    return matching(word, vocabulary(), _list_texts, expected, NAME)
 
 
-def _texts(entry: VocabularyEntry) -> tuple[str, ...]:
+def _list_texts(entry: VocabularyEntry) -> tuple[str, ...]:
     """Return the texts of a quantity that a search word is compared with."""
     from fedtheory.cli.unicode_math import unicode_math
 
@@ -44,7 +44,7 @@ def _texts(entry: VocabularyEntry) -> tuple[str, ...]:
     return quantity.name, quantity.latex, unicode_math(quantity.latex), quantity.meaning, entry.chapter
 
 
-def _document(entry: VocabularyEntry) -> dict[str, Any]:
+def _encode(entry: VocabularyEntry) -> dict[str, Any]:
     quantity = entry.quantity
     return {
         "name": quantity.name,

@@ -25,16 +25,16 @@ _UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
 def describe_run(table: Mapping[str, Any]) -> list[str]:
     """Describe the clients, their common data, and the algorithm, in one line each."""
     problem, algorithm = table["problem"], table["algorithm"]
-    return [*_clients(problem), _describe_weights(problem), _algorithm(algorithm)]
+    return [*_describe_clients(problem), _describe_weights(problem), _describe_algorithm(algorithm)]
 
 
-def _clients(problem: Mapping[str, Any]) -> Iterator[str]:
+def _describe_clients(problem: Mapping[str, Any]) -> Iterator[str]:
     """Describe the clients' objectives; clients with equal objectives share a line."""
     per_client = {key: value for key, value in problem.items() if key in _OF_CLIENTS}
     count = max((len(value) for value in per_client.values()), default=0)
     groups: dict[str, list[int]] = {}
     for client in range(count):
-        groups.setdefault(_objective(problem["kind"], per_client, client), []).append(client + 1)
+        groups.setdefault(_describe_objective(problem["kind"], per_client, client), []).append(client + 1)
     for objective, clients in list(groups.items())[:_MOST_GROUPS]:
         yield f"{_name_clients(clients)}: {objective}"
     if len(groups) > _MOST_GROUPS:
@@ -45,7 +45,7 @@ def _clients(problem: Mapping[str, Any]) -> Iterator[str]:
 _OF_CLIENTS = ("hessians", "linear", "inputs", "outputs", "terms")
 
 
-def _objective(kind: str, per_client: Mapping[str, Sequence[Any]], client: int) -> str:
+def _describe_objective(kind: str, per_client: Mapping[str, Sequence[Any]], client: int) -> str:
     """Describe the objective of one client."""
     own = {key: values[client] for key, values in per_client.items()}
     if kind != "quadratic":
@@ -54,8 +54,8 @@ def _objective(kind: str, per_client: Mapping[str, Sequence[Any]], client: int) 
         return f"{kind}, {written}" if rows <= _MOST_GROUPS else f"{kind} of {rows} rows or terms"
     hessian, linear = own["hessians"], own["linear"]
     if len(linear) == 1:
-        return f"curvature {_number(hessian[0][0])}, linear term {_number(linear[0])}"
-    return f"Hessian {_matrix(hessian)}, linear term {_shorten_list(linear)}"
+        return f"curvature {_format_number(hessian[0][0])}, linear term {_format_number(linear[0])}"
+    return f"Hessian {_format_matrix(hessian)}, linear term {_shorten_list(linear)}"
 
 
 def _name_clients(clients: Sequence[int]) -> str:
@@ -67,7 +67,7 @@ def _name_clients(clients: Sequence[int]) -> str:
     return f"clients {_shorten_list(clients)}"
 
 
-def _matrix(rows: Sequence[Sequence[Any]]) -> str:
+def _format_matrix(rows: Sequence[Sequence[Any]]) -> str:
     """Format a matrix; a diagonal matrix by its diagonal."""
     diagonal = [row[place] for place, row in enumerate(rows)]
     is_diagonal = all(str(x) == "0" for i, row in enumerate(rows) for j, x in enumerate(row) if i != j)
@@ -75,24 +75,27 @@ def _matrix(rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _describe_weights(problem: Mapping[str, Any]) -> str:
-    return _settings({key: value for key, value in problem.items() if key not in (*_OF_CLIENTS, "kind", "constants")})
+    return _describe_settings(
+        {key: value for key, value in problem.items() if key not in (*_OF_CLIENTS, "kind", "constants")}
+    )
 
 
-def _algorithm(algorithm: Mapping[str, Any]) -> str:
+def _describe_algorithm(algorithm: Mapping[str, Any]) -> str:
     """Describe the settings of the algorithm that differ from the defaults."""
-    return _settings({key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())})
+    return _describe_settings({key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())})
 
 
-def _settings(settings: Mapping[str, Any]) -> str:
+def _describe_settings(settings: Mapping[str, Any]) -> str:
     """Describe settings, each by its name and value."""
-    return ", ".join(f"{_CALLED.get(key, key)} {_setting(key, value)}" for key, value in settings.items())
+    return ", ".join(f"{_CALLED.get(key, key)} {_describe_setting(key, value)}" for key, value in settings.items())
 
 
-def _setting(key: str, value: Any) -> str:
+def _describe_setting(key: str, value: Any) -> str:
     """Describe the value of one setting."""
     if isinstance(value, Mapping):
         return ", ".join(
-            _setting(name, entry) if name in _SILENT else _settings({name: entry}) for name, entry in value.items()
+            _describe_setting(name, entry) if name in _SILENT else _describe_settings({name: entry})
+            for name, entry in value.items()
         )
     entries = [_shorten_list(entry) for entry in value] if key in _PER_CLIENT and isinstance(value, list) else []
     if len(entries) > 1 and len(set(entries)) == 1:
@@ -103,15 +106,15 @@ def _setting(key: str, value: Any) -> str:
 def _shorten_list(value: Any) -> str:
     """Write a value; abbreviate a long list."""
     if isinstance(value, Mapping):
-        return _settings(value)
+        return _describe_settings(value)
     if not isinstance(value, Sequence) or isinstance(value, str):
-        return _number(value)
+        return _format_number(value)
     entries = [_shorten_list(entry) for entry in value]
     more = f", ... {len(entries)} in all" if len(entries) > _MOST_ENTRIES else ""
     return entries[0] if len(entries) == 1 else f"({', '.join(entries[:_MOST_ENTRIES])}{more})"
 
 
-def _number(value: Any) -> str:
+def _format_number(value: Any) -> str:
     """Return a number of a run file: exact if short; words unchanged."""
     text = str(value)
     try:

@@ -44,11 +44,11 @@ def details(claim: Claim) -> dict[str, Any]:
         "note": claim.note,
         "implemented_by": claim.implemented_by,
         "why_not_proved": explain_unproved(claim),
-        "certificate": _certificate(claim),
+        "certificate": _encode_certificate(claim),
     }
 
 
-def _certificate(claim: Claim) -> list[dict[str, Any]] | None:
+def _encode_certificate(claim: Claim) -> list[dict[str, Any]] | None:
     """Return each link's coefficients, with the inequality that each multiplies; None without a certificate."""
     from fedtheory.proofs.outline import document, outline
 
@@ -73,26 +73,26 @@ def print_text(claim: Claim) -> None:
     ]
     encoded = [f"{claim.in_words(r.left)} {r.operator} {claim.in_words(r.right)}" for r in claim.relations]
     encoded += [f"{claim.in_words(claim.rate.measured)} is O({claim.in_words(claim.rate.order)})"] if claim.rate else []
-    lines += _section("as encoded", encoded)
-    lines += _section("assumptions", [f"{a.name}: {unicode_prose(a.statement)}" for a in claim.assumptions])
-    lines += _section("setting", setting_lines([(claim.id, claim)]))
-    lines += _section("conditions", [claim.in_words(condition) for condition in claim.conditions])
-    lines += _section(
+    lines += _list_section_lines("as encoded", encoded)
+    lines += _list_section_lines("assumptions", [f"{a.name}: {unicode_prose(a.statement)}" for a in claim.assumptions])
+    lines += _list_section_lines("setting", setting_lines([(claim.id, claim)]))
+    lines += _list_section_lines("conditions", [claim.in_words(condition) for condition in claim.conditions])
+    lines += _list_section_lines(
         "symbols",
         [
             *(f"{claim.in_words(symbol)}: {quantity.meaning}" for symbol, quantity in claim.notation.items()),
             *(f"{claim.in_words(symbol)}: {values}" for symbol, values in claim.symbols_with_values.items()),
         ],
     )
-    lines += _section("note", [unicode_prose(claim.note)] if claim.note else [])
-    lines += _section("corrects", [claim.corrects] if claim.corrects else [])
+    lines += _list_section_lines("note", [unicode_prose(claim.note)] if claim.note else [])
+    lines += _list_section_lines("corrects", [claim.corrects] if claim.corrects else [])
     reason = explain_unproved(claim)
-    lines += _section("why it is not proved", [reason] if reason else [])
-    lines += _section("implemented by", [claim.implemented_by] if claim.implemented_by else [])
+    lines += _list_section_lines("why it is not proved", [reason] if reason else [])
+    lines += _list_section_lines("implemented by", [claim.implemented_by] if claim.implemented_by else [])
     print_lines(*lines)
 
 
-def _section(title: str, entries: list[str]) -> list[str]:
+def _list_section_lines(title: str, entries: list[str]) -> list[str]:
     """Return the lines of a section under its title; none if there are no entries."""
     from rich.markup import escape
 

@@ -100,13 +100,15 @@ def _has_short_steps(simulated: Run) -> bool:
     return simulated.algorithm.rounds * each <= _MOST_NUMBERS
 
 
-def _facts(simulated: Run) -> dict[str, Any]:
+def _encode_facts(simulated: Run) -> dict[str, Any]:
     """Return the data that do not depend on the schedule."""
     return {
         "arithmetic": simulated.arithmetic.kind,
         "constants": constants(simulated),
-        "optimum": _texts(simulated, measure_or_none(lambda: simulated.problem.lifted(simulated.problem.optimum))),
-        "optimal_value": _texts(simulated, measure_or_none(lambda: simulated.problem.optimal_value)),
+        "optimum": _encode_lists(
+            simulated, measure_or_none(lambda: simulated.problem.lifted(simulated.problem.optimum))
+        ),
+        "optimal_value": _encode_lists(simulated, measure_or_none(lambda: simulated.problem.optimal_value)),
         "notes": notes(simulated),
     }
 
@@ -114,11 +116,11 @@ def _facts(simulated: Run) -> dict[str, Any]:
 def document_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any]:
     """Return the JSON document of a run whose schedule is sampled: averages and their intervals."""
     estimates = {name: getattr(found, name) for name in MEASURED}
-    return _facts(simulated) | {
-        "server": {"mean": _texts(simulated, simulated.problem.lifted(found.mean))}
-        | {name: _texts(simulated, estimate.mean) for name, estimate in estimates.items()},
+    return _encode_facts(simulated) | {
+        "server": {"mean": _encode_lists(simulated, simulated.problem.lifted(found.mean))}
+        | {name: _encode_lists(simulated, estimate.mean) for name, estimate in estimates.items()},
         "local": None,
-        "times": _texts(simulated, found.times.mean),
+        "times": _encode_lists(simulated, found.times.mean),
         "diverges": None,
         "sampled": {
             "schedules": found.suboptimality.replicas,
@@ -133,22 +135,24 @@ def document(simulated: Run) -> dict[str, Any]:
     """Return the JSON document of a run."""
     trajectory = simulated.attempted_trajectory
     divergence = trajectory.divergence
-    facts = _facts(simulated)
+    facts = _encode_facts(simulated)
     if not _has_short_steps(simulated):
         facts["notes"].append(
             "local is null: the numbers of every client at every local step would be too many to list"
         )
     return facts | {
         "server": {
-            "mean": _texts(simulated, simulated.problem.lifted(trajectory.server_mean)),
+            "mean": _encode_lists(simulated, simulated.problem.lifted(trajectory.server_mean)),
             **{
-                name: _texts(simulated, measure_or_none(partial(getattr, trajectory, f"server_{name}")))
+                name: _encode_lists(simulated, measure_or_none(partial(getattr, trajectory, f"server_{name}")))
                 for name in MEASURED
             },
             **_summarise_models(simulated),
         },
-        "local": _local(simulated, trajectory),
-        "times": _texts(simulated, _exact(simulated, simulated.algorithm.times(simulated.problem.weights))),
+        "local": _encode_local(simulated, trajectory),
+        "times": _encode_lists(
+            simulated, _convert_times(simulated, simulated.algorithm.times(simulated.problem.weights))
+        ),
         "diverges": None if divergence is None else {"round": divergence.round, "reason": divergence.reason},
     }
 
@@ -161,7 +165,7 @@ def _summarise_models(simulated: Run) -> dict[str, Any]:
     return document_of_models(simulated) if isinstance(simulated, LinearModelRun) else {}
 
 
-def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
+def _encode_local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
     """Return the errors and drifts at the local steps; None if the run has no common local steps."""
     from fedtheory.errors import Diverging, NotApplicable
 
@@ -173,7 +177,7 @@ def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
         inside = {"suboptimality": suboptimality, "drift": simulated.repeat_for_clients(trajectory.drift)}
     except (Diverging, NotApplicable):
         return None
-    return {name: _texts(simulated, values) for name, values in inside.items()}
+    return {name: _encode_lists(simulated, values) for name, values in inside.items()}
 
 
 def constants(simulated: Run) -> dict[str, Any]:
@@ -185,8 +189,8 @@ def constants(simulated: Run) -> dict[str, Any]:
         "clients": _count(simulated, simulated.clients),
         "dimension": _count(simulated, simulated.problem.features),
         "smoothness": text(simulated.smoothness),
-        "strong_convexity": _text_or_none(text, lambda: simulated.strong_convexity),
-        "initial_gap": _text_or_none(text, lambda: simulated.initial_gap),
+        "strong_convexity": _encode_or_none(text, lambda: simulated.strong_convexity),
+        "initial_gap": _encode_or_none(text, lambda: simulated.initial_gap),
     }
     regions: dict[str, str] = {}
     bounds: dict[str, Callable[[], Bound]] = {
@@ -194,10 +198,10 @@ def constants(simulated: Run) -> dict[str, Any]:
         "gradient_dissimilarity": lambda: simulated.dissimilarity_sq,
     }
     distance_sq = measure_or_none(lambda: simulated.initial_distance_sq)
-    found |= _with_root("initial_distance", distance_sq, text, sqrt)
+    found |= _encode_with_root("initial_distance", distance_sq, text, sqrt)
     for name, bound in bounds.items():
         try:
-            found |= _with_root(name, bound().value, text, sqrt)
+            found |= _encode_with_root(name, bound().value, text, sqrt)
             regions[name] = f"on {bound().region.description}"
         except NotApplicable as reason:
             found |= {name: None, f"{name}_sq": None}
@@ -205,7 +209,7 @@ def constants(simulated: Run) -> dict[str, Any]:
     return found | {"regions": regions}
 
 
-def _text_or_none(text: Any, measure: Callable[[], Any]) -> Any:
+def _encode_or_none(text: Any, measure: Callable[[], Any]) -> Any:
     """Return a number as JSON; null if it does not exist."""
     found = measure_or_none(measure)
     return None if found is None else text(found)
@@ -216,7 +220,7 @@ def _count(simulated: Run, count: int) -> Any:
     return count if simulated.arithmetic.name == "float" else str(count)
 
 
-def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
+def _encode_with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
     """Return a constant and its square; the constant is null if it does not exist, or is not exact."""
     from fedtheory.arithmetic.enclosures import is_enclosed
 
@@ -226,12 +230,12 @@ def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
     return {name: None if is_enclosed(root) else text(root), f"{name}_sq": text(square)}
 
 
-def _exact(simulated: Run, times: Any) -> Any:
+def _convert_times(simulated: Run, times: Any) -> Any:
     """Return clock times, which are rationals in every arithmetic, in the arithmetic of the run."""
     return [simulated.arithmetic.number(time, "times") for time in times]
 
 
-def _texts(simulated: Run, values: Any) -> Any:
+def _encode_lists(simulated: Run, values: Any) -> Any:
     """Return nested lists of JSON numbers, or of exact strings; null for None."""
     import numpy as np
 
@@ -240,5 +244,5 @@ def _texts(simulated: Run, values: Any) -> Any:
     if isinstance(values, np.ndarray) and values.dtype == float and np.isfinite(values).all():
         return values.tolist()
     if isinstance(values, list | np.ndarray):
-        return [_texts(simulated, value) for value in values]
+        return [_encode_lists(simulated, value) for value in values]
     return simulated.arithmetic.text(values)

@@ -47,7 +47,7 @@ def print_models(simulated: LinearModelRun, constants: dict[str, Any]) -> None:
     """Print a run for a terminal: constants, then some of the server's updates."""
     print_constants(simulated, constants)
     found = estimates(simulated)
-    columns = {name: [_cell(one, n) for n in range(len(one.mean))] for name, one in found.items()}
+    columns = {name: [_format_cell(one, n) for n in range(len(one.mean))] for name, one in found.items()}
     count = len(next(iter(columns.values())))
     rows = [[str(n), *(cells[n] for cells in columns.values())] for n in select_updates(count)]
     title = "the server's model; nothing is random, errors are those of floats"
@@ -59,7 +59,7 @@ def print_models(simulated: LinearModelRun, constants: dict[str, Any]) -> None:
     print_divergence(simulated)
 
 
-def _cell(one: ReplicaMeans, n: int) -> str:
+def _format_cell(one: ReplicaMeans, n: int) -> str:
     """Format the average over replicas at round n, with the half width of its confidence interval."""
     reach = one.high[n] - one.mean[n]
     return short(one.mean[n]) + (f" ± {reach:.2g}" if reach > 0 else "")

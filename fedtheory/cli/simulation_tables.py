@@ -38,10 +38,10 @@ def notes(simulated: Run) -> list[str]:
     except NoMinimiser as reason:
         missing = "F* and all gaps and distances from x* are missing"
         return [*notes_on(simulated.problem), f"{reason}; {missing}"]
-    return [*notes_on(simulated.problem), *_lost_digits(simulated)]
+    return [*notes_on(simulated.problem), *_list_lost_digits(simulated)]
 
 
-def _lost_digits(simulated: Run) -> list[str]:
+def _list_lost_digits(simulated: Run) -> list[str]:
     """Return notes on errors whose digits are lost in floats, with the reason and a remedy."""
     from fedtheory.errors import Unresolved
 

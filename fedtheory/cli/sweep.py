@@ -75,12 +75,12 @@ def document(table: Path, results: Results, summaries: list[Summary], stored: in
             }
             for summary in summaries
         ],
-        "errors": [_smallest(results, error) for error in results.errors],
+        "errors": [_find_smallest(results, error) for error in results.errors],
         "seconds": round(seconds, 3),
     }
 
 
-def _smallest(results: Results, error: str) -> dict[str, Any]:
+def _find_smallest(results: Results, error: str) -> dict[str, Any]:
     """Find the row with the smallest recorded error."""
     value, row, runs = results.smallest(error) or (None, None, 0)
     at = None if row is None else results.design.values(row)
@@ -94,7 +94,7 @@ def print_text(table: Path, results: Results, summaries: list[Summary], stored: 
 
     for error in results.errors:
         _print_best(results, error)
-    rows = [[escape(s.claim), _counts(s), short(s.worst_ratio), short(s.worst_row)] for s in summaries]
+    rows = [[escape(s.claim), _format_counts(s), short(s.worst_ratio), short(s.worst_row)] for s in summaries]
     columns = ["claim", "runs", "largest ratio", "in row"]
     if rows:
         print_table("claims", columns, rows, whole=("claim", "largest ratio", "in row"))
@@ -113,7 +113,7 @@ def _print_best(results: Results, error: str) -> None:
     """Print the runs with the smallest error, and a sentence on the best one."""
     from rich.markup import escape
 
-    found = _smallest(results, error)
+    found = _find_smallest(results, error)
     if found["at"] is None:
         print_lines(f"[bold]{error}[/bold] has no value on any run: all diverge, or are none")
         return
@@ -149,7 +149,7 @@ def _print_reasons(results: Results, summaries: list[Summary]) -> list[str]:
     return lines + [f"applies to no run: {', '.join(claims)}: {reason}" for reason, claims in never.items()]
 
 
-def _counts(summary: Summary) -> str:
+def _format_counts(summary: Summary) -> str:
     """Return the number of runs with each verdict, with colour."""
     styles = {"violated": "bold red", "holds": "green", "failed": "bold red"}
     return ", ".join(

@@ -25,14 +25,18 @@ def print_table(
     console = Console(highlight=False, emoji=False)
     room = console.width - _EDGE
     known = [_Column.of(column, [row[n] for row in rows], column in whole) for n, column in enumerate(columns)]
-    left_out = next((roomy[:n] for n in range(len(roomy)) if _narrowest(_without(roomy[:n], known)) <= room), roomy)
-    kept = _without(left_out, known)
-    if _narrowest(kept) > room:
+    left_out = next(
+        (roomy[:n] for n in range(len(roomy)) if _compute_least_width(_leave_out(roomy[:n], known)) <= room), roomy
+    )
+    kept = _leave_out(left_out, known)
+    if _compute_least_width(kept) > room:
         console.print(title, style="italic")
-        console.print(_records(columns, rows))
+        console.print(_create_records(columns, rows))
         return
     shown = [n for n, column in enumerate(columns) if column not in left_out]
-    console.print(_rule(title, kept, _widths(kept, room), [[row[n] for n in shown] for row in rows]))
+    console.print(
+        _create_ruled_table(title, kept, _distribute_widths(kept, room), [[row[n] for n in shown] for row in rows])
+    )
     if left_out:
         console.print(f"left out here: {', '.join(left_out)}; wider terminals and --json show them")
 
@@ -59,19 +63,19 @@ class _Column:
         return cls(heading, least, max(map(cell_len, [*lines, heading])))
 
 
-def _without(left_out: tuple[str, ...], columns: list[_Column]) -> list[_Column]:
+def _leave_out(left_out: tuple[str, ...], columns: list[_Column]) -> list[_Column]:
     """Return the columns whose headings are not left out."""
     return [column for column in columns if column.heading not in left_out]
 
 
-def _narrowest(columns: list[_Column]) -> int:
+def _compute_least_width(columns: list[_Column]) -> int:
     """Return the least width of a table with these columns, in characters."""
     return sum(column.least + _PADDING for column in columns)
 
 
-def _widths(columns: list[_Column], room: int) -> list[int]:
+def _distribute_widths(columns: list[_Column], room: int) -> list[int]:
     """Return the width of each column: spare room goes to the columns that need least first."""
-    widths, left = [column.least for column in columns], room - _narrowest(columns)
+    widths, left = [column.least for column in columns], room - _compute_least_width(columns)
     wanting = sorted(range(len(columns)), key=lambda n: columns[n].most - columns[n].least)
     for done, n in enumerate(wanting):
         more = min(columns[n].most - columns[n].least, left // (len(wanting) - done))
@@ -79,7 +83,7 @@ def _widths(columns: list[_Column], room: int) -> list[int]:
     return widths
 
 
-def _rule(title: str, columns: list[_Column], widths: list[int], rows: list[list[str]]) -> Table:
+def _create_ruled_table(title: str, columns: list[_Column], widths: list[int], rows: list[list[str]]) -> Table:
     """Return a table with a line of headings."""
     from rich.table import Table
 
@@ -91,7 +95,7 @@ def _rule(title: str, columns: list[_Column], widths: list[int], rows: list[list
     return table
 
 
-def _records(columns: list[str], rows: list[list[str]]) -> Table:
+def _create_records(columns: list[str], rows: list[list[str]]) -> Table:
     """Return each row as lines of key and value, with an empty line after it."""
     from rich.table import Table
 

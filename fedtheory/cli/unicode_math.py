@@ -90,7 +90,7 @@ class _Reader:
     def _command(self, name: str) -> str:
         """Convert a LaTeX command with its arguments."""
         if name in _FRACTIONS:
-            return f"{_bracket(self._argument())}/{_bracket(self._argument())} "
+            return f"{_add_brackets(self._argument())}/{_add_brackets(self._argument())} "
         if name in _AROUND:
             return self._wrap_arguments(_AROUND[name])
         if name in _ACCENTS:
@@ -98,11 +98,11 @@ class _Reader:
             return letters[:1] + _ACCENTS[name] + letters[1:]
         if name in _FONTS:
             return self._argument() + (self._gap() if name in _OPERATORS else "")
-        return f"√{_bracket(self._argument())}" if name == "sqrt" else self._sign(name)
+        return f"√{_add_brackets(self._argument())}" if name == "sqrt" else self._sign(name)
 
     def _sign(self, name: str) -> str:
         """Return the Unicode character of a command, or its name if none is known."""
-        known = None if name in _WORDS else _SIGNS.get(name, _greek(name))
+        known = None if name in _WORDS else _SIGNS.get(name, _find_greek(name))
         return name + self._gap() if known is None else known
 
     def _wrap_arguments(self, arguments: tuple[bool, ...]) -> str:
@@ -115,7 +115,7 @@ class _Reader:
         return " " if self._left and re.match(_LETTER, self._left[0]) else ""
 
 
-def _greek(name: str) -> str | None:
+def _find_greek(name: str) -> str | None:
     """Return the Greek character with that name, or None."""
     size = "CAPITAL" if name[:1].isupper() else "SMALL"
     try:
@@ -124,7 +124,7 @@ def _greek(name: str) -> str | None:
         return None
 
 
-def _bracket(text: str) -> str:
+def _add_brackets(text: str) -> str:
     """Return a part of a fraction, in brackets unless it is one symbol, possibly with an index, or one number."""
     return text if re.fullmatch(rf"\d+|\w(_\w|[{''.join(_LOWERED.values())}])?", text) else f"({text})"
 

@@ -66,7 +66,7 @@ def run(
     begin = perf_counter()
     require_processes(jobs)
     prepare(partial(load, all_papers=not targets), jobs)
-    chosen, faults = _sound(expand_targets(targets, source))
+    chosen, faults = _select_well_formed(expand_targets(targets, source))
     with progress("verified") as report:
         # A call without targets prints a survey; a call with named claims prints all details.
         in_full = bool(targets or source)
@@ -89,7 +89,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _sound(targets: list[str]) -> tuple[list[str], dict[str, InputError]]:
+def _select_well_formed(targets: list[str]) -> tuple[list[str], dict[str, InputError]]:
     """Return the claims that are well formed, and the errors of the others; the error of a single target is raised."""
     from verify.evaluated_instances import require_testable
 
@@ -122,7 +122,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         ],
         "pairs": {"covered": verdict.pairs.covered, "all": verdict.pairs.all, "given_up": verdict.pairs.given_up},
         "left_open": verdict.left_open,
-        "found_proof": _document_of_proof(verdict),
+        "found_proof": _encode_found_proof(verdict),
         **document_of_setting(verdict.claim),
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
@@ -138,7 +138,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
     }
 
 
-def _document_of_proof(verdict: ClaimVerdict) -> dict[str, Any] | None:
+def _encode_found_proof(verdict: ClaimVerdict) -> dict[str, Any] | None:
     """Return the certificate that a search found: the claims that it uses, and the assumptions that the claim lacks."""
     proof = verdict.found_proof
     if proof is None:
@@ -157,7 +157,9 @@ def print_text(verdicts: list[ClaimVerdict], seconds: float, saved: str | None =
     """Print verdicts for a terminal; for a single claim, and for refuted user-defined ones, also the decisive run."""
     from fedtheory.language.targets import display_name
 
-    rows = [[display_name(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
+    rows = [
+        [display_name(v.target, v.claim), _format_verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts
+    ]
     columns = ["claim", "verdict", "instances", "largest ratio"]
     print_table("verdicts", columns, rows, whole=tuple(columns))
     if len(verdicts) == 1:
@@ -273,7 +275,7 @@ def _print_missing_kinds(verdict: ClaimVerdict) -> None:
         print_lines(f"{target}: thin coverage: {few}")
 
 
-def _verdict(verdict: ClaimVerdict) -> str:
+def _format_verdict(verdict: ClaimVerdict) -> str:
     """Return the coloured verdict, with the recorded one where they differ."""
     recorded = "" if verdict.agrees else f" (recorded: {verdict.claim.verdict})"
     return styled(verdict.verdict) + recorded

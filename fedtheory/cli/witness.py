@@ -31,14 +31,14 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     title = "the simplest run with nearly the largest ratio" if counterexample is None else confirmed
     in_floats = "" if found.arithmetic.is_rigorous else ", in floats"
     shown = choose_place(found)
-    sides = "" if shown is None else f": left side {_exact(shown.lhs)}, right side {_exact(shown.rhs)}"
+    sides = "" if shown is None else f": left side {_format_exact(shown.lhs)}, right side {_format_exact(shown.rhs)}"
     print_lines(f"[bold]{title}{in_floats}[/bold]{sides}")
     if counterexample is not None and _is_lower_bound(found):
         print_lines(_LOWER_BOUND)
     points = describe_points(found.claim, shown) if shown is not None else ""
     of_run = [_ANY_RUN] if has_only_free_vectors(found.claim) else describe_run(table)
     # Printed without Rich, so that the line is not wrapped and can be copied.
-    for line in [*([f"at {points}"] if points else []), *_document_ladders(found), *of_run]:
+    for line in [*([f"at {points}"] if points else []), *_describe_ladders(found), *of_run]:
         print(f"  {line}")
     print(f"  {saved}")
 
@@ -87,13 +87,13 @@ _LONGEST = 44
 """Length in characters of a fraction that is printed exactly."""
 
 
-def _exact(value: Any) -> str:
+def _format_exact(value: Any) -> str:
     """Return a side as an exact fraction if it is short, with its decimals if these help."""
     text, decimals = str(value), short(value)
     return decimals if text == decimals or isinstance(value, float) or len(text) > _LONGEST else f"{text} ({decimals})"
 
 
-def _document_ladders(found: Check) -> list[str]:
+def _describe_ladders(found: Check) -> list[str]:
     """Return the sequences of runs that are the evidence on a rate."""
     from verify.check.ladders import ladders_of
 

@@ -53,14 +53,14 @@ def document(found: WorstCase) -> dict[str, Any]:
         "functions": found.functions,
         "relaxed": found.relaxed,
         "known_assumptions": list(KNOWN_ASSUMPTIONS),
-        **(nothing if decisive is None else _entry(decisive)),
+        **(nothing if decisive is None else _encode_case(decisive)),
         "status": found.status,
-        "cases": [_entry(case) for case in found.cases],
+        "cases": [_encode_case(case) for case in found.cases],
         **document_of_setting(found.claim),
     }
 
 
-def _entry(case: Case) -> dict[str, Any]:
+def _encode_case(case: Case) -> dict[str, Any]:
     """Return a case as a JSON object."""
     return {
         "constants": dict(case.constants),
@@ -90,7 +90,9 @@ def print_text(found: WorstCase) -> None:
         f"all functions that are {found.functions}, L = 1",
     )
     print_setting([(found.claim.id, found.claim)])
-    rows = [[_describe_scales(case), _value(case), short(case.bound), _ratio(case)] for case in found.cases]
+    rows = [
+        [_describe_scales(case), _format_value(case), short(case.bound), _format_ratio(case)] for case in found.cases
+    ]
     columns = ["constants", "worst case", "bound", "ratio"]
     print_table("the largest left side", columns, rows, whole=tuple(columns[1:]))
     print_lines(*(f"{status}: {_SAID[status]}" for status in _SAID if any(c.status == status for c in found.cases)))
@@ -113,12 +115,12 @@ def _describe_scales(case: Case) -> str:
     return ", ".join(f"{name} = {value}" for name, value in case.constants.items() if name not in counted)
 
 
-def _value(case: Case) -> str:
+def _format_value(case: Case) -> str:
     """Return the worst case as text, or the solver's status if it found none."""
     return short(case.worst_case) if case.status == "solved" else f"[yellow]{case.status}[/yellow]"
 
 
-def _ratio(case: Case) -> str:
+def _format_ratio(case: Case) -> str:
     """Format the ratio of worst case and bound; in red if it exceeds 1 by more than the tolerance."""
     from verify.worst_case import OF_THE_VALUE
 

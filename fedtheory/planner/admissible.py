@@ -52,7 +52,7 @@ def largest(bound: NumericBound, name: str) -> Edge:
     A condition is solved by bisection, unless the number is alone on one side.
     """
     concerned = [condition for condition in bound.conditions if bound.depends_on(condition, name)]
-    edges = [_edge(bound, condition, name) for condition in concerned]
+    edges = [_find_edge(bound, condition, name) for condition in concerned]
     return min(edges, key=lambda edge: edge.value, default=UNLIMITED)
 
 
@@ -64,7 +64,7 @@ def largest_count(bound: NumericBound, name: str) -> Edge:
     return replace(edge, value=float(math.floor(edge.value * (1 + NEAR_TIE))))
 
 
-def _edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
+def _find_edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
     """Return the limit that a condition sets to the variable, with a formula if there is one."""
     sides = ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs))
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
@@ -79,7 +79,7 @@ def _solve(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
     symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
     if len(symbols) != 1 or bound.names[symbols[0]] != name:
         return None
-    known = [(bound.number(formula), formula) for formula in _candidates(condition, symbols[0])]
+    known = [(bound.number(formula), formula) for formula in _list_candidates(condition, symbols[0])]
     positive = sorted((pair for pair in known if pair[0] > 0), key=lambda pair: pair[0])
     if not positive:
         return None
@@ -89,12 +89,12 @@ def _solve(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
 
 
 @cache
-def _candidates(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
+def _list_candidates(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
     """Return real values of a symbol at which the sides of a condition are equal."""
-    return [formula for formula in _roots(condition, symbol) if formula.is_real is not False]
+    return [formula for formula in _find_roots(condition, symbol) if formula.is_real is not False]
 
 
-def _roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
+def _find_roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
     """Return the values of the symbol at which the condition holds with equality."""
     for side, other in ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs)):
         if side == symbol and symbol not in other.free_symbols:

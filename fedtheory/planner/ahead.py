@@ -89,7 +89,7 @@ class Ahead:
             if work is not None:
                 # The worker may have been killed from outside.
                 with suppress(BrokenProcessPool):
-                    work.future = workers(1).submit(_there, self._run_file, content)
+                    work.future = workers(1).submit(_compute_packed, self._run_file, content)
             self._is_busy = work is not None and work.future is not None
         if work is not None and work.future is not None:
             work.future.add_done_callback(self._submit_newest)
@@ -129,13 +129,13 @@ def _pays(run: Run) -> bool:
     return numbers < _LARGE and operations(run, run.algorithm.rounds) >= _LONG
 
 
-def _there(run_file: str, given: bytes) -> bytes:
+def _compute_packed(run_file: str, given: bytes) -> bytes:
     """Compute the packed result of a packed task in a worker process."""
     function, asked = unpacked(given)
-    return packed(function(_errors(run_file), *asked))
+    return packed(function(_read_errors(run_file), *asked))
 
 
 @lru_cache(maxsize=1)
-def _errors(run_file: str) -> ExactErrors:
+def _read_errors(run_file: str) -> ExactErrors:
     """Read the run of a file, cached, so that all tasks share its errors."""
     return ExactErrors(pickle.loads(Path(run_file).read_bytes()))

@@ -44,7 +44,7 @@ class Costs:
 
     def of_round(self, run: Run, planned: Run) -> float:
         """Return the cost of a round of a run, relative to the planned batch and messages."""
-        rows, before = _rows(run), _rows(planned)
+        rows, before = _average_rows(run), _average_rows(planned)
         ratio = rows / before if rows and before else 1.0
         messages = vectors_of_a_client(run.algorithm) / vectors_of_a_client(planned.algorithm)
         return max(run.algorithm.work.steps) * self.local * ratio + self.aggregation * messages
@@ -101,14 +101,14 @@ class Alternatives:
         self.steps = run.algorithm.work.common_steps
         self._constants: dict[tuple[str, int, int | None], Alternative | None] = {}
         if best is not None and self.steps is not None:
-            key = run.algorithm.name, self.steps, _batch(run)
+            key = run.algorithm.name, self.steps, _get_batch_size(run)
             cost = best.rounds * asked.costs.of_round(run, run)
             self._constants[key] = Alternative(*key, best, cost, is_planned=True)
 
     @property
     def planned(self) -> Alternative | None:
         """The planned setting at its best step size."""
-        return None if self.steps is None else self.at(self.steps, _batch(self.run))
+        return None if self.steps is None else self.at(self.steps, _get_batch_size(self.run))
 
     def at(self, steps: int, batch: int | None, name: str | None = None) -> Alternative | None:
         """Return a setting at its best step size; None if it has no exact error."""
@@ -132,14 +132,14 @@ class Alternatives:
         if reached is None or not math.isfinite(reached.best.error):
             return None
         best = reached.best
-        is_planned = name is None and steps == self.steps and batch == _batch(self.run)
+        is_planned = name is None and steps == self.steps and batch == _get_batch_size(self.run)
         return Alternative(run.algorithm.name, steps, batch, best, best.rounds * each, is_planned)
 
     def _setting(self, steps: int, batch: int | None, name: str | None) -> Run:
         """Return the run with another number of local steps, batch size or algorithm."""
         run = self.run
-        if batch != _batch(run):
-            run = replace(run, problem=_with_batch(run.problem, batch))
+        if batch != _get_batch_size(run):
+            run = replace(run, problem=_set_batch_size(run.problem, batch))
         if steps != self.steps:
             work = replace(run.algorithm.work, steps=(steps,) * run.problem.clients)
             run = replace(run, algorithm=replace(run.algorithm, work=work))
@@ -151,7 +151,7 @@ class Alternatives:
     def is_cheap(self, steps: int, name: str | None = None) -> bool:
         """Return whether a plan may compute a setting without a request by the user."""
         try:
-            run = self._setting(steps, _batch(self.run), name)
+            run = self._setting(steps, _get_batch_size(self.run), name)
         except FedtheoryError:
             return False
         if has_closed_rounds(run) and self.asked.error == "final":
@@ -170,10 +170,10 @@ class Alternatives:
         if best is None or self.steps is None:
             return None
         before = best
-        for counts in (_double(self.steps), _halve(self.steps)):
+        for counts in (_list_doubled(self.steps), _list_halved(self.steps)):
             misses = 0
             for count in counts:
-                found = self.at(count, _batch(self.run)) if self.is_cheap(count) else None
+                found = self.at(count, _get_batch_size(self.run)) if self.is_cheap(count) else None
                 if found is not None and self._is_better(found, best):
                     best, misses = found, 0
                 elif (misses := misses + 1) == _MISSES:
@@ -194,37 +194,41 @@ class Alternatives:
         """Return SCAFFOLD with the planned local steps; None if it is costly to compute."""
         if self.run.algorithm.defined is not None or self.steps is None or not self.is_cheap(self.steps, "scaffold"):
             return None
-        return self.at(self.steps, _batch(self.run), "scaffold")
+        return self.at(self.steps, _get_batch_size(self.run), "scaffold")
 
     def table(self, kinds: Sequence[str]) -> list[Alternative]:
         """Return all settings of some kinds, at any cost, including the planned one."""
         if self.steps is None:
             raise InputError("vary", "expected the same number of local steps for all clients")
-        steps = [*reversed(list(_halve(self.steps))), self.steps, *_double(self.steps)] if "steps" in kinds else []
-        batches = list(_batches(self.run)) if "batch" in kinds else [_batch(self.run)]
+        steps = (
+            [*reversed(list(_list_halved(self.steps))), self.steps, *_list_doubled(self.steps)]
+            if "steps" in kinds
+            else []
+        )
+        batches = list(_list_batch_sizes(self.run)) if "batch" in kinds else [_get_batch_size(self.run)]
         names = [None, "scaffold"] if "algorithm" in kinds and self.run.algorithm.defined is None else [None]
         tried = [self.at(k, b, name) for name in names for b in batches for k in steps or [self.steps]]
         return [one for one in tried if one is not None]
 
 
-def _double(steps: int) -> Iterator[int]:
+def _list_doubled(steps: int) -> Iterator[int]:
     """Yield doubled numbers of local steps."""
     return (steps * 2**power for power in range(1, _DOUBLINGS + 1))
 
 
-def _halve(steps: int) -> Iterator[int]:
+def _list_halved(steps: int) -> Iterator[int]:
     """Yield halved numbers of local steps, down to 1."""
     while steps > 1:
         steps //= 2
         yield steps
 
 
-def _batches(run: Run) -> Iterator[int | None]:
+def _list_batch_sizes(run: Run) -> Iterator[int | None]:
     """Yield batch sizes: the planned one, a quarter of it, four and sixteen times it, up to the smallest client.
 
     The last one stands for full gradients.
     """
-    planned, counts = _batch(run), _count_rows(run.problem)
+    planned, counts = _get_batch_size(run), _count_rows(run.problem)
     if counts:
         most = min(counts)
         first = planned or max(1, most // 16)
@@ -233,16 +237,16 @@ def _batches(run: Run) -> Iterator[int | None]:
     yield None
 
 
-def _batch(run: Run) -> int | None:
+def _get_batch_size(run: Run) -> int | None:
     """Return the batch size of a run; None without mini-batches."""
     oracle = run.problem.oracle
     return oracle.batch if isinstance(oracle, MiniBatch | RowBatches) else None
 
 
-def _rows(run: Run) -> float:
+def _average_rows(run: Run) -> float:
     """Return the rows of a client's gradient, averaged over clients for full gradients; zero without data."""
     counts = _count_rows(run.problem)
-    return float(_batch(run) or sum(counts) / len(counts)) if counts else 0.0
+    return float(_get_batch_size(run) or sum(counts) / len(counts)) if counts else 0.0
 
 
 def _count_rows(problem: Problem) -> list[int]:
@@ -252,7 +256,7 @@ def _count_rows(problem: Problem) -> list[int]:
     return [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
 
 
-def _with_batch(problem: Problem, batch: int | None) -> Problem:
+def _set_batch_size(problem: Problem, batch: int | None) -> Problem:
     """Return the problem with another batch size; with full gradients for None."""
     if batch is None:
         return problem.with_full_gradients()

@@ -194,14 +194,14 @@ def answered(
     run = errors.at(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
     usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]
-    promise = _best([_promise(p, best.step_size, b, run) for p, b in _covering(usable, run)], error)
+    promise = _choose_best([_compute_promise(p, best.step_size, b, run) for p, b in _list_covering(usable, run)], error)
     suffices = promise is not None and promise.plan.error is error and not promise.is_vacuous
     elsewhere = None if suffices else _find_best_promise(usable, errors, measured, error, promise)
     if promise is None:
         promise, elsewhere = elsewhere, None
     steps = run.algorithm.work.steps
     beside = _find_other_error(run, error)
-    widest, cause, time = _widest(usable), _explain_divergence(errors, reached), _time(run)
+    widest, cause, time = _find_widest(usable), _explain_divergence(errors, reached), _compute_time(run)
     return Answer(errors.run, reached, accuracy, steps, beside, promise, elsewhere, widest, cause, time)
 
 
@@ -211,7 +211,7 @@ def _explain_divergence(errors: ExactErrors, reached: Reached) -> Cause | None:
     return explain_divergence(errors.run, reached.diverges_from) if diverges else None
 
 
-def _time(run: Run) -> float | None:
+def _compute_time(run: Run) -> float | None:
     """Return the clock time of all rounds of a run."""
     try:
         return plain_float(run.algorithm.times(run.problem.weights)[-1])
@@ -238,32 +238,32 @@ def _is_of_runs(error: RunQuantity) -> bool:
     return error.name not in DRIFTS and error not in LIMITS
 
 
-def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, NumericBound]]:
+def _list_covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, NumericBound]]:
     """Return the bounds that cover a run, with its constants."""
     found = [(plan, covering_bound(plan.claim, run)) for plan in plans]
     return [(plan, bound) for plan, bound in found if bound is not None and all(s.holds for s in bound.slacks())]
 
 
-def _best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
+def _choose_best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
     """Return the bound that ranks first; None if there is none.
 
     Proved bounds come first, then those below the error at the start and those on a closer error, then smaller ones.
     """
-    return min(promises, key=lambda promise: _rank(promise, error), default=None)
+    return min(promises, key=lambda promise: _make_rank(promise, error), default=None)
 
 
-def _rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, float]:
+def _make_rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, float]:
     """Return the sorting key of a promise: proved and not vacuous first, then about the error, then the smallest."""
-    is_unproved, remoteness, place = _rank_without_value(promise.plan, error)
+    is_unproved, remoteness, place = _make_partial_rank(promise.plan, error)
     return is_unproved, promise.is_vacuous, remoteness, place, promise.value
 
 
-def _rank_without_value(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, int]:
+def _make_partial_rank(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, int]:
     """Return the part of a bound's rank that does not depend on its value."""
-    return plan.claim.verdict != "proved", _remoteness(plan.error, error), ERRORS.index(plan.error)
+    return plan.claim.verdict != "proved", _rank_error(plan.error, error), ERRORS.index(plan.error)
 
 
-def _remoteness(bounded: RunQuantity, error: RunQuantity) -> int:
+def _rank_error(bounded: RunQuantity, error: RunQuantity) -> int:
     """Return the rank of an error by its closeness to the requested one.
 
     To the last model's error, its distance is closest.
@@ -276,7 +276,7 @@ def _remoteness(bounded: RunQuantity, error: RunQuantity) -> int:
 _OF_THE_LAST_MODEL = (q.final_suboptimality, q.final_distance_sq)
 
 
-def _promise(plan: ClaimPlan, step_size: float, bound: NumericBound, run: Run) -> Promise:
+def _compute_promise(plan: ClaimPlan, step_size: float, bound: NumericBound, run: Run) -> Promise:
     """Return the value of the bound at a step size, with the error at the start."""
     return Promise(plan, step_size, bound, error_at_start(plan.error, run))
 
@@ -323,26 +323,28 @@ def _find_best_promise(
     by_kind: dict[tuple[bool, int, int], list[ClaimPlan]] = {}
     for plan in plans:
         if plan.optimum is not None:
-            by_kind.setdefault(_rank_without_value(plan, error), []).append(plan)
+            by_kind.setdefault(_make_partial_rank(plan, error), []).append(plan)
     best = promise
     for kind in sorted(by_kind):
-        if best is not None and (kind[0], False, *kind[1:]) >= _rank(best, error)[:-1]:
+        if best is not None and (kind[0], False, *kind[1:]) >= _make_rank(best, error)[:-1]:
             continue
-        found = [one for plan in by_kind[kind] for one in _at_its_best(measured(plan), errors)]
-        nearest = _best(found, error)
-        if nearest is not None and (best is None or _rank(nearest, error)[:-1] < _rank(best, error)[:-1]):
+        found = [one for plan in by_kind[kind] for one in _evaluate_at_best(measured(plan), errors)]
+        nearest = _choose_best(found, error)
+        if nearest is not None and (best is None or _make_rank(nearest, error)[:-1] < _make_rank(best, error)[:-1]):
             best = nearest
     return None if best is promise else best
 
 
-def _at_its_best(plan: ClaimPlan, errors: ExactErrors) -> Iterable[Promise]:
+def _evaluate_at_best(plan: ClaimPlan, errors: ExactErrors) -> Iterable[Promise]:
     """Yield the bound at its own best step size, if it covers the run there."""
     if plan.optimum is not None and plan.attainable:
         step = plan.optimum.step_size
-        yield from (_promise(plan, step, bound, errors.run) for plan, bound in _covering([plan], errors.at(step)))
+        yield from (
+            _compute_promise(plan, step, bound, errors.run) for plan, bound in _list_covering([plan], errors.at(step))
+        )
 
 
-def _widest(plans: Iterable[ClaimPlan]) -> ClaimPlan | None:
+def _find_widest(plans: Iterable[ClaimPlan]) -> ClaimPlan | None:
     """Return the claim that covers the largest step sizes; None if no claim covers any."""
     limited = [plan for plan in plans if plan.step is not None and 0 < plan.step.value < math.inf]
     return max(limited, key=lambda plan: 0.0 if plan.step is None else plan.step.value, default=None)

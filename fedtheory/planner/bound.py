@@ -245,22 +245,24 @@ def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) 
 
 def bound_of_run(claim: Claim, run: Run) -> NumericBound:
     """Return the bound of a claim with the numbers of a run; raise `NotApplicable` if one of them is undefined."""
-    (terms, conditions), named = _sides(claim), _symbols_for_means(claim)
+    (terms, conditions), named = _divide_sides(claim), _choose_symbols_for_means(claim)
     values = {symbol.name: _measure_average(claim, node, run) for node, symbol in named.items()}
     terms, conditions = (tuple(part.xreplace(named) for part in parts) for parts in (terms, conditions))
-    numbers = {symbol: number for symbol in _symbols(terms, conditions) if (number := _on(claim, symbol, run))}
+    numbers = {
+        symbol: number for symbol in _list_symbols(terms, conditions) if (number := _measure_on(claim, symbol, run))
+    }
     scalars = {symbol: number[0] for symbol, number in numbers.items() if len(number) == 1}
-    for symbol in _symbols(terms, ()):
+    for symbol in _list_symbols(terms, ()):
         if symbol not in scalars and symbol not in named.values():
             raise NotApplicable(f"{claim.notation[symbol].name} has a value for each client, expected one number")
     names = {symbol: claim.notation[symbol].name for symbol in scalars} | {s: s.name for s in named.values()}
-    values |= {names[symbol]: number for symbol, number in scalars.items()} | _settings(run)
+    values |= {names[symbol]: number for symbol, number in scalars.items()} | _collect_factors(run)
     known = tuple(condition for condition in conditions if condition.free_symbols <= names.keys())
     followed = comparators_of(run, asked) if (asked := comparators.NAMES & set(names.values())) else None
     return NumericBound(claim, terms, known, names, completed(values), followed)
 
 
-def _settings(run: Run) -> dict[str, float]:
+def _collect_factors(run: Run) -> dict[str, float]:
     """Return the factors of products such as the number of iterations."""
     work = run.algorithm.work
     found: dict[str, float | None] = {ROUNDS: run.algorithm.rounds, STEPS: work.common_steps}
@@ -275,10 +277,10 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> NumericBound:
     local step size and the rounds may be missing: a plan finds them.  If a
     claim counts iterations and no local steps, a round is one iteration.
     """
-    terms, conditions = _sides(claim)
-    if _symbols_for_means(claim):
+    terms, conditions = _divide_sides(claim)
+    if _choose_symbols_for_means(claim):
         raise NotApplicable("a client average needs the values of each client")
-    symbols = _symbols(terms, conditions)
+    symbols = _list_symbols(terms, conditions)
     names = {symbol: claim.notation[symbol].name for symbol in symbols}
     aliases = {str(symbol): name for symbol, name in names.items()}
     # Names have priority over symbols, which sources use for different quantities.
@@ -308,7 +310,7 @@ def _find_name(symbol: sp.Symbol, name: str) -> str:
     return f"{symbol} ({name})" if symbol.name.isidentifier() else name
 
 
-def _sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+def _divide_sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     """Return the terms of the right side divided by the factor of the error, and the conditions."""
     error, main = error_of(claim), claim.relations[0]
     assert error is not None
@@ -328,20 +330,20 @@ def terms_of(right: Expr) -> tuple[Expr, ...]:
 
 def with_means(claim: Claim, expression: Expr) -> Expr:
     """Return an expression of a bound with client averages in place of the symbols that stand for them."""
-    found: Expr = expression.xreplace({symbol: mean for mean, symbol in _symbols_for_means(claim).items()})
+    found: Expr = expression.xreplace({symbol: mean for mean, symbol in _choose_symbols_for_means(claim).items()})
     return found
 
 
 @cache
-def _symbols_for_means(claim: Claim) -> Mapping[Expr, sp.Symbol]:
+def _choose_symbols_for_means(claim: Claim) -> Mapping[Expr, sp.Symbol]:
     """Choose a symbol for each average or sum over clients in a claim, which is typeset like it."""
-    terms, conditions = _sides(claim)
+    terms, conditions = _divide_sides(claim)
     means: set[Expr] = set().union(*(part.atoms(Average, ClientSum) for part in (*terms, *conditions)))
     with claim.typesetting():
         return {mean: sp.Symbol(latex(mean), real=True) for mean in sorted(means, key=sp.default_sort_key)}
 
 
-def _symbols(terms: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> list[sp.Symbol]:
+def _list_symbols(terms: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> list[sp.Symbol]:
     """Return the symbols of terms and conditions, sorted by name."""
     found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in (*terms, *conditions)))
     return sorted(found, key=str)
@@ -353,7 +355,7 @@ def _measure_average(claim: Claim, node: Expr, run: Run) -> float:
     return float(plain_floats(values).ravel()[0])
 
 
-def _on(claim: Claim, symbol: sp.Symbol, run: Run) -> list[float]:
+def _measure_on(claim: Claim, symbol: sp.Symbol, run: Run) -> list[float]:
     """Return the numbers of a symbol on a run: one per client if the quantity has these; empty for a client average."""
     quantity = claim.notation.get(symbol)
     if not isinstance(quantity, RunQuantity):

@@ -89,13 +89,13 @@ class SumsOverClients:
         shifts = (
             weights * evaluate_drift(moved, self.curvatures[None], sizes, steps) * self._linear_in_eigenvectors[None]
         )
-        return _conjugate(self._curved_vectors, moves), shifts.reshape(len(factors), -1) @ self._all_vectors.T
+        return _conjugate_diagonal(self._curved_vectors, moves), shifts.reshape(len(factors), -1) @ self._all_vectors.T
 
     def compute_noise(self, factors: Array) -> Array:
         """Return the sums of eta^2 s(H_i), (S, d, d)."""
         moved, sizes, steps = self._at(factors)
         fresh = self.variances[None, :, None] * sizes * sizes * evaluate_noise(moved, steps)
-        return _conjugate(self._all_vectors, fresh.reshape(len(factors), -1))
+        return _conjugate_diagonal(self._all_vectors, fresh.reshape(len(factors), -1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +188,6 @@ class SumsByPolynomials:
         return np.tensordot(fresh, self._of_noise, axes=1)
 
 
-def _conjugate(vectors: Array, entries: Array) -> Array:
+def _conjugate_diagonal(vectors: Array, entries: Array) -> Array:
     """Return ``V diag(entries) V'``, (S, d, d), of vectors V (d, n) and entries (S, n)."""
     return np.stack([(vectors * one) @ vectors.T for one in entries])

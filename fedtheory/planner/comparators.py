@@ -55,7 +55,7 @@ class Comparators:
         curvatures, axes = np.linalg.eigh(plain_floats(run.problem.hessian))
         turned = np.eye(len(axes) + 1)
         turned[1:, 1:] = axes
-        forms = {name: turned.T @ form @ turned for name, form in _squares(run, names)}
+        forms = {name: turned.T @ form @ turned for name, form in _list_squares(run, names)}
         return cls(np.maximum(curvatures, 0), axes.T @ run.problem.centred.start, forms)
 
     def numbers(self, time: float) -> Mapping[str, float]:
@@ -78,7 +78,7 @@ class Comparators:
         return {GAP: gap, **{name: math.sqrt(max(float(square), 0.0)) for name, square in squares.items()}}
 
 
-def _squares(run: Run, names: frozenset[str]) -> Iterator[tuple[str, Array]]:
+def _list_squares(run: Run, names: frozenset[str]) -> Iterator[tuple[str, Array]]:
     """Yield client averages of forms in (1, x - x*), (d+1, d+1), by name."""
     weights, noise, apart = run.problem.weights, run.noise_forms, run.gradient_forms.deviations
     yield NOISE, weighted_sum(weights, noise)

@@ -41,7 +41,7 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     path = Path(file)
     problem: dict[str, Any] = {"kind": "least-squares", "data": path.name, "start": "zeros", **USUAL}
     problem |= {name: read(name, settings[name]) for name, read in _PROBLEM.items() if name in settings}
-    algorithm = {**_ALGORITHM, **{name: _number(name, settings[name]) for name in _ALGORITHM if name in settings}}
+    algorithm = {**_ALGORITHM, **{name: _read_number(name, settings[name]) for name in _ALGORITHM if name in settings}}
     algorithm |= {_NAME: str(settings[_NAME])} if _NAME in settings else {}
     chosen = algorithm["local_step_size"] or 1
     run = parse_run({"problem": problem, "algorithm": {**algorithm, "local_step_size": chosen}}, FLOAT, path.parent)
@@ -52,7 +52,7 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     return run.with_step_factor(1 / (4 * run.smoothness))
 
 
-def _number(name: str, value: str | float) -> float | int:
+def _read_number(name: str, value: str | float) -> float | int:
     """Read a number; a whole number unless the name ends in "size"."""
     number: float = FLOAT.number(value, name)
     return number if name.endswith("size") else _read_whole_number(name, value)
@@ -66,41 +66,41 @@ def _read_whole_number(name: str, value: str | float) -> int:
     return int(number)
 
 
-def _flag(name: str, value: str | float) -> bool:
+def _read_flag(name: str, value: str | float) -> bool:
     """Read true or false."""
     if value not in ("true", "false"):
         raise InputError(name, f"expected true or false, got {value}")
     return value == "true"
 
 
-def _choice(name: str, value: str | float) -> bool | str:
+def _read_choice(name: str, value: str | float) -> bool | str:
     """Read true, false or the automatic choice."""
-    return AUTOMATIC if value == AUTOMATIC else _flag(name, value)
+    return AUTOMATIC if value == AUTOMATIC else _read_flag(name, value)
 
 
-def _text(_name: str, value: str | float) -> str:
+def _keep_text(_name: str, value: str | float) -> str:
     """Return the value as text."""
     return str(value)
 
 
-def _names(_name: str, value: str | float) -> list[str]:
+def _read_names(_name: str, value: str | float) -> list[str]:
     """Read names that are separated by commas."""
     return [name.strip() for name in str(value).split(",")]
 
 
 _PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
-    "target": _text,
-    "client": _text,
-    "features": _names,
-    "shares": _text,
-    "standardize": _choice,
-    "intercept": _choice,
-    "penalize_intercept": _flag,
+    "target": _keep_text,
+    "client": _keep_text,
+    "features": _read_names,
+    "shares": _keep_text,
+    "standardize": _read_choice,
+    "intercept": _read_choice,
+    "penalize_intercept": _read_flag,
     "ridge": lambda _name, value: value,
     "batch": _read_whole_number,
-    "replacement": _flag,
+    "replacement": _read_flag,
     "clients": _read_whole_number,
-    "split": _text,
+    "split": _keep_text,
     "concentration": lambda _name, value: value,
     "seed": _read_whole_number,
 }

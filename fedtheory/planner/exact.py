@@ -132,7 +132,9 @@ def lowest(
 
     known = {float(exponent): score(float(exponent)) for exponent in coarse}
     for direction in (-1.0, 1.0):
-        while (end := min(known, key=lambda e: -direction * e)) == (best := _best(known)) and abs(end) < _FURTHEST:
+        while (end := min(known, key=lambda e: -direction * e)) == (best := _find_best_exponent(known)) and abs(
+            end
+        ) < _FURTHEST:
             known[end + direction] = score(end + direction)
     if best <= min(known) or not known[best] < known[min(known)] - NEAR_TIE * abs(known[best]):
         return None
@@ -146,11 +148,11 @@ def lowest(
 
     options: Any = {"xatol": _TOLERANCE, "maxiter": evaluations}
     minimize_scalar(lambda x: at(float(x)), bounds=(best - 1, best + 1), method="bounded", options=options)
-    best = _best(known)
+    best = _find_best_exponent(known)
     return (best, known[best]) if math.isfinite(known[best]) else None
 
 
-def _best(known: Mapping[float, float]) -> float:
+def _find_best_exponent(known: Mapping[float, float]) -> float:
     """Return the exponent with the lowest score.
 
     Among equal scores the largest exponent is returned, so that constant scores end the search.

@@ -49,20 +49,20 @@ _COVERS = "covers the run"
 _CELLS: dict[str, Callable[[ClaimPlan], str]] = {
     _COVERS: lambda plan: "yes" if plan.applicable else "no",
     "as planned": lambda plan: short(plan.bound.value()) if plan.bound and plan.applicable else "-",
-    "largest step": lambda plan: "-" if plan.step is None else _limit(plan.step),
+    "largest step": lambda plan: "-" if plan.step is None else _format_limit(plan.step),
     "best step": lambda plan: "-" if plan.optimum is None else short_below(plan.optimum.step_size),
     "bound there": lambda plan: "-" if plan.optimum is None else short(plan.optimum.value),
-    "rounds as planned": lambda plan: _rounds_cell(plan.target),
-    "rounds at best steps": lambda plan: _rounds_cell(plan.target_at_best),
+    "rounds as planned": lambda plan: _format_rounds(plan.target),
+    "rounds at best steps": lambda plan: _format_rounds(plan.target_at_best),
 }
 
 
-def _rounds_cell(asked: RoundsToAccuracy | None) -> str:
+def _format_rounds(asked: RoundsToAccuracy | None) -> str:
     """Format the number of rounds to the accuracy."""
     return "-" if asked is None else "never" if asked.rounds is None else short(asked.rounds)
 
 
-def _limit(edge: Edge) -> str:
+def _format_limit(edge: Edge) -> str:
     """Format the largest admissible step size."""
     return "any" if math.isinf(edge.value) else short_below(edge.value)
 
@@ -90,7 +90,7 @@ def details(plan: ClaimPlan, cost: RoundCost | None, write: Write = write_formul
         f"condition {write(plan.claim, slack.condition)}: slack {short(slack.slack)}" for slack in plan.conditions
     ]
     lines += [f"{short(value)}  {write(plan.claim, term)}" for term, value in terms_by_value(plan.bound)]
-    return lines + _describe_limits(plan, write) + _rounds(plan, cost)
+    return lines + _describe_limits(plan, write) + _list_round_lines(plan, cost)
 
 
 def _describe_limits(plan: ClaimPlan, write: Write) -> list[str]:
@@ -99,7 +99,7 @@ def _describe_limits(plan: ClaimPlan, write: Write) -> list[str]:
     for edge, name in ((plan.step, "step size"), (plan.server_step, "server step"), (plan.local_steps, "local steps")):
         if edge is not None:
             formula = "" if edge.formula is None else f", from {write(plan.claim, edge.formula)}"
-            lines.append(f"largest {name}: {_limit(edge)}{formula}")
+            lines.append(f"largest {name}: {_format_limit(edge)}{formula}")
     if plan.optimum is not None:
         formula = "" if plan.optimum.formula is None else f" = {write(plan.claim, plan.optimum.formula)}"
         lines.append(
@@ -135,7 +135,7 @@ def _compare(plan: ClaimPlan) -> list[str]:
     return [f"compares with the point y of F(y) - F* = {gap}, |x^0 - y|^2 = {distance}, at its best step size"]
 
 
-def _rounds(plan: ClaimPlan, cost: RoundCost | None) -> list[str]:
+def _list_round_lines(plan: ClaimPlan, cost: RoundCost | None) -> list[str]:
     """Return the lines about the rounds to the accuracy."""
     lines = []
     for target, where in ((plan.target, "as planned"), (plan.target_at_best, "best step sizes")):

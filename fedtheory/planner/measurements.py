@@ -47,7 +47,7 @@ def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: Ex
     runs are not large.
     """
     best = optimum.step_size
-    there = _bound_at(claim, errors, best)
+    there = _find_bound_at(claim, errors, best)
     if there is None:
         return Measurements((), None, best, None)
     expected, value = bound.at({STEP: best}).values, there.value()
@@ -56,8 +56,8 @@ def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: Ex
         return Measurements((), value, best, value)
     # Above the edge no claim covers the run, and computing its constants is slow.
     steps = [step for step in errors.grid if step < edge.value] + ([edge.value] if math.isfinite(edge.value) else [])
-    tried = {best: value, **_values_at(steps, claim, errors)}
-    tried |= _values_at(() if errors.is_large else _refine_grid(tried, errors), claim, errors)
+    tried = {best: value, **_evaluate_at(steps, claim, errors)}
+    tried |= _evaluate_at(() if errors.is_large else _refine_grid(tried, errors), claim, errors)
     smallest = min(tried, key=lambda step: tried[step])
     return Measurements(tuple(changed), value, smallest, tried[smallest])
 
@@ -81,9 +81,9 @@ _FINE = tuple(third / 3 for third in range(-36, 4))
 """Exponents of the fine grid: three steps of it are one of the coarse grid."""
 
 
-def _values_at(steps: Sequence[float], claim: Claim, errors: ExactErrors) -> dict[float, float]:
+def _evaluate_at(steps: Sequence[float], claim: Claim, errors: ExactErrors) -> dict[float, float]:
     """Return the bound at the step sizes at which the claim covers the run."""
-    bounds = ((step, _bound_at(claim, errors, step)) for step in steps)
+    bounds = ((step, _find_bound_at(claim, errors, step)) for step in steps)
     known = ((step, bound) for step, bound in bounds if bound is not None)
     return {step: bound.value() for step, bound in known if all(slack.holds for slack in bound.slacks())}
 
@@ -119,7 +119,7 @@ _PARTS = tuple(2.0**-power for power in range(1, 16))
 _BISECTIONS = 8
 
 
-def _bound_at(claim: Claim, errors: ExactErrors, step: float) -> NumericBound | None:
+def _find_bound_at(claim: Claim, errors: ExactErrors, step: float) -> NumericBound | None:
     """Return the bound with the constants of the run at a step size; None if the claim does not cover it."""
     return covering_bound(claim, errors.at(step))
 
@@ -140,7 +140,7 @@ def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
 
     The constants are those of the run as planned.
     """
-    bound = _bound_at(claim, errors, errors.planned)
+    bound = _find_bound_at(claim, errors, errors.planned)
     best = None if bound is None else StepSizes(bound).best(bound)
     error = bounded_error(claim)
     if best is None:

@@ -33,15 +33,15 @@ def find_divergence_edge(run: LinearModelRun) -> float:
     algorithm given as a definition, the map of the ridge alone is linear.
     """
     if run.algorithm.defined is not None:
-        return _edge_of_definition(run)
+        return _compute_edge_of_definition(run)
     ridge = run.problem.model.ridge
     if ridge == 0:
         return math.inf
     sizes = np.geomspace(_LEAST, _MOST, _COUNT) / ridge
-    return _find_first_growing(lambda size: _growth(run, size), sizes)
+    return _find_first_growing(lambda size: _compute_growth(run, size), sizes)
 
 
-def _edge_of_definition(run: LinearModelRun) -> float:
+def _compute_edge_of_definition(run: LinearModelRun) -> float:
     """Compute the edge from the map of a round; infinite if step sizes change from round to round."""
     if not run.algorithm.has_one_size_a_step:
         return math.inf
@@ -52,7 +52,7 @@ def _edge_of_definition(run: LinearModelRun) -> float:
     def growth(size: float) -> float:
         work = run.algorithm.work
         algorithm = replace(run.algorithm, work=replace(work, step_sizes=work.step_sizes * (size / planned)))
-        return max(_radius(problem, algorithm) for problem in distant) - _SLACK
+        return max(_compute_radius(problem, algorithm) for problem in distant) - _SLACK
 
     # A definition may have a curvature of its own, such as the proximal term of FedProx.
     least, most = _LEAST / run.smoothness, _MOST / min((one for one in curvatures if one > 0), default=run.smoothness)
@@ -65,7 +65,7 @@ def _build_ridge_problem(run: LinearModelRun, curvature: float) -> Problem:
     return quadratic(np.full((clients, 1, 1), curvature), np.zeros((clients, 1)), np.ones(1), weights=weights)
 
 
-def _radius(problem: Problem, algorithm: Algorithm) -> float:
+def _compute_radius(problem: Problem, algorithm: Algorithm) -> float:
     """Return the asymptotic factor by which a round multiplies vectors of the server and of the clients."""
     return JointTrajectory(problem, algorithm).spectral_radius
 
@@ -82,7 +82,7 @@ def _find_first_growing(growth: Callable[[float], float], sizes: Array) -> float
     return float(high)
 
 
-def _growth(run: LinearModelRun, size: float) -> float:
+def _compute_growth(run: LinearModelRun, size: float) -> float:
     """Return the factor by which a round multiplies a distant model, if the largest local step has this size."""
     work, aggregation = run.algorithm.work, run.algorithm.aggregation
     sizes = size * work.step_sizes / work.step_sizes.max()

@@ -25,7 +25,7 @@ _WIDTH = 60.0
 """The numeric search goes down to exp(-60) times the largest step size."""
 _GRID = 121
 _NEGLIGIBLE = 1e30
-"""Value of `_h` above which b changes the minimiser by less than a rounding error."""
+"""Value of `_compute_discriminant` above which b changes the minimiser by less than a rounding error."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def powers(bound: NumericBound) -> Powers | None:
         # Most terms are products already; sums in others are expanded.
         for part in [term] if _is_monomial(term, step) else sp.Add.make_args(sp.expand(term)):
             coefficient, power = part.as_independent(step, as_Add=False)
-            exponent = _exponent(power, step)
+            exponent = _find_exponent(power, step)
             if exponent is None:
                 return None
             found.setdefault(exponent, []).append(coefficient)
@@ -86,10 +86,10 @@ def powers(bound: NumericBound) -> Powers | None:
 
 def _is_monomial(term: Expr, step: sp.Symbol) -> bool:
     """Return whether a term is a power of the step size times a factor without it."""
-    return _exponent(term.as_independent(step, as_Add=False)[1], step) is not None
+    return _find_exponent(term.as_independent(step, as_Add=False)[1], step) is not None
 
 
-def _exponent(power: Expr, step: sp.Symbol) -> int | None:
+def _find_exponent(power: Expr, step: sp.Symbol) -> int | None:
     """Return the exponent of the step size in a power; None for other expressions."""
     base, exponent = sp.sympify(power).as_base_exp()
     if power == 1:
@@ -106,7 +106,7 @@ def find_closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, floa
     c``, by Viete's formula with cosines if all three roots are real, and
     with hyperbolic ones if one is.
     """
-    present = _present(values)
+    present = _select_present(values)
     if present is None:
         return None
     a, rest = coefficients[-1], sorted(present.keys() - {-1})
@@ -116,13 +116,13 @@ def find_closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, floa
         return None
     b, c = coefficients[1], coefficients[2]
     h = c * sp.sqrt(27 * a / b**3)
-    trisected = sp.cos(sp.acos(h) / 3) if _h(present) <= 1 else sp.cosh(sp.acosh(h) / 3)
+    trisected = sp.cos(sp.acos(h) / 3) if _compute_discriminant(present) <= 1 else sp.cosh(sp.acosh(h) / 3)
     return sp.sqrt(3 * a / b) / (2 * trisected)
 
 
 def root(coefficients: Mapping[int, float]) -> float | None:
     """Return the value of `find_closed_form`, accurate also for small coefficients; None if there is none."""
-    present = _present(coefficients)
+    present = _select_present(coefficients)
     if present is None:
         return None
     a, rest = present[-1], sorted(present.keys() - {-1})
@@ -130,12 +130,12 @@ def root(coefficients: Mapping[int, float]) -> float | None:
         return float((a / rest[0] / present[rest[0]]) ** (1 / (rest[0] + 1)))
     if rest != [1, 2]:
         return None
-    h = _h(present)
+    h = _compute_discriminant(present)
     cosine: float = math.cos(math.acos(h) / 3) if h <= 1 else math.cosh(math.acosh(h) / 3)
     return math.sqrt(3 * a / present[1]) / (2 * cosine)
 
 
-def _present(coefficients: Mapping[int, float]) -> dict[int, float] | None:
+def _select_present(coefficients: Mapping[int, float]) -> dict[int, float] | None:
     """Return the non-negligible coefficients, if they are non-negative with one decreasing power; else None.
 
     A power is negligible if the others exceed it beyond double precision.
@@ -144,12 +144,12 @@ def _present(coefficients: Mapping[int, float]) -> dict[int, float] | None:
     growing = present.keys() - {-1}
     if -1 not in present or not growing or min(growing) < 0 or min(present.values()) < 0:
         return None
-    if growing == {1, 2} and _h(present) > _NEGLIGIBLE:
+    if growing == {1, 2} and _compute_discriminant(present) > _NEGLIGIBLE:
         del present[1]
     return present
 
 
-def _h(coefficients: Mapping[int, float]) -> float:
+def _compute_discriminant(coefficients: Mapping[int, float]) -> float:
     """Return ``c sqrt(27 a / b^3)``: at most one if ``a y^3 - b y - 2 c`` has three real roots; infinite for tiny b."""
     a, b, c = (coefficients[power] for power in (-1, 1, 2))
     scale = b * math.sqrt(b)
@@ -161,17 +161,17 @@ def numeric_minimiser(function: Callable[[float], float], largest: float, smalle
     from scipy.optimize import minimize_scalar
 
     grid = np.linspace(math.log(smallest), math.log(largest), _GRID)
-    values = [_finite(function(math.exp(x))) for x in grid]
+    values = [_make_finite(function(math.exp(x))) for x in grid]
     best = int(np.argmin(values))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
     found = minimize_scalar(
-        lambda x: _finite(function(math.exp(x))), bounds=(low, high), method="bounded", options={"xatol": 1e-12}
+        lambda x: _make_finite(function(math.exp(x))), bounds=(low, high), method="bounded", options={"xatol": 1e-12}
     )
     inside = (float(found.fun), math.exp(float(found.x)))
     return min(inside, (values[best], math.exp(float(grid[best]))))[1]
 
 
-def _finite(value: float) -> float:
+def _make_finite(value: float) -> float:
     """Return the value, or a large number if it is not finite."""
     return value if math.isfinite(value) else 1e300
 
@@ -229,7 +229,7 @@ class StepSizes:
 
     def _top(self, at: NumericBound, edge: Edge) -> float:
         """Return the upper end of the search for the best step size."""
-        return edge.value if math.isfinite(edge.value) else _bound_minimiser(self.coefficients(at))
+        return edge.value if math.isfinite(edge.value) else _compute_minimiser_bound(self.coefficients(at))
 
     def best(self, at: NumericBound) -> tuple[float, float] | None:
         """Return the best admissible step size at changed numbers, and the bound there."""
@@ -259,7 +259,7 @@ class StepSizes:
         return find_closed_form(coefficients, self.coefficients(self.bound))
 
 
-def _bound_minimiser(coefficients: Mapping[int, float]) -> float:
+def _compute_minimiser_bound(coefficients: Mapping[int, float]) -> float:
     """Return an upper bound of the minimiser of a sum of powers: the largest step size at which two terms are equal."""
     falling = {power: value for power, value in coefficients.items() if power < 0 and value > 0}
     growing = {power: value for power, value in coefficients.items() if power > 0 and value > 0}

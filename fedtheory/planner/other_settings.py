@@ -18,13 +18,13 @@ def describe_other_settings(answer: Answer) -> list[tuple[str, str]]:
     if others is None or others.planned is None or answer.is_hopeless:
         return []
     planned, accuracy = others.planned, answer.accuracy
-    lines = [("local steps:", _steps(planned, others.better_steps, accuracy, tried=others.has_tried_steps))]
+    lines = [("local steps:", _describe_steps(planned, others.better_steps, accuracy, tried=others.has_tried_steps))]
     if others.scaffold is not None:
-        lines.append(("scaffold:", _scaffold(planned, others.scaffold, accuracy)))
+        lines.append(("scaffold:", _describe_scaffold(planned, others.scaffold, accuracy)))
     return lines
 
 
-def _steps(planned: Alternative, better: Alternative | None, accuracy: float | None, *, tried: bool) -> str:
+def _describe_steps(planned: Alternative, better: Alternative | None, accuracy: float | None, *, tried: bool) -> str:
     """Return the sentence about other numbers of local steps."""
     if not tried:
         return f"other values than {planned.local_steps} take long to try: --vary steps tries them, with their costs"
@@ -46,7 +46,7 @@ def _describe_result(one: Alternative, accuracy: float | None) -> str:
     return f"{never}reaches {short(one.outcome.error)} in {one.outcome.rounds} rounds"
 
 
-def _scaffold(planned: Alternative, other: Alternative, accuracy: float | None) -> str:
+def _describe_scaffold(planned: Alternative, other: Alternative, accuracy: float | None) -> str:
     """Return the sentence about SCAFFOLD."""
     before, after = planned.rank(accuracy), other.rank(accuracy)
     rounds_alone = accuracy is not None and planned.outcome.reached and other.outcome.reached

@@ -79,7 +79,7 @@ def plan(
         chosen = covering_claims() if claims is None else claims
         on_progress(0, len(chosen) + 1)
         # The worker process starts with claims while this one computes the recommended run.
-        plans = [work.start(_claim_plan, claim, accuracy) for claim in chosen]
+        plans = [work.start(_plan_claim, claim, accuracy) for claim in chosen]
         reached = planned_and_best(errors, error, accuracy, margin)
         answer: Answer | None = None
         if on_answer is not None and reached is not None:
@@ -96,7 +96,7 @@ def plan(
                 on_bounds(Plan(tuple(planned), None, (), cost_of_a_round(errors.run), answer))
         planned = [one if one.optimum is None else measured[one.claim.id]() for one in planned]
         for one in filter(_has_exact_error, planned):
-            work.error(one.error, _step_of(one))
+            work.error(one.error, _find_step_size(one))
         planned = [_add_exact_errors(one, work, run.errors_are) for one in planned]
         cost, refuted = cost_of_a_round(errors.run), refuted_bounds(claims)
         found = Plan(tuple(planned), _recommend(planned, work), refuted, cost, answer)
@@ -131,7 +131,7 @@ def _add_exact_errors(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPl
     """Return a plan with the exact error at its best step size, and the best step size of the exact error."""
     if found.optimum is None or not _has_exact_error(found):
         return found
-    choice, best = work.error(found.error, _step_of(found)), work.best(found.error)
+    choice, best = work.error(found.error, _find_step_size(found)), work.best(found.error)
     comparison = compared(found.optimum.step_size, choice(), best())
     return replace(found, exact=None if comparison is None else replace(comparison, errors_are=errors_are))
 
@@ -147,18 +147,18 @@ def _recommend(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
     usable = [plan for plan in attainable if plan.applicable] or attainable
     exact = [plan for plan in usable if plan.exact is not None]
     if not exact:
-        return _smallest_bound(usable)
+        return _find_smallest_bound(usable)
     yardstick = min((plan.error for plan in exact), key=ERRORS.index)
-    asked = [work.error(yardstick, _step_of(plan)) for plan in exact]
+    asked = [work.error(yardstick, _find_step_size(plan)) for plan in exact]
     return min(zip(exact, asked, strict=True), key=lambda pair: pair[1]())[0]
 
 
-def _step_of(plan: ClaimPlan) -> float:
+def _find_step_size(plan: ClaimPlan) -> float:
     """Return the best step size of a plan; NaN if there is none."""
     return math.nan if plan.optimum is None else plan.optimum.step_size
 
 
-def _smallest_bound(plans: Sequence[ClaimPlan]) -> ClaimPlan | None:
+def _find_smallest_bound(plans: Sequence[ClaimPlan]) -> ClaimPlan | None:
     """Return the claim with the smallest bound on the first error of `ERRORS` that is bounded."""
     bounds = [(ERRORS.index(p.error), p.optimum.value, n) for n, p in enumerate(plans) if p.optimum is not None]
     return plans[min(bounds)[2]] if bounds else None
@@ -176,7 +176,9 @@ def plan_numbers(
     chosen = covering_claims() if claims is None else claims
     _require_known_numbers(numbers, chosen)
     planned = [_plan_of_numbers(claim, numbers, accuracy) for claim in chosen]
-    return Plan(tuple(planned), _smallest_bound([p for p in planned if p.attainable]), refuted_bounds(claims), None)
+    return Plan(
+        tuple(planned), _find_smallest_bound([p for p in planned if p.attainable]), refuted_bounds(claims), None
+    )
 
 
 def _require_known_numbers(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:
@@ -193,11 +195,11 @@ def _require_known_numbers(numbers: Mapping[str, float], claims: Sequence[Claim]
 
 def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float | None) -> ClaimPlan:
     """Plan with a claim from given numbers alone."""
-    contradiction = _contradiction(claim, numbers)
+    contradiction = _find_contradiction(claim, numbers)
     if contradiction is not None:
         return ClaimPlan(claim, bounded_error(claim), False, contradiction)
     try:
-        bound = _with_rounds(bound_of_numbers(claim, numbers), accuracy)
+        bound = _set_rounds(bound_of_numbers(claim, numbers), accuracy)
     except NotApplicable as reason:
         return ClaimPlan(claim, bounded_error(claim), False, str(reason))
     conditions = tuple(bound.slacks()) if STEP in bound.values or not bound.symbols(STEP) else ()
@@ -209,7 +211,7 @@ def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float
     return replace(found, applicable=False, reason=f"{NOT_GIVEN}: a step size, and none is best", conditions=())
 
 
-def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
+def _find_contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
     """Return the assumption of a claim that the numbers contradict; None if there is none."""
     named = {n.name: numbers[key] for s, n in claim.where.items() for key in (str(s), n.name) if key in numbers}
     if full_gradients in claim.assumptions and named.get("noise_deviation", 0) > 0:
@@ -221,7 +223,7 @@ def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
     return None
 
 
-def _with_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
+def _set_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
     """The bound with the number of rounds that the accuracy requires at the given step size, unless it is given."""
     if ROUNDS in bound.values or not bound.depends_on(bound.expression, ROUNDS):
         return bound
@@ -237,7 +239,7 @@ def _with_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
     return bound.at({ROUNDS: asked.rounds})
 
 
-def _claim_plan(errors: ExactErrors, claim: Claim, accuracy: float | None) -> ClaimPlan:
+def _plan_claim(errors: ExactErrors, claim: Claim, accuracy: float | None) -> ClaimPlan:
     """Return the plan of a claim on a run; assumptions that fail at all step sizes exclude it."""
     # If the setting fails at the smallest step size it always fails, and nothing else is computed for the claim.
     settings = [assumption for assumption in premises(claim) if isinstance(assumption, Setting)]
@@ -262,7 +264,7 @@ def _plan(
 ) -> ClaimPlan:
     """Plan with a claim from its bound on the run."""
     planned = bound.at({STEP: errors.planned}) if bound.symbols(STEP) else bound
-    conditions = (*planned.slacks(), *_slacks_of_clients(claim, bound, errors.run))
+    conditions = (*planned.slacks(), *_list_slacks_of_clients(claim, bound, errors.run))
     reasons = [*failures, *filter(None, [_list_failed_conditions(claim, conditions)])]
     found = ClaimPlan(claim, bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
     edge = covered_up_to(claim, largest(planned, STEP), errors)
@@ -292,7 +294,7 @@ def _use_measurements(found: ClaimPlan, edge: Edge) -> ClaimPlan:
     return replace(found, optimum=optimum, measurements=replace(measured, value=measured.value_at_step))
 
 
-def _slacks_of_clients(claim: Claim, bound: NumericBound, run: Run) -> list[Slack]:
+def _list_slacks_of_clients(claim: Claim, bound: NumericBound, run: Run) -> list[Slack]:
     """Return conditions on each client, for the client where they are closest to failing."""
     found = []
     known = {with_means(claim, condition) for condition in bound.conditions}

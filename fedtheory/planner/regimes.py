@@ -39,7 +39,7 @@ def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.
     names = resolve_name(bound, across), resolve_name(bound, up)
     if names[0] == names[1]:
         raise InputError("map", f"expected two different symbols, got {across} twice")
-    first, second = (_axis(bound, name, decades, points) for name in names)
+    first, second = (_space_axis(bound, name, decades, points) for name in names)
     largest = np.empty((len(second), len(first)), dtype=int)
     admissible = np.empty(largest.shape, dtype=bool)
     for place in np.ndindex(*largest.shape):
@@ -65,7 +65,7 @@ def resolve_name(bound: NumericBound, given: str) -> str:
     raise InputError("map", f"expected two of {expected}, got {given!r}")
 
 
-def _axis(bound: NumericBound, name: str, decades: float, points: int) -> Array:
+def _space_axis(bound: NumericBound, name: str, decades: float, points: int) -> Array:
     """Return the values of a variable on a logarithmic grid around its own value."""
     centre = bound.values[name] or 1.0
     low, high = centre * 10 ** (-decades / 2), centre * 10 ** (decades / 2)

@@ -227,15 +227,15 @@ class RoundsNeeded:
 
     def _search_densely(self, closed: ClosedRounds) -> ErrorAtStepSize:
         """Search densely, with closed forms."""
-        sizes = _space(self.largest / _SPAN, self.largest, _DENSE)
+        sizes = _space_step_sizes(self.largest / _SPAN, self.largest, _DENSE)
         found = self._outcomes(closed, sizes)
         while self.accuracy is not None and not any(one.reached for one in found) and sizes[0] > _LEAST * self.largest:
-            further = _space(sizes[0] / 10, sizes[0], _DENSE // 3)[:-1]
+            further = _space_step_sizes(sizes[0] / 10, sizes[0], _DENSE // 3)[:-1]
             sizes, found = [*further, *sizes], [*self._outcomes(closed, further), *found]
         for _ in range(2):
             place = min(range(len(found)), key=lambda n: self._rank(found[n]))
             ends = sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
-            sizes = _space(*ends, _BETWEEN)
+            sizes = _space_step_sizes(*ends, _BETWEEN)
             found = [*self._outcomes(closed, sizes), found[place]]
             sizes.append(found[-1].step_size)
             order = np.argsort(sizes)
@@ -365,7 +365,7 @@ class RoundsNeeded:
         return f"{part} keeps the limit at {smallest.limit:.6g} down to the step size {_LEAST * self.largest:.3g}"
 
 
-def _space(least: float, largest: float, count: int) -> list[float]:
+def _space_step_sizes(least: float, largest: float, count: int) -> list[float]:
     """Return step sizes with equal ratios."""
     return [float(size) for size in np.geomspace(least, largest, count)]
 

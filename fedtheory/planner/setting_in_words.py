@@ -18,7 +18,7 @@ from fedtheory.shown import short
 
 def planned_lines(run: Run) -> list[str]:
     """Return the description of the planned run, and of its smallest error."""
-    return [_plan(run), *filter(None, [_optimal_value(run)])]
+    return [_plan(run), *filter(None, [_describe_optimal_value(run)])]
 
 
 def notes_of(run: Run) -> list[str]:
@@ -61,15 +61,15 @@ def _plan(run: Run) -> str:
         f"step size {short(max(work.step_sizes))}",
         describe_counts(work.steps, "local step"),
         describe_counts((algorithm.rounds,), "round"),
-        _batch(run),
-        _participation(algorithm.aggregation.participation.of_clients, run.clients),
-        _clock(algorithm.clock),
+        _describe_batch(run),
+        _describe_participation(algorithm.aggregation.participation.of_clients, run.clients),
+        _describe_clock(algorithm.clock),
     ]
     settings = ", ".join(part for part in parts if part)
     return f"{problem.description}: {describe_counts((run.clients,), 'client')}; planned: {algorithm.name}, {settings}"
 
 
-def _batch(run: Run) -> str:
+def _describe_batch(run: Run) -> str:
     """Return the batch size in words; empty without mini-batches."""
     oracle = run.problem.oracle
     if not isinstance(oracle, MiniBatch | RowBatches):
@@ -78,14 +78,14 @@ def _batch(run: Run) -> str:
     return f"batches of {oracle.batch} rows drawn {drawn} replacement"
 
 
-def _participation(law: Participation, clients: int) -> str:
+def _describe_participation(law: Participation, clients: int) -> str:
     """Return the participation in words; empty if all clients take part."""
     if isinstance(law, Full):
         return ""
     return law.in_words(clients)
 
 
-def _clock(clock: Clock) -> str:
+def _describe_clock(clock: Clock) -> str:
     """Return the timing of updates in words; empty for synchronous rounds."""
     if clock.is_synchronous:
         return ""
@@ -104,7 +104,7 @@ def _clock(clock: Clock) -> str:
     return f"{name}, client times {times}"
 
 
-def _optimal_value(run: Run) -> str:
+def _describe_optimal_value(run: Run) -> str:
     """Describe F* of a least-squares problem and its root, with the unit of errors."""
     problem = run.problem
     if not isinstance(problem, Problem) or problem.data is None:

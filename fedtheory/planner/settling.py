@@ -28,12 +28,12 @@ def limit_of(run: Run, error: RunQuantity) -> float | None:
         with np.errstate(all="ignore"):
             if run.algorithm.defined is None:
                 return plain_float(stationary_suboptimality(run.trajectory.recursion))
-            return _limit_of_definition(run)
+            return _compute_limit_of_definition(run)
     except (FedtheoryError, Diverging, np.linalg.LinAlgError):
         return None
 
 
-def _limit_of_definition(run: Run) -> float | None:
+def _compute_limit_of_definition(run: Run) -> float | None:
     """Return the limiting error of an algorithm given by a definition."""
     from fedtheory.engine.definition_runs import joint_trajectory
     from fedtheory.engine.joint import limiting_moment

@@ -80,7 +80,7 @@ def find_rounds_at_step(bound: NumericBound, accuracy: float) -> RoundsToAccurac
         """Return the step size, None for the given one, and the value of the bound after `rounds` rounds."""
         return step, bound.value({ROUNDS: rounds})
 
-    return _target(bound, accuracy, evaluate, "at this step size")
+    return _find_rounds(bound, accuracy, evaluate, "at this step size")
 
 
 def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccuracy:
@@ -93,10 +93,10 @@ def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccur
         """Return the step size, None if none is best, and the value of the bound after `rounds` rounds."""
         return sizes.best(sizes.bound.at({ROUNDS: rounds})) or (None, math.inf)
 
-    return _target(sizes.bound, accuracy, evaluate, "at its best step size")
+    return _find_rounds(sizes.bound, accuracy, evaluate, "at its best step size")
 
 
-def _target(
+def _find_rounds(
     bound: NumericBound, accuracy: float, promised: Callable[[float], tuple[float | None, float]], where: str
 ) -> RoundsToAccuracy:
     """Return the smallest number of rounds by doubling and bisection: bounds decrease with the rounds."""

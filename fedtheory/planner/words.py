@@ -48,7 +48,7 @@ def answer_lines(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]
 def guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[tuple[str, str]]:
     """Return the second and third line, and a fourth if the run as planned diverges."""
     promised = _describe_promise(answer) if answer.promise is not None else _describe_no_promise(found)
-    limits = [] if answer.is_hopeless else [("limits:", _limits(answer, write))]
+    limits = [] if answer.is_hopeless else [("limits:", _describe_limits(answer, write))]
     lines = [("promised:", promised), *limits]
     if answer.cause is not None:
         lines.append(("diverges:", f"as planned: {answer.cause.sentence()}"))
@@ -62,23 +62,23 @@ def use(answer: Answer) -> str:
     best = answer.best
     steps, rounds = describe_counts(answer.local_steps, "local step"), describe_counts((best.rounds,), "round")
     run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
-    further = f"{_cycle(best)}{_describe_errors(answer)}"
-    exact = f"{_time(answer)}{answer.run.errors_are} {answer.error.name} {short(best.error)}{further}"
-    rest = f"{_margin(answer)}; {_as_planned(answer)}"
+    further = f"{_describe_cycle(best)}{_describe_errors(answer)}"
+    exact = f"{_describe_time(answer)}{answer.run.errors_are} {answer.error.name} {short(best.error)}{further}"
+    rest = f"{_describe_margin(answer)}; {_describe_planned(answer)}"
     if answer.accuracy is None or best.reached:
         return f"{run}: {exact}; {rest}"
     why = f"no step size tried stays below {short(answer.accuracy)}: {answer.reached.reason}"
     return f"{why}; nearest is {run}: {exact}; {rest}"
 
 
-def _time(answer: Answer) -> str:
+def _describe_time(answer: Answer) -> str:
     """Describe the time of the rounds, if a clock determines it."""
     is_plain = answer.time == answer.best.rounds and answer.run.algorithm.clock.is_synchronous
     known = answer.time is not None and not is_plain
     return f"{short(answer.time)} time units; " if known else ""
 
 
-def _cycle(best: ErrorAtStepSize) -> str:
+def _describe_cycle(best: ErrorAtStepSize) -> str:
     """Describe the largest error in a cycle of a clock, and the round up to which it was simulated."""
     if best.reached and best.followed is not None:
         return f" then, and below the target up to round {best.followed}, the last one tried"
@@ -96,7 +96,7 @@ def _describe_errors(answer: Answer) -> str:
     return f" ({named[answer.error]}; {named[other]}: {short(value)})"
 
 
-def _margin(answer: Answer) -> str:
+def _describe_margin(answer: Answer) -> str:
     """Return the sentence about the margin to divergence."""
     edge, margin = answer.reached.diverges_from, answer.reached.margin
     if math.isinf(edge):
@@ -104,7 +104,7 @@ def _margin(answer: Answer) -> str:
     return f"diverges from {short(edge)} on, a margin of {margin:.0%} is kept"
 
 
-def _as_planned(answer: Answer) -> str:
+def _describe_planned(answer: Answer) -> str:
     """Return the sentence about the run as planned."""
     planned, accuracy = answer.planned, answer.accuracy
     lead = f"as planned (step size {short(planned.step_size)})"
@@ -121,8 +121,12 @@ def _describe_promise(answer: Answer) -> str:
     assert promise is not None
     if answer.is_covered:
         kept = _describe_bound_value(promise.plan, promise.value, " there", promise.measured)
-        return f"{kept}{_warn_if_vacuous(promise)}{_nearer(answer.elsewhere)}"
-    limit = "" if widest is None or widest.step is None else f": theory covers step sizes up to {_limit(widest)} only"
+        return f"{kept}{_warn_if_vacuous(promise)}{_describe_closer_promise(answer.elsewhere)}"
+    limit = (
+        ""
+        if widest is None or widest.step is None
+        else f": theory covers step sizes up to {_describe_limit(widest)} only"
+    )
     return f"no bound covers step size {short_below(answer.best.step_size)}{limit}; {_describe_own_step(promise)}"
 
 
@@ -136,7 +140,7 @@ def _describe_no_promise(found: Plan) -> str:
     return f"{lead}; as planned {_describe_bound_value(beside, beside.bound.value(), measured_names=beside.measured)}"
 
 
-def _nearer(promise: Promise | None) -> str:
+def _describe_closer_promise(promise: Promise | None) -> str:
     """Return the clause about a promise closer to the error; empty without one."""
     return "" if promise is None else f"; {_describe_own_step(promise)}"
 
@@ -167,16 +171,16 @@ def _describe_bound_value(plan: ClaimPlan, value: float, when: str = "", measure
     return f"{plan.claim.id} ({verdict}) guarantees {plan.error.name} below {short(value)}{when}{meaning}{measured}"
 
 
-def _limit(plan: ClaimPlan) -> str:
+def _describe_limit(plan: ClaimPlan) -> str:
     """Return a largest step size, with the claim that it belongs to."""
     assert plan.step is not None
     return f"{short_below(plan.step.value)} ({plan.claim.id})"
 
 
-def _limits(answer: Answer, write: Write) -> str:
+def _describe_limits(answer: Answer, write: Write) -> str:
     """Return the sentence about what limits the error."""
     rounding = 0.0 if answer.best.limit is None else _ROUNDING * float(answer.run.initial_gap)
-    exact = _exact_limit(answer.best, answer.run.errors_are, rounding)
+    exact = _describe_exact_limit(answer.best, answer.run.errors_are, rounding)
     if answer.promise is None:
         return exact
     term, share = answer.promise.largest_term
@@ -187,7 +191,7 @@ def _limits(answer: Answer, write: Write) -> str:
     return f"{exact}; {share:.0%} of the guarantee is its term {words}{falls}"
 
 
-def _exact_limit(best: ErrorAtStepSize, known: str, rounding: float = 0.0) -> str:
+def _describe_exact_limit(best: ErrorAtStepSize, known: str, rounding: float = 0.0) -> str:
     """Describe the error's limit over the rounds; a limit of at most `rounding` counts as zero."""
     if best.limit is not None and math.isfinite(best.limit):
         if best.limit <= rounding:

@@ -93,17 +93,19 @@ def _read_rest(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
     document.finish()
     in_types = read_algorithm_in_types(TomlTable(given, "algorithm", document.arithmetic), types, folder)
     if in_types is not None:
-        return _affordable(types.problem, in_types)
+        return _require_affordable(types.problem, in_types)
     problem = types.follow_all_clients()
-    return _affordable(problem, read_algorithm(TomlTable(given, "algorithm", document.arithmetic), problem, folder))
+    return _require_affordable(
+        problem, read_algorithm(TomlTable(given, "algorithm", document.arithmetic), problem, folder)
+    )
 
 
 def run_with(problem: Problem, keys: dict[str, Any]) -> Run:
     """Return the run of a problem and the keys of an `[algorithm]` table."""
-    return _affordable(problem, read_algorithm(TomlTable(keys, "algorithm", problem.arithmetic), problem))
+    return _require_affordable(problem, read_algorithm(TomlTable(keys, "algorithm", problem.arithmetic), problem))
 
 
-def _affordable(problem: Problem, algorithm: Algorithm) -> Run:
+def _require_affordable(problem: Problem, algorithm: Algorithm) -> Run:
     """Return the run, after a check of its size."""
     if isinstance(problem, LinearModelProblem):
         require_affordable_models(problem, algorithm)

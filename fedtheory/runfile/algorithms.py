@@ -49,23 +49,23 @@ def read_algorithm(
 
     `folder` is where a user's definition is looked up; `adapt` converts the participation law if clients are types.
     """
-    name, schedule = table.text("name", "fedavg"), _schedule(table)
+    name, schedule = table.text("name", "fedavg"), _read_schedule(table)
     defined = read_defined(table, name, schedule is not None, folder)
     setting = SETTINGS[name if defined is None else "fedavg"]
-    law = _participation(_participation_table(table))
+    law = _read_participation(_require_participation_table(table))
     clock = _clock(table, problem, law if isinstance(law, Cyclic) else None)
     participation = adapt(Full() if isinstance(law, Cyclic) else law)
     # A participation law that does not fit the problem raises its error when its moments are computed.
     participation.moments(problem.weights)
     algorithm = setting(
         problem,
-        rounds=_rounds(table, clock, participation, problem),
-        local_step_size=_step_size(table, problem, schedule),
-        local_steps=_local_steps(table, problem),
+        rounds=_read_rounds(table, clock, participation, problem),
+        local_step_size=_read_step_size(table, problem, schedule),
+        local_steps=_read_local_steps(table, problem),
         server_step_size=table.number("server_step_size", 1),
         participation=participation,
         clock=clock,
-        aggregation=_aggregation(table, clock, problem),
+        aggregation=_read_aggregation(table, clock, problem),
     )
     table.finish()
     if defined is None:
@@ -73,7 +73,7 @@ def read_algorithm(
     return replace(algorithm, name=name, defined=defined, work=replace(algorithm.work, schedule=schedule))
 
 
-def _schedule(table: TomlTable) -> StepSchedule | None:
+def _read_schedule(table: TomlTable) -> StepSchedule | None:
     """Return the formula of the step sizes; None if they are numbers."""
     value = table.peek("local_step_size")
     if not isinstance(value, str) or is_number(value):
@@ -81,7 +81,7 @@ def _schedule(table: TomlTable) -> StepSchedule | None:
     return StepSchedule(value)
 
 
-def _step_size(table: TomlTable, problem: Problem, schedule: StepSchedule | None) -> Number | Array:
+def _read_step_size(table: TomlTable, problem: Problem, schedule: StepSchedule | None) -> Number | Array:
     """Read the local step size: one number or one for each client."""
     value = table.take("local_step_size")
     if schedule is not None:
@@ -94,7 +94,7 @@ def _step_size(table: TomlTable, problem: Problem, schedule: StepSchedule | None
     return sizes
 
 
-def _local_steps(table: TomlTable, problem: Problem) -> int | tuple[int, ...]:
+def _read_local_steps(table: TomlTable, problem: Problem) -> int | tuple[int, ...]:
     """Read the numbers of local steps: one number or one for each client."""
     value, key = table.take("local_steps", 1), table.path("local_steps")
     if not isinstance(value, list):
@@ -104,7 +104,7 @@ def _local_steps(table: TomlTable, problem: Problem) -> int | tuple[int, ...]:
     return tuple(whole_number(steps, f"{key}[{n}]", 1) for n, steps in enumerate(value))
 
 
-def _participation_table(table: TomlTable) -> TomlTable:
+def _require_participation_table(table: TomlTable) -> TomlTable:
     """Return the table of the participation; raise InputError for other values."""
     given = table.peek("participation")
     if given is not None and not isinstance(given, dict):
@@ -114,7 +114,7 @@ def _participation_table(table: TomlTable) -> TomlTable:
     return table.table("participation", {"kind": "full"})
 
 
-def _participation(table: TomlTable) -> Participation | Cyclic:
+def _read_participation(table: TomlTable) -> Participation | Cyclic:
     """Read which clients take part in a round."""
     if table.peek("kind") == "power-of-choice":
         raise InputError(
@@ -133,12 +133,12 @@ def _participation(table: TomlTable) -> Participation | Cyclic:
     elif kind == "multinomial":
         participation = Multinomial(table.integer("clients"))
     else:
-        participation = _sampled(table, kind)
+        participation = _read_sampled(table, kind)
     table.finish()
     return participation
 
 
-def _sampled(table: TomlTable, kind: str) -> Participation | Cyclic:
+def _read_sampled(table: TomlTable, kind: str) -> Participation | Cyclic:
     """Read sampling without replacement, independent (Bernoulli) sampling or cyclic participation."""
     if kind == "cyclic":
         selected = table.integer("clients")
@@ -168,25 +168,25 @@ def _clock(table: TomlTable, problem: Problem, cycle: Cyclic | None) -> Clock:
     return Clock(policy, tuple(times), "exponential" if law == "exponential" else "fixed")
 
 
-def _ties(clock: TomlTable) -> Ties:
+def _read_ties(clock: TomlTable) -> Ties:
     """Read how reports at the same time are treated."""
     return "one-by-one" if clock.choice("ties", ("together", "one-by-one"), "together") == "one-by-one" else "together"
 
 
-def _staleness(clock: TomlTable) -> StalenessWeight | None:
+def _read_staleness(clock: TomlTable) -> StalenessWeight | None:
     """Read the weights of stale reports; None if reports are not weighted."""
     return read_staleness(clock.text("staleness")) if clock.has("staleness") else None
 
 
 _POLICIES: dict[str, Callable[[TomlTable], Policy]] = {
     "sync": lambda _clock: Synchronous(),
-    "async": lambda clock: Asynchronous(_ties(clock)),
+    "async": lambda clock: Asynchronous(_read_ties(clock)),
     "fedfix": lambda clock: FedFix(clock.number("interval")),
-    "fedbuff": lambda clock: FedBuff(clock.integer("buffer"), _ties(clock), _staleness(clock)),
+    "fedbuff": lambda clock: FedBuff(clock.integer("buffer"), _read_ties(clock), _read_staleness(clock)),
 }
 
 
-def _aggregation(table: TomlTable, clock: Clock, problem: Problem) -> Array | None:
+def _read_aggregation(table: TomlTable, clock: Clock, problem: Problem) -> Array | None:
     """Return the aggregation weights d_i, (M,); None for the client weights."""
     given, key = table.take("aggregation", "importance"), table.path("aggregation")
     if given == "importance":
@@ -203,7 +203,7 @@ def _aggregation(table: TomlTable, clock: Clock, problem: Problem) -> Array | No
     return weights
 
 
-def _rounds(table: TomlTable, clock: Clock, participation: Participation, problem: Problem) -> int:
+def _read_rounds(table: TomlTable, clock: Clock, participation: Participation, problem: Problem) -> int:
     """Return the number of server updates.
 
     The number is given, or as large as the time budget allows (in expectation if clients are sampled).

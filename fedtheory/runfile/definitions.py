@@ -29,7 +29,7 @@ def read_defined(table: TomlTable, name: str, has_schedule: bool, folder: Path) 
             )
         return None
     found = find_definition(name, table.path("name"), folder)
-    return _with_numbers(table, found)
+    return _insert_numbers(table, found)
 
 
 def is_user_defined(name: str) -> bool:
@@ -41,14 +41,14 @@ def find_definition(name: str, key: str, folder: Path = Path()) -> FederatedAlgo
     """Return the definition of that name, or of ``file.py:NAME`` in a folder; an `InputError` names the key."""
     file, _, attribute = name.rpartition(":")
     if is_user_defined(name):
-        return _from_file(folder / file, attribute)
+        return _load_definition(folder / file, attribute)
     if name not in names():
         known = ", ".join(sorted({*SETTINGS, *names()}))
         raise InputError(key, f"expected one of {known}, or file.py:NAME, got {name!r}")
     return definition(name)
 
 
-def _from_file(path: Path, attribute: str) -> FederatedAlgorithm:
+def _load_definition(path: Path, attribute: str) -> FederatedAlgorithm:
     """Return the definition with this name in a Python file."""
     from fedtheory.federation.definition import FederatedAlgorithm
 
@@ -61,16 +61,16 @@ def _from_file(path: Path, attribute: str) -> FederatedAlgorithm:
     return found
 
 
-def _with_numbers(table: TomlTable, found: FederatedAlgorithm) -> Defined:
+def _insert_numbers(table: TomlTable, found: FederatedAlgorithm) -> Defined:
     """Return the definition with the numbers that the table gives to its parameters."""
     from fedtheory.federation.definition import Mixed
     from fedtheory.federation.definition.run import Defined
 
-    values = {parameter.letter: _value(table, parameter) for parameter in found.parameters}
+    values = {parameter.letter: _read_value(table, parameter) for parameter in found.parameters}
     return Defined(found, values, table.array("mixing", 2) if found.uses(Mixed) else None)
 
 
-def _value(table: TomlTable, parameter: Parameter) -> Number:
+def _read_value(table: TomlTable, parameter: Parameter) -> Number:
     """Return the value of a parameter, in the table's arithmetic."""
     key = table.path(parameter.key)
     if parameter.is_flag:

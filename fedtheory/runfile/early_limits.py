@@ -32,11 +32,11 @@ def require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder:
 
 
 def _require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder: Path) -> None:
-    problem, algorithm = (_table(content, name) for name in ("problem", "algorithm"))
+    problem, algorithm = (_find_table(content, name) for name in ("problem", "algorithm"))
     data = problem.get("data")
     if not isinstance(data, str) or not data.endswith(FILES):
         return
-    rounds, steps = _largest(algorithm.get("rounds")), _largest(algorithm.get("local_steps"))
+    rounds, steps = _find_largest(algorithm.get("rounds")), _find_largest(algorithm.get("local_steps"))
     require_countable(rounds, steps)
     rows, features = smallest_size(folder / data)
     if isinstance(problem.get("features"), list):
@@ -50,16 +50,16 @@ def _require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder
     if arithmetic.is_rigorous:
         require_few_numbers(rows, features)
     columns = coordinates_in_floats(rows, features) if arithmetic is FLOAT else features
-    require_fitting(max(_largest(problem.get("clients")), 1), columns if rows else 0)
+    require_fitting(max(_find_largest(problem.get("clients")), 1), columns if rows else 0)
 
 
-def _table(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _find_table(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the table of this name; an empty one if there is none."""
     found = content.get(name)
     return found if isinstance(found, Mapping) else {}
 
 
-def _largest(given: object) -> int:
+def _find_largest(given: object) -> int:
     """Return a whole number, or the largest of a list; 0 for anything else."""
     numbers = given if isinstance(given, list) else [given]
     return max((number for number in numbers if type(number) is int), default=0)

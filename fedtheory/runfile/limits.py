@@ -46,7 +46,7 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
         _expect("rounds", passed * (problem.clients + square), MOST_NUMBERS, way_out, kept)
     elif passed > local_steps:
         _expect("rounds", rounds * square, MOST_NUMBERS, way_out, "numbers (rounds x (dimension + 1)^2)")
-    _expect("rounds", _operations(problem, algorithm, passed), MOST_OPERATIONS, way_out, "multiplications")
+    _expect("rounds", _count_operations(problem, algorithm, passed), MOST_OPERATIONS, way_out, "multiplications")
 
 
 def require_countable(rounds: int, local_steps: int) -> None:
@@ -85,7 +85,7 @@ def _keeps_local_steps(problem: Problem, algorithm: Algorithm) -> bool:
     return isinstance(problem, LossProblem) or not algorithm.clock.is_synchronous
 
 
-def _operations(problem: Problem, algorithm: Algorithm, passed: int) -> int:
+def _count_operations(problem: Problem, algorithm: Algorithm, passed: int) -> int:
     """Return the number of multiplications of a run with `passed` local steps, set-up included."""
     size = problem.dimension + 1
     if isinstance(problem.oracle, MiniBatch):
@@ -105,10 +105,10 @@ def _count_local_steps(problem: Problem, algorithm: Algorithm) -> int:
     if algorithm.defined is not None:
         is_noise_the_same = not problem.oracle.depends_on_model and _has_stateless_clients(algorithm.defined)
         return rounds + local_steps if algorithm.rounds_are_alike and is_noise_the_same else rounds * local_steps
-    return local_steps if _rounds_repeat(problem, algorithm) else rounds * local_steps
+    return local_steps if _has_equal_rounds(problem, algorithm) else rounds * local_steps
 
 
-def _rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
+def _has_equal_rounds(problem: Problem, algorithm: Algorithm) -> bool:
     """Return whether all rounds of the run have the same map."""
     return not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
 
@@ -123,9 +123,9 @@ def _has_stateless_clients(defined: Defined) -> bool:
 def _expect(key: str, given: int, most: int, way_out: str, what: str = "") -> None:
     if given > most:
         counted = f" {what}" if what else ""
-        raise InputError(f"algorithm.{key}", f"expected at most {most}{counted}, got {_short(given)}: {way_out}")
+        raise InputError(f"algorithm.{key}", f"expected at most {most}{counted}, got {_format_short(given)}: {way_out}")
 
 
-def _short(count: int) -> str:
+def _format_short(count: int) -> str:
     """Return a whole number as text, or its length in bits: Python refuses to print numbers of thousands of digits."""
     return str(count) if count < 10**15 else f"a number of {count.bit_length()} bits"

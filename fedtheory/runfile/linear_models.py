@@ -38,7 +38,7 @@ def read_any_problem(table: TomlTable, folder: Path) -> ProblemInTypes:
     """Return the problem of a `[problem]` table of any kind; clients of a linear model are not grouped by type."""
     if not is_linear_model(table):
         return read_types(table, folder)
-    problem = _linear_model(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)
+    problem = _build_problem(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)
     table.finish()
     return ProblemInTypes(problem, (1,) * problem.clients)
 
@@ -49,7 +49,7 @@ def is_linear_model(table: TomlTable) -> bool:
     return kind == LOGISTIC or (isinstance(kind, str) and kind in KINDS and is_on_data)
 
 
-def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProblem:
+def _build_problem(table: TomlTable, kind: str, folder: Path) -> LinearModelProblem:
     """Return the problem of a table of kind `logistic`, or of another loss on data."""
     if table.arithmetic is not FLOAT:
         expected = "has no rational values on data; expected --arithmetic float, which is the default"
@@ -61,7 +61,7 @@ def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProbl
     classes = None
     if kind == LOGISTIC:
         data, name, names = read_classes(table, folder)
-        data, classes = _with_labels(table, data, names)
+        data, classes = _label_rows(table, data, names)
     else:
         data, name = read_rows(table, folder)
     start = read_start(table, data.inputs[0].shape[1])
@@ -77,10 +77,10 @@ def _linear_model(table: TomlTable, kind: str, folder: Path) -> LinearModelProbl
     labels, offsets = (ones, outputs) if classes is None else (outputs, 0 * ones)
     inputs = inputs if classes is None else inputs * labels[:, None]
     origin = np.zeros(len(start))
-    penalties = replace(data, ridge=_ridge(table), free=is_intercept_free(table, data)).penalties
-    model = LinearModel(_loss(table, kind), inputs, offsets, counts, penalties, origin, labels)
+    penalties = replace(data, ridge=_read_ridge(table), free=is_intercept_free(table, data)).penalties
+    model = LinearModel(_read_loss(table, kind), inputs, offsets, counts, penalties, origin, labels)
     what = f"{kind} regression on {name}"
-    oracle = _oracle(table, counts)
+    oracle = _read_oracle(table, counts)
     return LinearModelProblem(model, weights, start, oracle, description=what, classes=classes)
 
 
@@ -96,7 +96,7 @@ def _repeat_rows(table: TomlTable, data: ClientData, counts: Counts) -> ClientDa
     return data.of(np.repeat(np.arange(len(counts)), counts).tolist())
 
 
-def _loss(table: TomlTable, kind: str) -> MarginLoss:
+def _read_loss(table: TomlTable, kind: str) -> MarginLoss:
     """Read the loss of a linear model."""
     if kind == LOGISTIC:
         return MarginLoss(KINDS["softplus"], -1.0)
@@ -106,7 +106,7 @@ def _loss(table: TomlTable, kind: str) -> MarginLoss:
     return MarginLoss(KINDS[kind], width)
 
 
-def _ridge(table: TomlTable) -> float:
+def _read_ridge(table: TomlTable) -> float:
     """Read the coefficient of the ridge penalty, which is not negative."""
     ridge = float(table.number("ridge", 0))
     if ridge < 0:
@@ -114,7 +114,7 @@ def _ridge(table: TomlTable) -> float:
     return ridge
 
 
-def _with_labels(table: TomlTable, data: ClientData, names: tuple[str, ...]) -> tuple[ClientData, tuple[str, str]]:
+def _label_rows(table: TomlTable, data: ClientData, names: tuple[str, ...]) -> tuple[ClientData, tuple[str, str]]:
     """Return the rows with label -1 for the smaller and 1 for the larger class, and the names of the two classes."""
     labels = np.unique(np.concatenate(data.outputs))
     called = [names[int(label)] if names else f"{label:g}" for label in labels]
@@ -142,7 +142,7 @@ def _require_clients(table: TomlTable, counts: Array, weights: Array) -> None:
         raise InputError(table.path("clients"), f"client {client} has no data: use fewer clients")
 
 
-def _oracle(table: TomlTable, counts: Array) -> Oracle:
+def _read_oracle(table: TomlTable, counts: Array) -> Oracle:
     """Read the stochastic gradients; full gradients if no batches are given."""
     batches = read_batches(table)
     if not batches:

@@ -94,7 +94,7 @@ def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
         sys.modules[name] = module
     beside = contextlib.nullcontext() if search is not None else _search_folder(file.absolute().parent)
     quietly = contextlib.redirect_stdout(sys.stderr)
-    with one_line(file if search is None else file.parent), quietly, _from_source(), beside:
+    with one_line(file if search is None else file.parent), quietly, _avoid_bytecode(), beside:
         spec.loader.exec_module(module)
     return module
 
@@ -119,7 +119,7 @@ def _search_folder(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _from_source() -> Iterator[None]:
+def _avoid_bytecode() -> Iterator[None]:
     """Write no bytecode: Python would use it for a file that changes again within the same second."""
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
@@ -140,7 +140,7 @@ def one_line(home: Path) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         file, line = _locate_error(error, home)
         place = f"{file}, line {line}" if line else str(file)
-        raise CodeError("", f"cannot be executed: {type(error).__name__}: {_message(error)}", place) from error
+        raise CodeError("", f"cannot be executed: {type(error).__name__}: {_describe_error(error)}", place) from error
 
 
 def mistakes_of(function: Callable[..., object]) -> contextlib.AbstractContextManager[None]:
@@ -150,13 +150,13 @@ def mistakes_of(function: Callable[..., object]) -> contextlib.AbstractContextMa
     return contextlib.nullcontext() if code is None or is_own else one_line(Path(code.co_filename))
 
 
-def _message(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """Return the text of an error; for an unknown name, with the closest known one."""
     if isinstance(error, AttributeError) and error.name is not None:
         near = get_close_matches(error.name, dir(error.obj), n=1)
         return f"{error}{f'; is {near[0]!r} meant?' if near else ''}"
     if isinstance(error, TypeError) and (unexpected := _UNEXPECTED.match(str(error))):
-        return f"{error}{_arguments(error, unexpected[1])}"
+        return f"{error}{_list_arguments(error, unexpected[1])}"
     if isinstance(error, TypeError) and "truth value of Relational" in str(error):
         return f"{error}; write a chain such as 0 < eta <= 1/L as two conditions: [0 < eta, eta <= 1/L]"
     hint = next((hint for pattern, hint in _HINTS if pattern.search(str(error))), "")
@@ -184,7 +184,7 @@ _HINTS = (
 """Hints for frequent errors in claim files, by their text."""
 
 
-def _arguments(error: BaseException, name: str) -> str:
+def _list_arguments(error: BaseException, name: str) -> str:
     """Return the parameters of a class or function, looked up by name where the error was raised.
 
     The text is empty if none is found.

@@ -62,13 +62,13 @@ def _read_client(table: TomlTable, kind: LossFamily, client: int, terms: object)
     key = table.path(f"terms[{client}]")
     if not isinstance(terms, list) or not terms:
         raise InputError(key, f"expected a list of terms with at least one entry, got {terms!r}")
-    return [_term(TomlTable(term, f"{key}[{n}]", table.arithmetic), kind, client) for n, term in enumerate(terms)]
+    return [_read_term(TomlTable(term, f"{key}[{n}]", table.arithmetic), kind, client) for n, term in enumerate(terms)]
 
 
-def _term(term: TomlTable, kind: LossFamily, client: int) -> _Term:
+def _read_term(term: TomlTable, kind: LossFamily, client: int) -> _Term:
     """Read a term of a client's loss."""
-    width = _positive(term, "width", term.number("width"))
-    weight = _positive(term, "weight", term.number("weight", 1))
+    width = _require_positive(term, "width", term.number("width"))
+    weight = _require_positive(term, "weight", term.number("weight", 1))
     coordinate = term.integer("coordinate", 0, least=0)
     if coordinate > _LARGEST_COORDINATE:
         expected = f"expected a coordinate of at most {_LARGEST_COORDINATE}"
@@ -85,7 +85,7 @@ def _term(term: TomlTable, kind: LossFamily, client: int) -> _Term:
     return read
 
 
-def _positive(term: TomlTable, name: str, number: Number) -> Number:
+def _require_positive(term: TomlTable, name: str, number: Number) -> Number:
     """Return the number; raise InputError if it is not positive."""
     if number <= 0:
         raise InputError(term.path(name), f"expected a positive number, got {number}")

@@ -29,12 +29,12 @@ def read_or_list(content: dict[str, Any], read: Callable[[dict[str, Any]], _Read
         except (CodeError, TooLarge):
             raise
         except InputError as first:
-            more = [mistake for mistake in _mistakes(deepcopy(content), read) if str(mistake) != str(first)]
+            more = [mistake for mistake in _collect_mistakes(deepcopy(content), read) if str(mistake) != str(first)]
             listed = "".join(f"; also {mistake}" for mistake in more)
             raise type(first)(first.key, first.message + listed, first.file) from None
 
 
-def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object]) -> list[InputError]:
+def _collect_mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object]) -> list[InputError]:
     """Return the mistakes of tables, repairing the tables in the process."""
     found: list[InputError] = []
     has_problem, is_cut = True, False
@@ -50,7 +50,7 @@ def _mistakes(content: dict[str, Any], read: Callable[[dict[str, Any]], object])
             if is_new and (has_problem or mistake.message.startswith(_OF_ANY_PROBLEM)) and not _follows(mistake, found):
                 found.append(mistake)
             is_cut |= mistake.key.startswith("problem") and not mistake.message.startswith(_OF_ANY_PROBLEM)
-            if not (is_new and _mend(content, mistake)):
+            if not (is_new and _repair_key(content, mistake)):
                 if not has_problem or not mistake.key.startswith("problem") or "algorithm" not in content:
                     break
                 # The problem cannot be repaired: the algorithm is read with a placeholder problem.
@@ -68,11 +68,11 @@ def _is_repeated(mistake: InputError, earlier: InputError) -> bool:
 
 def _follows(mistake: InputError, found: list[InputError]) -> bool:
     """Return whether a mistake may result from an earlier repair: its message mentions the repaired key."""
-    names = [_last(earlier.key) for earlier in found]
+    names = [_find_last_part(earlier.key) for earlier in found]
     return any(re.search(rf"\b{re.escape(name)}\b", mistake.message) for name in names)
 
 
-def _mend(content: dict[str, Any], mistake: InputError) -> bool:
+def _repair_key(content: dict[str, Any], mistake: InputError) -> bool:
     """Rename, remove or fill in the key of a mistake; return False if none of these helps."""
     if mistake.file:
         # The mistake is in another file, such as that of an algorithm.
@@ -111,6 +111,6 @@ def _fill_in(content: dict[str, Any], inside: dict[str, Any], tables: list[str],
     return True
 
 
-def _last(key: str) -> str:
+def _find_last_part(key: str) -> str:
     """Return the last part of a key, without an index."""
     return key.rpartition(".")[2].partition("[")[0]

@@ -36,12 +36,12 @@ def read_types(table: TomlTable, folder: Path) -> ProblemInTypes:
     if kind in KINDS:
         found = read_losses(table, KINDS[kind])
     else:
-        found = _quadratic(table) if kind == "quadratic" else _build_on_rows(table, *read_rows(table, folder))
+        found = _read_quadratic(table) if kind == "quadratic" else _build_on_rows(table, *read_rows(table, folder))
     table.finish()
     return found
 
 
-def _quadratic(table: TomlTable) -> ProblemInTypes:
+def _read_quadratic(table: TomlTable) -> ProblemInTypes:
     """Read a problem with quadratic objectives."""
     hessians, linear = table.array("hessians", 3), table.array("linear", 2)
     entries, dimension = hessians.shape[0], hessians.shape[1]
@@ -59,13 +59,13 @@ def _quadratic(table: TomlTable) -> ProblemInTypes:
 
 def read_rows(table: TomlTable, folder: Path) -> tuple[ClientData, str]:
     """Return the rows of each client, listed in the table or from a data set, and the name of the data."""
-    return _inline_data(table) if table.has("inputs") else _split_rows(table, _load_data_set(table, folder))
+    return _read_inline_data(table) if table.has("inputs") else _split_rows(table, _load_data_set(table, folder))
 
 
 def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple[str, ...]]:
     """Return the rows of each client with class labels as outputs; text labels become indices of their names."""
     if table.has("inputs"):
-        return *_inline_data(table), ()
+        return *_read_inline_data(table), ()
     data = _load_data_set(table, folder, has_classes=True)
     return *_split_rows(table, data), data.classes
 
@@ -77,8 +77,10 @@ def problem_on(table: TomlTable, data: DataSet) -> Problem:
 
 def _split_rows(table: TomlTable, data: DataSet) -> tuple[ClientData, str]:
     """Return the rows of a data set, split over clients by the table's keys, and its name."""
-    prepared = data.prepared(_choice(table, "standardize", False), _choice(table, "intercept", data.intercept))
-    return split_data(prepared, _rows_of_clients(table, data), table.arithmetic), data.name
+    prepared = data.prepared(
+        _read_choice(table, "standardize", False), _read_choice(table, "intercept", data.intercept)
+    )
+    return split_data(prepared, _list_client_rows(table, data), table.arithmetic), data.name
 
 
 AUTOMATIC = "auto"
@@ -87,7 +89,7 @@ USUAL = {"standardize": AUTOMATIC, "intercept": AUTOMATIC, "shares": "samples"}
 """Keys of a problem on data with their defaults."""
 
 
-def _choice(table: TomlTable, name: str, default: bool) -> bool | None:
+def _read_choice(table: TomlTable, name: str, default: bool) -> bool | None:
     """Return true or false; None for "auto"."""
     value = table.take(name, default)
     if value != AUTOMATIC and not isinstance(value, bool):
@@ -151,7 +153,7 @@ def read_batches(table: TomlTable) -> dict[str, Any]:
     return {}
 
 
-def _inline_data(table: TomlTable) -> tuple[ClientData, str]:
+def _read_inline_data(table: TomlTable) -> tuple[ClientData, str]:
     """Read data listed in the run file: for each client a list of inputs and a list of outputs."""
     clients = {name: table.take(name) for name in ("inputs", "outputs")}
     for name, given in clients.items():
@@ -169,11 +171,11 @@ def _inline_data(table: TomlTable) -> tuple[ClientData, str]:
 
 def _load_data_set(table: TomlTable, folder: Path, *, has_classes: bool = False) -> DataSet:
     """Return a data set by its name, or from a user's file."""
-    name, choice = table.text("data"), replace(_columns(table), has_classes=has_classes)
+    name, choice = table.text("data"), replace(_read_columns(table), has_classes=has_classes)
     return load(str(folder / name) if name.endswith(FILES) else name, choice)
 
 
-def _columns(table: TomlTable) -> ColumnChoice:
+def _read_columns(table: TomlTable) -> ColumnChoice:
     """Return the columns that are named as target, client and features."""
     if table.has("client") and (split := [key for key in _SPLIT if table.has(key)]):
         raise InputError(
@@ -197,12 +199,12 @@ def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> Clie
     return ClientData(
         tuple(arithmetic.array(data.inputs_of(part)) for part in rows),
         tuple(arithmetic.array(data.outputs[part]) for part in rows),
-        names=_names_of_clients(data, rows),
+        names=_list_client_names(data, rows),
         notes=data.notes,
     )
 
 
-def _names_of_clients(data: DataSet, rows: list[Array]) -> tuple[str, ...]:
+def _list_client_names(data: DataSet, rows: list[Array]) -> tuple[str, ...]:
     """Return the label of each client in the file; none if rows are assigned by a split."""
     return data.clients.labels if data.clients is not None and rows is data.clients.rows else ()
 
@@ -211,7 +213,7 @@ _SPLIT = ("clients", "split", "concentration", "seed")
 """Keys that split the rows over clients, whether or not the file has a client column."""
 
 
-def _rows_of_clients(table: TomlTable, data: DataSet) -> list[Array]:
+def _list_client_rows(table: TomlTable, data: DataSet) -> list[Array]:
     """Return row numbers for each client: by the file's client column, or by a split."""
     given = [key for key in _SPLIT if table.has(key)]
     if data.clients is not None and not given:
@@ -222,10 +224,10 @@ def _rows_of_clients(table: TomlTable, data: DataSet) -> list[Array]:
             raise InputError(table.path("concentration"), 'expected only together with split = "dirichlet"')
         return iid_split(len(data.outputs), clients, seed)
     concentration = float(table.number("concentration", "1/10"))
-    return dirichlet_split(_labels(data), clients, concentration, seed)
+    return dirichlet_split(_make_labels(data), clients, concentration, seed)
 
 
-def _labels(data: DataSet) -> Array:
+def _make_labels(data: DataSet) -> Array:
     """Return class labels for the Dirichlet split; outputs of a regression are binned by their quartiles."""
     if data.two_classes:
         return data.outputs

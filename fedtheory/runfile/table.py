@@ -97,7 +97,7 @@ class TomlTable:
 
     def rectangular(self, value: object, name: str, depth: int) -> Array:
         """Return the given nested lists as an array."""
-        return _rectangular(value, self.path(name), depth, self.arithmetic)
+        return _read_rectangular(value, self.path(name), depth, self.arithmetic)
 
     def finish(self) -> None:
         """Raise `InputError` if unknown keys are left."""
@@ -116,7 +116,7 @@ def whole_number(value: object, key: str, least: int) -> int:
     return value
 
 
-def _rectangular(value: object, key: str, depth: int, arithmetic: Arithmetic) -> Array:
+def _read_rectangular(value: object, key: str, depth: int, arithmetic: Arithmetic) -> Array:
     """Read nested lists of equal lengths as an array."""
     return arithmetic.array(_nest(value, key, depth, arithmetic, {})[0])
 

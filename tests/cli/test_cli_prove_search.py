@@ -134,4 +134,4 @@ def test_what_is_not_proved_cannot_be_tightened(command: Command, tmp_path: Path
 
 def test_only_a_folder_is_written_into(command: Command, mine: str) -> None:
     outcome = command("prove", f"{mine}:loose", "--search")
-    assert (outcome.code, "expected a paper's folder of yours" in outcome.err) == (2, True)
+    assert (outcome.code, "expected the folder of your own paper" in outcome.err) == (2, True)

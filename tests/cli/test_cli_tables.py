@@ -89,7 +89,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 def handed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the headings and cells that are passed to the printing function."""
     found: list[str] = []
-    records, ruled = tables._records, tables._rule
+    records, ruled = tables._create_records, tables._create_ruled_table
 
     def noted_records(columns: list[str], rows: list[list[str]]) -> Any:
         found.extend([*columns, *(cell for row in rows for cell in row)])
@@ -99,8 +99,8 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.extend([*(column.heading for column in columns), *(cell for row in rows for cell in row)])
         return ruled(title, columns, widths, rows)
 
-    monkeypatch.setattr(tables, "_records", noted_records)
-    monkeypatch.setattr(tables, "_rule", noted_ruled)
+    monkeypatch.setattr(tables, "_create_records", noted_records)
+    monkeypatch.setattr(tables, "_create_ruled_table", noted_ruled)
     return found
 
 

@@ -100,7 +100,7 @@ def test_what_has_no_rule_is_not_answered() -> None:
         with pytest.raises(Unresolved, match="not enclosed in floats"):
             asked()  # type: ignore[no-untyped-call]
     for asked in (lambda: near < 1, lambda: near == near.copy(), lambda: near[0] > 1):
-        with pytest.raises(Unresolved, match="apart"):
+        with pytest.raises(Unresolved, match="separate"):
             asked()  # type: ignore[no-untyped-call]
     assert ((near < 6) & (near > -2) & (near != 7)).all()
     with pytest.raises(Unresolved, match="contains zero"):

@@ -18,7 +18,7 @@ from fedtheory.language.registry import find
 from fedtheory.planner import ExactErrors, NumericBound, StepSizes, largest, plan, settling
 from fedtheory.planner.admissible import Edge, largest_count
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.answer import _widest
+from fedtheory.planner.answer import _find_widest
 from fedtheory.planner.bound import STEP, STEPS, bound_of_run
 from fedtheory.planner.closed_rounds import RoundsInEigenbasis
 from fedtheory.planner.description import _scale
@@ -122,8 +122,8 @@ def test_a_power_that_falls_faster_has_no_formula() -> None:
 def test_the_claim_of_the_largest_step_sizes_covers_most() -> None:
     """A claim without a limit, or one that covers no step size, is not selected."""
     plans = [ClaimPlan(LIU, q.final_distance_sq, True, None, step=Edge(value)) for value in (0.0, 0.1, 0.3, math.inf)]
-    assert _widest(plans) is plans[2]
-    assert _widest([plans[0], plans[3]]) is None
+    assert _find_widest(plans) is plans[2]
+    assert _find_widest([plans[0], plans[3]]) is None
 
 
 def test_step_sizes_are_tried_on_both_sides_of_the_best_one() -> None:

@@ -31,7 +31,7 @@ def test_progress_of_a_plan_counts_each_claim_and_what_comes_last() -> None:
 
 def test_symbols_of_means_are_real() -> None:
     """Symbols of averages are real and distinct; roots of conditions in them are real."""
-    found = bound._symbols_for_means(find("vlaski2023:claim.steady-state-noise"))
+    found = bound._choose_symbols_for_means(find("vlaski2023:claim.steady-state-noise"))
     assert found
     assert all(isinstance(mean, Average) for mean in found)
     assert len(set(found.values())) == len(found)
@@ -50,8 +50,8 @@ def test_a_run_with_the_constants_of_its_bound_is_not_searched(monkeypatch: pyte
         tried.append(steps)
         return dict.fromkeys(steps, 1.0)
 
-    monkeypatch.setattr(measurements, "_bound_at", lambda *_: run)
-    monkeypatch.setattr(measurements, "_values_at", values_at)
+    monkeypatch.setattr(measurements, "_find_bound_at", lambda *_: run)
+    monkeypatch.setattr(measurements, "_evaluate_at", values_at)
     monkeypatch.setattr(measurements, "_refine_grid", lambda *_: [])
     best: Any = SimpleNamespace(step_size=0.25)
     found = measurements.measurements(None, best, known, errors, edge)  # type: ignore[arg-type]

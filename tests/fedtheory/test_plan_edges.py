@@ -18,7 +18,7 @@ from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternatives
 from fedtheory.planner.answer import Promise
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound
-from fedtheory.planner.model_edges import _growth
+from fedtheory.planner.model_edges import _compute_growth
 from fedtheory.planner.optimum import StepSizes
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded, operations, planned_and_best
 
@@ -41,7 +41,7 @@ def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypat
 
     monkeypatch.setattr(alternatives, "LinearModelRun", Model)
     monkeypatch.setattr(alternatives, "has_closed_rounds", lambda _: kind == "closed")
-    monkeypatch.setattr(alternatives, "_batch", lambda _: None)
+    monkeypatch.setattr(alternatives, "_get_batch_size", lambda _: None)
     run: Any = Model() if kind == "model" else SimpleNamespace()
     run.algorithm = SimpleNamespace(rounds=7)
     least = 8e8 if kind == "model" else 4e9
@@ -106,7 +106,7 @@ def test_curvatures_of_clients_are_asked_for_by_name(names: frozenset[str]) -> N
         gradient_forms=SimpleNamespace(deviations=np.array([[[3.0]], [[5.0]]])),
         client_smoothness=np.array([2.0, 4.0]),
     )
-    found = {name: float(form[0, 0]) for name, form in comparators._squares(run, names)}
+    found = {name: float(form[0, 0]) for name, form in comparators._list_squares(run, names)}
     plain = {comparators.NOISE: 1.75, comparators.DISSIMILARITY: 4.5}
     curved = {comparators.CURVED_NOISE: 6.5, comparators.CURVED_DISSIMILARITY: 16.5}
     assert found == plain | (curved if names & comparators.CURVED else {})
@@ -170,7 +170,7 @@ def test_distant_models_grow_by_the_power_of_their_steps() -> None:
             algorithm=SimpleNamespace(work=work, aggregation=aggregation, clock=clock),
             problem=SimpleNamespace(model=SimpleNamespace(ridge=0.5), weights=None),
         )
-        return _growth(run, size)
+        return _compute_growth(run, size)
 
     assert growth(1.0, (1,)) == pytest.approx(1 / 2)
     assert growth(1.0, (3,)) == pytest.approx(1 / 8)
@@ -300,10 +300,12 @@ def test_bounds_that_are_measured_on_the_run() -> None:
 def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds are tried in order; one that cannot beat the best bound is skipped without measuring."""
     measured: list[str] = []
-    monkeypatch.setattr(answer, "_rank_without_value", lambda plan, _: plan.kind)
-    monkeypatch.setattr(answer, "_rank", lambda promise, _: (promise.kind[0], promise.vacuous, *promise.kind[1:], 0.0))
-    monkeypatch.setattr(answer, "_at_its_best", lambda plan, _: [plan] if plan.covers else [])
-    monkeypatch.setattr(answer, "_best", lambda found, _: found[0] if found else None)
+    monkeypatch.setattr(answer, "_make_partial_rank", lambda plan, _: plan.kind)
+    monkeypatch.setattr(
+        answer, "_make_rank", lambda promise, _: (promise.kind[0], promise.vacuous, *promise.kind[1:], 0.0)
+    )
+    monkeypatch.setattr(answer, "_evaluate_at_best", lambda plan, _: [plan] if plan.covers else [])
+    monkeypatch.setattr(answer, "_choose_best", lambda found, _: found[0] if found else None)
 
     def plan(name: str, kind: tuple[bool, int, int], *, covers: bool = True, vacuous: bool = False) -> Any:
         return SimpleNamespace(name=name, kind=kind, optimum=1, covers=covers, vacuous=vacuous)
@@ -332,7 +334,7 @@ def test_kinds_that_cannot_be_better_are_not_tried(monkeypatch: pytest.MonkeyPat
 def test_details_of_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Details have the error, each condition with its slack, and each term with its value, the largest first."""
     monkeypatch.setattr(listing, "_describe_limits", lambda *_: ["advice"])
-    monkeypatch.setattr(listing, "_rounds", lambda *_: ["rounds"])
+    monkeypatch.setattr(listing, "_list_round_lines", lambda *_: ["rounds"])
     plan: Any = SimpleNamespace(
         bound=_bound(A / ETA + T, a=8.0, **{ROUNDS: 2.0}),
         error=q.final_suboptimality,

@@ -14,12 +14,12 @@ from planned_runs import LIU, THEOREM
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.planner import answer, planning
-from fedtheory.planner.admissible import Edge, _roots, _solve, search
+from fedtheory.planner.admissible import Edge, _find_roots, _solve, search
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.answer import Answer, Plan, Promise, _rank, _remoteness, _widest
+from fedtheory.planner.answer import Answer, Plan, Promise, _find_widest, _make_rank, _rank_error
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS, NumericBound, compiled, completed, terms_of
-from fedtheory.planner.planning import _smallest_bound, terms_by_value
-from fedtheory.planner.regimes import _axis, resolve_name
+from fedtheory.planner.planning import _find_smallest_bound, terms_by_value
+from fedtheory.planner.regimes import _space_axis, resolve_name
 
 ETA, T, A = sp.symbols("eta T A", positive=True)
 
@@ -87,7 +87,7 @@ def test_edges_of_conditions(condition: Any, value: float) -> None:
     formula = _solve(bound, condition, STEP)
     assert (formula is None) is (condition == (ETA**3 <= A))
     assert planning.largest(bound, STEP).value == pytest.approx(value)
-    assert (_roots(condition, ETA) == []) is (formula is None)
+    assert (_find_roots(condition, ETA) == []) is (formula is None)
 
 
 def test_edges_that_hold_beyond_are_none() -> None:
@@ -102,10 +102,10 @@ def test_edges_that_hold_beyond_are_none() -> None:
 
 def test_axes_of_maps() -> None:
     """Axes have equal ratios, integer counts from one on, and values around one for zero."""
-    assert _axis(_bound(ETA), STEP, 2.0, 3) == pytest.approx([0.1, 1.0, 10.0])
-    assert list(_axis(_bound(ETA, **{ROUNDS: 4.0}), ROUNDS, 2.0, 3)) == [1, 6, 40]
-    assert list(_axis(_bound(ETA, **{ROUNDS: 1000.0}), ROUNDS, 2.0, 3)) == [100, 1000, 10000]
-    assert _axis(_bound(ETA, a=0.0), "a", 2.0, 3) == pytest.approx([0.1, 1.0, 10.0])
+    assert _space_axis(_bound(ETA), STEP, 2.0, 3) == pytest.approx([0.1, 1.0, 10.0])
+    assert list(_space_axis(_bound(ETA, **{ROUNDS: 4.0}), ROUNDS, 2.0, 3)) == [1, 6, 40]
+    assert list(_space_axis(_bound(ETA, **{ROUNDS: 1000.0}), ROUNDS, 2.0, 3)) == [100, 1000, 10000]
+    assert _space_axis(_bound(ETA, a=0.0), "a", 2.0, 3) == pytest.approx([0.1, 1.0, 10.0])
 
 
 def test_names_of_a_map() -> None:
@@ -139,11 +139,11 @@ def test_promises_in_order() -> None:
         _promise(wanted, 0.125, "supported"),
     ]
     mixed = [ordered[place] for place in (6, 3, 5, 0, 4, 2, 1)]
-    assert sorted(mixed, key=lambda one: _rank(one, wanted)) == ordered
+    assert sorted(mixed, key=lambda one: _make_rank(one, wanted)) == ordered
     assert [one.is_vacuous for one in ordered] == [False] * 5 + [True, False]
     assert not _promise(wanted, 99.0, start=None).is_vacuous
-    assert [_remoteness(one, wanted) for one in (wanted, q.final_distance_sq, q.average_suboptimality)] == [0, 1, 2]
-    assert _remoteness(q.final_suboptimality, q.average_suboptimality) == 2
+    assert [_rank_error(one, wanted) for one in (wanted, q.final_distance_sq, q.average_suboptimality)] == [0, 1, 2]
+    assert _rank_error(q.final_suboptimality, q.average_suboptimality) == 2
 
 
 def test_the_largest_term_of_a_promise() -> None:
@@ -156,8 +156,8 @@ def test_the_largest_term_of_a_promise() -> None:
 
 def test_what_covers_most() -> None:
     plans = [ClaimPlan(LIU, q.final_distance_sq, True, None, step=step) for step in (None, Edge(0.1), Edge(0.3))]
-    assert _widest(plans) is plans[2]
-    assert _widest([plans[2], plans[1]]) is plans[2]
+    assert _find_widest(plans) is plans[2]
+    assert _find_widest([plans[2], plans[1]]) is plans[2]
 
 
 def test_answers_that_a_bound_covers() -> None:
@@ -216,7 +216,7 @@ def test_smallest_bounds_on_the_first_error() -> None:
         return SimpleNamespace(error=error, optimum=None if value is None else SimpleNamespace(value=value))
 
     plans = [plan(q.max_drift, 0.1), plan(q.final_suboptimality, 3.0), plan(q.final_suboptimality, 2.0)]
-    assert _smallest_bound(plans) is plans[2]
-    assert _smallest_bound(plans[:1]) is plans[0]
-    assert _smallest_bound([plan(q.max_drift, None)]) is None
-    assert _smallest_bound([]) is None
+    assert _find_smallest_bound(plans) is plans[2]
+    assert _find_smallest_bound(plans[:1]) is plans[0]
+    assert _find_smallest_bound([plan(q.max_drift, None)]) is None
+    assert _find_smallest_bound([]) is None

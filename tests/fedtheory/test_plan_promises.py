@@ -8,7 +8,7 @@ from planned_runs import a_run
 from fedtheory.planner.answer import answered
 from fedtheory.planner.coverage import covering_claims
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.planning import _claim_plan, _measure
+from fedtheory.planner.planning import _measure, _plan_claim
 from fedtheory.planner.rounds_needed import FINAL, planned_and_best
 
 
@@ -18,7 +18,7 @@ def test_runs_are_made_for_bounds_of_a_better_kind_only() -> None:
     errors = ExactErrors(a_run())
     reached = planned_and_best(errors, FINAL, None)
     assert reached is not None
-    plans = [_claim_plan(errors, claim, None) for claim in covering_claims()]
+    plans = [_plan_claim(errors, claim, None) for claim in covering_claims()]
     asked = []
 
     def measured(plan):

@@ -272,7 +272,7 @@ def test_bounds_that_cover_a_run_meet_all_conditions(monkeypatch: pytest.MonkeyP
     bounds = {"all": bound(True, True), "one": bound(True, False), "none": None, "free": bound()}
     monkeypatch.setattr(answer, "covering_bound", lambda claim, _: bounds[claim])
     plans: Any = [SimpleNamespace(claim=name) for name in bounds]
-    found = answer._covering(plans, None)  # type: ignore[arg-type]
+    found = answer._list_covering(plans, None)  # type: ignore[arg-type]
     assert [plan.claim for plan, _ in found] == ["all", "free"]
 
 
@@ -298,11 +298,11 @@ def test_promises_of_an_answer(
         there = SimpleNamespace(plan=SimpleNamespace(error=error), is_vacuous=promise[1], name="there")
     other = None if elsewhere is None else SimpleNamespace(name="other")
     for name, value in (
-        ("_covering", []),
-        ("_best", there),
+        ("_list_covering", []),
+        ("_choose_best", there),
         ("_find_best_promise", other),
         ("_find_other_error", None),
-        ("_time", None),
+        ("_compute_time", None),
     ):
         monkeypatch.setattr(answer, name, lambda *_, value=value: value)
     monkeypatch.setattr(answer, "_explain_divergence", lambda *_: None)
@@ -358,5 +358,5 @@ def test_rows_of_a_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
         run: Any = SimpleNamespace(problem=problem)
         assert alternatives._count_rows(run.problem) == counts
         for batch in (None, 5):
-            monkeypatch.setattr(alternatives, "_batch", lambda _, batch=batch: batch)
-            assert alternatives._rows(run) == (0.0 if not counts else mean if batch is None else 5.0)
+            monkeypatch.setattr(alternatives, "_get_batch_size", lambda _, batch=batch: batch)
+            assert alternatives._average_rows(run) == (0.0 if not counts else mean if batch is None else 5.0)

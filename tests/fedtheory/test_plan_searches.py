@@ -32,7 +32,7 @@ def test_local_steps_that_are_better(
     values: dict[int, int], expected: int | None, looked_at: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Local steps are doubled, then halved, each until two in a row are no better."""
-    monkeypatch.setattr(alternatives, "_batch", lambda _: None)
+    monkeypatch.setattr(alternatives, "_get_batch_size", lambda _: None)
     asked = []
 
     def at(count: int, _batch: None) -> tuple[int, int]:

@@ -52,17 +52,17 @@ def test_the_time_of_the_rounds() -> None:
         (hurries, 7.0, "7 time units; "),
         (hurries, None, ""),
     ):
-        assert words._time(_answer(run=run, time=time)) == text
+        assert words._describe_time(_answer(run=run, time=time)) == text
 
 
 def test_errors_of_whole_cycles() -> None:
     """The sentence says how far the target was followed; if none is reached, it gives the largest error."""
     followed = " then, and below the target up to round 28, the last one tried"
-    assert words._cycle(_outcome(reached=True, followed=28)) == followed
-    assert words._cycle(_outcome(reached=True, highest=0.9)) == ""
-    assert words._cycle(_outcome(highest=0.9, followed=28)) == " then, up to 0.9 in the last rounds"
-    assert words._cycle(_outcome(highest=0.5)) == ""
-    assert words._cycle(_outcome()) == ""
+    assert words._describe_cycle(_outcome(reached=True, followed=28)) == followed
+    assert words._describe_cycle(_outcome(reached=True, highest=0.9)) == ""
+    assert words._describe_cycle(_outcome(highest=0.9, followed=28)) == " then, up to 0.9 in the last rounds"
+    assert words._describe_cycle(_outcome(highest=0.5)) == ""
+    assert words._describe_cycle(_outcome()) == ""
 
 
 def test_both_errors_are_named() -> None:
@@ -74,14 +74,16 @@ def test_both_errors_are_named() -> None:
 def test_margins_and_plans() -> None:
     """A run that reaches its target says when; at or above the edge it diverges."""
     far = SimpleNamespace(diverges_from=math.inf, margin=0.1)
-    assert words._margin(_answer(reached=far)) == "no step size tried diverges"
+    assert words._describe_margin(_answer(reached=far)) == "no step size tried diverges"
     lead = "as planned (step size 0.25) "
-    assert words._as_planned(_answer(accuracy=0.1, planned=_outcome(3, reached=True))) == f"{lead}0.1 takes 3 rounds"
-    assert words._as_planned(_answer(planned=_outcome(3, reached=True))) == f"{lead}it is 0.5 after 3 rounds"
-    assert words._as_planned(_answer(planned=_outcome(error=math.inf))) == f"{lead}it diverges"
+    assert (
+        words._describe_planned(_answer(accuracy=0.1, planned=_outcome(3, reached=True))) == f"{lead}0.1 takes 3 rounds"
+    )
+    assert words._describe_planned(_answer(planned=_outcome(3, reached=True))) == f"{lead}it is 0.5 after 3 rounds"
+    assert words._describe_planned(_answer(planned=_outcome(error=math.inf))) == f"{lead}it diverges"
     for edge, text in ((0.25, "it diverges"), (0.3, "it is 0.5 after 7 rounds")):
         reached = SimpleNamespace(diverges_from=edge)
-        assert words._as_planned(_answer(reached=reached)) == f"{lead}{text}"
+        assert words._describe_planned(_answer(reached=reached)) == f"{lead}{text}"
 
 
 def test_limits_of_exact_errors() -> None:
@@ -92,13 +94,13 @@ def test_limits_of_exact_errors() -> None:
         (0.5, 0.0, f"{lead} falls to 0.5 (0.5 by drift, 0 by noise)"),
         (0.25, None, f"{lead} falls to 0.25"),
     ):
-        assert words._exact_limit(_outcome(limit=limit, noise_floor=floor), "exact") == text
-    rounding = words._exact_limit(_outcome(error=1e-24, limit=1e-14), "exact", 1e-13)
+        assert words._describe_exact_limit(_outcome(limit=limit, noise_floor=floor), "exact") == text
+    rounding = words._describe_exact_limit(_outcome(error=1e-24, limit=1e-14), "exact", 1e-13)
     assert rounding == f"{lead} falls to zero, up to rounding"
     settled = "the exact error has settled: noise and drift at this step size keep it up, not the rounds"
     for limit in (None, math.inf):
-        assert words._exact_limit(_outcome(limit=limit), "exact") == settled
-        falls = words._exact_limit(_outcome(limit=limit, still_falls=True), "exact")
+        assert words._describe_exact_limit(_outcome(limit=limit), "exact") == settled
+        falls = words._describe_exact_limit(_outcome(limit=limit, still_falls=True), "exact")
         assert falls == "the exact error still falls with the rounds"
 
 
@@ -113,7 +115,7 @@ def test_limits_of_guarantees() -> None:
 
     def limits(bound: NumericBound, term: sp.Expr, share: float) -> str:
         promise = SimpleNamespace(plan=SimpleNamespace(claim=None), bound=bound, largest_term=(term, share))
-        return words._limits(_answer(promise=promise), write).partition("; ")[2]
+        return words._describe_limits(_answer(promise=promise), write).partition("; ")[2]
 
     bound = _bound(1 / T + ETA)
     assert limits(bound, ETA, 0.8) == "80% of the guarantee is its term eta"
@@ -121,7 +123,7 @@ def test_limits_of_guarantees() -> None:
     assert limits(bound, 1 / T, 1.5) == (
         "the largest term of the guarantee is 1/T, before others are subtracted; more rounds lower it"
     )
-    assert words._limits(_answer(promise=None), write).startswith("the exact error has settled")
+    assert words._describe_limits(_answer(promise=None), write).startswith("the exact error has settled")
 
 
 def _plan(error: q.RunQuantity = q.final_suboptimality, *, verdict: str | None = "proved", **more: Any) -> Any:

@@ -18,8 +18,13 @@ from fedtheory.federation.clock.policy import Asynchronous
 from fedtheory.planner import listing, words
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.divergence import Cause
-from fedtheory.planner.other_settings import _describe_result, _scaffold, _steps, describe_other_settings
-from fedtheory.planner.setting_in_words import _clock
+from fedtheory.planner.other_settings import (
+    _describe_result,
+    _describe_scaffold,
+    _describe_steps,
+    describe_other_settings,
+)
+from fedtheory.planner.setting_in_words import _describe_clock
 from fedtheory.planner.target import RoundCost, RoundsToAccuracy
 
 ETA, T = sp.symbols("eta T", positive=True)
@@ -39,12 +44,14 @@ def _setting(rounds: int, *, steps: int = 2, reached: bool = True, rank: int = 0
 
 def test_other_local_steps_in_words() -> None:
     planned = _setting(9)
-    assert _steps(planned, None, None, tried=False).startswith("other values than 2 take long to try")
-    assert _steps(planned, None, None, tried=True).startswith("none tried is clearly better than 2 by rounds")
-    assert _steps(planned, _setting(5, steps=4), 0.1, tried=True).startswith(
+    assert _describe_steps(planned, None, None, tried=False).startswith("other values than 2 take long to try")
+    assert _describe_steps(planned, None, None, tried=True).startswith("none tried is clearly better than 2 by rounds")
+    assert _describe_steps(planned, _setting(5, steps=4), 0.1, tried=True).startswith(
         "more help: 4 at step size 0.25 needs 5 rounds (2: needs 9 rounds); "
     )
-    assert _steps(planned, _setting(5, steps=1), None, tried=True).startswith("fewer help: 1 at step size 0.25 reaches")
+    assert _describe_steps(planned, _setting(5, steps=1), None, tried=True).startswith(
+        "fewer help: 1 at step size 0.25 reaches"
+    )
     assert _describe_result(_setting(5), None) == "reaches 0.5 in 5 rounds"
     assert _describe_result(_setting(5, reached=False), 0.1) == "misses 0.1: reaches 0.5 in 5 rounds"
 
@@ -62,7 +69,7 @@ def test_other_local_steps_in_words() -> None:
     ],
 )
 def test_scaffold_in_words(planned: Any, other: Any, accuracy: float | None, verdict: str) -> None:
-    assert _scaffold(planned, other, accuracy).partition(": SCAFFOLD at")[0] == verdict
+    assert _describe_scaffold(planned, other, accuracy).partition(": SCAFFOLD at")[0] == verdict
 
 
 def test_other_settings_have_lines_where_something_is_known() -> None:
@@ -102,26 +109,26 @@ def test_causes_in_words() -> None:
     ],
 )
 def test_clocks_in_words(policy: Any, times: tuple[int, ...], text: str) -> None:
-    assert _clock(Clock(policy, tuple(map(fmpq, times)))) == text
+    assert _describe_clock(Clock(policy, tuple(map(fmpq, times)))) == text
 
 
 def test_cells_and_lines_of_bounds() -> None:
     """A row has rounds to a target with their cost, or the reason why not, and its limits."""
     assert [
-        listing._rounds_cell(one)
+        listing._format_rounds(one)
         for one in (None, RoundsToAccuracy(0.1, None, 0.5, 0.0, "x"), RoundsToAccuracy(0.1, 7, 0.5, 0.0, None))
     ] == [
         *("-", "never", "7"),
     ]
-    assert [listing._limit(Edge(value)) for value in (math.inf, 0.5)] == ["any", "0.5"]
+    assert [listing._format_limit(Edge(value)) for value in (math.inf, 0.5)] == ["any", "0.5"]
     reached, missed = RoundsToAccuracy(0.1, 7, 0.5, 0.0, None), RoundsToAccuracy(0.1, None, 0.5, 0.0, "too far")
     plan: Any = SimpleNamespace(target=reached, target_at_best=missed)
-    assert listing._rounds(plan, None) == [
+    assert listing._list_round_lines(plan, None) == [
         "accuracy 0.1, as planned: 7 rounds at step size 0.5",
         "accuracy 0.1, best step sizes: never, too far",
     ]
     plan.target_at_best = None
-    assert listing._rounds(plan, RoundCost(2.0, 3.0)) == [
+    assert listing._list_round_lines(plan, RoundCost(2.0, 3.0)) == [
         "accuracy 0.1, as planned: 7 rounds at step size 0.5, time 14, 21 vectors"
     ]
 

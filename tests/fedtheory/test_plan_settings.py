@@ -17,11 +17,11 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.planner import alternatives, measurements, model_edges, stability
 from fedtheory.planner.admissible import Edge
-from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, ErrorAndCosts, _double, _halve
+from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, ErrorAndCosts, _list_doubled, _list_halved
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound, bound_of_numbers
 from fedtheory.planner.description import _round_down
 from fedtheory.planner.measurements import compare_numbers, covered_up_to
-from fedtheory.planner.planning import _contradiction, _with_rounds
+from fedtheory.planner.planning import _find_contradiction, _set_rounds
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 
 ETA, T, A = sp.symbols("eta T A", positive=True)
@@ -38,28 +38,28 @@ def test_numbers_against_assumptions() -> None:
     """Noise contradicts full gradients, and another server step contradicts a server step of one."""
     sigma = sp.Symbol("sigma", positive=True)
     quiet: Any = SimpleNamespace(where={sigma: q.noise_deviation}, assumptions=(a.full_gradients,))
-    assert _contradiction(quiet, {"sigma": 0.5}) == f"{a.full_gradients.name}: the gradients are noisy"
-    assert _contradiction(quiet, {"noise_deviation": 0.5}) is not None
+    assert _find_contradiction(quiet, {"sigma": 0.5}) == f"{a.full_gradients.name}: the gradients are noisy"
+    assert _find_contradiction(quiet, {"noise_deviation": 0.5}) is not None
     for numbers in ({}, {"sigma": 0.0}, {"server_step_size": 2.0}):
-        assert _contradiction(quiet, numbers) is None
+        assert _find_contradiction(quiet, numbers) is None
     plain: Any = SimpleNamespace(where={sigma: q.noise_deviation}, assumptions=(a.unit_server_step,))
-    assert _contradiction(plain, {"sigma": 0.5}) is None
-    assert _contradiction(plain, {"server_step_size": 2.0}) == (
+    assert _find_contradiction(plain, {"sigma": 0.5}) is None
+    assert _find_contradiction(plain, {"server_step_size": 2.0}) == (
         f"{a.unit_server_step.name}: the server step size is 2, not 1"
     )
-    assert _contradiction(plain, {"server_step_size": 1.0}) is None
+    assert _find_contradiction(plain, {"server_step_size": 1.0}) is None
 
 
 def test_rounds_of_numbers() -> None:
     """Given rounds are kept; otherwise they follow from the accuracy, or there are none."""
     bound = replace(_bound(8 / T + ETA), values={STEP: 1.0})
-    assert _with_rounds(replace(bound, values={STEP: 1.0, ROUNDS: 3.0}), None).values[ROUNDS] == 3
-    assert _with_rounds(bound, 3.0).values[ROUNDS] == 4
-    assert _with_rounds(_bound(ETA), None).values == {STEP: 1.0}
+    assert _set_rounds(replace(bound, values={STEP: 1.0, ROUNDS: 3.0}), None).values[ROUNDS] == 3
+    assert _set_rounds(bound, 3.0).values[ROUNDS] == 4
+    assert _set_rounds(_bound(ETA), None).values == {STEP: 1.0}
     with pytest.raises(NotApplicable, match="not given: the rounds"):
-        _with_rounds(bound, None)
+        _set_rounds(bound, None)
     with pytest.raises(NotApplicable, match="out of reach"):
-        _with_rounds(bound, 0.5)
+        _set_rounds(bound, 0.5)
 
 
 def test_numbers_of_bounds_are_possible() -> None:
@@ -132,8 +132,8 @@ def test_ranks_of_settings() -> None:
 
 
 def test_counts_of_local_steps() -> None:
-    assert list(_double(3)) == [6, 12, 24, 48, 96, 192]
-    assert [list(_halve(steps)) for steps in (1, 2, 7)] == [[], [1], [3, 1]]
+    assert list(_list_doubled(3)) == [6, 12, 24, 48, 96, 192]
+    assert [list(_list_halved(steps)) for steps in (1, 2, 7)] == [[], [1], [3, 1]]
 
 
 def test_other_settings_cost_as_much_as_planned() -> None:
@@ -157,10 +157,10 @@ def test_batches_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alternatives, "Problem", SimpleNamespace)
 
     def batches(planned: int | None, *rows: int) -> list[int | None]:
-        monkeypatch.setattr(alternatives, "_batch", lambda _: planned)
+        monkeypatch.setattr(alternatives, "_get_batch_size", lambda _: planned)
         data = SimpleNamespace(outputs=[[0] * count for count in rows])
         run: Any = SimpleNamespace(problem=SimpleNamespace(data=data))
-        return list(alternatives._batches(run))
+        return list(alternatives._list_batch_sizes(run))
 
     assert batches(8, 40, 90) == [2, 8, 32, None]
     assert batches(8, 32, 90) == [2, 8, 32, None]

@@ -17,18 +17,18 @@ from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.planner import ExactErrors, NumericBound, StepSizes, largest, measurements
 from fedtheory.planner.admissible import Edge, search
-from fedtheory.planner.alternatives import _with_batch
+from fedtheory.planner.alternatives import _set_batch_size
 from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis
 from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import lowest
 from fedtheory.planner.extent import find_useful_local_steps, linear_speed_up
 from fedtheory.planner.measurements import compared
-from fedtheory.planner.optimum import _bound_minimiser, numeric_minimiser, powers, root
+from fedtheory.planner.optimum import _compute_minimiser_bound, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
 from fedtheory.planner.stability import _bisect, _find_unstable, _search_downwards
-from fedtheory.planner.target import _target, find_rounds_at_step, largest_count, smallest_count
+from fedtheory.planner.target import _find_rounds, find_rounds_at_step, largest_count, smallest_count
 
 ETA, TAU, T, M, A = sp.symbols("eta tau T M A", positive=True)
 NAMES = {ETA: STEP, TAU: STEPS, T: ROUNDS, M: CLIENTS}
@@ -252,7 +252,7 @@ def test_a_bound_that_needs_no_rounds() -> None:
 
 
 def test_more_rounds_than_anybody_runs() -> None:
-    found = _target(_bound(1 / T), 1e-20, lambda count: (0.1, 1 / count), "here")
+    found = _find_rounds(_bound(1 / T), 1e-20, lambda count: (0.1, 1 / count), "here")
     assert found.rounds is None
     assert found.reason == "more than 1e+15 rounds here"
 
@@ -322,8 +322,8 @@ def test_roots_of_sums_of_powers() -> None:
 
 def test_beyond_the_last_crossing() -> None:
     """4/eta meets eta at 2 and eta^3 at sqrt(2); the result is twice the larger one."""
-    assert _bound_minimiser({-1: 4.0, 1: 1.0, 3: 1.0, 0: 5.0}) == pytest.approx(4.0)
-    assert _bound_minimiser({1: 1.0}) == 2.0
+    assert _compute_minimiser_bound({-1: 4.0, 1: 1.0, 3: 1.0, 0: 5.0}) == pytest.approx(4.0)
+    assert _compute_minimiser_bound({1: 1.0}) == 2.0
 
 
 def test_powers_of_the_step_size() -> None:
@@ -384,13 +384,13 @@ def test_only_step_sizes_that_all_conditions_allow_are_measured(monkeypatch: pyt
         slacks = [SimpleNamespace(holds=step <= 2), SimpleNamespace(holds=step >= 1)]
         return None if step == 1.5 else SimpleNamespace(value=lambda: 10 * step, slacks=lambda: slacks)
 
-    monkeypatch.setattr(measurements, "_bound_at", bound_at)
-    assert measurements._values_at([0.5, 1.0, 1.5, 2.0, 3.0], THEOREM, None) == {1.0: 10.0, 2.0: 20.0}  # type: ignore[arg-type]
+    monkeypatch.setattr(measurements, "_find_bound_at", bound_at)
+    assert measurements._evaluate_at([0.5, 1.0, 1.5, 2.0, 3.0], THEOREM, None) == {1.0: 10.0, 2.0: 20.0}  # type: ignore[arg-type]
 
 
 def test_batches_need_rows() -> None:
     """A quadratic problem given by its Hessians has no batches, but full gradients."""
     problem = a_run().problem
     with pytest.raises(InputError, match="expected data: batches are sampled from rows"):
-        _with_batch(problem, 3)
-    assert _with_batch(problem, None).clients == problem.clients
+        _set_batch_size(problem, 3)
+    assert _set_batch_size(problem, None).clients == problem.clients

@@ -19,7 +19,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.planner import ahead, model_comparators, planning, stability, target
 from fedtheory.planner.advice import ClaimPlan
-from fedtheory.planner.alternatives import Alternatives, _batches, _double, _halve
+from fedtheory.planner.alternatives import Alternatives, _list_batch_sizes, _list_doubled, _list_halved
 from fedtheory.planner.comparators import CURVED_DISSIMILARITY, CURVED_NOISE, DISSIMILARITY, DISTANCE, GAP, NOISE
 from fedtheory.planner.model_comparators import ModelComparators
 
@@ -52,10 +52,10 @@ def test_conditions_at_the_client_that_is_closest_to_failing(
     monkeypatch.setattr(planning, "whole_run", lambda run: run)
     monkeypatch.setattr(planning, "with_means", lambda _, one: one)
     claim: Any = SimpleNamespace(conditions=[condition], notation={})
-    found = planning._slacks_of_clients(claim, SimpleNamespace(conditions=[]), None)  # type: ignore[arg-type]
+    found = planning._list_slacks_of_clients(claim, SimpleNamespace(conditions=[]), None)  # type: ignore[arg-type]
     assert [(one.condition, one.holds, one.slack) for one in found] == [(condition, holds, slack)]
     known: Any = SimpleNamespace(conditions=[condition])
-    assert planning._slacks_of_clients(claim, known, None) == []  # type: ignore[arg-type]
+    assert planning._list_slacks_of_clients(claim, known, None) == []  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> Any:
     def made(**given: Any) -> Any:
         known.update({"below": math.inf, "setting": (), "refused": {}, **given})
         errors: Any = SimpleNamespace(planned=8.0, run=8.0, at=lambda size: size)
-        return planning._claim_plan(errors, CLAIM, None)
+        return planning._plan_claim(errors, CLAIM, None)
 
     return made
 
@@ -321,8 +321,8 @@ def test_settings_of_some_kinds() -> None:
     assert [one[1] for one in table(3, None, "batch")] == [1, 4, None]
     assert table(3, None, "algorithm") == [(3, None, None), (3, None, "scaffold")]
     assert table(3, "mine", "algorithm") == [(3, None, None)]
-    assert list(_halve(9)) == [4, 2, 1]
-    assert list(_double(1)) == [2, 4, 8, 16, 32, 64]
+    assert list(_list_halved(9)) == [4, 2, 1]
+    assert list(_list_doubled(1)) == [2, 4, 8, 16, 32, 64]
 
 
 def test_batches_around_the_planned_one() -> None:
@@ -332,7 +332,7 @@ def test_batches_around_the_planned_one() -> None:
         oracle = None if planned is None else MiniBatch(None, planned, replacement=True)  # type: ignore[arg-type]
         data = SimpleNamespace(outputs=[[0] * count for count in rows]) if rows else None
         run: Any = SimpleNamespace(problem=SimpleNamespace(oracle=oracle, data=data))
-        return list(_batches(run))
+        return list(_list_batch_sizes(run))
 
     assert batches(None) == [None]
     assert batches(8, 64, 200) == [2, 8, 32, None]

@@ -81,7 +81,7 @@ def test_searches_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     here = planner.plan(a_run(), accuracy=0.2, claims=[SHARP])
     monkeypatch.setattr(ahead, "_LONG", 0)
     there = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
-    monkeypatch.setattr(ahead, "_there", _end)
+    monkeypatch.setattr(ahead, "_compute_packed", _end)
     ended = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
     for found in (there, ended):
         assert found.answer.best == here.answer.best
