@@ -21,7 +21,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.planner import admissible, measurements, model_edges, rounds_needed, travel
-from fedtheory.planner.setting_in_words import _optimal_value
+from fedtheory.planner.setting_in_words import _describe_optimal_value
 from fedtheory.proofs import certificate_of, check_certificate
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.run_terms import _rename_condition, _unused
@@ -349,7 +349,7 @@ def test_optimal_values_in_words() -> None:
     keys = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2}
 
     def words(**problem: Any) -> str:
-        return _optimal_value(parse_run({"problem": {**data, **problem}, "algorithm": keys}, FLOAT))
+        return _describe_optimal_value(parse_run({"problem": {**data, **problem}, "algorithm": keys}, FLOAT))
 
     plain = words()
     assert plain.startswith("F* = ")
@@ -357,8 +357,8 @@ def test_optimal_values_in_words() -> None:
     penalised = words(ridge="1")
     assert "(smallest mean squared error plus ridge penalty);" in penalised
     quadratic = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["1"], ["-1"]], "start": ["0"]}
-    assert _optimal_value(parse_run({"problem": quadratic, "algorithm": keys}, RATIONAL)) == ""
-    assert _optimal_value(SimpleNamespace(problem="logistic")) == ""  # type: ignore[arg-type]
+    assert _describe_optimal_value(parse_run({"problem": quadratic, "algorithm": keys}, RATIONAL)) == ""
+    assert _describe_optimal_value(SimpleNamespace(problem="logistic")) == ""  # type: ignore[arg-type]
 
 
 def test_what_travels_between_processes() -> None:
