@@ -308,7 +308,7 @@ def test_growth_of_distant_models(*, is_synchronous: bool) -> None:
     )
     # At size 2 the clients keep 1 - 4 = -3 and (1 - 2)^2 = 1.
     expected = abs(1 + 2 * (0.25 * -4)) if is_synchronous else abs(1 + 2 * (3 - 1))
-    assert model_edges._growth(run, 2.0) == expected
+    assert model_edges._compute_growth(run, 2.0) == expected
 
 
 def test_fine_steps_around_the_best_one() -> None:
