@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.output import print_lines
@@ -19,6 +20,13 @@ def terms_of(proof: Proof) -> TermReport:
     if proof.document is None:
         raise InputError("--term", f"expected a claim with a certificate, got {proof.claim.id}, which has none")
     return report_terms(proof.claim, proof.document)
+
+
+def in_notation_of(report: TermReport, proof: Proof) -> Proof:
+    """Return a proof whose steps have their formulas in the notation of the explained terms."""
+    from fedtheory.proofs.terms.explanation import state_steps
+
+    return replace(proof, steps=state_steps(report.claim, proof.steps))
 
 
 def keys_of_terms(report: TermReport) -> dict[str, Any]:

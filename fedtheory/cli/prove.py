@@ -70,7 +70,7 @@ def run(
     is data, and refers to published claims, or to those in files given by --claims mine.py.  No other code is executed.
     """
     from fedtheory.cli.proof_search import write_found
-    from fedtheory.cli.proof_terms import keys_of_terms, print_terms, terms_of
+    from fedtheory.cli.proof_terms import in_notation_of, keys_of_terms, print_terms, terms_of
     from fedtheory.cli.tightening import keys_of_tightened, print_tightened, tightened_from
     from verify.printed import check_published_proof
 
@@ -82,6 +82,7 @@ def run(
     proofs = [proof if search is None else search.proof for proof, search in zip(proofs, searched, strict=True)]
     tightened = tightened_from(searched, effort) if tighten else None
     terms = terms_of(_require_single(proofs, "--term")) if term else None
+    proofs = proofs if terms is None else [in_notation_of(terms, proofs[0])]
     if save is not None:
         _save(proofs, save)
     files = write_found(searched) if search else []

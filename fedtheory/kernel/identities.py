@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fedtheory.kernel.admitted import require_admitted, require_finite
@@ -44,6 +44,10 @@ class LazyText:
 
     def __str__(self) -> str:
         return "".join(map(shorten, self._parts))
+
+    def transform(self, change: Callable[[object], object]) -> LazyText:
+        """Return the text with changed parts."""
+        return LazyText(*(one.transform(change) if isinstance(one, LazyText) else change(one) for one in self._parts))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from fedtheory.proofs import certificates
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.terms.checking import check_document
 from fedtheory.proofs.terms.codec import MOST_NESTED, decode, encode, schema
-from fedtheory.proofs.terms.explanation import _PLAIN, _state, explain
+from fedtheory.proofs.terms.explanation import _PLAIN, _state, explain, state_steps
 from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules import RULES
 from fedtheory.proofs.terms.term import every_rule
@@ -71,6 +71,16 @@ def test_explanations_state_each_inequality_once() -> None:
     assert f"convexity of F_i at y around local_iterate; it says {formula}" in texts
     assert not any("Inner(" in text or "Gradient(" in text for text in texts)
     assert all(" >= 0" in _state(kind) for kind in INEQUALITIES.keys() - _PLAIN)
+
+
+def test_checked_steps_have_the_notation_of_explanations() -> None:
+    report = report_of("comparator:one-step")
+    stated = state_steps(report.claim, report.steps)
+    assert [step.holds for step in stated] == [step.holds for step in report.steps]
+    texts = " ".join(step.text for step in stated)
+    assert "square of -2*m_i + n_i" in texts
+    assert "mean[grad F_i(local_iterate)]" in texts
+    assert not any(word in texts for word in ("\\", "Gradient(", "_m_i"))
 
 
 def test_parts_of_an_induction_are_named() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import sympy as sp
 
+from fedtheory.kernel import Step
 from fedtheory.kernel.inequalities import INEQUALITIES
 from fedtheory.kernel.notation import write_heads
 from fedtheory.language.claim import Claim
@@ -38,6 +39,26 @@ def explain(claim: Claim, proof: TermProof) -> list[ExplainedStep]:
 
     A quantity whose symbol is a longer formula is replaced by its name.
     """
+    name = _name_by_quantity(claim)
+    found: list[ExplainedStep] = []
+    new = INEQUALITIES.keys() - _PLAIN
+    for number, term in enumerate(proof.relations, start=1):
+        found.extend(_explain(_with_names(term, name), (number,), new))
+    return found
+
+
+def state_steps(claim: Claim, steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the steps of a check of a claim in plain symbols, with formulas in the notation of explanations."""
+    name = _name_by_quantity(claim)
+    labels = ((step.label, step.holds) for step in steps)
+    return tuple(
+        Step(label if isinstance(label, str) else label.transform(lambda part: _with_names(part, name)), holds)
+        for label, holds in labels
+    )
+
+
+def _name_by_quantity(claim: Claim) -> Callable[[sp.Symbol], sp.Symbol]:
+    """Return a function that replaces symbols whose names are longer formulas by the names of their quantities."""
     process = Process(claim)
 
     def name(symbol: sp.Symbol) -> sp.Symbol:
@@ -45,11 +66,7 @@ def explain(claim: Claim, proof: TermProof) -> list[ExplainedStep]:
         shown = symbol.name if quantity is None or symbol.name.isidentifier() else quantity.name
         return sp.Symbol(shown, **symbol.assumptions0)
 
-    found: list[ExplainedStep] = []
-    new = INEQUALITIES.keys() - _PLAIN
-    for number, term in enumerate(proof.relations, start=1):
-        found.extend(_explain(_with_names(term, name), (number,), new))
-    return found
+    return name
 
 
 def _with_names(value: Any, name: Callable[[sp.Symbol], sp.Symbol]) -> Any:
