@@ -49,8 +49,13 @@ def resolve(target: Target) -> Claim:
 
 
 def expand(targets: Sequence[str]) -> list[str]:
-    """Return targets of one claim each, without repetition; raise `InputError` if a file or folder has none."""
-    return list(dict.fromkeys(single for target in targets for single in _expand(target)))
+    """Return targets of one claim each, without repetition.
+
+    Raises `InputError` if a file or folder has none, or if two claims of files have one id.
+    """
+    found = list(dict.fromkeys(single for target in targets for single in _expand(target)))
+    _require_different_ids(found)
+    return found
 
 
 def expand_targets(targets: Sequence[str] | None, source: str | None) -> list[str]:
@@ -95,6 +100,23 @@ def _expand(target: str) -> Iterator[str]:
         yield target
     else:
         yield from [claim.id for claim in claims_like(target)] or [target]
+
+
+def _require_different_ids(targets: Sequence[str]) -> None:
+    """Raise `InputError` if two claims of Python files have one id: tables and pages would confuse them."""
+    known: dict[str, tuple[str, Claim]] = {}
+    for target in targets:
+        home, _, name = target.rpartition(":")
+        claim = getattr(load_file(Path(home)), name, None) if home.endswith(".py") else None
+        if not isinstance(claim, Claim):
+            continue
+        first, other = known.setdefault(claim.id, (target, claim))
+        if other is not claim:
+            own = f"{claim.id.partition(':')[0]}:{name}"
+            taken = f"{claim.id!r} is the id of {first} as well"
+            raise InputError(
+                "id", f"{taken}: expected another one, such as {own!r}", _locate_field(Path(home), name, "id")
+            )
 
 
 def _names_in(path: Path) -> list[str]:

@@ -176,3 +176,30 @@ def test_exponents_may_be_floats() -> None:
         exact = sp.Rational(str(power))
         claim = Claim(id="t:power", lhs=x**power, relation="==", rhs=x**exact, where={x: q.local_step_size})
         assert check(claim, run).holds is True
+
+
+TWICE = """
+import sympy as sp
+from fedtheory import Claim, quantities as q
+T = sp.Symbol("T", positive=True)
+one = Claim(id="mine:bound", lhs=q.max_drift, rhs=T, where={T: q.rounds})
+alias = one
+two = Claim(
+    lhs=q.max_drift,
+    rhs=2 * T,
+    id="mine:bound",
+    where={T: q.rounds},
+)
+"""
+
+
+def test_two_claims_of_a_file_have_different_ids(command, tmp_path: Path) -> None:
+    """A second claim with the id of another is refused with the line of the id; another name of a claim is not."""
+    path = tmp_path / "mine.py"
+    path.write_text(TWICE)
+    complaint = command("prove", str(path), "--no-search").complaint()
+    assert f"{path}, line 10: id: 'mine:bound' is the id of {path}:one as well" in complaint
+    assert "such as 'mine:two'" in complaint
+    assert "mine:bound" in command("prove", f"{path}:one", "--no-search").out
+    path.write_text(TWICE.partition("two =")[0])
+    assert "mine:bound" in command("prove", str(path), "--no-search").out
