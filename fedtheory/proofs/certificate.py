@@ -80,8 +80,8 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
 def _drift_slack(lemma: Claim, claim: Claim) -> Expr:
     """Return the slack of a bound on the largest drift of a run, which holds for every client at every step."""
     symbol, relation = symbols_of(lemma), lemma.relations[0] if len(lemma.relations) == 1 else None
-    is_bound = relation is not None and relation.operator == "<=" and lemma.place == "run"
-    if claim.place != "step" or not is_bound or relation.left != symbol(q.max_drift):
+    drift, places = symbol(q.max_drift), (lemma.place, claim.place)
+    if relation is None or places != ("run", "step") or relation.operator != "<=" or relation.left != drift:
         raise Rejected(f"{lemma.id} does not bound the drift at a local step")
     apart = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
     return relation.right - apart

@@ -142,8 +142,8 @@ def build_iteration_context(claim: Claim, lemmas: Sequence[Claim]) -> Context:
 def _drift_slack(lemma: Claim) -> Expr:
     """The slack of a bound on the largest drift of the loop, which holds for every client before every iteration."""
     symbol, relation = symbols_of(lemma), lemma.relations[0] if len(lemma.relations) == 1 else None
-    is_bound = relation is not None and relation.operator == "<=" and lemma.place == "run"
-    if not is_bound or relation.left != symbol(q.loop_consensus_error):
+    drift = symbol(q.loop_consensus_error)
+    if relation is None or lemma.place != "run" or relation.operator != "<=" or relation.left != drift:
         raise Rejected(f"{lemma.id} does not bound the drift of the loop")
     return relation.right - norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
 
